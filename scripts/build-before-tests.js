@@ -1,0 +1,4 @@
+/** The end-to-end tests run what is in dist/: it has to be built from the source of now. */
+export async function setup() {
+  await import('./build.js');
+}

@@ -1,0 +1,125 @@
+// Bundles src/ into dist/. Chunk names carry a hash of their content, so a ralph that is already
+// running while this runs finds the chunks it was built with: they are kept for an hour.
+import { existsSync } from 'node:fs';
+import {
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const KEEP_OLD_CHUNKS_MS = 60 * 60 * 1000;
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+
+const entries = [
+  'src/cli/main.ts',
+  // Programs of their own that ralph starts.
+  ...['src/effects/guard-program.ts', 'src/cli/stand-in-agent.ts'].filter((path) =>
+    existsSync(join(root, path)),
+  ),
+];
+
+const { outputFiles, metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: entries.map((path) => ({ in: path, out: basename(path, '.ts') })),
+  outdir: dist,
+  // All in one folder: a bundled program is found beside whichever file asks for it.
+  chunkNames: 'chunk-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  define: { __RALPH_VERSION__: JSON.stringify(version) },
+  metafile: true,
+  write: false,
+  logLevel: 'warning',
+});
+
+// Bundled CommonJS packages ask for node's own modules through `require`, which a module lacks.
+// Only the one chunk that holds esbuild's stand-in for it needs a real one.
+const REQUIRE =
+  'import{createRequire}from"node:module";const require=createRequire(import.meta.url);';
+const files = outputFiles.map(({ path, text }) => ({
+  path,
+  text: text.includes('typeof require') ? REQUIRE + text : text,
+}));
+files.push({ path: join(dist, 'THIRD-PARTY-LICENSES.txt'), text: await licences(metafile.inputs) });
+
+// Chunks before the entries that name them: no reader sees an entry whose chunks are missing.
+const isChunk = (/** @type {string} */ path) => basename(path).startsWith('chunk-');
+files.sort((a, b) => Number(isChunk(b.path)) - Number(isChunk(a.path)));
+for (const { path, text } of files) await replace(path, text);
+await removeOldChunks(new Set(files.map(({ path }) => path)));
+await linkCommand();
+
+/**
+ * Writes a file in one step for whoever reads it, and not at all if it is already so.
+ * @param {string} path
+ * @param {string} text
+ */
+async function replace(path, text) {
+  const current = await readFile(path, 'utf8').catch(() => undefined);
+  if (current === text) return utimes(path, new Date(), new Date());
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  await writeFile(temporary, text);
+  await rename(temporary, path);
+}
+
+/** @param {Set<string>} wanted */
+async function removeOldChunks(wanted) {
+  const keepMs = process.argv.includes('--clean') ? 0 : KEEP_OLD_CHUNKS_MS;
+  for (const entry of await readdir(dist, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isFile() || wanted.has(path)) continue;
+    // Another build beside this one may have removed it first.
+    const modifiedMs = (await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now();
+    if (Date.now() - modifiedMs >= keepMs) await rm(path, { force: true });
+  }
+}
+
+/** Lets `npx ralph` in a checkout run this ralph: npm links a package's command only for others. */
+async function linkCommand() {
+  const folder = join(root, 'node_modules', '.bin');
+  if (!existsSync(folder)) return;
+  await symlink(join('..', '..', 'bin', 'ralph.js'), join(folder, 'ralph')).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+/**
+ * The licences of what is bundled have to travel with it.
+ * @param {Record<string, unknown>} inputs
+ */
+async function licences(inputs) {
+  const packages = new Set(
+    Object.keys(inputs).flatMap(
+      (path) => path.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? [],
+    ),
+  );
+  const texts = [];
+  for (const folder of [...packages].sort()) {
+    const { name, version, license } = JSON.parse(
+      await readFile(join(root, folder, 'package.json'), 'utf8'),
+    );
+    const file = (await readdir(join(root, folder))).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file ? await readFile(join(root, folder, file), 'utf8') : `${license}\n`;
+    texts.push(`${name} ${version}\n\n${text.trim()}\n`);
+  }
+  return `dist/ contains code of these packages.\n\n${texts.join('\n----\n\n')}`;
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { planRun, startRun } from '../../compose.ts';
+import { withoutControls } from '../../core/material.ts';
+import { UsageError } from '../../errors.ts';
+import { resolveSettings } from '../options.ts';
+import { announce, viewFor } from './run.ts';
+
+const PROMPT = `Write greeting.txt with one friendly line in it.
+When the file is there and you have read it back, state the promise GREETING_READY.
+`;
+
+/** `ralph demo`: the real loop, driving a stand-in agent in a folder of its own that is removed. */
+export async function demo(): Promise<number> {
+  const vault = await mkdtemp(path.join(tmpdir(), 'ralph-demo-'));
+  try {
+    const { settings, given } = resolveSettings({
+      prompt: PROMPT,
+      promise: 'GREETING_READY',
+      delay: '300ms',
+      vault,
+      cwd: vault,
+      taskId: 'demo',
+      permissionMode: 'acceptEdits',
+      claudeBin: process.execPath,
+      verbose: true,
+    });
+    const planned = await planRun({
+      settings,
+      given,
+      passthrough: [],
+      startDir: vault,
+      env: process.env,
+      readStdin: async () => new Uint8Array(),
+      newTaskId: () => 'demo',
+    });
+    if ('problems' in planned) throw new UsageError(planned.problems);
+    const view = await viewFor(settings);
+    view.notice(
+      'This is the real loop with a stand-in agent: no account, no network, nothing kept.',
+    );
+    announce(planned.plan, view);
+    const { fields } = await startRun({
+      plan: planned.plan,
+      view,
+      again: 'ralph demo',
+      agentPrefixArgs: [fileURLToPath(new URL('stand-in-agent.js', import.meta.url))],
+    });
+    if (fields.final_message !== null) {
+      process.stdout.write(`${withoutControls(fields.final_message)}\n`);
+    }
+    process.stderr.write('ralph: the folder of the demo is removed again\n');
+    return fields.exit_code;
+  } finally {
+    await rm(vault, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,33 @@
+import { EXIT_BUG, EXIT_USAGE } from '../exit-codes.ts';
+
+declare const __RALPH_VERSION__: string;
+
+/**
+ * The command line: arguments in, exit code out. Never throws; whatever goes wrong is one clear
+ * sentence on standard error.
+ */
+export async function main(argv: readonly string[]): Promise<number> {
+  // A reader that goes away (`ralph … | head -1`) is no reason to leave an agent behind.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  if (argv[0] === '--version' || argv[0] === '-V') {
+    process.stdout.write(`${__RALPH_VERSION__}\n`);
+    return 0;
+  }
+  try {
+    const { runProgram } = await import('./program.ts');
+    return await runProgram(argv);
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+/** Mistakes of the caller's know their exit code; anything else is a bug of ours. */
+function explain(error: unknown): number {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Error && 'exitCode' in error && error.exitCode === EXIT_USAGE) {
+    process.stderr.write(`${message.replace(/^/gm, 'ralph: ')}\n`);
+    return EXIT_USAGE;
+  }
+  process.stderr.write(`ralph: this is a bug in ralph, please report it: ${message}\n`);
+  return EXIT_BUG;
+}

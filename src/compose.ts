@@ -1,0 +1,196 @@
+import { createHash, randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describeCompletion } from './core/completion.ts';
+import { oneLine, withoutControls } from './core/material.ts';
+import { describeMissing } from './core/prompt.ts';
+import { newTaskState, type TaskState } from './core/task-state.ts';
+import { initialState } from './core/transition.ts';
+import type { AgentKind } from './effects/agent-kind.ts';
+import { createAgentRunner } from './effects/agent-runner.ts';
+import { claudeAgent } from './effects/claude-agent.ts';
+import { systemClock } from './effects/clock.ts';
+import { commandAgent } from './effects/command-agent.ts';
+import { thisDriver } from './effects/driver-identity.ts';
+import { createJournal } from './effects/journal.ts';
+import { writeNote } from './effects/note-file.ts';
+import { fixedPrompt, promptFile } from './effects/prompt-source.ts';
+import type { RunPlan } from './effects/run-plan.ts';
+import { createStateStore, retirePrevious } from './effects/state-store.ts';
+import { watchSignals } from './effects/stop-requests.ts';
+import { taskPaths } from './effects/task-folder.ts';
+import { createWorkspace, takeBaseline } from './effects/watched-files.ts';
+import { exitCodeFor } from './exit-codes.ts';
+import type { NoteWriter, Ports, Reporter } from './loop/ports.ts';
+import { type RunEnd, runLoop } from './loop/run-loop.ts';
+import { leftoverLine, previousRetired } from './report/messages.ts';
+import { renderNote } from './report/note.ts';
+import type { View } from './report/view.ts';
+
+// biome-ignore lint/performance/noBarrelFile: this file is the only door to the effects
+export { planRun, type RunPlan } from './effects/run-plan.ts';
+
+export interface RunOptions {
+  readonly plan: RunPlan;
+  readonly view: View;
+  /** The command that takes the task up again, for notes. */
+  readonly again: string;
+  /** Words between the agent's program and its arguments: for a program that is a script. */
+  readonly agentPrefixArgs?: readonly string[];
+}
+
+/** Binds the effects to the loop's ports and runs one task to its end. */
+export async function startRun(options: RunOptions): Promise<RunEnd> {
+  const { plan, view } = options;
+  const { policy } = plan;
+  const stops = watchSignals();
+  const paths = taskPaths(plan.stateDir, plan.taskId);
+  const warn = (sentence: string): void => view.notice(withoutControls(sentence));
+  const journal = createJournal(paths.eventsFile);
+  try {
+    if (await retirePrevious(paths).catch(() => false)) warn(previousRetired(plan.taskId));
+    const watch = {
+      cwd: plan.cwd,
+      globs: policy.watchGlobs,
+      existing: plan.settings.watchExisting,
+      donePath: plan.donePath,
+    };
+    const baseline = await takeBaseline(watch);
+    const task = newTask(plan);
+    const store = await createStateStore(
+      paths,
+      {
+        prompt: plan.prompt,
+        settings: `${JSON.stringify({ settings: plan.settings, passthrough: plan.passthrough }, null, 2)}\n`,
+        baseline: `${JSON.stringify(baseline)}\n`,
+      },
+      warn,
+    );
+    const reporter: Reporter = {
+      publish(event) {
+        journal.append(event);
+        view.event(event);
+      },
+      agentText: (text) => view.agentText(text),
+    };
+    const ports: Ports = {
+      agent: createAgentRunner({
+        kind: agentKind(plan, options.agentPrefixArgs ?? []),
+        cwd: plan.cwd,
+        env: plan.env,
+        runId: randomUUID(),
+        taskId: plan.taskId,
+        maxIterations: policy.maxIterations,
+        stateFile: paths.stateFile,
+        logDir: paths.folder,
+        iterationTimeoutMs: policy.iterationTimeoutMs,
+        idleTimeoutMs: policy.idleTimeoutMs,
+        guardProgram: fileURLToPath(new URL('guard-program.js', import.meta.url)),
+        keepBackground: false,
+        onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
+        warn,
+      }),
+      store,
+      prompt:
+        plan.promptFile === null
+          ? fixedPrompt(plan.prompt)
+          : promptFile(plan.promptFile, plan.prompt, warn),
+      workspace: createWorkspace(watch, baseline),
+      notes: noteWriter(options, paths.stateFile, paths.folder, warn),
+      reporter,
+      clock: systemClock,
+      stops,
+      exitCode: exitCodeFor,
+    };
+    const prompt = oneLine(promptText(plan), 500);
+    const started = { kind: 'started' as const, at: systemClock.now(), prompt };
+    return await runLoop(ports, initialState(task), started, policy);
+  } finally {
+    view.close();
+    journal.close();
+    stops.close();
+  }
+}
+
+function promptText(plan: RunPlan): string {
+  return new TextDecoder().decode(plan.prompt);
+}
+
+function newTask(plan: RunPlan): TaskState {
+  const { policy } = plan;
+  return newTaskState(
+    {
+      taskId: plan.taskId,
+      promptPreview: withoutControls(promptText(plan)).slice(0, 1_000),
+      promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
+      taskType: 'default',
+      promise: policy.promise,
+      match: policy.match,
+      watchGlobs: policy.watchGlobs,
+      watchFile: policy.watchFile,
+      doneFolder: policy.doneFolder,
+      maxIterations: policy.maxIterations,
+      taskTimeoutMs: plan.taskTimeoutMs,
+      driver: thisDriver(systemClock.now()),
+    },
+    systemClock.now(),
+  );
+}
+
+/** A new kind of agent is one more line here. */
+function agentKind(plan: RunPlan, prefixArgs: readonly string[]): AgentKind {
+  const { settings, env, cwd, passthrough } = plan;
+  if (plan.policy.agent === 'command') {
+    return commandAgent({ words: plan.agentWords, passthrough, env, cwd });
+  }
+  return claudeAgent({
+    bin: settings.claudeBin,
+    prefixArgs,
+    model: settings.model,
+    permissionMode: settings.permissionMode,
+    allowedTools: settings.allowedTools,
+    skipPermissions: settings.dangerouslySkipPermissions,
+    passthrough,
+    env,
+    cwd,
+  });
+}
+
+function noteWriter(
+  options: RunOptions,
+  stateFile: string,
+  logDir: string,
+  warn: (sentence: string) => void,
+): NoteWriter {
+  const { plan, again } = options;
+  return {
+    async write({ task, carry }, ending) {
+      const at = systemClock.now();
+      const text = renderNote({
+        task,
+        ending,
+        created: at,
+        stateFile,
+        logDir,
+        completion: describeCompletion(plan.policy),
+        lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
+        missing: carry.missing.map((missing) => describeMissing(missing, plan.policy)),
+        again,
+      });
+      const folder = path.join(plan.vault, 'Needs_Action');
+      try {
+        return await writeNote({
+          folder,
+          reason: ending.note ?? 'FAILED',
+          taskId: task.task_id,
+          at,
+          text,
+        });
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        warn(`The note for a human could not be written: ${reason}`);
+        return null;
+      }
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import { type AttemptFacts, addUsage, outputOf } from './attempt.ts';
+import { classify } from './classify.ts';
+import { judgeMessage, NOTHING_SEEN, needsLook } from './completion.ts';
+import { end } from './ending.ts';
+import { judge } from './judge.ts';
+import type { LoopEvent, LoopState, Transition } from './machine.ts';
+import { oneLine } from './material.ts';
+import { endByTime, waitUntil } from './next-iteration.ts';
+import { describeOutcome, isCounted, type Outcome } from './outcome.ts';
+import { backOffMs, type Policy, SLOWEST_RETRY_MS } from './policy.ts';
+import { ownTexts } from './prompt.ts';
+import {
+  type IterationRecord,
+  laterBy,
+  msBetween,
+  type TaskState,
+  withError,
+} from './task-state.ts';
+
+type AttemptEnded = Extract<LoopEvent, { kind: 'attempt-ended' }>;
+type NotCounted = Exclude<Outcome, { kind: 'answered' | 'bounded' | 'timed-out' | 'errored' }>;
+
+/** An attempt is over: it counts and is judged, or it is tried again, or nothing can help. */
+export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Policy): Transition {
+  const outcome = classify(event.facts);
+  const known = withFacts(state, event, outcome);
+  if (!isCounted(outcome)) return notCounted(known, outcome, event, policy);
+
+  const facts = event.facts;
+  const verdict = judgeMessage(
+    facts.finalMessage,
+    policy,
+    ownTexts(policy, state.carry, state.task.current_iteration),
+  );
+  const record: IterationRecord = {
+    number: known.task.current_iteration,
+    started_at: event.startedAt,
+    duration_ms: facts.durationMs,
+    outcome: outcome.kind,
+    exit_code: exitCodeOf(facts),
+    completed: false,
+    near_miss: verdict.kind === 'near-miss',
+    ...known.attemptsUsage,
+    turns: facts.turns,
+    tools: facts.tools,
+    refused: facts.refused
+      .slice(0, 5)
+      .map(({ tool, target }) => oneLine(target === '' ? tool : `${tool}: ${target}`, 120)),
+    files_changed: null,
+    output_preview: oneLine(outputOf(facts), 200),
+  };
+  const answer = { outcome, verdict, record, facts };
+  if (!needsLook(policy)) return judge(known, answer, NOTHING_SEEN, event.at, policy);
+  return { state: { ...known, step: { kind: 'looking', answer } }, actions: [{ kind: 'look' }] };
+}
+
+/** What is true of the task after any attempt: its cost, its session, its error. */
+function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): LoopState {
+  const { facts } = event;
+  let task: TaskState = {
+    ...state.task,
+    usage: addUsage(state.task.usage, facts.usage),
+    session_id: facts.sessionId ?? state.task.session_id,
+    // The agent's own retries were no time in which work was possible.
+    timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs),
+  };
+  if (outcome.kind !== 'answered' && outcome.kind !== 'stopped') {
+    task = withError(task, {
+      at: event.at,
+      iteration: task.current_iteration,
+      attempt: task.attempt,
+      kind: outcome.kind === 'fatal' ? `fatal:${outcome.cause}` : outcome.kind,
+      message: oneLine(describeOutcome(outcome), 200),
+    });
+  }
+  return { ...state, task, attemptsUsage: addUsage(state.attemptsUsage, facts.usage) };
+}
+
+function notCounted(
+  state: LoopState,
+  outcome: NotCounted,
+  event: AttemptEnded,
+  policy: Policy,
+): Transition {
+  switch (outcome.kind) {
+    case 'transient':
+    case 'usage-limited':
+      return tryAgain(state, outcome, event, policy);
+    case 'stopped':
+      // The request itself follows as an event of its own and says how to end.
+      return { state, actions: [] };
+    case 'fatal':
+      return fatal(state, outcome, event.at);
+  }
+}
+
+/**
+ * A passing fault: quick tries first, then one every five minutes, until `maxWaitMs` of those have
+ * brought nothing.
+ */
+function tryAgain(
+  state: LoopState,
+  outcome: Extract<Outcome, { kind: 'transient' | 'usage-limited' }>,
+  event: AttemptEnded,
+  policy: Policy,
+): Transition {
+  const { at } = event;
+  if (msBetween(at, state.task.timeout_at) <= 0) return endByTime(state, at);
+  const transientAttempts = state.trouble.transientAttempts + 1;
+  const quick = transientAttempts <= policy.retries;
+  const outageSince = quick ? null : (state.trouble.outageSince ?? at);
+  const delayMs = quick ? backOffMs(transientAttempts, event.random) : SLOWEST_RETRY_MS;
+  if (outageSince !== null && msBetween(outageSince, at) + delayMs > policy.maxWaitMs) {
+    return end(state, at, {
+      status: 'usage_limited',
+      exitReason: 'outage',
+      event: 'task_usage_limited',
+      evidence: null,
+      note: 'LIMITED',
+      error: outcome.message,
+      until: outcome.kind === 'usage-limited' ? outcome.resetsAt : null,
+    });
+  }
+  const waiting = waitUntil(
+    { ...state, trouble: { ...state.trouble, transientAttempts, outageSince } },
+    { kind: quick ? 'back-off' : 'outage', until: laterBy(at, delayMs) },
+  );
+  const retry = {
+    event: 'agent_retry' as const,
+    iteration: state.task.current_iteration,
+    attempt: state.task.attempt,
+    by: 'ralph' as const,
+    status: outcome.kind === 'transient' ? outcome.status : 429,
+    delay_ms: delayMs,
+    error: outcome.message,
+  };
+  return { ...waiting, actions: [{ kind: 'publish', body: retry }, ...waiting.actions] };
+}
+
+const FATAL_RETRIES = 3;
+const FATAL_RETRY_MS = 60_000;
+
+function fatal(
+  state: LoopState,
+  outcome: Extract<Outcome, { kind: 'fatal' }>,
+  at: string,
+): Transition {
+  // What worked before may be away for a moment: an update of the agent, a token being renewed.
+  const mayPass = outcome.cause === 'agent-not-found' || outcome.cause === 'not-logged-in';
+  const workedBefore = state.task.iterations.some((record) => record.outcome === 'answered');
+  if (mayPass && workedBefore && state.trouble.fatalRetries < FATAL_RETRIES) {
+    const waiting = waitUntil(
+      { ...state, trouble: { ...state.trouble, fatalRetries: state.trouble.fatalRetries + 1 } },
+      { kind: 'recheck', until: laterBy(at, FATAL_RETRY_MS) },
+    );
+    const retry = {
+      event: 'agent_retry' as const,
+      iteration: state.task.current_iteration,
+      attempt: state.task.attempt,
+      by: 'ralph' as const,
+      status: null,
+      delay_ms: FATAL_RETRY_MS,
+      error: describeOutcome(outcome),
+    };
+    return { ...waiting, actions: [{ kind: 'publish', body: retry }, ...waiting.actions] };
+  }
+  return end(state, at, {
+    status: 'failed',
+    exitReason: `failed:${outcome.cause}`,
+    event: 'task_failed',
+    evidence: null,
+    note: 'FAILED',
+    error: outcome.message,
+    until: null,
+  });
+}
+
+function exitCodeOf({ end }: AttemptFacts): number | null {
+  return end.kind === 'exited' || end.kind === 'cut' ? end.exitCode : null;
+}

@@ -1,0 +1,22 @@
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/**
+ * Reads a duration such as `500ms`, `90s`, `30m`, `2h`, `1h30m` or `7d`; a bare `0` is none.
+ * Returns milliseconds, or null where the text is no duration.
+ */
+export function parseDuration(text: string): number | null {
+  const trimmed = text.trim();
+  if (trimmed === '0') return 0;
+  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed)) return null;
+  let total = 0;
+  for (const [, amount = '', unit = ''] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+    total += Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
+  }
+  return Number.isSafeInteger(Math.round(total)) ? Math.round(total) : null;
+}

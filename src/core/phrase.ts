@@ -1,0 +1,72 @@
+import { withoutControls } from './material.ts';
+
+/**
+ * The promise as literal text: how it is found where white space, line ends and colour codes do not
+ * count, and what the text it is looked for in is reduced to first.
+ */
+
+/** Private-use characters stand for what has been taken out of a text; none may come from outside. */
+export const STAND_INS = { echo: '\uE000', shield: '\uE001', firstMask: 0xe002 };
+
+/** A text without escape sequences and control characters, with LF line ends. */
+export function plainText(text: string): string {
+  return withoutControls(text)
+    .replace(/[\u2028\u2029]/g, '\n')
+    .replace(/[\uE000-\uE00F]/g, '\uFFFD');
+}
+
+export function foldSpace(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+/** Source of a pattern (flag `u`) for the phrase anywhere, also broken across lines. */
+export function anywhere(phrase: string): string {
+  return foldSpace(phrase)
+    .split(' ')
+    .map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
+    .join('\\s+');
+}
+
+/** Likewise, but never inside a longer word: COMPLETE is not found in INCOMPLETE or COMPLETE_V2. */
+export function asWords(phrase: string): string {
+  const open = /^[\p{L}\p{N}]/u.test(phrase) ? '(?<![\\p{L}\\p{N}]_{0,3})' : '';
+  const close = /[\p{L}\p{N}]$/u.test(phrase) ? '(?!_{0,3}[\\p{L}\\p{N}])' : '';
+  return `${open}${anywhere(phrase)}${close}`;
+}
+
+/** Likewise, with the tags around it. */
+export function inTags(phrase: string): string {
+  return `<promise>\\s*${anywhere(phrase)}\\s*</promise>`;
+}
+
+/** A stretch of a text; `to` is the index behind its last character. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Every place of a pattern, from left to right. */
+export function placesOf(text: string, source: string): readonly Span[] {
+  const places: Span[] = [];
+  for (const match of text.matchAll(new RegExp(source, 'gu'))) {
+    places.push({ from: match.index, to: match.index + match[0].length });
+  }
+  return places;
+}
+
+/** The text with each span replaced; spans may touch and overlap, the one that begins first wins. */
+export function replaceSpans<S extends Span>(
+  text: string,
+  spans: readonly S[],
+  replacement: (part: string, span: S) => string,
+): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const span of [...spans].sort((a, b) => a.from - b.from)) {
+    if (span.to <= done) continue;
+    const from = Math.max(span.from, done);
+    parts.push(text.slice(done, from), replacement(text.slice(from, span.to), span));
+    done = span.to;
+  }
+  return parts.join('') + text.slice(done);
+}

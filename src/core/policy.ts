@@ -1,0 +1,37 @@
+import type { MatchRule } from './promise.ts';
+
+/** The settings by which the loop decides. All durations are in milliseconds. */
+export interface Policy {
+  readonly agent: 'claude' | 'command';
+  readonly promise: string | null;
+  readonly match: MatchRule;
+  readonly watchGlobs: readonly string[];
+  readonly watchFile: string | null;
+  readonly doneFolder: string;
+  readonly maxIterations: number;
+  readonly iterationTimeoutMs: number;
+  /** How long the agent may be silent; null: as long as it likes. */
+  readonly idleTimeoutMs: number | null;
+  readonly delayMs: number;
+  /** Quick tries after a passing fault before the slow ones begin. */
+  readonly retries: number;
+  /** How long the slow tries go on. */
+  readonly maxWaitMs: number;
+  readonly context: 'last' | 'none';
+  /** How much of the previous output goes into the next prompt, in UTF-16 code units. */
+  readonly contextChars: number;
+}
+
+/** The slowest pace of tries during an outage. */
+export const SLOWEST_RETRY_MS = 5 * 60_000;
+const FIRST_RETRY_MS = 1_000;
+
+/**
+ * How long to wait before the next attempt: 1 s doubling to 5 min, spread over its upper half so
+ * that many drivers do not return at the same instant.
+ * `failures` counts from 1; `random` lies in [0, 1).
+ */
+export function backOffMs(failures: number, random: number): number {
+  const full = Math.min(SLOWEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30));
+  return Math.round(full / 2 + (full / 2) * random);
+}

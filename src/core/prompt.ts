@@ -1,0 +1,124 @@
+import type { RefusedTool } from './attempt.ts';
+import { describeCompletion } from './completion.ts';
+import { type MaterialRules, materialBlock, materialLine, tailOf } from './material.ts';
+import type { CountedOutcome } from './outcome.ts';
+import type { Policy } from './policy.ts';
+import type { OwnText } from './promise.ts';
+
+/** What the next iteration is told about the one before. */
+export interface Carry {
+  /** Its final message, or what there was of it when it was cut. */
+  readonly output: string | null;
+  readonly wasCut: boolean;
+  readonly missing: readonly Missing[];
+}
+
+/** Why the iteration did not complete the task, one sentence each in the reminder. */
+export type Missing =
+  | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
+  | { readonly kind: 'refused'; readonly tools: readonly RefusedTool[]; readonly held: boolean }
+  | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
+  | { readonly kind: 'question' };
+
+export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [] };
+
+/**
+ * What ralph puts behind the user's prompt. The prompt itself comes first and unchanged, so that
+ * the agent's prompt cache holds; the protocol note comes last and is always the same.
+ */
+export function buildAddition(policy: Policy, carry: Carry, iteration: number): string {
+  return ['', ...ownTexts(policy, carry, iteration).map(({ text }) => text)]
+    .join('\n\n')
+    .concat('\n');
+}
+
+/**
+ * The same texts one by one: an echo of them must not satisfy the promise. The block of earlier
+ * output is known only as a whole, since the agent may truthfully say again what stands in it.
+ */
+export function ownTexts(policy: Policy, carry: Carry, iteration: number): readonly OwnText[] {
+  const texts: OwnText[] = [];
+  if (iteration > 1) {
+    const block = contextBlock(policy, carry);
+    if (block !== null) texts.push({ kind: 'whole', text: block });
+    texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
+  }
+  texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
+  return texts;
+}
+
+function contextBlock(policy: Policy, carry: Carry): string | null {
+  if (policy.context === 'none' || carry.output === null || carry.output.trim() === '') return null;
+  const kept = tailOf(carry.output, policy.contextChars);
+  const left = carry.output.length - kept.length;
+  const cut = left > 0 ? [`[the first ${left} characters are left out]`] : [];
+  const title = carry.wasCut
+    ? 'what the previous iteration wrote before it was cut off'
+    : 'the output of the previous iteration';
+  return materialBlock(title, [...cut, kept].join('\n'), rulesFor(policy));
+}
+
+function reminder(policy: Policy, carry: Carry): string {
+  const lines = [
+    `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
+    ...carry.missing.map((missing) => describeMissing(missing, policy)),
+  ];
+  return lines.join('\n');
+}
+
+/** One sentence to the agent: what kept the task from being complete. */
+export function describeMissing(missing: Missing, policy: Policy): string {
+  const rules = rulesFor(policy);
+  switch (missing.kind) {
+    case 'near-miss':
+      return `Your last message mentioned the promise without stating it (${missing.why}): "${materialLine(missing.line, rules)}". A mention does not count.`;
+    case 'refused':
+      return `${
+        missing.held
+          ? 'Your statement that the task is complete was not accepted, because these tools were refused'
+          : 'These tools were refused'
+      }: ${missing.tools
+        .slice(0, 10)
+        .map(({ tool, target }) =>
+          materialLine(target === '' ? tool : `${tool} (${target})`, rules),
+        )
+        .join('; ')}. Find another way, or say plainly what you need.`;
+    case 'not-ended-well':
+      return describeBadEnd(missing.outcome, policy, rules);
+    case 'question':
+      return 'Your last message ended in a question. Nobody answers questions here: decide yourself and go on.';
+  }
+}
+
+function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: MaterialRules): string {
+  switch (outcome.kind) {
+    case 'timed-out':
+      return outcome.limit === 'idle'
+        ? 'The previous iteration was ended because it was silent for too long. Work in steps that show progress.'
+        : `The previous iteration was ended after its time limit of ${Math.round(policy.iterationTimeoutMs / 1000)} seconds. Work in smaller steps.`;
+    case 'bounded':
+      return `The previous iteration was cut by its own ${outcome.by === 'max-turns' ? 'turn' : 'budget'} limit.`;
+    case 'errored':
+      return `The previous iteration failed: ${materialLine(outcome.message, rules)}`;
+    case 'answered':
+      return '';
+  }
+}
+
+/** Under 900 characters, and the same in every iteration of a task. */
+export function protocolNote(policy: Policy): string {
+  const complete =
+    policy.promise === null
+      ? `The task counts as complete when ${describeCompletion(policy)}. Bring that about only when the work is truly done.`
+      : `When the task is truly complete, and only then, end your final message with the statement <promise>${policy.promise}</promise> on a line by itself. Never state it to get out of the loop: if something is missing or fails, say what, without the promise.`;
+  return [
+    'About this session: you run unattended, in a loop that starts you again until the task is complete.',
+    complete,
+    'Nobody answers questions: decide yourself. Work you leave in the background ends with your turn: wait for it to finish.',
+  ].join(' ');
+}
+
+/** What material must be protected from, for the agent of this policy. */
+export function rulesFor(policy: Policy): MaterialRules {
+  return { expandsAtPaths: policy.agent === 'claude' };
+}

@@ -1,0 +1,279 @@
+/**
+ * The one table of settings: flags, their kinds, defaults and help all come from here, and so do
+ * the variables, configuration keys and documentation made from them.
+ */
+
+/** How a setting is written, and what it becomes. */
+export type SettingKind =
+  /** Text as it stands. */
+  | { readonly kind: 'text' }
+  /** Text, may be given several times. */
+  | { readonly kind: 'texts' }
+  /** A whole number, at least `min`. */
+  | { readonly kind: 'count'; readonly min: number }
+  /** `500ms`, `90s`, `1h30m`; becomes milliseconds, at least `minMs`. */
+  | { readonly kind: 'duration'; readonly minMs: number }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | { readonly kind: 'switch' };
+
+type SettingGroup = 'Prompt' | 'Completion' | 'Limits' | 'Agent' | 'Around it' | 'Output';
+
+export interface SettingRow {
+  readonly flag: string;
+  /** Further names of the flag. */
+  readonly aliases?: readonly string[];
+  readonly short?: string;
+  /** What stands after the flag in help: `TEXT`, `N`. */
+  readonly argument?: string;
+  readonly type: SettingKind;
+  readonly group: SettingGroup;
+  /** As it is written on the command line; absent where there is none. */
+  readonly default?: string;
+  readonly help: string;
+}
+
+/** The values of all settings; durations in milliseconds, null where nothing was given. */
+export interface Settings {
+  readonly prompt: string | null;
+  readonly promptFile: string | null;
+  readonly promise: string | null;
+  readonly match: 'statement' | 'tag' | 'contains';
+  readonly watchGlob: readonly string[];
+  readonly watchExisting: boolean;
+  readonly watchFile: string | null;
+  readonly doneFolder: string | null;
+  readonly maxIterations: number;
+  readonly iterationTimeout: number;
+  readonly timeout: number;
+  readonly delay: number;
+  readonly agent: 'claude' | 'command';
+  readonly agentCommand: string | null;
+  readonly claudeBin: string | null;
+  readonly model: string | null;
+  readonly permissionMode: string | null;
+  readonly allowedTools: readonly string[];
+  readonly dangerouslySkipPermissions: boolean;
+  readonly context: 'last' | 'none';
+  readonly contextChars: number;
+  readonly taskId: string | null;
+  readonly vault: string | null;
+  readonly cwd: string | null;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly noColor: boolean;
+}
+
+export type SettingName = keyof Settings;
+
+/** Used where no completion condition is given at all. */
+export const DEFAULT_PROMISE = 'TASK_COMPLETE';
+
+export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
+  prompt: {
+    flag: '--prompt',
+    short: '-p',
+    argument: 'TEXT',
+    type: { kind: 'text' },
+    group: 'Prompt',
+    help: 'the task; "-" reads it from standard input',
+  },
+  promptFile: {
+    flag: '--prompt-file',
+    argument: 'FILE',
+    type: { kind: 'text' },
+    group: 'Prompt',
+    help: 'the task in a file, read afresh each iteration',
+  },
+  promise: {
+    flag: '--promise',
+    aliases: ['--completion-promise'],
+    argument: 'TEXT',
+    type: { kind: 'text' },
+    group: 'Completion',
+    help: `the words by which the agent states that the task is complete (${DEFAULT_PROMISE} where no condition is given)`,
+  },
+  match: {
+    flag: '--match',
+    argument: 'RULE',
+    type: { kind: 'choice', choices: ['statement', 'tag', 'contains'] },
+    group: 'Completion',
+    default: 'statement',
+    help: 'how the promise must be said: stated in its tags or bare, stated in its tags only, or contained anywhere',
+  },
+  watchGlob: {
+    flag: '--watch-glob',
+    argument: 'GLOB',
+    type: { kind: 'texts' },
+    group: 'Completion',
+    help: 'complete when a new or changed file matches; may be repeated',
+  },
+  watchExisting: {
+    flag: '--watch-existing',
+    type: { kind: 'switch' },
+    group: 'Completion',
+    help: 'let files count that matched before the task began',
+  },
+  watchFile: {
+    flag: '--watch-file',
+    argument: 'FILE',
+    type: { kind: 'text' },
+    group: 'Completion',
+    help: 'complete when this file has been moved to the done folder',
+  },
+  doneFolder: {
+    flag: '--done-folder',
+    argument: 'DIR',
+    type: { kind: 'text' },
+    group: 'Completion',
+    help: 'where the watched file is moved to (default: Done in the vault)',
+  },
+  maxIterations: {
+    flag: '--max-iterations',
+    short: '-n',
+    argument: 'N',
+    type: { kind: 'count', min: 1 },
+    group: 'Limits',
+    default: '5',
+    help: 'iterations before it gives up',
+  },
+  iterationTimeout: {
+    flag: '--iteration-timeout',
+    argument: 'TIME',
+    type: { kind: 'duration', minMs: 1 },
+    group: 'Limits',
+    default: '180s',
+    help: 'time for one iteration',
+  },
+  timeout: {
+    flag: '--timeout',
+    argument: 'TIME',
+    type: { kind: 'duration', minMs: 1 },
+    group: 'Limits',
+    default: '30m',
+    help: 'time for the whole task',
+  },
+  delay: {
+    flag: '--delay',
+    argument: 'TIME',
+    type: { kind: 'duration', minMs: 0 },
+    group: 'Limits',
+    default: '2s',
+    help: 'pause between iterations',
+  },
+  agent: {
+    flag: '--agent',
+    argument: 'KIND',
+    type: { kind: 'choice', choices: ['claude', 'command'] },
+    group: 'Agent',
+    default: 'claude',
+    help: 'claude, or any command that reads the prompt on standard input',
+  },
+  agentCommand: {
+    flag: '--agent-command',
+    argument: 'COMMAND',
+    type: { kind: 'text' },
+    group: 'Agent',
+    help: 'the command of --agent command, split into words as a shell does; no shell runs it',
+  },
+  claudeBin: {
+    flag: '--claude-bin',
+    argument: 'PATH',
+    type: { kind: 'text' },
+    group: 'Agent',
+    help: 'the claude program (default: claude on PATH or where its installers put it)',
+  },
+  model: {
+    flag: '--model',
+    argument: 'NAME',
+    type: { kind: 'text' },
+    group: 'Agent',
+    help: 'handed to claude as its --model',
+  },
+  permissionMode: {
+    flag: '--permission-mode',
+    argument: 'MODE',
+    type: { kind: 'text' },
+    group: 'Agent',
+    help: 'handed to claude: acceptEdits, plan, bypassPermissions, …',
+  },
+  allowedTools: {
+    flag: '--allowed-tools',
+    argument: 'TOOLS',
+    type: { kind: 'texts' },
+    group: 'Agent',
+    help: 'handed to claude: tools it may use unasked, such as "Edit,Bash(npm test:*)"; may be repeated',
+  },
+  dangerouslySkipPermissions: {
+    flag: '--dangerously-skip-permissions',
+    type: { kind: 'switch' },
+    group: 'Agent',
+    help: 'handed to claude: no permission is asked for anything',
+  },
+  context: {
+    flag: '--context',
+    argument: 'WHAT',
+    type: { kind: 'choice', choices: ['last', 'none'] },
+    group: 'Agent',
+    default: 'last',
+    help: 'what of the previous output goes into the next prompt',
+  },
+  contextChars: {
+    flag: '--context-chars',
+    argument: 'N',
+    type: { kind: 'count', min: 1 },
+    group: 'Agent',
+    default: '20000',
+    help: 'how many characters of it at most; its end is kept',
+  },
+  taskId: {
+    flag: '--task-id',
+    argument: 'ID',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'name of the task: A-Z a-z 0-9 . _ -, up to 128 (default: date, time and six digits)',
+  },
+  vault: {
+    flag: '--vault',
+    argument: 'DIR',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'the folder with Needs_Action, Done and .ralph_state (default: here)',
+  },
+  cwd: {
+    flag: '--cwd',
+    argument: 'DIR',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'the folder the agent works in (default: here)',
+  },
+  json: {
+    flag: '--json',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: 'one event a line on standard output, instead of the final message',
+  },
+  quiet: {
+    flag: '--quiet',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: 'nothing on standard error unless it ends badly',
+  },
+  verbose: {
+    flag: '--verbose',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: "the agent's text and tool calls as they come",
+  },
+  noColor: {
+    flag: '--no-color',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: 'no colours (NO_COLOR does the same)',
+  },
+};
+
+/** The names of all settings, in the order of the help. */
+export function settingNames(): readonly SettingName[] {
+  return Object.keys(SETTINGS).filter((name): name is SettingName => name in SETTINGS);
+}

@@ -1,0 +1,17 @@
+/** What a task id must be: it names files, so it can neither leave its folder nor look like a flag. */
+export const TASK_ID_RULE =
+  '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash';
+
+/** Names that already mean something in the state folder. */
+const RESERVED = new Set(['history', 'events']);
+
+export function isTaskId(text: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(text) && !RESERVED.has(text);
+}
+
+/** The default id, `YYYYMMDD_HHMMSS_<6 digits>`, in UTC. `random` lies in [0, 1). */
+export function defaultTaskId(at: string, random: number): string {
+  const digits = at.replace(/\D/g, '');
+  const six = String(Math.floor(random * 1_000_000)).padStart(6, '0');
+  return `${digits.slice(0, 8)}_${digits.slice(8, 14)}_${six}`;
+}

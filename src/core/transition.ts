@@ -1,0 +1,104 @@
+import { attemptEnded } from './after-attempt.ts';
+import { NO_USAGE } from './attempt.ts';
+import { end } from './ending.ts';
+import { judge } from './judge.ts';
+import type { LoopEvent, LoopState, StopCause, Transition } from './machine.ts';
+import { NO_TROUBLE } from './machine.ts';
+import { startAttempt } from './next-iteration.ts';
+import type { Policy } from './policy.ts';
+import { NOTHING_CARRIED } from './prompt.ts';
+import type { TaskState } from './task-state.ts';
+import { laterBy, msBetween } from './task-state.ts';
+
+/**
+ * The heart of the program: what happened goes in, the next state and what to do come out.
+ *
+ *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged
+ *                       ▲                     │                                   │
+ *                       │                     ├─ passing fault ──► waiting        ├─ complete ─► ended
+ *                       │                     │                      │            │
+ *                       │                     └─ fatal, stopped ─► ended          ├─ limit ────► ended
+ *                       │                                            │            │
+ *                       └──────────────── waited ◄───────────────────┴── waiting ◄┘
+ *
+ * Nothing is looked at when no file matters, and nothing waited for when the delay is 0: then the
+ * states in between are passed over, and with them a save each.
+ */
+export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
+  const moved = { ...state, task: { ...state.task, updated_at: event.at } };
+  switch (event.kind) {
+    case 'started':
+      return started(moved, event.prompt, event.at, policy);
+    case 'attempt-ended':
+      return attemptEnded(moved, event, policy);
+    case 'looked':
+      return moved.step.kind === 'looking'
+        ? judge(moved, moved.step.answer, event.sightings, event.at, policy)
+        : { state: moved, actions: [] };
+    case 'waited':
+      return waited(moved, state.task.updated_at, event.at, policy);
+    case 'stop-requested':
+      return stopRequested(moved, event.by, event.at);
+  }
+}
+
+/** A task's loop before its first event. */
+export function initialState(task: TaskState): LoopState {
+  return {
+    task,
+    step: { kind: 'new' },
+    carry: NOTHING_CARRIED,
+    finalMessage: null,
+    trouble: NO_TROUBLE,
+    attemptsUsage: NO_USAGE,
+  };
+}
+
+function started(state: LoopState, prompt: string, at: string, policy: Policy): Transition {
+  const running = { ...state, task: { ...state.task, status: 'running' as const } };
+  const first = startAttempt(running, 1, 1, at, policy);
+  const body = {
+    event: 'task_started' as const,
+    prompt,
+    max_iterations: policy.maxIterations,
+  };
+  return { ...first, actions: [{ kind: 'publish', body }, ...first.actions] };
+}
+
+function waited(state: LoopState, since: string, at: string, policy: Policy): Transition {
+  const { task } = state;
+  const { wait } = task;
+  if (state.step.kind !== 'waiting' || wait === null) return { state, actions: [] };
+  if (wait.kind === 'delay') {
+    return startAttempt(withoutWait(state, task), task.current_iteration + 1, 1, at, policy);
+  }
+  // No work was possible meanwhile, so the whole-task limit moves on by as much.
+  const postponed = {
+    ...task,
+    timeout_at: laterBy(task.timeout_at, Math.max(0, msBetween(since, at))),
+  };
+  return startAttempt(
+    withoutWait(state, postponed),
+    task.current_iteration,
+    task.attempt + 1,
+    at,
+    policy,
+  );
+}
+
+function withoutWait(state: LoopState, task: TaskState): LoopState {
+  return { ...state, task: { ...task, wait: null } };
+}
+
+function stopRequested(state: LoopState, by: StopCause, at: string): Transition {
+  if (state.step.kind === 'ended') return { state, actions: [] };
+  return end(state, at, {
+    status: 'stopped',
+    exitReason: `stopped:${by}`,
+    event: 'task_stopped',
+    evidence: null,
+    note: null,
+    error: null,
+    until: null,
+  });
+}

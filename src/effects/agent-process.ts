@@ -1,0 +1,222 @@
+import { execa } from 'execa';
+import type { AttemptEnd, CutCause } from '../core/attempt.ts';
+import type { StopRequests } from '../loop/ports.ts';
+import type { AgentCommand, AgentSigns } from './agent-kind.ts';
+import { createTailText } from './bounded-text.ts';
+import { type Ending, endTree } from './end-process.ts';
+import type { ProcessIdentity } from './process-table.ts';
+import {
+  createTreeWatch,
+  type LeftoverProcess,
+  type ProcessTree,
+  type TreeWatch,
+} from './process-tree.ts';
+import { startWorkClock, type WorkLimits } from './work-clock.ts';
+import { errorCode } from './write-file.ts';
+
+/** One start of an agent. */
+export interface AgentProcessRequest {
+  readonly command: AgentCommand;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly prompt: Uint8Array;
+  /** The value of RALPH_RUN_ID in `env`. */
+  readonly marker: string;
+  readonly limits: WorkLimits;
+  readonly stops: StopRequests;
+  /** What belongs to the run and is to be left alone: the guard, earlier leftovers. */
+  readonly guardPid: number | null;
+  readonly spare: () => readonly ProcessIdentity[];
+  readonly onMembers: (members: readonly ProcessIdentity[]) => void;
+  readonly onStdout: (chunk: Buffer) => void;
+  readonly onStderr: (chunk: Buffer) => void;
+  /** Handed the means by which the output's reader steers the process. */
+  readonly onStart: (signs: AgentSigns) => void;
+}
+
+export interface AgentProcessReport {
+  readonly end: AttemptEnd;
+  readonly durationMs: number;
+  readonly retryWaitMs: number;
+  readonly stderrTail: string;
+  /** What it started and left running; empty where it was ended whole. */
+  readonly leftovers: readonly LeftoverProcess[];
+}
+
+/** For an agent that has given its result, and for a grandchild that keeps its pipe open. */
+const GRACE_MS = 2_000;
+/** After everything was ended, for what still stands in the pipes. */
+const LAST_WORDS_MS = 250;
+/** Longer than the pause that was announced: the call that follows it takes its time too. */
+const RETRY_CALL_MS = 5 * 60_000;
+const STDERR_TAIL_BYTES = 4_000;
+
+/*
+ * The life of one attempt. Whatever ends it first is the cause, and stays it.
+ *
+ *   start ──► running ──┬── exits ─────────────────────────────► pipes end, or 2 s ──► report
+ *                       ├── gave its result, 2 s pass ──► its group is ended ──────────► report
+ *                       └── limit, stop, hopeless ──► the whole tree is ended ─────────► report
+ */
+/** Runs an agent's process to its end, and leaves nothing of it behind where it had to be ended. */
+export async function runAgentProcess(request: AgentProcessRequest): Promise<AgentProcessReport> {
+  const startedAtMs = performance.now();
+  const stderr = createTailText(STDERR_TAIL_BYTES, '');
+  const child = execa(request.command.file, [...request.command.args], {
+    cwd: request.cwd,
+    env: request.env,
+    extendEnv: false,
+    // The agent leads its own process group, so that an interrupt reaches shims in front of it.
+    detached: true,
+    cleanup: false,
+    buffer: false,
+    reject: false,
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const failed = child.then((result) => result);
+  if (child.pid === undefined) {
+    const { cause, originalMessage } = await failed;
+    return {
+      end: {
+        kind: 'not-started',
+        code: errorCode(cause) || 'UNKNOWN',
+        message: originalMessage ?? 'it could not be started',
+      },
+      durationMs: performance.now() - startedAtMs,
+      retryWaitMs: 0,
+      stderrTail: '',
+      leftovers: [],
+    };
+  }
+
+  const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  const closed = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+  });
+  const tree = createTreeWatch({
+    rootPid: child.pid,
+    marker: request.marker,
+    neverPids: request.guardPid === null ? [] : [request.guardPid],
+    spare: request.spare,
+    onChange: request.onMembers,
+  });
+
+  const life: Life = { cause: null, ending: null, hasResult: false, lingered: false };
+  let graceTimer: NodeJS.Timeout | undefined;
+
+  const cut = (why: CutCause): void => {
+    if (life.cause !== null) return;
+    // The answer is there already and is kept: only what lingers is in the way.
+    if (life.hasResult) life.lingered = true;
+    else life.cause = why;
+    life.ending ??= endTree(tree);
+    if (request.stops.hurry.aborted) life.ending.killNow();
+  };
+  const clock = startWorkClock(request.limits, cut);
+  const onStop = (): void => cut('stop-requested');
+  const onHurry = (): void => life.ending?.killNow();
+  request.stops.signal.addEventListener('abort', onStop);
+  request.stops.hurry.addEventListener('abort', onHurry);
+  if (request.stops.signal.aborted) onStop();
+
+  request.onStart({
+    resultGiven() {
+      life.hasResult = true;
+      graceTimer ??= setTimeout(() => {
+        if (life.ending !== null) return;
+        life.lingered = true;
+        life.ending = endTree(groupOf(tree));
+      }, GRACE_MS);
+    },
+    retrying: (delayMs) => clock.pause((delayMs ?? 0) + RETRY_CALL_MS),
+    working: () => clock.resume(),
+    hopeless: cut,
+  });
+
+  child.stdout.on('data', (chunk: Buffer) => {
+    clock.alive();
+    // Output after a result: it works on, woken by a task of its own in the background.
+    graceTimer?.refresh();
+    request.onStdout(chunk);
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    clock.alive();
+    stderr.append(chunk.toString());
+    request.onStderr(chunk);
+  });
+  // An agent that does not read its prompt breaks the pipe; its own end tells why.
+  child.stdin.on('error', () => {});
+  child.stdout.on('error', () => {});
+  child.stderr.on('error', () => {});
+  child.stdin.end(request.prompt);
+
+  const { exitCode, signal } = await exited;
+  // The clock runs on while the last output is read: a wrapper may have gone before its agent.
+  if (life.ending === null) await within(closed, GRACE_MS);
+  clock.stop();
+  clearTimeout(graceTimer);
+  if (life.ending !== null) {
+    await life.ending.done;
+    await within(closed, LAST_WORDS_MS);
+  }
+  child.stdout.destroy();
+  child.stderr.destroy();
+  child.stdin.destroy();
+  request.stops.signal.removeEventListener('abort', onStop);
+  request.stops.hurry.removeEventListener('abort', onHurry);
+  const leftovers = life.cause === null ? tree.leftovers() : [];
+  tree.stop();
+
+  return {
+    end: endOf(life, exitCode, signal),
+    durationMs: Math.round(performance.now() - startedAtMs),
+    retryWaitMs: clock.pausedMs(),
+    stderrTail: stderr.read(),
+    leftovers,
+  };
+}
+
+/** What has happened to the process so far. */
+interface Life {
+  cause: CutCause | null;
+  ending: Ending | null;
+  hasResult: boolean;
+  lingered: boolean;
+}
+
+function endOf(
+  { cause, lingered }: Life,
+  exitCode: number | null,
+  signal: string | null,
+): AttemptEnd {
+  if (cause !== null) return { kind: 'cut', cause, exitCode };
+  // It had given its result: how it was got rid of afterwards is no news.
+  if (lingered) return { kind: 'exited', exitCode: 0 };
+  if (signal !== null) return { kind: 'signalled', signal };
+  return { kind: 'exited', exitCode: exitCode ?? 0 };
+}
+
+/** The agent and its group alone: tools in sessions of their own are not meant. */
+function groupOf(tree: TreeWatch): ProcessTree {
+  return {
+    agentGroup: tree.agentGroup,
+    sweep() {
+      const { members, ownGroups } = tree.sweep();
+      return { members: members.filter(({ pgid }) => pgid === tree.agentGroup), ownGroups };
+    },
+  };
+}
+
+/** Resolves when the promise does, or after `ms`. */
+async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
+}

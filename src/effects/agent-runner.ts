@@ -1,0 +1,155 @@
+import type { AttemptFacts, Leftover } from '../core/attempt.ts';
+import type { AgentRequest, AgentRunner } from '../loop/ports.ts';
+import type { AgentKind, AgentReader } from './agent-kind.ts';
+import { runAgentProcess } from './agent-process.ts';
+import { endLeftovers } from './end-process.ts';
+import { type Guard, startGuard } from './guard.ts';
+import { isAlive, MARKER_NAME } from './process-table.ts';
+import type { LeftoverProcess } from './process-tree.ts';
+import { openTranscript } from './transcript.ts';
+
+export interface RunnerOptions {
+  readonly kind: AgentKind;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Random, one a driver: the marker by which leftovers are known. */
+  readonly runId: string;
+  readonly taskId: string;
+  readonly maxIterations: number;
+  readonly stateFile: string;
+  /** Folder of the iteration logs. */
+  readonly logDir: string;
+  readonly iterationTimeoutMs: number;
+  readonly idleTimeoutMs: number | null;
+  /** Path of the bundled guard program. */
+  readonly guardProgram: string;
+  readonly keepBackground: boolean;
+  /** What the last lines and the reports say of background processes. */
+  readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
+  readonly warn: (sentence: string) => void;
+}
+
+/** Starts the agent once an attempt, keeps its whole output, and knows what it left running. */
+export function createAgentRunner(options: RunnerOptions): AgentRunner {
+  let guard: Guard | null = null;
+  let leftovers: readonly LeftoverProcess[] = [];
+  const alive = (): readonly LeftoverProcess[] => {
+    leftovers = leftovers.filter(isAlive);
+    return leftovers;
+  };
+
+  return {
+    async run(request) {
+      guard ??= startGuard({
+        runId: options.runId,
+        programPath: options.guardProgram,
+        onProblem: (why) =>
+          options.warn(`There is no guard (${why}): end the agent yourself if ralph is killed.`),
+      });
+      const facts = await runAttempt(request, options, guard, alive);
+      leftovers = [...alive(), ...facts.left];
+      if (facts.left.length > 0) options.onLeftovers('left', facts.left);
+      guard.note(leftovers);
+      return facts.facts;
+    },
+    async close() {
+      const open = alive();
+      if (open.length > 0 && !options.keepBackground) {
+        await endLeftovers(open, {
+          marker: options.runId,
+          neverPids: guard?.pid == null ? [] : [guard.pid],
+        }).done;
+        options.onLeftovers('ended', open);
+      }
+      guard?.farewell();
+    },
+  };
+}
+
+async function runAttempt(
+  request: AgentRequest,
+  options: RunnerOptions,
+  guard: Guard,
+  spare: () => readonly LeftoverProcess[],
+): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
+  const command = options.kind.locate();
+  if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
+
+  const transcript = openTranscript(options.logDir, request.iteration);
+  let reader: AgentReader | null = null;
+  const report = await runAgentProcess({
+    command,
+    cwd: options.cwd,
+    env: childEnvironment(options, request.iteration),
+    prompt: request.prompt,
+    marker: options.runId,
+    limits: {
+      iterationMs: options.iterationTimeoutMs,
+      idleMs: options.idleTimeoutMs,
+      taskMs: Date.parse(request.taskDeadlineAt) - Date.now(),
+    },
+    stops: request.stops,
+    guardPid: guard.pid,
+    spare,
+    onMembers: (members) => guard.note([...spare(), ...members]),
+    onStart: (signs) => {
+      reader = options.kind.read(request.listener, signs);
+    },
+    onStdout: (chunk) => {
+      transcript.stdout(chunk);
+      reader?.push(chunk);
+    },
+    onStderr: (chunk) => transcript.stderr(chunk),
+  });
+  transcript.close();
+  const heard = endReader(reader, options.kind, request);
+  return {
+    facts: {
+      ...heard,
+      end: report.end,
+      durationMs: report.durationMs,
+      retryWaitMs: report.retryWaitMs,
+      stderrTail: report.stderrTail,
+      owesResult: options.kind.owesResult,
+      leftovers: report.leftovers.map(({ pid, command: line }) => ({ pid, command: line })),
+    },
+    left: report.leftovers,
+  };
+}
+
+const NO_SIGNS = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
+
+function endReader(reader: AgentReader | null, kind: AgentKind, request: AgentRequest) {
+  const heard = reader ?? kind.read(request.listener, NO_SIGNS);
+  heard.end();
+  return heard.facts();
+}
+
+function notFound(sentence: string, kind: AgentKind): AttemptFacts {
+  const silent = { activity() {}, retry() {}, text() {} };
+  return {
+    ...kind.read(silent, NO_SIGNS).facts(),
+    end: { kind: 'not-started', code: 'ENOENT', message: sentence },
+    durationMs: 0,
+    retryWaitMs: 0,
+    stderrTail: '',
+    owesResult: kind.owesResult,
+    leftovers: [],
+  };
+}
+
+/** Names that make a child `claude` believe it runs inside another one. */
+const NOT_FOR_THE_CHILD = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'];
+
+function childEnvironment(options: RunnerOptions, iteration: number): NodeJS.ProcessEnv {
+  const env = { ...options.env };
+  for (const name of NOT_FOR_THE_CHILD) delete env[name];
+  return {
+    ...env,
+    RALPH_TASK_ID: options.taskId,
+    RALPH_ITERATION: String(iteration),
+    RALPH_MAX_ITERATIONS: String(options.maxIterations),
+    RALPH_STATE_FILE: options.stateFile,
+    [MARKER_NAME]: options.runId,
+  };
+}

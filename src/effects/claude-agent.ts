@@ -1,0 +1,84 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import type { AgentKind } from './agent-kind.ts';
+import { createClaudeStream } from './claude-stream.ts';
+import { findProgram } from './find-program.ts';
+
+export interface ClaudeOptions {
+  /** A path or a name; null looks for `claude`. */
+  readonly bin: string | null;
+  /** Words between the program and ralph's own flags: for a program that is a script. */
+  readonly prefixArgs: readonly string[];
+  readonly model: string | null;
+  readonly permissionMode: string | null;
+  readonly allowedTools: readonly string[];
+  readonly skipPermissions: boolean;
+  /** What the user gave after `--`. */
+  readonly passthrough: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+/** Where its installers put it and cron's bare PATH does not look. */
+function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
+  const home = env.HOME ?? homedir();
+  return [
+    path.join(home, '.local', 'bin'),
+    path.join(home, '.claude', 'local'),
+    '/usr/local/bin',
+    '/opt/homebrew/bin',
+  ];
+}
+
+/** Two refusals of the same key are no accident; `claude` itself would go on for three minutes. */
+const HOPELESS_REFUSALS = 2;
+
+/** The arguments that `claude` is started with; the prompt is not among them. */
+export function claudeArguments(options: Omit<ClaudeOptions, 'bin' | 'env' | 'cwd'>): string[] {
+  const { allowedTools, model, permissionMode, skipPermissions } = options;
+  return [
+    ...options.prefixArgs,
+    '--print',
+    // This flag takes any number of words: it must not stand last, before the user's own.
+    ...(allowedTools.length > 0 ? ['--allowedTools', ...allowedTools] : []),
+    '--verbose',
+    '--output-format',
+    'stream-json',
+    ...(model === null ? [] : ['--model', model]),
+    ...(permissionMode === null ? [] : ['--permission-mode', permissionMode]),
+    ...(skipPermissions ? ['--dangerously-skip-permissions'] : []),
+    ...options.passthrough,
+  ];
+}
+
+/** The `claude` command line, read by its structured output. */
+export function claudeAgent(options: ClaudeOptions): AgentKind {
+  return {
+    owesResult: true,
+    locate() {
+      const found = findProgram({
+        name: options.bin ?? 'claude',
+        env: options.env,
+        cwd: options.cwd,
+        further: options.bin === null ? installFolders(options.env) : [],
+      });
+      return 'missing' in found ? found : { file: found.file, args: claudeArguments(options) };
+    },
+    read(listener, signs) {
+      const stream = createClaudeStream({
+        onActivity: (activity) => {
+          signs.working();
+          listener.activity(activity);
+        },
+        onText: (text) => listener.text(text),
+        onRetry: (retry, refusals) => {
+          listener.retry(retry);
+          if (refusals >= HOPELESS_REFUSALS) signs.hopeless('hopeless-retries');
+          else signs.retrying(retry.delayMs);
+        },
+        onResult: () => signs.resultGiven(),
+      });
+      return stream;
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import type { RateLimitFacts, ResultFacts, RetryFacts } from '../core/attempt.ts';
+import { oneLine, tailWithin } from './bounded-text.ts';
+import {
+  type JsonObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  stringAt,
+  stringsAt,
+} from './json-fields.ts';
+
+/** What is kept of a message, in bytes: its end. */
+export const MAX_MESSAGE_BYTES = 1024 * 1024;
+const MAX_TARGET_CHARS = 200;
+const MAX_NAME_CHARS = 200;
+const PEEKED_BYTES = 160;
+const RIGHT_BRACE = 0x7d;
+const MAX_ERRORS = 20;
+const MAX_ERROR_CHARS = 2000;
+/** 5138 AD: a number beyond it is not a time in seconds. */
+const LAST_EPOCH_SECOND = 1e11;
+
+/** Input fields that say what a call acts on, the most telling first. */
+const TARGET_KEYS = [
+  'command',
+  'file_path',
+  'notebook_path',
+  'pattern',
+  'url',
+  'query',
+  'description',
+] as const;
+
+/** One entry of `permission_denials`. */
+export interface ToolDenial {
+  readonly id: string | null;
+  readonly tool: string;
+  readonly target: string;
+}
+
+/**
+ * The kind of event a line holds (`assistant`, `system/init`) read off its first bytes, where `claude`
+ * writes it; null where it stands elsewhere and only parsing can tell. A line that does not end as an
+ * object ends is not judged by how it begins.
+ */
+export function peekKind(line: Buffer): string | null {
+  const head = line.toString('latin1', 0, PEEKED_BYTES);
+  const match = /^\s*\{\s*"type"\s*:\s*"(\w+)"(?:\s*,\s*"subtype"\s*:\s*"(\w+)")?/.exec(head);
+  if (match === null || line.at(-1) !== RIGHT_BRACE) return null;
+  const [, type, subtype] = match;
+  if (type === undefined) return null;
+  if (type !== 'system') return type;
+  return subtype === undefined ? null : `${type}/${subtype}`;
+}
+
+/** The kind of a parsed event, as `peekKind` names it; null if it names none. */
+export function kindOf(event: JsonObject): string | null {
+  const type = nameAt(event, 'type');
+  if (type !== 'system') return type;
+  const subtype = nameAt(event, 'subtype');
+  return subtype === null ? type : `${type}/${subtype}`;
+}
+
+/** Reads a `system/api_retry` event. Delay in milliseconds. */
+export function readRetry(event: JsonObject): RetryFacts {
+  return {
+    status: numberAt(event, 'error_status'),
+    error: nameAt(event, 'error') ?? '',
+    attempt: numberAt(event, 'attempt'),
+    maxRetries: numberAt(event, 'max_retries'),
+    delayMs: numberAt(event, 'retry_delay_ms'),
+  };
+}
+
+/** Reads a `rate_limit_event`; null if it says nothing about a limit. */
+export function readRateLimit(event: JsonObject): RateLimitFacts | null {
+  const info = objectAt(event, 'rate_limit_info');
+  const status = info === null ? null : nameAt(info, 'status');
+  if (info === null || status === null) return null;
+  return {
+    status,
+    resetsAt: instant(numberAt(info, 'resetsAt')),
+    type: nameAt(info, 'rateLimitType'),
+    utilization: numberAt(info, 'utilization'),
+  };
+}
+
+function instant(epochSeconds: number | null): string | null {
+  if (epochSeconds === null || epochSeconds <= 0 || epochSeconds > LAST_EPOCH_SECOND) return null;
+  return new Date(epochSeconds * 1000).toISOString();
+}
+
+/** Reads a `result` event. Where it does not say whether it is an error, its subtype does. */
+export function readResult(event: JsonObject): ResultFacts {
+  const subtype = nameAt(event, 'subtype') ?? 'unknown';
+  const isError = event.is_error;
+  const text = stringAt(event, 'result');
+  return {
+    subtype,
+    isError: typeof isError === 'boolean' ? isError : subtype !== 'success',
+    apiErrorStatus: numberAt(event, 'api_error_status'),
+    text: text === null ? null : tailWithin(text, MAX_MESSAGE_BYTES),
+    errors: stringsAt(event, 'errors')
+      .slice(0, MAX_ERRORS)
+      .map((error) => oneLine(error, MAX_ERROR_CHARS)),
+    terminalReason: nameAt(event, 'terminal_reason'),
+    numTurns: numberAt(event, 'num_turns'),
+  };
+}
+
+/** The tool calls a `result` event lists as refused. */
+export function readDenials(event: JsonObject): readonly ToolDenial[] {
+  return objectsAt(event, 'permission_denials').map((denial) => ({
+    id: nameAt(denial, 'tool_use_id'),
+    tool: nameAt(denial, 'tool_name') ?? 'unknown',
+    target: describeTarget(objectAt(denial, 'tool_input')),
+  }));
+}
+
+/** A short field such as an id or a tool's name, kept within bounds; null if it is no text. */
+export function nameAt(object: JsonObject, key: string): string | null {
+  const name = stringAt(object, key);
+  return name === null ? null : oneLine(name, MAX_NAME_CHARS);
+}
+
+/** What a call acts on: command, file, pattern, address, or all of its input; one line, ≤ 200 characters. */
+export function describeTarget(input: JsonObject | null): string {
+  if (input === null) return '';
+  for (const key of TARGET_KEYS) {
+    const value = stringAt(input, key);
+    if (value !== null && value.trim() !== '') return oneLine(value, MAX_TARGET_CHARS);
+  }
+  return Object.keys(input).length === 0 ? '' : oneLine(JSON.stringify(input), MAX_TARGET_CHARS);
+}
+
+/** Whether the model spoke an `assistant` event, rather than `claude` itself to report a failure. */
+export function isFromModel(event: JsonObject): boolean {
+  const message = objectAt(event, 'message');
+  return message !== null && stringAt(message, 'model') !== '<synthetic>';
+}
+
+/** The content blocks of a message; a message that is a plain text counts as one text block. */
+export function contentBlocks(message: JsonObject): readonly JsonObject[] {
+  const text = stringAt(message, 'content');
+  return text === null ? objectsAt(message, 'content') : [{ type: 'text', text }];
+}
+
+/** Whether an event comes from a sub-agent. */
+export function isFromSubAgent(event: JsonObject): boolean {
+  return (event.parent_tool_use_id ?? null) !== null;
+}

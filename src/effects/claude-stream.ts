@@ -1,0 +1,192 @@
+import type { AttemptFacts, ResultFacts, Usage } from '../core/attempt.ts';
+import { type ConversationListeners, createConversation } from './claude-conversation.ts';
+import {
+  isFromModel,
+  kindOf,
+  nameAt,
+  peekKind,
+  readRateLimit,
+  readResult,
+} from './claude-events.ts';
+import { createRetryLog, type RetryListener } from './claude-retries.ts';
+import { dropLongStrings } from './drop-long-strings.ts';
+import { type JsonObject, parseObject } from './json-fields.ts';
+import { createLineSplitter } from './line-splitter.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { readResultUsage } from './usage-meter.ts';
+
+/** Tool results above this size are thinned out before they are parsed. */
+const THIN_ABOVE_BYTES = 256 * 1024;
+/** Ids and kinds are far shorter than this, outputs and pictures far longer. */
+const LONGEST_KEPT_STRING_BYTES = 512;
+
+/** Called while bytes are pushed, in the order of the events. They must not throw. */
+export interface ClaudeStreamListeners extends ConversationListeners {
+  readonly onRetry?: RetryListener | undefined;
+  /** A closing report has come. More can follow it, where a background task wakes the agent. */
+  readonly onResult?: ((result: ResultFacts) => void) | undefined;
+}
+
+/** The facts of an attempt that come from the stream alone. */
+type StreamedFacts = Pick<
+  AttemptFacts,
+  | 'result'
+  | 'finalMessage'
+  | 'partialOutput'
+  | 'retries'
+  | 'endedInRetry'
+  | 'rateLimit'
+  | 'usage'
+  | 'turns'
+  | 'tools'
+  | 'refused'
+  | 'sessionId'
+  | 'skippedLines'
+>;
+
+/** What the stream showed. */
+interface ClaudeStreamFacts extends StreamedFacts {
+  /** All retries, of which `retries` holds the last 50. */
+  readonly retryCount: number;
+  /** `assistant`, `system/api_retry`, …; null before the first event. */
+  readonly lastEventKind: string | null;
+  readonly model: string | null;
+  /** Lines that were no event: no JSON, or JSON that names no type. Empty lines do not count. */
+  readonly junkLines: number;
+}
+
+interface ClaudeStream {
+  /** Takes the next bytes of standard output. Nothing of `chunk` is kept after the call. */
+  readonly push: (chunk: Buffer) => void;
+  /** Standard output is at its end: reads a last line that has no line end. */
+  readonly end: () => void;
+  /** What is known so far; may be asked at any time. */
+  readonly facts: () => ClaudeStreamFacts;
+  /** Bytes of memory held for a line that is not complete yet. */
+  readonly bufferedBytes: number;
+}
+
+/**
+ * Reads the standard output of `claude --print --verbose --output-format stream-json`.
+ * Nothing in it makes this throw: unknown events and fields are passed over, what is no event is
+ * counted. Lines of a kind that is not needed are not parsed, and no line is kept.
+ */
+export function createClaudeStream(
+  listeners: ClaudeStreamListeners = {},
+  options: { readonly maxLineBytes?: number | undefined } = {},
+): ClaudeStream {
+  const conversation = createConversation(listeners);
+  const retryLog = createRetryLog(listeners.onRetry);
+  const limits = createRateLimits();
+  let result: ResultFacts | null = null;
+  let resultUsage: Usage | null = null;
+  let reportedTurns: number | null = null;
+  let sessionId: string | null = null;
+  let model: string | null = null;
+  let lastEventKind: string | null = null;
+  let skippedLines = 0;
+  let junkLines = 0;
+
+  const readEvent = (kind: string, event: JsonObject): void => {
+    switch (kind) {
+      case 'system/init':
+        sessionId = nameAt(event, 'session_id') ?? sessionId;
+        model = nameAt(event, 'model') ?? model;
+        return;
+      case 'system/api_retry':
+        retryLog.add(event);
+        return;
+      case 'rate_limit_event': {
+        const limit = readRateLimit(event);
+        if (limit !== null) limits.add(limit);
+        return;
+      }
+      case 'assistant':
+        if (isFromModel(event)) retryLog.over();
+        conversation.readAssistant(event);
+        return;
+      case 'user':
+        conversation.readToolResults(event);
+        return;
+      case 'result':
+        readReport(event, readResult(event));
+    }
+  };
+
+  // A background task that ends wakes the agent again, and a second report follows the first. It
+  // covers the cost of both, but only its own turns.
+  const readReport = (event: JsonObject, report: ResultFacts): void => {
+    result = report;
+    resultUsage = readResultUsage(event) ?? resultUsage;
+    if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
+    conversation.readDenials(event);
+    sessionId = nameAt(event, 'session_id') ?? sessionId;
+    if (!report.isError) retryLog.over();
+    listeners.onResult?.(report);
+  };
+
+  const readLine = (line: Buffer): void => {
+    if (line.length === 0) return;
+    const peeked = peekKind(line);
+    if (peeked !== null && !NEEDED.has(peeked)) {
+      lastEventKind = peeked;
+      return;
+    }
+    const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
+    const event = parseObject(
+      isBig ? dropLongStrings(line, LONGEST_KEPT_STRING_BYTES) : line.toString(),
+    );
+    const kind = event === null ? null : kindOf(event);
+    if (event === null || kind === null) {
+      junkLines += 1;
+      return;
+    }
+    lastEventKind = kind;
+    readEvent(kind, event);
+  };
+
+  const lines = createLineSplitter({
+    onLine: readLine,
+    onSkipped: () => {
+      skippedLines += 1;
+    },
+    maxLineBytes: options.maxLineBytes,
+  });
+
+  return {
+    push: lines.push,
+    end: lines.end,
+    facts: () => ({
+      result,
+      // What the report says it ended with is the final message, even where that is empty.
+      finalMessage: result?.text ?? conversation.lastMessage(),
+      partialOutput: conversation.partialOutput(),
+      retries: retryLog.last(),
+      retryCount: retryLog.count(),
+      endedInRetry: retryLog.isRetrying(),
+      rateLimit: limits.read(),
+      usage: resultUsage ?? conversation.usage(),
+      turns: reportedTurns ?? conversation.turns(),
+      tools: conversation.tools(),
+      refused: conversation.refused(),
+      sessionId,
+      model,
+      lastEventKind,
+      skippedLines,
+      junkLines,
+    }),
+    get bufferedBytes() {
+      return lines.bufferedBytes;
+    },
+  };
+}
+
+/** The kinds that `readEvent` reads; lines of any other are not even parsed. */
+const NEEDED: ReadonlySet<string> = new Set([
+  'system/init',
+  'system/api_retry',
+  'rate_limit_event',
+  'assistant',
+  'user',
+  'result',
+]);

@@ -1,0 +1,85 @@
+import { NO_USAGE } from '../core/attempt.ts';
+import type { AgentKind } from './agent-kind.ts';
+import { firstLine } from './bounded-text.ts';
+import { findProgram } from './find-program.ts';
+
+export interface CommandOptions {
+  /** The program and its arguments, as words; no shell is involved. */
+  readonly words: readonly string[];
+  /** What the user gave after `--`. */
+  readonly passthrough: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+const PARTIAL_BYTES = 64 * 1024;
+
+/** Any program: the prompt on its standard input, its standard output as the final message. */
+export function commandAgent(options: CommandOptions): AgentKind {
+  return {
+    owesResult: false,
+    locate() {
+      const [name = '', ...args] = options.words;
+      const found = findProgram({ name, env: options.env, cwd: options.cwd, further: [] });
+      return 'missing' in found
+        ? found
+        : { file: found.file, args: [...args, ...options.passthrough] };
+    },
+    read(listener, signs) {
+      const tail = createByteTail(MAX_MESSAGE_BYTES);
+      return {
+        push(chunk) {
+          signs.working();
+          tail.push(chunk);
+          const text = chunk.toString();
+          listener.text(text);
+          const line = firstLine(text, 120);
+          if (line !== '') listener.activity({ kind: 'text', text: line });
+        },
+        end() {},
+        facts: () => {
+          const message = tail.text();
+          return {
+            result: null,
+            finalMessage: message.trim() === '' ? null : message,
+            partialOutput: message.slice(-PARTIAL_BYTES),
+            retries: [],
+            endedInRetry: false,
+            rateLimit: null,
+            usage: NO_USAGE,
+            turns: 1,
+            tools: 0,
+            refused: [],
+            sessionId: null,
+            skippedLines: 0,
+          };
+        },
+      };
+    },
+  };
+}
+
+/** The end of a stream of bytes within a bound; chunks are joined only when the text is asked for. */
+function createByteTail(maxBytes: number): { push(chunk: Buffer): void; text(): string } {
+  const chunks: Buffer[] = [];
+  let held = 0;
+  return {
+    push(chunk) {
+      // The caller may use the chunk's memory again.
+      chunks.push(Buffer.from(chunk));
+      held += chunk.length;
+      for (let first = chunks[0]; first && held - first.length >= maxBytes; first = chunks[0]) {
+        held -= first.length;
+        chunks.shift();
+      }
+    },
+    text() {
+      const bytes = Buffer.concat(chunks);
+      let start = Math.max(0, bytes.length - maxBytes);
+      // A cut may fall inside a character: its remaining bytes are left out.
+      while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+      return bytes.toString('utf8', start);
+    },
+  };
+}

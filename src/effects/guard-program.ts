@@ -1,0 +1,49 @@
+import { type EscalationStep, endTree } from './end-process.ts';
+import { isAlive, type ProcessIdentity } from './process-table.ts';
+import { createTree } from './process-tree.ts';
+
+/*
+ * What the guard becomes when ralph has died without a farewell: it ends what the run started and
+ * exits. A program of its own: `node guard-program.js RUN_ID DRIVER [PID:START]…`.
+ */
+
+/** Nobody is left to read a report, and all is to be over within 5 s, node's own start included. */
+const ORPHAN_ENDING: readonly EscalationStep[] = [
+  { atMs: 0, signal: 'SIGINT', to: 'everything' },
+  { atMs: 700, signal: 'SIGINT', to: 'everything' },
+  { atMs: 1500, signal: 'SIGTERM', to: 'everything' },
+  { atMs: 2500, signal: 'SIGKILL', to: 'everything' },
+];
+
+const DRIVER_DIES_WITHIN_MS = 1000;
+const LOOK_EVERY_MS = 10;
+
+// Node does not inherit the shell's deafness: it sets signals back to their defaults at its start.
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+
+const [runId, driverName = '', ...noted] = process.argv.slice(2);
+const driver = identityOf(driverName)[0];
+if (runId && (await hasDied(driver))) {
+  const seeds = noted.flatMap(identityOf);
+  const tree = createTree({ seeds, marker: runId, since: driver?.startedAt ?? null });
+  await endTree(tree, { steps: ORPHAN_ENDING }).done;
+}
+
+/** `PID:START`; nothing if it is not of that form. */
+function identityOf(name: string): ProcessIdentity[] {
+  const [, pid, startedAt] = /^(\d+):(\d+)$/.exec(name) ?? [];
+  return pid === undefined || startedAt === undefined ? [] : [{ pid: Number(pid), startedAt }];
+}
+
+/**
+ * A dying process closes its pipes a moment before it is dead. If it stays alive the pipe closed for
+ * another reason, and its agent is none of ours.
+ */
+async function hasDied(driver: ProcessIdentity | undefined): Promise<boolean> {
+  const giveUpAtMs = performance.now() + DRIVER_DIES_WITHIN_MS;
+  while (driver !== undefined && isAlive(driver)) {
+    if (performance.now() > giveUpAtMs) return false;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+  return true;
+}

@@ -1,0 +1,31 @@
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
+
+export interface NoteFile {
+  readonly folder: string;
+  readonly reason: string;
+  readonly taskId: string;
+  /** ISO instant. */
+  readonly at: string;
+  readonly text: string;
+}
+
+/**
+ * Writes `RALPH_<reason>_<task_id>_<timestamp>.md`; an older note of the same task and reason is
+ * replaced. Resolves to its path; rejects with the system's error.
+ */
+export async function writeNote(note: NoteFile): Promise<string> {
+  const prefix = `RALPH_${note.reason}_${note.taskId}_`;
+  const stamp = note.at.replace(/\.\d+/, '').replace(/[^0-9TZ]/g, '');
+  const file = path.join(note.folder, `${prefix}${stamp}.md`);
+  await retryBusy(() => makePrivateFolder(note.folder));
+  await writeFileAtomic(file, note.text);
+  for (const name of await readdir(note.folder)) {
+    const isOlder = name.startsWith(prefix) && /^\d{8}T\d{6}Z\.md$/.test(name.slice(prefix.length));
+    if (isOlder && name !== path.basename(file)) {
+      await rm(path.join(note.folder, name), { force: true });
+    }
+  }
+  return file;
+}

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import type { PromptSource } from '../loop/ports.ts';
+
+/** The longest prompt: `claude` itself refuses standard input over 10 MB. */
+export const PROMPT_MAX_BYTES = 1024 * 1024;
+
+/** A prompt that stays as it is. */
+export function fixedPrompt(bytes: Uint8Array): PromptSource {
+  return { read: async () => bytes };
+}
+
+/**
+ * A prompt file that is read afresh each time, so that it can be edited while the loop runs. Gone,
+ * empty or too long meanwhile: the last text is used, and `warn` says so.
+ */
+export function promptFile(
+  file: string,
+  first: Uint8Array,
+  warn: (sentence: string) => void,
+): PromptSource {
+  let last = first;
+  return {
+    async read() {
+      const bytes = await readFile(file).catch(() => null);
+      const problem = bytes === null ? 'cannot be read' : promptProblem(bytes);
+      if (bytes !== null && problem === null) last = bytes;
+      else warn(`The prompt file ${file} ${problem} now; the last text of it is used.`);
+      return last;
+    },
+  };
+}
+
+/** What is wrong with a prompt, to follow "it"; null when nothing is. */
+export function promptProblem(bytes: Uint8Array): string | null {
+  if (bytes.length > PROMPT_MAX_BYTES) {
+    return `is ${bytes.length} bytes long, over the limit of ${PROMPT_MAX_BYTES} (1 MB)`;
+  }
+  return isBlank(bytes) ? 'is empty' : null;
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+}

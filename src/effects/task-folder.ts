@@ -1,0 +1,63 @@
+import { mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { rename, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { makePrivateFolder } from './write-file.ts';
+
+/** Where a task's files lie below the state folder. */
+export interface TaskPaths {
+  readonly stateDir: string;
+  readonly stateFile: string;
+  /** Prompt, settings, baseline and logs. */
+  readonly folder: string;
+  readonly history: string;
+  readonly eventsFile: string;
+}
+
+/** The paths of one task. `taskId` must already be a valid task id: it never leaves the folder. */
+export function taskPaths(stateDir: string, taskId: string): TaskPaths {
+  return {
+    stateDir,
+    stateFile: path.join(stateDir, `${taskId}.json`),
+    folder: path.join(stateDir, taskId),
+    history: path.join(stateDir, 'history'),
+    eventsFile: path.join(stateDir, 'events.jsonl'),
+  };
+}
+
+/** Makes the state folder, which hides itself from git, and the task's own folder in it. */
+export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
+  await makePrivateFolder(paths.folder);
+  try {
+    writeFileSync(path.join(paths.stateDir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
+  } catch {
+    // There already, or not writable: the state file's own error will say so.
+  }
+}
+
+/** Moves a task's state and folder to the history under `name`; whatever is there keeps its own. */
+export async function moveToHistory(paths: TaskPaths, name: string): Promise<TaskPaths> {
+  await makePrivateFolder(paths.history);
+  const moved: TaskPaths = {
+    ...paths,
+    stateFile: path.join(paths.history, `${name}.json`),
+    folder: path.join(paths.history, name),
+  };
+  await moveIfThere(paths.folder, moved.folder);
+  await moveIfThere(paths.stateFile, moved.stateFile);
+  return moved;
+}
+
+async function moveIfThere(from: string, to: string): Promise<void> {
+  if (await exists(from)) await rename(from, to);
+}
+
+/** Whether something stands at a path. */
+export async function exists(file: string): Promise<boolean> {
+  return (await stat(file).catch(() => null)) !== null;
+}
+
+/** Opens a file for appending, for its owner alone. Throws the system's error. */
+export function openForAppend(file: string): number {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  return openSync(file, 'a', 0o600);
+}

@@ -1,0 +1,79 @@
+import type { Usage } from '../core/attempt.ts';
+import { remember } from './bounded-map.ts';
+import { isObject, type JsonObject, numberAt, objectAt } from './json-fields.ts';
+
+/** Messages whose usage may still be corrected; one is complete long before so many have followed. */
+const REMEMBERED_MESSAGES = 1000;
+
+type Tokens = Omit<Usage, 'cost_usd'>;
+
+interface UsageMeter {
+  /** Takes the usage of one `assistant` event; the last one of a message id is the one that counts. */
+  readonly add: (messageId: string | null, usage: JsonObject) => void;
+  /** Tokens so far. The cost is 0: events carry none. */
+  readonly read: () => Usage;
+}
+
+/**
+ * Adds up tokens from `assistant` events, for an attempt that gave no closing report. A message comes
+ * as one event per content block, each with the usage of the whole message. Input counts every token
+ * the model read, those written to and read from the prompt cache included.
+ */
+export function createUsageMeter(): UsageMeter {
+  const counted = new Map<string, Tokens>();
+  let input = 0;
+  let output = 0;
+  return {
+    add: (messageId, usage) => {
+      const tokens = readTokens(usage);
+      const before = messageId === null ? undefined : counted.get(messageId);
+      input += tokens.input_tokens - (before?.input_tokens ?? 0);
+      output += tokens.output_tokens - (before?.output_tokens ?? 0);
+      if (messageId === null) return;
+      remember(counted, messageId, tokens, REMEMBERED_MESSAGES);
+    },
+    read: () => ({ cost_usd: 0, input_tokens: input, output_tokens: output }),
+  };
+}
+
+/**
+ * What the closing report says the attempt cost (US dollars, tokens, cached input included); null if
+ * it says nothing. `modelUsage` comes first: it covers what `total_cost_usd` covers, while the plain
+ * `usage` leaves out sub-agents. Both are of this process alone, in a resumed session too.
+ */
+export function readResultUsage(result: JsonObject): Usage | null {
+  const cost = numberAt(result, 'total_cost_usd');
+  const tokens = readModelUsage(result) ?? readPlainUsage(result);
+  if (cost === null || tokens === null) return null;
+  return { cost_usd: Math.max(0, cost), ...tokens };
+}
+
+function readModelUsage(result: JsonObject): Tokens | null {
+  const models = Object.values(objectAt(result, 'modelUsage') ?? {}).filter(isObject);
+  if (models.length === 0) return null;
+  const sum = (key: string) => models.reduce((total, model) => total + countAt(model, key), 0);
+  return {
+    input_tokens:
+      sum('inputTokens') + sum('cacheCreationInputTokens') + sum('cacheReadInputTokens'),
+    output_tokens: sum('outputTokens'),
+  };
+}
+
+function readPlainUsage(result: JsonObject): Tokens | null {
+  const usage = objectAt(result, 'usage');
+  return usage === null ? null : readTokens(usage);
+}
+
+function readTokens(usage: JsonObject): Tokens {
+  return {
+    input_tokens:
+      countAt(usage, 'input_tokens') +
+      countAt(usage, 'cache_creation_input_tokens') +
+      countAt(usage, 'cache_read_input_tokens'),
+    output_tokens: countAt(usage, 'output_tokens'),
+  };
+}
+
+function countAt(object: JsonObject, key: string): number {
+  return Math.max(0, numberAt(object, key) ?? 0);
+}

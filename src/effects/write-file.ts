@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import pRetry from 'p-retry';
+
+/** Errors of a busy or distant file system that pass by themselves within moments. */
+const PASSING = new Set(['EBUSY', 'EMFILE', 'ENFILE', 'ESTALE', 'EAGAIN']);
+
+/** Tries a file-system action again, three times within about 200 ms, if its error may pass. */
+export function retryBusy<T>(action: () => Promise<T>): Promise<T> {
+  return pRetry(action, {
+    retries: 3,
+    minTimeout: 20,
+    factor: 2,
+    shouldRetry: ({ error }) => PASSING.has(errorCode(error)),
+  });
+}
+
+/** The system's name of an error (`ENOENT`), or an empty string. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : '';
+}
+
+/**
+ * Writes a file whole or not at all: temporary file beside it, fsync, rename, fsync of the folder.
+ * Rejects with the system's error; nothing half-written stays under the file's own name.
+ */
+export async function writeFileAtomic(
+  file: string,
+  content: string | Uint8Array,
+  mode = 0o600,
+): Promise<void> {
+  const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    await retryBusy(async () => {
+      const handle = await open(temporary, 'w', mode);
+      try {
+        await handle.writeFile(content);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+    });
+    await retryBusy(() => rename(temporary, file));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  await syncFolder(path.dirname(file));
+}
+
+/** A rename is durable only once its folder is; some file systems cannot sync one, which is fine. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => null);
+  if (handle === null) return;
+  await handle.sync().catch(() => undefined);
+  await handle.close();
+}
+
+/** Makes a folder and its parents; its own mode is for the owner alone. */
+export async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+}

@@ -1,0 +1,56 @@
+/**
+ * Every exit code, in one place. The table in the README is tested against this one.
+ * Codes from 64 up follow sysexits.h; 128 + n stands for signal n, as shells have it.
+ */
+
+/** Bad flags, config or prompt; nothing was started. */
+export const EXIT_USAGE = 2;
+/** A live loop already has this task. */
+export const EXIT_ALREADY_ACTIVE = 7;
+/** A bug in ralph. */
+export const EXIT_BUG = 70;
+
+const BY_STATUS = {
+  completed: 0,
+  failed: 1,
+  max_iterations_reached: 3,
+  timeout: 4,
+  stalled: 5,
+  budget_spent: 8,
+  usage_limited: 75,
+} as const;
+
+const BY_SIGNAL: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
+/**
+ * The exit code of an ended task. `exitReason` tells how a stopped one was stopped
+ * (`stopped:SIGINT`); a request from another terminal counts as SIGTERM.
+ */
+export function exitCodeFor(
+  status: keyof typeof BY_STATUS | 'stopped',
+  exitReason: string,
+): number {
+  if (status !== 'stopped') return BY_STATUS[status];
+  return BY_SIGNAL[exitReason.replace(/^stopped:/, '')] ?? 143;
+}
+
+/** The table for people: code, status, meaning. */
+export const EXIT_CODES: readonly {
+  readonly code: string;
+  readonly status: string;
+  readonly meaning: string;
+}[] = [
+  { code: '0', status: 'completed', meaning: 'a completion condition held, and every gate passed' },
+  { code: '1', status: 'failed', meaning: 'cannot go on; `exit_reason` says why' },
+  { code: '2', status: '–', meaning: 'usage: bad flags or prompt; nothing was started' },
+  { code: '3', status: 'max_iterations_reached', meaning: 'the iterations ran out' },
+  { code: '4', status: 'timeout', meaning: 'the whole-task limit passed' },
+  { code: '5', status: 'stalled', meaning: 'nothing but refused tools' },
+  { code: '70', status: '–', meaning: 'a bug in ralph' },
+  { code: '75', status: 'usage_limited', meaning: 'an outage outlasts the wait: try again later' },
+  {
+    code: '129, 130, 143',
+    status: 'stopped',
+    meaning: 'SIGHUP, SIGINT, SIGTERM',
+  },
+];

@@ -1,0 +1,97 @@
+import type { AttemptFacts, RetryFacts } from '../core/attempt.ts';
+import type { Sightings } from '../core/completion.ts';
+import type { Activity, RalphEvent } from '../core/events.ts';
+import type { Ending, LoopState, StopCause } from '../core/machine.ts';
+import type { EndedStatus } from '../core/task-state.ts';
+
+/** The outside world, as the loop sees it. `compose.ts` binds each port to an effect. */
+export interface Ports {
+  readonly agent: AgentRunner;
+  readonly store: StateStore;
+  readonly prompt: PromptSource;
+  readonly workspace: Workspace;
+  readonly notes: NoteWriter;
+  readonly reporter: Reporter;
+  readonly clock: Clock;
+  readonly stops: StopRequests;
+  /** The exit code that goes with an ending. */
+  readonly exitCode: (status: EndedStatus, exitReason: string) => number;
+}
+
+/** Starts the agent once and sees it to its end. Never rejects for what an agent does. */
+export interface AgentRunner {
+  run(request: AgentRequest): Promise<AttemptFacts>;
+  /** Ends what earlier attempts left running. Called once, when the task is over. */
+  close(): Promise<void>;
+}
+
+export interface AgentRequest {
+  readonly prompt: Uint8Array;
+  readonly iteration: number;
+  readonly attempt: number;
+  /** ISO instant at which the whole-task limit passes. */
+  readonly taskDeadlineAt: string;
+  readonly stops: StopRequests;
+  readonly listener: AgentListener;
+}
+
+/** What is heard of the agent while it runs. Texts are raw: whoever shows them cleans them. */
+export interface AgentListener {
+  activity(activity: Activity): void;
+  retry(retry: RetryFacts): void;
+  text(text: string): void;
+}
+
+/** Keeps the state. A failure to write is said once and does not stop the loop. */
+export interface StateStore {
+  save(state: LoopState): Promise<void>;
+  /** Moves a completed task to the history. */
+  archive(): Promise<void>;
+  /** Where state and logs lie now. */
+  places(): Places;
+}
+
+interface Places {
+  readonly stateFile: string;
+  readonly logDir: string;
+}
+
+/** The user's prompt as bytes, read afresh for each iteration. */
+export interface PromptSource {
+  read(): Promise<Uint8Array>;
+}
+
+/** The watched files. */
+export interface Workspace {
+  look(): Promise<Sightings>;
+}
+
+/** Leaves a note for a human. Resolves to its path, or null when it could not be written. */
+export interface NoteWriter {
+  write(state: LoopState, ending: Ending): Promise<string | null>;
+}
+
+/** Tells people and programs what happens. Never throws. */
+export interface Reporter {
+  publish(event: RalphEvent): void;
+  /** A text of the agent, as it comes. */
+  agentText(text: string): void;
+}
+
+export interface Clock {
+  /** The present instant, ISO 8601 UTC. */
+  now(): string;
+  /** In [0, 1). */
+  random(): number;
+  /** Resolves at the instant, or as soon as the signal aborts. */
+  waitUntil(instant: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Requests to stop, from signals or from another terminal. */
+export interface StopRequests {
+  /** Aborts with the first request. */
+  readonly signal: AbortSignal;
+  /** Aborts with the second: no more courtesy. */
+  readonly hurry: AbortSignal;
+  cause(): StopCause | null;
+}

@@ -1,0 +1,198 @@
+import { type Activity, type EndingFields, type EventBody, stamped } from '../core/events.ts';
+import {
+  type Action,
+  type Asking,
+  type Ending,
+  isTelling,
+  type LoopEvent,
+  type LoopState,
+} from '../core/machine.ts';
+import { oneLine, withoutControls } from '../core/material.ts';
+import type { Policy } from '../core/policy.ts';
+import { transition } from '../core/transition.ts';
+import type { Ports } from './ports.ts';
+
+/** How a run ended, with everything its caller may want to show. */
+export interface RunEnd {
+  readonly state: LoopState;
+  readonly fields: EndingFields;
+}
+
+/**
+ * The only loop. It knows nothing about agents, promises or limits: it hands every event to
+ * `transition`, saves the state that comes back, and only then does what it was told.
+ *
+ *     event ──► transition ──► save ──► tell ──► ask ──► event ──► …  until told to stop
+ *
+ * Rejects only for bugs: whatever the world does comes back from the ports as data.
+ */
+export async function runLoop(
+  ports: Ports,
+  initial: LoopState,
+  first: LoopEvent,
+  policy: Policy,
+): Promise<RunEnd> {
+  let { state, actions } = transition(initial, first, policy);
+  for (;;) {
+    await ports.store.save(state);
+    const outcome = await act(ports, state, actions);
+    if ('fields' in outcome) return outcome;
+    ({ state, actions } = transition(state, outcome, policy));
+    const by = ports.stops.cause();
+    if (by !== null) {
+      const stopped = transition(
+        state,
+        { kind: 'stop-requested', at: ports.clock.now(), by },
+        policy,
+      );
+      state = stopped.state;
+      actions = [...actions.filter(isTelling), ...stopped.actions];
+    }
+  }
+}
+
+/** Carries out one transition's actions; the asking among them brings the next event. */
+async function act(
+  ports: Ports,
+  state: LoopState,
+  actions: readonly Action[],
+): Promise<LoopEvent | RunEnd> {
+  for (const action of actions) {
+    switch (action.kind) {
+      case 'publish':
+        publish(ports, state, action.body);
+        break;
+      case 'stop':
+        return stop(ports, state, action.ending);
+      default:
+        return ask(ports, state, action);
+    }
+  }
+  throw new Error('a transition neither asked for anything nor stopped');
+}
+
+async function ask(ports: Ports, state: LoopState, action: Asking): Promise<LoopEvent> {
+  switch (action.kind) {
+    case 'start-agent':
+      return startAgent(ports, state, action);
+    case 'look': {
+      const sightings = await ports.workspace.look();
+      return { kind: 'looked', at: ports.clock.now(), sightings };
+    }
+    case 'wait':
+      await ports.clock.waitUntil(action.until, ports.stops.signal);
+      return { kind: 'waited', at: ports.clock.now() };
+  }
+}
+
+async function startAgent(
+  ports: Ports,
+  state: LoopState,
+  action: Extract<Asking, { kind: 'start-agent' }>,
+): Promise<LoopEvent> {
+  const { iteration, attempt } = action;
+  const userPrompt = await ports.prompt.read();
+  const startedAt = ports.clock.now();
+  const facts = await ports.agent.run({
+    prompt: concat(userPrompt, action.addition),
+    iteration,
+    attempt,
+    taskDeadlineAt: action.taskDeadlineAt,
+    stops: ports.stops,
+    listener: {
+      activity: (activity) =>
+        publish(ports, state, {
+          event: 'agent_activity',
+          iteration,
+          activity: cleanActivity(activity),
+        }),
+      retry: (retry) =>
+        publish(ports, state, {
+          event: 'agent_retry',
+          iteration,
+          attempt,
+          by: 'agent',
+          status: retry.status,
+          delay_ms: retry.delayMs,
+          error: oneLine(retry.error, 200),
+        }),
+      text: (text) => ports.reporter.agentText(withoutControls(text)),
+    },
+  });
+  return {
+    kind: 'attempt-ended',
+    at: ports.clock.now(),
+    startedAt,
+    facts,
+    random: ports.clock.random(),
+  };
+}
+
+/** The end: leftovers are ended, the note is left, the state put away, and then it is said. */
+async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<RunEnd> {
+  await ports.agent.close();
+  const note = ending.note === null ? null : await ports.notes.write(state, ending);
+  if (ending.status === 'completed') await ports.store.archive();
+  const { stateFile, logDir } = ports.store.places();
+  const fields: EndingFields = {
+    status: ending.status,
+    exit_reason: ending.exitReason,
+    exit_code: ports.exitCode(ending.status, ending.exitReason),
+    iterations_used: state.task.metrics.iterations,
+    usage: state.task.usage,
+    evidence: ending.evidence,
+    final_message: state.finalMessage,
+    note,
+    state_file: stateFile,
+    log_dir: logDir,
+  };
+  publish(ports, state, endingBody(ending, state, fields));
+  return { state, fields };
+}
+
+function endingBody(ending: Ending, state: LoopState, fields: EndingFields): EventBody {
+  switch (ending.event) {
+    case 'task_failed':
+      return { event: ending.event, error: ending.error ?? '', ...fields };
+    case 'max_iterations_reached':
+      return { event: ending.event, max_iterations: state.task.max_iterations, ...fields };
+    case 'task_usage_limited':
+      return { event: ending.event, until: ending.until, ...fields };
+    case 'task_completed':
+      return { event: ending.event, ...fields };
+    case 'task_timeout':
+      return { event: ending.event, ...fields };
+    case 'task_stalled':
+      return { event: ending.event, ...fields };
+    case 'task_stopped':
+      return { event: ending.event, ...fields };
+  }
+}
+
+function publish(ports: Ports, state: LoopState, body: EventBody): void {
+  ports.reporter.publish(stamped(body, ports.clock.now(), state.task.task_id));
+}
+
+/** What an agent says of itself is shown on terminals: nothing in it may act there. */
+function cleanActivity(activity: Activity): Activity {
+  switch (activity.kind) {
+    case 'tool':
+      return {
+        ...activity,
+        tool: oneLine(activity.tool, 60),
+        target: oneLine(activity.target, 200),
+      };
+    case 'text':
+      return { ...activity, text: oneLine(activity.text, 200) };
+    case 'thinking':
+      return activity;
+  }
+}
+
+function concat(prompt: Uint8Array, addition: string): Uint8Array {
+  const tail = new TextEncoder().encode(addition);
+  const whole = new Uint8Array(prompt.length + tail.length);
+  whole.set(prompt);
+  whole.set(tail, prompt.length);
+  return whole;
+}

@@ -1,0 +1,21 @@
+/** Writes milliseconds for people: `420ms`, `12s`, `4m 05s`, `1h 30m`, `2d 3h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return ms < 9_950 ? `${(ms / 1_000).toFixed(1)}s` : `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return pair(minutes, 'm', seconds % 60, 's');
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return pair(hours, 'h', minutes % 60, 'm');
+  return pair(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  if (small === 0) return `${large}${largeUnit}`;
+  return `${large}${largeUnit} ${String(small).padStart(2, '0')}${smallUnit}`;
+}
+
+/** Writes US dollars for people: `$0.00`, `$0.0123`, `$12.30`. */
+export function formatCost(usd: number): string {
+  return `$${usd > 0 && usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+}

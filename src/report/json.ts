@@ -1,0 +1,11 @@
+import type { LineSink, View } from './view.ts';
+
+/** One event a line, as JSON, and nothing else. */
+export function jsonView(sink: LineSink): View {
+  return {
+    event: (event) => sink.write(`${JSON.stringify(event)}\n`),
+    notice() {},
+    agentText() {},
+    close() {},
+  };
+}

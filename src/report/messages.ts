@@ -1,0 +1,144 @@
+import type { Activity, EndingFields, RalphEvent } from '../core/events.ts';
+import { formatCost, formatDuration } from './format.ts';
+
+/** Every sentence a person reads while a task runs, so that they stay of one voice. */
+
+export function startLine(taskId: string, policy: StartFacts): string {
+  return `task ${taskId}: up to ${count(policy.maxIterations, 'iteration')} of ${formatDuration(policy.iterationTimeoutMs)}, ${formatDuration(policy.taskTimeoutMs)} in all; done when ${policy.completion}`;
+}
+
+export interface StartFacts {
+  readonly maxIterations: number;
+  readonly iterationTimeoutMs: number;
+  readonly taskTimeoutMs: number;
+  /** The completion rule in words. */
+  readonly completion: string;
+}
+
+export const PERMISSIONS_NOTICE =
+  'claude runs with its default permissions: it may read, and asks before it edits files or runs commands; nobody answers here, so those are refused. Give --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.';
+
+export function promptStatesPromise(promise: string): string {
+  return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt would count as done. Put it into a sentence instead.`;
+}
+
+export function previousRetired(taskId: string): string {
+  return `An earlier run of ${taskId} was put into the history; this one starts afresh.`;
+}
+
+export function leftoverLine(
+  what: 'left' | 'ended',
+  processes: readonly { readonly pid: number; readonly command: string }[],
+): string {
+  const names = processes.map(({ pid, command }) => `${pid} (${command})`).join(', ');
+  return what === 'left'
+    ? `still running in the background: ${names}`
+    : `ended what was left in the background: ${names}`;
+}
+
+/** What the agent does now, for a line that changes. */
+export function activityText(activity: Activity): string {
+  switch (activity.kind) {
+    case 'tool':
+      return activity.target === '' ? activity.tool : `${activity.tool}: ${activity.target}`;
+    case 'text':
+      return activity.text;
+    case 'thinking':
+      return 'thinking';
+  }
+}
+
+/** The durable line of an event, or null where it leaves none. */
+export function eventLine(event: RalphEvent): string | null {
+  switch (event.event) {
+    case 'iteration_started':
+      return `iteration ${event.iteration}/${event.max_iterations} started${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`;
+    case 'agent_retry':
+      return event.by === 'agent'
+        ? `the agent retries by itself${event.status === null ? '' : ` after ${event.status}`}${event.delay_ms === null ? '' : `, in ${formatDuration(event.delay_ms)}`}${event.error === '' ? '' : ` (${event.error})`}`
+        : `${event.error}; trying again${event.delay_ms === null ? '' : ` in ${formatDuration(event.delay_ms)}`}`;
+    case 'task_iterated':
+      return iterationLine(event);
+    case 'near_miss':
+      return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
+    case 'claim_held':
+      return `stated complete, but not accepted: ${event.detail}`;
+    case 'task_started':
+    case 'agent_activity':
+      return null;
+    default:
+      return endingLine(event);
+  }
+}
+
+function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): string {
+  const parts = [
+    `iteration ${event.iteration} ${event.outcome === 'answered' ? 'answered' : event.detail}`,
+    ` in ${formatDuration(event.duration_ms)}`,
+    event.cost_usd > 0 ? `, ${formatCost(event.cost_usd)}` : '',
+    event.refused.length > 0 ? `, refused: ${event.refused.join('; ')}` : '',
+    event.output_preview === '' ? '' : ` — ${event.output_preview.slice(0, 100)}`,
+  ];
+  return parts.join('');
+}
+
+type EndingEvent = Extract<RalphEvent, EndingFields>;
+
+/** The closing line: how it ended, by what, and what to do next. */
+function endingLine(event: EndingEvent): string {
+  const used = `after ${count(event.iterations_used, 'iteration')}${event.usage.cost_usd > 0 ? `, ${formatCost(event.usage.cost_usd)}` : ''}`;
+  return [`${endingText(event)} ${used}`, ...endingHints(event)].join('\n');
+}
+
+function endingText(event: EndingEvent): string {
+  switch (event.event) {
+    case 'task_completed':
+      return `completed (${event.evidence?.kind.replaceAll('-', ' ') ?? 'no evidence'}: ${event.evidence?.detail ?? ''})`;
+    case 'task_failed':
+      return `failed (${event.exit_reason.replace(/^failed:/, '')}): ${event.error}`;
+    case 'max_iterations_reached':
+      return 'not completed: the iterations ran out';
+    case 'task_timeout':
+      return 'not completed: the time for the whole task is over';
+    case 'task_stalled':
+      return `not completed: stalled (${event.exit_reason})`;
+    case 'task_usage_limited':
+      return `not completed: the agent's service stayed out of reach${event.until === null ? '' : ` until ${event.until}`}`;
+    case 'task_stopped':
+      return `stopped (${event.exit_reason.replace(/^stopped:/, '')})`;
+  }
+}
+
+function endingHints(event: EndingEvent): readonly string[] {
+  const hints: string[] = [];
+  if (event.event === 'task_failed') {
+    const remedy = REMEDIES[event.exit_reason.replace(/^failed:/, '')];
+    if (remedy !== undefined) hints.push(`what to do: ${remedy}`);
+  }
+  if (event.event === 'task_stalled') hints.push(`what to do: ${REFUSED_REMEDY}`);
+  if (event.note !== null) hints.push(`note: ${event.note}`);
+  hints.push(`logs: ${event.log_dir}`);
+  return hints;
+}
+
+export const REFUSED_REMEDY =
+  'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions';
+
+/** What helps against each fatal cause. */
+export const REMEDIES: Readonly<Record<string, string>> = {
+  'agent-not-found':
+    'install it (npm install -g @anthropic-ai/claude-code), or name it with --claude-bin',
+  'not-logged-in':
+    'log in with claude /login, or make a token for cron with claude setup-token and set CLAUDE_CODE_OAUTH_TOKEN, or set a valid ANTHROPIC_API_KEY',
+  'no-credit': 'add credit to the account, or use another key',
+  'refused-request': 'check --model and the length of the prompt',
+  'slash-command':
+    'claude took the prompt for a slash command; put a word or an empty line before the slash',
+  'bad-option': 'take the option out, or update claude (claude update)',
+  'root-refused':
+    'claude skips permissions for root only in a sandbox: run as another user, or set IS_SANDBOX=1 where it is one',
+};
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,130 @@
+import type { Ending } from '../core/machine.ts';
+import type { TaskState } from '../core/task-state.ts';
+import { formatCost, formatDuration } from './format.ts';
+import { REFUSED_REMEDY, REMEDIES } from './messages.ts';
+
+/** What a note tells beyond the state. Texts are free of control characters. */
+export interface NoteFacts {
+  readonly task: TaskState;
+  readonly ending: Ending;
+  readonly created: string;
+  readonly stateFile: string;
+  readonly logDir: string;
+  /** The completion rule in words. */
+  readonly completion: string;
+  /** The last output, or null. */
+  readonly lastOutput: string | null;
+  /** What kept the last iteration from being complete, one sentence each. */
+  readonly missing: readonly string[];
+  /** The command that takes the task up again, fit to be pasted. */
+  readonly again: string;
+}
+
+/** The Markdown text of a note for a human: what was asked, what happened, what to do next. */
+export function renderNote(facts: NoteFacts): string {
+  const { task, ending } = facts;
+  const sections = [
+    frontMatter(facts),
+    `# ${TITLES[ending.note ?? 'FAILED']}: ${task.task_id}`,
+    `## What happened\n\n${whatHappened(facts)}`,
+    `## What was asked\n\n${fenced(task.task_prompt)}`,
+    `## What counts as complete\n\nComplete when ${codeSpan(facts.completion)}.`,
+    `## Iterations\n\n${iterationTable(task)}`,
+    ...(facts.missing.length > 0
+      ? [
+          `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inline(line)}`).join('\n')}`,
+        ]
+      : []),
+    `## The last output\n\n${facts.lastOutput === null ? 'There was none.' : fenced(facts.lastOutput)}`,
+    `## What to do next\n\n${whatToDo(facts)}`,
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+const TITLES: Readonly<Record<NonNullable<Ending['note']>, string>> = {
+  EXHAUSTED: 'The iterations ran out',
+  FAILED: 'The task cannot go on',
+  TIMEOUT: 'The time ran out',
+  STALLED: 'The task does not move',
+  LIMITED: "The agent's service stayed out of reach",
+};
+
+function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): string {
+  const fields: readonly (readonly [string, string | number])[] = [
+    ['type', `ralph_${(ending.note ?? 'failed').toLowerCase()}`],
+    ['task_id', task.task_id],
+    ['task_type', task.task_type],
+    ['reason', ending.exitReason],
+    ['iterations', task.metrics.iterations],
+    ['max_iterations', task.max_iterations],
+    ['created', created],
+    ['state_file', stateFile],
+    ['log_dir', logDir],
+  ];
+  // A JSON string is a YAML string, whatever it holds.
+  const lines = fields.map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  return `---\n${lines.join('\n')}\n---`;
+}
+
+function whatHappened({ task, ending }: NoteFacts): string {
+  const cost = task.usage.cost_usd > 0 ? ` at ${formatCost(task.usage.cost_usd)}` : '';
+  const time = formatDuration(task.metrics.total_duration_seconds * 1000);
+  const used = `${task.metrics.iterations} of ${task.max_iterations} iterations, ${time}${cost}`;
+  return ending.error === null ? `Used: ${used}.` : `${inline(ending.error)}\n\nUsed: ${used}.`;
+}
+
+function iterationTable(task: TaskState): string {
+  if (task.iterations.length === 0) return 'No iteration was counted.';
+  const folded = task.metrics.iterations - task.iterations.length;
+  const rows = task.iterations.map((record) =>
+    [
+      String(record.number),
+      formatDuration(record.duration_ms),
+      record.near_miss ? `${record.outcome}, near miss` : record.outcome,
+      formatCost(record.cost_usd),
+      cell(record.output_preview),
+    ].join(' | '),
+  );
+  return [
+    ...(folded > 0 ? [`The first ${folded} are not shown.\n`] : []),
+    '| # | time | outcome | cost | first words |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows.map((row) => `| ${row} |`),
+  ].join('\n');
+}
+
+function whatToDo({ ending, again }: NoteFacts): string {
+  const cause = ending.exitReason.replace(/^failed:/, '');
+  const remedy = ending.note === 'STALLED' ? REFUSED_REMEDY : REMEDIES[cause];
+  return [
+    ...(remedy === undefined ? [] : [`First: ${remedy}.\n`]),
+    ending.note === 'EXHAUSTED'
+      ? 'To start it again, if you like with a larger `--max-iterations`:\n'
+      : 'To start it again:\n',
+    fenced(again, 'sh'),
+  ].join('\n');
+}
+
+/** A fence longer than any run of backticks in the text, so that nothing in it can close it. */
+function fenced(text: string, language = 'text'): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}`;
+}
+
+/** Text as it stands, in a line: delimiters longer than any run of backticks in it. */
+function codeSpan(text: string): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const delimiter = '`'.repeat(longest + 1);
+  const space = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
+  return `${delimiter}${space}${text.replace(/\s+/g, ' ')}${space}${delimiter}`;
+}
+
+/** A table cell: nothing in it may start another cell, a link or a tag. */
+function cell(text: string): string {
+  return inline(text.slice(0, 80)).replaceAll('|', '\\|');
+}
+
+function inline(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#]/g, '\\$&');
+}

@@ -1,0 +1,51 @@
+import { activityText, eventLine } from './messages.ts';
+import type { LineSink, View } from './view.ts';
+
+export interface PlainOptions {
+  /** Also the agent's text and tool calls. */
+  readonly verbose: boolean;
+}
+
+/** One plain line an event: for pipes, cron and CI. */
+export function plainView(sink: LineSink, options: PlainOptions): View {
+  const line = (text: string): void => {
+    sink.write(`${text.replace(/^/gm, 'ralph: ')}\n`);
+  };
+  return {
+    event(event) {
+      if (event.event === 'agent_activity') {
+        const isTool = event.activity.kind === 'tool';
+        if (options.verbose && isTool) line(`  ${activityText(event.activity)}`);
+        return;
+      }
+      const text = eventLine(event);
+      if (text !== null) line(text);
+    },
+    notice: line,
+    agentText(text) {
+      if (options.verbose) sink.write(text.endsWith('\n') ? text : `${text}\n`);
+    },
+    close() {},
+  };
+}
+
+/** Lines kept for a bad end; a run of days must not fill the memory. */
+const KEPT_LINES = 50;
+
+/** Silent where all ends well; otherwise the warnings and the closing lines, once it is over. */
+export function quietView(sink: LineSink): View {
+  const kept: string[] = [];
+  const inner = plainView({ write: (text) => void kept.push(text) }, { verbose: false });
+  return {
+    event(event) {
+      if (!('exit_code' in event) || !('status' in event)) return;
+      inner.event(event);
+      if (event.exit_code !== 0) sink.write(kept.join(''));
+    },
+    notice(sentence) {
+      if (kept.length < KEPT_LINES) inner.notice(sentence);
+    },
+    agentText() {},
+    close() {},
+  };
+}

@@ -1,0 +1,26 @@
+import type { RalphEvent } from '../core/events.ts';
+
+/** How a running task is shown. Everything handed in is free of control characters already. */
+export interface View {
+  event(event: RalphEvent): void;
+  /** A sentence that is not part of the task's story: a warning, a hint. */
+  notice(sentence: string): void;
+  /** The agent's own text, as it comes. */
+  agentText(text: string): void;
+  close(): void;
+}
+
+/** Where lines go. */
+export interface LineSink {
+  write(text: string): void;
+}
+
+/** Several views as one. */
+export function allOf(views: readonly View[]): View {
+  return {
+    event: (event) => views.forEach((view) => void view.event(event)),
+    notice: (sentence) => views.forEach((view) => void view.notice(sentence)),
+    agentText: (text) => views.forEach((view) => void view.agentText(text)),
+    close: () => views.forEach((view) => void view.close()),
+  };
+}

@@ -1,0 +1,378 @@
+import { describe, expect, test } from 'vitest';
+import {
+  judgePromise,
+  type MatchRule,
+  type NearMissReason,
+  type OwnText,
+  statesPhrase,
+  untagged,
+} from '../../src/core/promise.ts';
+
+const TAG = '<promise>COMPLETE</promise>';
+
+/** The verdict in one word or two: `tagged`, `bare`, `contained`, a reason, `absent`. */
+function verdict(
+  message: string,
+  rule: MatchRule = 'statement',
+  promise = 'COMPLETE',
+  ownTexts: readonly OwnText[] = [],
+): string {
+  const judged = judgePromise(message, promise, rule, ownTexts);
+  if (judged.kind === 'stated') return judged.form;
+  return judged.kind === 'near-miss' ? judged.why : 'absent';
+}
+
+describe('a tagged statement', () => {
+  test.each([
+    ['on a line', TAG],
+    ['on a line, indented', `Done:\n  ${TAG}  \nBye`],
+    ['bold', `**${TAG}**`],
+    ['in italics', `_${TAG}_\nmore`],
+    ['bold and in italics', `***${TAG}***\nmore`],
+    ['with a full stop', `${TAG}.\nmore`],
+    ['with an exclamation mark', `**${TAG}!**\nmore`],
+    ['with the stop behind the emphasis', `**${TAG}**.\nmore`],
+    ['with spaces inside', '<promise> COMPLETE  </promise>\nmore'],
+    ['with line breaks inside', '<promise>\n  COMPLETE\n</promise>\nmore'],
+    ['after a placeholder', `When I am done I say <promise>...</promise>.\n\n${TAG}\nmore`],
+    ['after a mention', `I was to say ${TAG} at the end.\n\n${TAG}\nmore`],
+    ['followed by a summary', `${TAG}\n\n## Summary\n- all tests pass`],
+    ['followed by a code block', `${TAG}\n\n\`\`\`\nnpm test\n\`\`\``],
+    ['with CRLF', `All good\r\n${TAG}\r\nmore\r\n`],
+    ['with lone carriage returns', `All good\r${TAG}\rmore`],
+    ['in colour', `\u001b[1;32m${TAG}\u001b[0m\nmore`],
+    ['as a terminal link', `\u001b]8;;https://x.test\u001b\\${TAG}\u001b]8;;\u0007\nmore`],
+    ['as a sentence at the end', `All good. ${TAG}`],
+    ['as a sentence at the end, with a stop', `All good! ${TAG}.\n\n`],
+    ['as a sentence after a quote', `I call it "done." ${TAG}`],
+    ['as a sentence after a bracket', `All good (at last.) **${TAG}**`],
+    ['as a sentence after a bold one', `**All good.** ${TAG}`],
+    ['in one bold stretch with the sentence before', `**All good. ${TAG}**`],
+    ['in one bold stretch with the line before', `**All good\n${TAG}**`],
+    ['after a sentence that ends in code', `I ran \`npm test\`. ${TAG}`],
+    ['behind a ticked box', `- [x] tests\n- [x] ${TAG}\n\nmore`],
+    ['behind a ticked box of a numbered list', `1. [X] ${TAG}\n\nmore`],
+    ['above a rule', `All good.\n\n${TAG}\n---\nmore`],
+    ['on the line after a code block', `\`\`\`\nx\n\`\`\`\n${TAG}\nmore`],
+    ['after a stray backtick', `Escape the \` sign.\n${TAG}\nmore`],
+    ['between stray backticks of two paragraphs', `a \` b\n\n${TAG}\n\nc \` d`],
+    ['after the mention of an HTML tag', `I wrapped it in a <code> element.\n\n${TAG}\nmore`],
+  ])('%s counts', (_, message) => {
+    expect(verdict(message)).toBe('tagged');
+    expect(verdict(message, 'tag')).toBe('tagged');
+  });
+
+  test.each<[string, string, NearMissReason | 'absent']>([
+    ['denied', `I am NOT outputting ${TAG} because tests fail.`, 'in-a-sentence'],
+    ['promised for later', `I will say ${TAG}`, 'in-a-sentence'],
+    ['at the beginning of a sentence', `${TAG} is what I will say.`, 'in-a-sentence'],
+    ['in the middle of the message', `All good. ${TAG}. Now the rest.`, 'not-at-the-end'],
+    ['at the end of a line in between', `All good. ${TAG}\nNow the rest.`, 'not-at-the-end'],
+    ['in a fence', `\`\`\`\n${TAG}\n\`\`\``, 'in-code'],
+    ['in a fence of tildes', `~~~text\n${TAG}\n~~~\n`, 'in-code'],
+    ['in inline code', `\`${TAG}\``, 'in-code'],
+    ['in inline code over lines', `See \`a\n${TAG}\nb\` there`, 'in-code'],
+    ['with its inside in code', '<promise>`COMPLETE`</promise>', 'in-code'],
+    ['in an HTML code element', `<pre>\n${TAG}\n</pre>`, 'in-code'],
+    ['in a comment', `<!--\n${TAG}\n-->`, 'in-a-comment'],
+    ['in a block quote', `You said:\n> ${TAG}`, 'in-a-quote'],
+    ['in quotation marks', `"${TAG}"`, 'decorated'],
+    ['in quotation marks as a sentence', `All good. "${TAG}"`, 'in-a-sentence'],
+    ['in a heading', `## ${TAG}\n`, 'in-a-heading'],
+    ['in an underlined heading', `${TAG}\n===\n`, 'in-a-heading'],
+    ['in a table', `| ${TAG} |\n`, 'in-a-table'],
+    ['behind an unticked box', `- [ ] ${TAG}`, 'in-an-unticked-box'],
+    ['under an unticked box', `- [ ] at the end say:\n  ${TAG}`, 'in-an-unticked-box'],
+    ['behind a bullet', `- ${TAG}`, 'decorated'],
+    ['behind a number', `1. ${TAG}`, 'decorated'],
+    ['behind a bold number', `**1.** ${TAG}`, 'in-a-sentence'],
+    ['behind a bullet of a star', `* ${TAG}`, 'decorated'],
+    ['struck through', `~~${TAG}~~`, 'decorated'],
+    ['with a tick', `✅ ${TAG}`, 'decorated'],
+    ['with emphasis on one side', `${TAG}*\nmore`, 'decorated'],
+    ['with too much emphasis', `****${TAG}****\nmore`, 'decorated'],
+    ['as a question', `Is it ${TAG}?`, 'in-a-sentence'],
+    ['as a question of its own', `${TAG}?`, 'decorated'],
+    ['after a question', `Is it done? ${TAG}`, 'in-a-sentence'],
+    ['after an ellipsis', `Well… ${TAG}`, 'in-a-sentence'],
+    ['after three dots', `Well... ${TAG}`, 'in-a-sentence'],
+    ['after a colon', `The statement: ${TAG}`, 'in-a-sentence'],
+    ['followed by an ellipsis', `${TAG}…`, 'decorated'],
+    ['followed by three dots', `${TAG}...`, 'decorated'],
+    ['without a space before', `All good.${TAG}`, 'in-a-sentence'],
+    ['after e.g.', `Say a statement, e.g. ${TAG}`, 'in-a-sentence'],
+    ['after e. g.', `Say a statement, e. g. ${TAG}`, 'in-a-sentence'],
+    ['after i.e. in a bracket', `Say it (i.e. ${TAG}`, 'in-a-sentence'],
+    ['after cf.', `The rule, cf. ${TAG}`, 'in-a-sentence'],
+    ['after No.', `This is statement No. ${TAG}`, 'in-a-sentence'],
+    ['twice on a line', `${TAG} ${TAG}`, 'in-a-sentence'],
+    ['with other tags', '<Promise>COMPLETE</Promise>', 'in-a-sentence'],
+    ['in lower case', '<promise>complete</promise>', 'absent'],
+    ['with more words', '<promise>COMPLETE soon</promise>', 'in-a-sentence'],
+    ['as a placeholder', '<promise>...</promise>', 'absent'],
+  ])('%s does not count', (_, message, why) => {
+    expect(verdict(message)).toBe(why);
+    expect(verdict(message, 'tag')).toBe(why);
+  });
+});
+
+describe('a bare statement', () => {
+  test.each([
+    ['as the whole message', 'COMPLETE'],
+    ['as the last line', 'All tests pass\n\nCOMPLETE\n'],
+    ['bold', '**COMPLETE**'],
+    ['in italics with underscores', '__COMPLETE__'],
+    ['with a full stop', 'COMPLETE.'],
+    ['bold with an exclamation mark', '**COMPLETE!**'],
+    ['as the closing sentence', 'All tests pass. COMPLETE'],
+    ['as the closing sentence, bold', 'All tests pass! **COMPLETE**.'],
+    ['in one bold stretch', '**All tests pass. COMPLETE.**'],
+    ['after a mention', 'The status is not COMPLETE?\nNow it is.\nCOMPLETE'],
+    ['with CRLF', 'All tests pass\r\nCOMPLETE\r\n'],
+    ['in colour', 'All tests pass\n\u001b[32mCOMPLETE\u001b[39m'],
+    ['after a code block', '```\nx\n```\nCOMPLETE'],
+  ])('%s counts', (_, message) => {
+    expect(verdict(message)).toBe('bare');
+    expect(verdict(message, 'tag')).toBe('untagged');
+  });
+
+  test.each<[string, string, NearMissReason | 'absent']>([
+    ['as a question', 'COMPLETE?', 'decorated'],
+    ['with an ellipsis', 'COMPLETE…', 'decorated'],
+    ['with three dots', 'COMPLETE...', 'decorated'],
+    ['with two stops', 'COMPLETE!!', 'decorated'],
+    ['with a footnote', 'All tests pass. COMPLETE*', 'in-a-sentence'],
+    ['with a footnote behind a bullet', '* All tests pass. COMPLETE*', 'in-a-sentence'],
+    ['with a footnote behind bold words', '**All** tests pass. COMPLETE**', 'in-a-sentence'],
+    ['inside a word', 'INCOMPLETE', 'absent'],
+    ['inside a word at the end of a sentence', 'It is done. INCOMPLETE', 'absent'],
+    ['inside a name', 'Set TASK_COMPLETE and COMPLETE_V2', 'absent'],
+    ['in another case', 'Complete', 'absent'],
+    ['denied', 'The work is not COMPLETE', 'in-a-sentence'],
+    ['as a field', 'Status: COMPLETE', 'in-a-sentence'],
+    ['after e.g.', 'I could say something, e.g. COMPLETE', 'in-a-sentence'],
+    ['after a question', 'Is it done? COMPLETE', 'in-a-sentence'],
+    ['in quotation marks', '"COMPLETE"', 'decorated'],
+    ['behind a bullet', '- COMPLETE', 'decorated'],
+    ['behind a number', '1. COMPLETE', 'decorated'],
+    ['behind a number inside a list', '- 2. COMPLETE', 'in-a-sentence'],
+    ['behind a ticked box', '- [x] COMPLETE', 'in-a-sentence'],
+    ['on a line in between', 'COMPLETE\n\nThat is all.', 'not-at-the-end'],
+    ['as a sentence in between', 'All pass. COMPLETE. That is all.', 'not-at-the-end'],
+    ['before a code block', 'All pass.\nCOMPLETE\n```\nx\n```', 'not-at-the-end'],
+    ['before a code block that is never closed', 'COMPLETE\n```', 'not-at-the-end'],
+    ['before inline code', 'All pass. COMPLETE `x`', 'in-a-sentence'],
+    ['after inline code', '`x.` COMPLETE', 'in-a-sentence'],
+    ['before a rule', 'COMPLETE\n---', 'not-at-the-end'],
+    ['in a heading', 'Text\n# All pass. COMPLETE', 'in-a-heading'],
+    ['in a heading in a list', '- # All pass. COMPLETE', 'in-a-heading'],
+    ['in a quote in a list', '- > All pass. COMPLETE', 'in-a-quote'],
+    ['in a table without outer bars', 'a | b\n---|---\nx | All pass. COMPLETE', 'in-a-table'],
+    ['in a begun box', '* [/] All pass. COMPLETE', 'in-an-unticked-box'],
+    ['in a box of a numbered list', '1. [ ] All pass. COMPLETE', 'in-an-unticked-box'],
+    ['under an unticked box', '- [ ] a\n  - All pass. COMPLETE', 'in-an-unticked-box'],
+  ])('%s does not count', (_, message, why) => {
+    expect(verdict(message)).toBe(why);
+  });
+
+  test('is a near miss for what it is, not for its lack of tags, inside a sentence', () => {
+    expect(verdict('not COMPLETE', 'tag')).toBe('in-a-sentence');
+  });
+});
+
+describe('the promise itself', () => {
+  test.each([
+    ['of several words', 'all tests pass', 'Yes.\nall\n tests  pass'],
+    ['of several words in tags', 'all tests pass', '<promise>all tests\npass</promise>\nmore'],
+    ['given with its tags', '<promise>DONE</promise>', '<promise>DONE</promise>\nmore'],
+    ['given with tags and spaces', ' <promise> DONE </promise>\n', 'DONE'],
+    ['that ends in a stop', 'All done.', 'I checked. All done.'],
+    ['of several sentences', 'All done. Nothing is left!', 'I checked. All done. Nothing is left!'],
+    ['of regular-expression signs', '^(a|b)*$ [x] {2} \\d+?', 'Yes. ^(a|b)*$ [x] {2} \\d+?'],
+    ['in backticks', '`done`', 'Yes. `done`'],
+    ['that looks like a heading', '# DONE', 'Yes.\n# DONE'],
+    ['that looks like a quote', '> DONE', 'Yes.\n> DONE'],
+    ['of an emoji', '✅', 'Yes. ✅'],
+    ['that is not English', 'タスク完了', 'Yes.\nタスク完了'],
+  ])('%s can be stated', (_, promise, message) => {
+    expect(judgePromise(message, promise, 'statement', []).kind).toBe('stated');
+  });
+
+  test.each([
+    ['that ends in a stop takes no second one', 'All done.', 'All done..'],
+    ['with a dot means a dot', 'v1.0', 'v1x0'],
+    ['in backticks is not stated in more of them', '`done`', 'Yes.\n`` `done` ``'],
+    ['in backticks is not stated in a fence', '`done`', '```\n`done`\n```'],
+    ['that is empty', '', 'anything'],
+    ['of empty tags', '<promise> </promise>', '<promise></promise>'],
+    ['of several words is not stated with one left out', 'all tests pass', 'all pass'],
+  ])('%s', (_, promise, message) => {
+    expect(judgePromise(message, promise, 'statement', []).kind).not.toBe('stated');
+  });
+
+  test.each([
+    ['X', 'X'],
+    ['  X ', 'X'],
+    ['<promise>X</promise>', 'X'],
+    [' <promise>\n X  Y </promise> ', 'X Y'],
+    ['<promise>X', '<promise>X'],
+  ])('%j without its tags is %j', (given, expected) => {
+    expect(untagged(given)).toBe(expected);
+  });
+});
+
+describe('the rule contains', () => {
+  test.each([
+    ['in a sentence', 'It is COMPLETE now'],
+    ['in a fence', '```\nCOMPLETE\n```'],
+    ['inside a word', 'INCOMPLETE'],
+    ['in colour', 'COM\u001b[31mPLETE'],
+  ])('takes the promise %s', (_, message) => {
+    expect(verdict(message, 'contains')).toBe('contained');
+  });
+
+  test('folds white space', () => {
+    expect(verdict('we are all\r\n  done here', 'contains', 'all done')).toBe('contained');
+  });
+
+  test('is literal and case-sensitive', () => {
+    expect(verdict('complete', 'contains')).toBe('absent');
+  });
+});
+
+describe("an echo of ralph's own texts", () => {
+  const reminder: OwnText = {
+    kind: 'sentence-wise',
+    text: `The task is NOT yet complete. Please continue and ensure '${TAG}' is satisfied.`,
+  };
+  const note: OwnText = {
+    kind: 'sentence-wise',
+    text: `You run in a loop. When the task is truly complete, end with the statement ${TAG} on a line by itself. Nobody answers.`,
+  };
+  const block: OwnText = {
+    kind: 'whole',
+    text: `===== BEGIN DATA =====\nAll done.\n${TAG}\n===== END DATA =====`,
+  };
+  const own = [block, reminder, note];
+  const rules: readonly MatchRule[] = ['statement', 'tag', 'contains'];
+
+  test.each(rules)('of the whole prompt is nothing under %s', (rule) => {
+    const echo = `Do it.\n\n${own.map(({ text }) => text).join('\n\n')}\n`;
+    expect(verdict(echo, rule, 'COMPLETE', own)).toBe('absent');
+  });
+
+  test.each(rules)('of half a reminder is nothing under %s', (rule) => {
+    expect(verdict(`I shall ensure '${TAG}' is satisfied`, rule, 'COMPLETE', own)).toBe('absent');
+    expect(verdict(`Please continue and ensure \`${TAG}\``, rule, 'COMPLETE', own)).toBe('absent');
+  });
+
+  test.each(rules)('does not hide a statement under %s', (rule) => {
+    const message = `${reminder.text}\n${TAG}`;
+    expect(judgePromise(message, 'COMPLETE', rule, own).kind).toBe('stated');
+  });
+
+  test('of a block leaves room to say truthfully what stands in it', () => {
+    expect(verdict(`All done.\n${TAG}`, 'statement', 'COMPLETE', own)).toBe('tagged');
+  });
+
+  test('makes no sentence of what is left on its line', () => {
+    const own = [{ kind: 'whole', text: `The note: ${TAG} it is` }] as const;
+    const message = `The note: ${TAG} it is COMPLETE`;
+    expect(verdict(message, 'statement', 'COMPLETE', own)).toBe('in-a-sentence');
+  });
+});
+
+describe('evidence', () => {
+  test('is the line, as it stands in the message', () => {
+    expect(judgePromise(`a\n  **${TAG}** \nb`, 'COMPLETE', 'statement', [])).toEqual({
+      kind: 'stated',
+      form: 'tagged',
+      line: `**${TAG}**`,
+    });
+    expect(judgePromise(`a\nUse \`${TAG}\` then\nb`, 'COMPLETE', 'statement', [])).toEqual({
+      kind: 'near-miss',
+      why: 'in-code',
+      line: `Use \`${TAG}\` then`,
+    });
+  });
+
+  test('is one line, of at most 200 characters that show the promise', () => {
+    const messages = [
+      `${'🙂'.repeat(400)}. ${TAG}${'🙂'.repeat(400)}`,
+      `a ${'x'.repeat(999)} COMPLETE`,
+      `<promise>\n\nCOMPLETE\n</promise>`,
+    ];
+    for (const message of messages) {
+      const judged = judgePromise(message, 'COMPLETE', 'statement', []);
+      if (judged.kind === 'absent') throw new Error('expected the promise to be seen');
+      expect(judged.line.length).toBeLessThanOrEqual(200);
+      expect(judged.line).toContain('COMPLETE');
+      expect(judged.line).not.toMatch(/\n|^[\udc00-\udfff]|[\ud800-\udbff]…$/);
+    }
+  });
+
+  test('of a mention shows the last tagged one', () => {
+    const message = `Not ${TAG} yet.\nStill not ${TAG} at all.\nNot COMPLETE so far.`;
+    expect(judgePromise(message, 'COMPLETE', 'statement', [])).toMatchObject({
+      line: `Still not ${TAG} at all.`,
+    });
+  });
+
+  test('shows no trace of what was taken out or masked', () => {
+    const own = [{ kind: 'sentence-wise', text: `Please ensure ${TAG} holds` }] as const;
+    const message = `Please ensure ${TAG} holds, not COMPLETE`;
+    expect(judgePromise(message, 'COMPLETE', 'statement', own)).toMatchObject({
+      line: '…, not COMPLETE',
+    });
+  });
+
+  test('private-use characters of the message pass for no mask', () => {
+    expect(verdict(`\uE002 ${TAG}`)).toBe('decorated');
+  });
+});
+
+test('a phrase is stated as a promise is', () => {
+  const own = [{ kind: 'sentence-wise', text: 'Say I AM STUCK when stuck.' }] as const;
+  expect(statesPhrase('I tried. I AM STUCK.', 'I AM STUCK', own)).toBe(true);
+  expect(statesPhrase('<promise>I AM STUCK</promise>\nmore', 'I AM STUCK', own)).toBe(true);
+  expect(statesPhrase('I will not say I AM STUCK', 'I AM STUCK', own)).toBe(false);
+  expect(statesPhrase('Say I AM STUCK when stuck.', 'I AM STUCK', own)).toBe(false);
+});
+
+// No clock here: a pattern that is not linear takes minutes for these, and the runner ends it.
+describe('a megabyte of hostile text is judged in good time', () => {
+  const HALF = 2 ** 19;
+  const own: readonly OwnText[] = [
+    { kind: 'sentence-wise', text: `Please continue and ensure '${TAG}' is satisfied.` },
+    { kind: 'whole', text: `${'*'.repeat(50_000)} ${TAG}` },
+    { kind: 'whole', text: `COMPLETE ${'a'.repeat(50_000)}` },
+  ];
+
+  test.each([
+    ...[
+      '`',
+      '` ',
+      '``` `` ` ',
+      '\\`',
+      '```\n',
+      '~~~\n',
+      '<!--',
+      '<pre ',
+      '</code ',
+      '<code></pre>',
+    ],
+    ...['<promise>', '<promise> ', TAG, `${TAG} `, `**${TAG}\n`, `- [x] ${TAG} x\n`],
+    ...['COMPLETE', 'COMPLETE ', 'COMPLETE. ', 'ensure COMPLETE is ', 'a', 'a ', '. ', 'a\n'],
+    ...['*', '* ', '_', '>', '> ', '>\n', '|', '-|', '- ', '- [ ]\n ', '1. ', '#', '=\n', '-\n'],
+    ...['\n', ' ', ' \n', '\r', '\u001b[0', '\u001b]', '\u009b1', '\ud83d'],
+  ])('%j', (piece) => {
+    const bulk = piece.repeat(HALF / piece.length);
+    expect(verdict(`${bulk}COMPLETE? COMPLETE${bulk}`, 'statement', 'COMPLETE', own)).not.toBe('');
+  });
+
+  test.each(['`', '*', '_', '>', 'a', 'a a', 'aaaaaaab'])('of the promise %j', (promise) => {
+    const bulk =
+      promise.slice(0, -1).repeat(HALF / promise.length) + promise.repeat(HALF / promise.length);
+    expect(verdict(`${bulk} so it is?`, 'statement', promise, own)).not.toBe('');
+  });
+});

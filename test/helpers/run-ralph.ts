@@ -1,0 +1,122 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const RALPH = fileURLToPath(new URL('../../bin/ralph.js', import.meta.url));
+
+/** What one run of the built command showed. */
+export interface RalphEnd {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Null where a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly durationMs: number;
+}
+
+/** A started command. */
+interface RalphRun {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly pid: number;
+  /** What has come so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves once standard error shows `pattern`; rejects if the command ends without it. */
+  untilStderr(pattern: RegExp): Promise<void>;
+  /** Rejects, with what came so far, if it is not over after `timeoutMs`. */
+  readonly ended: Promise<RalphEnd>;
+}
+
+/** How to start it. Nothing of the test's own environment goes along. */
+export interface RunRalphOptions {
+  /** Folders that come first on PATH, such as the one with a `claude`. */
+  readonly path?: readonly string[];
+  /** Added to PATH and HOME. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** An empty folder of its own if not given. */
+  readonly cwd?: string;
+  /** An empty folder of its own if not given. */
+  readonly home?: string;
+  /** Standard input, closed after it; empty if not given. */
+  readonly input?: string | Buffer;
+  /** After that it is killed; 15 s if not given. */
+  readonly timeoutMs?: number;
+}
+
+/** Runs the built command to its end. */
+export async function runRalph(
+  args: readonly string[],
+  options: RunRalphOptions = {},
+): Promise<RalphEnd> {
+  const { ended } = await startRalph(args, options);
+  return await ended;
+}
+
+/** Starts the built command, for tests that send it signals while it runs. */
+export async function startRalph(
+  args: readonly string[],
+  { path = [], env = {}, cwd, home, input = '', timeoutMs = 15_000 }: RunRalphOptions = {},
+): Promise<RalphRun> {
+  const own = await mkdtemp(join(await realpath(tmpdir()), 'ralph-run-'));
+  const started = performance.now();
+  const child = spawn(process.execPath, [RALPH, ...args], {
+    cwd: cwd ?? (await mkdtemp(join(own, 'work-'))),
+    env: {
+      PATH: [...path, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+      HOME: home ?? (await mkdtemp(join(own, 'home-'))),
+      ...env,
+    },
+  });
+  const shown = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (words: string) => {
+    shown.stdout += words;
+  });
+  child.stderr.setEncoding('utf8').on('data', (words: string) => {
+    shown.stderr += words;
+  });
+  // A usage error ends it before it has read anything.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+
+  const ended = new Promise<RalphEnd>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      // What it left behind may hold its output open: do not wait for that.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      const said = `stdout: ${shown.stdout}\nstderr: ${shown.stderr}`;
+      reject(new Error(`\`ralph ${args.join(' ')}\` was not over after ${timeoutMs} ms.\n${said}`));
+    }, timeoutMs);
+    child.once('error', reject);
+    child.once('close', (exitCode, signal) => {
+      clearTimeout(timer);
+      resolve({ ...shown, exitCode, signal, durationMs: performance.now() - started });
+    });
+  }).finally(() => rm(own, { recursive: true, force: true, maxRetries: 5 }));
+  // Whoever only sends signals need not look at the end.
+  ended.catch(() => {});
+
+  return {
+    child,
+    pid: child.pid ?? 0,
+    stdout: () => shown.stdout,
+    stderr: () => shown.stderr,
+    ended,
+    untilStderr: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (!pattern.test(shown.stderr)) return;
+          child.stderr.off('data', look);
+          resolve();
+        };
+        child.stderr.on('data', look);
+        look();
+        ended.then(
+          () => reject(new Error(`It ended without ${pattern}:\n${shown.stderr}`)),
+          reject,
+        );
+      }),
+  };
+}

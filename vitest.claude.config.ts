@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+// The tests against a real claude: slow, and one file at a time.
+export default defineConfig({
+  define: { __RALPH_VERSION__: JSON.stringify('0.0.0-test') },
+  test: {
+    include: ['test/claude/**/*.test.ts'],
+    globalSetup: 'scripts/build-before-tests.js',
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
+  },
+});

@@ -1,0 +1,14 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  define: { __RALPH_VERSION__: JSON.stringify('0.0.0-test') },
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, 'test/claude/**'],
+    globalSetup: 'scripts/build-before-tests.js',
+    // Tests start processes, change the folder and send signals: threads share too much for that.
+    pool: 'forks',
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+  },
+});
