@@ -5,7 +5,7 @@ export default defineConfig({
   define: { __RALPH_VERSION__: JSON.stringify('0.0.0-test') },
   test: {
     include: ['test/claude/**/*.test.ts'],
-    globalSetup: 'scripts/build-before-tests.js',
+    globalSetup: ['scripts/build-before-tests.js', 'test/helpers/install-claude.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 90_000,

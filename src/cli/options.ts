@@ -7,6 +7,7 @@ import {
   type Settings,
   settingNames,
 } from '../core/settings.ts';
+import { parseSize } from '../core/size.ts';
 
 /** Values as they were written, by setting; a switch is a boolean. */
 export type WrittenSettings = Readonly<Partial<Record<SettingName, unknown>>>;
@@ -36,7 +37,13 @@ export function resolveSettings(written: WrittenSettings): ResolvedSettings {
     }
     values[name] = parsed.success ? parsed.data : schema.parse(fallback);
   }
-  return { settings: settingsSchema.parse(values), given, problems };
+  if (!areSettings(values)) throw new Error('the table of settings does not make settings');
+  return { settings: values, given, problems };
+}
+
+/** The types of `Settings` come from the same table as the schemas that every value has passed. */
+function areSettings(values: Readonly<Record<string, unknown>>): values is Settings {
+  return settingNames().every((name) => name in values);
 }
 
 function emptyValue(type: SettingKind): unknown {
@@ -59,15 +66,20 @@ function schemaFor(type: SettingKind): z.ZodMiniType {
       return numberFrom((text) => (/^\d{1,15}$/.test(text) ? Number(text) : null), type.min);
     case 'duration':
       return numberFrom(parseDuration, type.minMs);
+    case 'size':
+      return numberFrom(parseSize, 1);
   }
 }
 
+/** Null stands for a setting that nobody gave and that has no default. */
 function numberFrom(read: (text: string) => number | null, min: number): z.ZodMiniType {
-  return z.pipe(
-    z.string(),
+  return z.nullable(
     z.pipe(
-      z.transform((text: string) => read(text)),
-      z.number().check(z.minimum(min)),
+      z.string(),
+      z.pipe(
+        z.transform((text: string) => read(text)),
+        z.number().check(z.minimum(min)),
+      ),
     ),
   );
 }
@@ -83,6 +95,8 @@ function expected(type: SettingKind): string {
       return `one of ${type.choices.join(', ')}`;
     case 'count':
       return `a whole number, at least ${type.min}`;
+    case 'size':
+      return 'a size such as 64KB, 500MB or 1GB';
     case 'duration':
       return `a duration such as 500ms, 90s, 30m or 1h30m${type.minMs > 0 ? ', more than 0' : ''}`;
   }
@@ -91,35 +105,3 @@ function expected(type: SettingKind): string {
 function quoted(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
 }
-
-const text = z.nullable(z.string());
-const settingsSchema = z.object({
-  prompt: text,
-  promptFile: text,
-  promise: text,
-  match: z.enum(['statement', 'tag', 'contains']),
-  watchGlob: z.array(z.string()),
-  watchExisting: z.boolean(),
-  watchFile: text,
-  doneFolder: text,
-  maxIterations: z.number(),
-  iterationTimeout: z.number(),
-  timeout: z.number(),
-  delay: z.number(),
-  agent: z.enum(['claude', 'command']),
-  agentCommand: text,
-  claudeBin: text,
-  model: text,
-  permissionMode: text,
-  allowedTools: z.array(z.string()),
-  dangerouslySkipPermissions: z.boolean(),
-  context: z.enum(['last', 'none']),
-  contextChars: z.number(),
-  taskId: text,
-  vault: text,
-  cwd: text,
-  json: z.boolean(),
-  quiet: z.boolean(),
-  verbose: z.boolean(),
-  noColor: z.boolean(),
-});

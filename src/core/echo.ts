@@ -56,23 +56,17 @@ function saysMore(unit: string, phrase: string): boolean {
 }
 
 function linesAndSentences(own: string, phrase: string): string[] {
-  const units: string[] = [];
-  for (const paragraph of own.split(/\n\s*\n/)) {
-    const sentenceEnds = placesOf(paragraph, `[.!?…]["'”’)\\]*_]*\\s+`).map(({ to }) => to);
-    for (const { from, to } of placesOf(paragraph, anywhere(phrase))) {
-      const lineEnd = paragraph.indexOf('\n', to);
-      units.push(
-        paragraph.slice(
-          paragraph.lastIndexOf('\n', from) + 1,
-          lineEnd === -1 ? paragraph.length : lineEnd,
-        ),
-        paragraph.slice(
-          sentenceEnds.findLast((end) => end <= from) ?? 0,
-          sentenceEnds.find((end) => end >= to) ?? paragraph.length,
-        ),
-      );
-    }
-  }
+  const sentenceEnds = placesOf(own, `[.!?…]["'”’)\\]*_]*\\s+`).map(({ to }) => to);
+  const units = placesOf(own, anywhere(phrase)).flatMap(({ from, to }) => {
+    const lineEnd = own.indexOf('\n', to);
+    return [
+      own.slice(own.lastIndexOf('\n', from) + 1, lineEnd === -1 ? own.length : lineEnd),
+      own.slice(
+        sentenceEnds.findLast((end) => end <= from) ?? 0,
+        sentenceEnds.find((end) => end >= to) ?? own.length,
+      ),
+    ];
+  });
   // An agent that repeats a sentence often leaves its bullet and its full stop out.
   return units.map((unit) => unit.replace(/^[\s>*+-]+|[\s.!?…]+$/g, ''));
 }

@@ -13,6 +13,8 @@ export type SettingKind =
   | { readonly kind: 'count'; readonly min: number }
   /** `500ms`, `90s`, `1h30m`; becomes milliseconds, at least `minMs`. */
   | { readonly kind: 'duration'; readonly minMs: number }
+  /** `64KB`, `500MB`, `1GB`; becomes bytes. */
+  | { readonly kind: 'size' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'switch' };
 
@@ -32,44 +34,11 @@ export interface SettingRow {
   readonly help: string;
 }
 
-/** The values of all settings; durations in milliseconds, null where nothing was given. */
-export interface Settings {
-  readonly prompt: string | null;
-  readonly promptFile: string | null;
-  readonly promise: string | null;
-  readonly match: 'statement' | 'tag' | 'contains';
-  readonly watchGlob: readonly string[];
-  readonly watchExisting: boolean;
-  readonly watchFile: string | null;
-  readonly doneFolder: string | null;
-  readonly maxIterations: number;
-  readonly iterationTimeout: number;
-  readonly timeout: number;
-  readonly delay: number;
-  readonly agent: 'claude' | 'command';
-  readonly agentCommand: string | null;
-  readonly claudeBin: string | null;
-  readonly model: string | null;
-  readonly permissionMode: string | null;
-  readonly allowedTools: readonly string[];
-  readonly dangerouslySkipPermissions: boolean;
-  readonly context: 'last' | 'none';
-  readonly contextChars: number;
-  readonly taskId: string | null;
-  readonly vault: string | null;
-  readonly cwd: string | null;
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly verbose: boolean;
-  readonly noColor: boolean;
-}
-
-export type SettingName = keyof Settings;
-
 /** Used where no completion condition is given at all. */
 export const DEFAULT_PROMISE = 'TASK_COMPLETE';
 
-export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
+/** Every setting, in the order of the help. */
+const TABLE = {
   prompt: {
     flag: '--prompt',
     short: '-p',
@@ -145,6 +114,13 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     default: '180s',
     help: 'time for one iteration',
   },
+  idleTimeout: {
+    flag: '--idle-timeout',
+    argument: 'TIME',
+    type: { kind: 'duration', minMs: 1 },
+    group: 'Limits',
+    help: 'how long the agent may be silent (default: no limit)',
+  },
   timeout: {
     flag: '--timeout',
     argument: 'TIME',
@@ -160,6 +136,22 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     group: 'Limits',
     default: '2s',
     help: 'pause between iterations',
+  },
+  retries: {
+    flag: '--retries',
+    argument: 'N',
+    type: { kind: 'count', min: 0 },
+    group: 'Limits',
+    default: '5',
+    help: 'quick further attempts after a passing fault, before one every 5 minutes',
+  },
+  maxWait: {
+    flag: '--max-wait',
+    argument: 'TIME',
+    type: { kind: 'duration', minMs: 0 },
+    group: 'Limits',
+    default: '6h',
+    help: 'how long an outage is waited for; 0 does not wait',
   },
   agent: {
     flag: '--agent',
@@ -226,6 +218,12 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     default: '20000',
     help: 'how many characters of it at most; its end is kept',
   },
+  keepBackground: {
+    flag: '--keep-background',
+    type: { kind: 'switch' },
+    group: 'Agent',
+    help: 'leave running at the end what the agent started in the background',
+  },
   taskId: {
     flag: '--task-id',
     argument: 'ID',
@@ -246,6 +244,14 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     type: { kind: 'text' },
     group: 'Around it',
     help: 'the folder the agent works in (default: here)',
+  },
+  logLimit: {
+    flag: '--log-limit',
+    argument: 'SIZE',
+    type: { kind: 'size' },
+    group: 'Around it',
+    default: '1GB',
+    help: 'how much of an iteration the log keeps: its head and its tail',
   },
   json: {
     flag: '--json',
@@ -271,9 +277,30 @@ export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = {
     group: 'Output',
     help: 'no colours (NO_COLOR does the same)',
   },
-};
+} as const satisfies Readonly<Record<string, SettingRow>>;
+
+export type SettingName = keyof typeof TABLE;
+
+export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = TABLE;
+
+/** The values of all settings; durations in milliseconds, null where nothing was given. */
+export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
+
+type ValueOf<Row extends SettingRow> = Row['type'] extends {
+  readonly choices: readonly (infer Choice)[];
+}
+  ? Choice
+  : Row['type']['kind'] extends 'text'
+    ? string | null
+    : Row['type']['kind'] extends 'texts'
+      ? readonly string[]
+      : Row['type']['kind'] extends 'switch'
+        ? boolean
+        : Row extends { readonly default: string }
+          ? number
+          : number | null;
 
 /** The names of all settings, in the order of the help. */
 export function settingNames(): readonly SettingName[] {
-  return Object.keys(SETTINGS).filter((name): name is SettingName => name in SETTINGS);
+  return Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
 }

@@ -24,6 +24,7 @@ export interface RunnerOptions {
   /** Path of the bundled guard program. */
   readonly guardProgram: string;
   readonly keepBackground: boolean;
+  readonly logLimitBytes: number;
   /** What the last lines and the reports say of background processes. */
   readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
   readonly warn: (sentence: string) => void;
@@ -75,7 +76,7 @@ async function runAttempt(
   const command = options.kind.locate();
   if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
 
-  const transcript = openTranscript(options.logDir, request.iteration);
+  const transcript = openTranscript(options.logDir, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
   const report = await runAgentProcess({
     command,
@@ -103,6 +104,7 @@ async function runAttempt(
   });
   transcript.close();
   const heard = endReader(reader, options.kind, request);
+  if (heard.skippedLines > 0) options.warn(skippedLinesNotice(heard.skippedLines));
   return {
     facts: {
       ...heard,
@@ -115,6 +117,10 @@ async function runAttempt(
     },
     left: report.leftovers,
   };
+}
+
+function skippedLinesNotice(lines: number): string {
+  return `${lines} line(s) of the agent's output were over 16 MB and were not read; the log has them.`;
 }
 
 const NO_SIGNS = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };

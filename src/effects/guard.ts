@@ -15,7 +15,6 @@ import { type ProcessIdentity, readProcess } from './process-table.ts';
  */
 const WAIT_FOR_THE_END = `
 trap '' HUP INT TERM
-exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 noted=
 while IFS= read -r line; do
   case $line in

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Policy } from '../core/policy.ts';
-import { SLOWEST_RETRY_MS } from '../core/policy.ts';
 import { untagged } from '../core/promise.ts';
 import { DEFAULT_PROMISE, type SettingName, type Settings } from '../core/settings.ts';
 import { shellWords } from '../core/shell-words.ts';
@@ -80,10 +79,10 @@ export async function planRun(
     doneFolder,
     maxIterations: settings.maxIterations,
     iterationTimeoutMs: Math.min(settings.iterationTimeout, settings.timeout),
-    idleTimeoutMs: null,
+    idleTimeoutMs: settings.idleTimeout,
     delayMs: settings.delay,
-    retries: 5,
-    maxWaitMs: 72 * SLOWEST_RETRY_MS,
+    retries: settings.retries,
+    maxWaitMs: settings.maxWait,
     context: settings.context,
     contextChars: settings.contextChars,
   };

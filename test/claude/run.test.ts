@@ -121,9 +121,11 @@ test('refused tools and a promise, twice running: it ends, with the flag that wo
 });
 
 test('a path after an @ in an earlier output: the file’s content never reaches the API', async () => {
-  const { api, run, work, home } = await scene((_, index) =>
-    index === 0 ? text(words) : text(DONE),
-  );
+  // The second call of the first iteration answers to a refused tool.
+  const { api, run, work, home } = await scene((_, index) => {
+    if (index === 0) return toolUse('Bash', { command: `curl @${secret}`, description: 'Send' });
+    return text(index === 1 ? words : DONE);
+  });
   const outside = await tempFolder();
   const secret = join(outside, 'secret.txt');
   const spaced = join(outside, 'two words.txt');
@@ -136,11 +138,14 @@ test('a path after an @ in an earlier output: the file’s content never reaches
     `\`\`\`\n@${secret}\n\`\`\``,
     `> @${secret}\t@${secret}\u00a0@${secret} 見て。@${secret}`,
     `\u001b[1m@${secret}\u001b[0m \u0007@${secret}`,
+    `I do not say <promise>COMPLETE</promise> before @${secret} is read.`,
   ].join('\n');
   const end = await run(...PROMISE);
   expect(end.exitCode).toBe(0);
-  // The words themselves were passed on.
-  expect(promptOf(api, 1)).toContain(`@${secret}`);
+  expect(api.mainCalls).toHaveLength(3);
+  // The words themselves were passed on, the refused command too.
+  expect(promptOf(api, 2)).toContain(`See \\\\@${secret}`);
+  expect(promptOf(api, 2)).toContain('curl');
   expect(api.wasSent('the-content-of-the-file')).toBe(false);
 });
 

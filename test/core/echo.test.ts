@@ -59,6 +59,19 @@ describe('an echo is taken out', () => {
     expect(left('Hm. Say at the end: All done. Bye! Ok', own, 'All done. Bye!')).toBe('Hm. ## Ok');
   });
 
+  test('without the bullet it has in the own text', () => {
+    expect(left(`Say ${TAG} to end it`, sentenceWise(`- Say ${TAG} to end it`))).toBe('#');
+  });
+
+  test('of an own text with colours', () => {
+    expect(left(`Say ${TAG} to end it`, whole(`Say \u001b[1m${TAG}\u001b[0m to end it`))).toBe('#');
+  });
+
+  test('behind a false start of it', () => {
+    expect(left(`no no no go ${TAG}`, whole(`no no go ${TAG}`))).toBe('no #');
+    expect(left(`aabaaabaaa ${TAG}`, whole(`aabaaa ${TAG}`))).toBe('aaba#');
+  });
+
   test('of a block as a whole', () => {
     const block = `=== DATA\nIt is\n${TAG}\n=== END`;
     expect(left(`You gave me:\n${block}\nI see`, whole(block))).toBe('You gave me:\n#\nI see');
@@ -77,6 +90,10 @@ describe('what is no echo stays', () => {
     ['nothing', ''],
   ])('%s', (_, message) => {
     expect(left(message, reminder)).toBe(message);
+  });
+
+  test('an own text without the phrase', () => {
+    expect(left('A hint. DONE', sentenceWise('A hint.'))).toBe('A hint. DONE');
   });
 
   test('a line of a block', () => {

@@ -29,6 +29,7 @@ describe('a tagged statement', () => {
     ['bold', `**${TAG}**`],
     ['in italics', `_${TAG}_\nmore`],
     ['bold and in italics', `***${TAG}***\nmore`],
+    ['in emphasis of two kinds', `**_${TAG}_**\nmore`],
     ['with a full stop', `${TAG}.\nmore`],
     ['with an exclamation mark', `**${TAG}!**\nmore`],
     ['with the stop behind the emphasis', `**${TAG}**.\nmore`],
@@ -40,6 +41,7 @@ describe('a tagged statement', () => {
     ['followed by a code block', `${TAG}\n\n\`\`\`\nnpm test\n\`\`\``],
     ['with CRLF', `All good\r\n${TAG}\r\nmore\r\n`],
     ['with lone carriage returns', `All good\r${TAG}\rmore`],
+    ['between Unicode line ends', `All good\u2028${TAG}\u2029more`],
     ['in colour', `\u001b[1;32m${TAG}\u001b[0m\nmore`],
     ['as a terminal link', `\u001b]8;;https://x.test\u001b\\${TAG}\u001b]8;;\u0007\nmore`],
     ['as a sentence at the end', `All good. ${TAG}`],
@@ -67,11 +69,14 @@ describe('a tagged statement', () => {
     ['promised for later', `I will say ${TAG}`, 'in-a-sentence'],
     ['at the beginning of a sentence', `${TAG} is what I will say.`, 'in-a-sentence'],
     ['in the middle of the message', `All good. ${TAG}. Now the rest.`, 'not-at-the-end'],
+    ['bold, in between', `All good. **${TAG}**\nNow the rest.`, 'not-at-the-end'],
     ['at the end of a line in between', `All good. ${TAG}\nNow the rest.`, 'not-at-the-end'],
     ['in a fence', `\`\`\`\n${TAG}\n\`\`\``, 'in-code'],
     ['in a fence of tildes', `~~~text\n${TAG}\n~~~\n`, 'in-code'],
     ['in inline code', `\`${TAG}\``, 'in-code'],
     ['in inline code over lines', `See \`a\n${TAG}\nb\` there`, 'in-code'],
+    ['with its inside bold', '<promise>**COMPLETE**</promise>', 'decorated'],
+    ['that runs into a table', '<promise>\nCOMPLETE</promise> | b\n--|--', 'in-a-table'],
     ['with its inside in code', '<promise>`COMPLETE`</promise>', 'in-code'],
     ['in an HTML code element', `<pre>\n${TAG}\n</pre>`, 'in-code'],
     ['in a comment', `<!--\n${TAG}\n-->`, 'in-a-comment'],
@@ -125,10 +130,12 @@ describe('a bare statement', () => {
     ['with a full stop', 'COMPLETE.'],
     ['bold with an exclamation mark', '**COMPLETE!**'],
     ['as the closing sentence', 'All tests pass. COMPLETE'],
+    ['as the closing sentence after a short call', 'More? No! COMPLETE'],
     ['as the closing sentence, bold', 'All tests pass! **COMPLETE**.'],
     ['in one bold stretch', '**All tests pass. COMPLETE.**'],
     ['after a mention', 'The status is not COMPLETE?\nNow it is.\nCOMPLETE'],
     ['with CRLF', 'All tests pass\r\nCOMPLETE\r\n'],
+    ['after a Unicode line end', 'All tests pass\u2028COMPLETE'],
     ['in colour', 'All tests pass\n\u001b[32mCOMPLETE\u001b[39m'],
     ['after a code block', '```\nx\n```\nCOMPLETE'],
   ])('%s counts', (_, message) => {
@@ -144,6 +151,12 @@ describe('a bare statement', () => {
     ['with a footnote', 'All tests pass. COMPLETE*', 'in-a-sentence'],
     ['with a footnote behind a bullet', '* All tests pass. COMPLETE*', 'in-a-sentence'],
     ['with a footnote behind bold words', '**All** tests pass. COMPLETE**', 'in-a-sentence'],
+    ['with emphasis that is not closed', 'All tests pass. **COMPLETE', 'in-a-sentence'],
+    ['with too much emphasis', '****COMPLETE****', 'decorated'],
+    ['after a stop that stands alone', 'Status . COMPLETE', 'in-a-sentence'],
+    ['after a sign of doubt', 'Done (!) COMPLETE', 'in-a-sentence'],
+    ['after a call in doubt', 'Done?! COMPLETE', 'in-a-sentence'],
+    ['behind a Roman number', 'ii. COMPLETE', 'in-a-sentence'],
     ['inside a word', 'INCOMPLETE', 'absent'],
     ['inside a word at the end of a sentence', 'It is done. INCOMPLETE', 'absent'],
     ['inside a name', 'Set TASK_COMPLETE and COMPLETE_V2', 'absent'],
@@ -299,6 +312,8 @@ describe('evidence', () => {
   test('is one line, of at most 200 characters that show the promise', () => {
     const messages = [
       `${'🙂'.repeat(400)}. ${TAG}${'🙂'.repeat(400)}`,
+      `${'🙂'.repeat(400)}! ${TAG}?`,
+      `${'🙂'.repeat(400)}!${TAG}?`,
       `a ${'x'.repeat(999)} COMPLETE`,
       `<promise>\n\nCOMPLETE\n</promise>`,
     ];
@@ -367,7 +382,9 @@ describe('a megabyte of hostile text is judged in good time', () => {
     ...['\n', ' ', ' \n', '\r', '\u001b[0', '\u001b]', '\u009b1', '\ud83d'],
   ])('%j', (piece) => {
     const bulk = piece.repeat(HALF / piece.length);
-    expect(verdict(`${bulk}COMPLETE? COMPLETE${bulk}`, 'statement', 'COMPLETE', own)).not.toBe('');
+    for (const message of [`COMPLETE? COMPLETE${bulk}`, `${bulk}x. COMPLETE`]) {
+      expect(verdict(message, 'statement', 'COMPLETE', own)).not.toBe('');
+    }
   });
 
   test.each(['`', '*', '_', '>', 'a', 'a a', 'aaaaaaab'])('of the promise %j', (promise) => {

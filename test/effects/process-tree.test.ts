@@ -1,5 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { listProcesses, readProcess } from '../../src/effects/process-table.ts';
+import {
+  listProcesses,
+  type ProcessDetails,
+  readProcess,
+} from '../../src/effects/process-table.ts';
 import {
   createTree,
   createTreeWatch,
@@ -19,6 +23,12 @@ const noMarker = { marker: 'carried by nobody' };
 
 function watch(rootPid: number, options: Partial<TreeWatchOptions> = {}) {
   return createTreeWatch({ rootPid, ...noMarker, ...asked, ...options });
+}
+
+function mustRead(pid: number): ProcessDetails {
+  const details = readProcess(pid);
+  if (details === null) throw new Error(`no process ${pid}`);
+  return details;
 }
 
 function pidsOf(processes: readonly { pid: number }[]): number[] {
@@ -62,49 +72,49 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
   it('finds an orphan with neither parent nor marker by the session it shares', async () => {
     const { stdout } = startFixture('agent-with-daemon.sh');
     const { agent, tool, orphan } = await untilReady(stdout, 'agent', 'tool', 'orphan');
-    expect(readProcess(orphan)?.ppid).not.toBe(tool);
+    expect(mustRead(orphan).ppid).not.toBe(tool);
     expect(pidsOf(watch(agent).members()).sort()).toEqual([agent, tool, orphan].sort());
   });
 
-  it('finds the orphan also when everybody else in its session died since the last look', async () => {
-    const { stdout } = startFixture('agent-with-daemon.sh');
-    const { agent, tool, orphan } = await untilReady(stdout, 'agent', 'tool', 'orphan');
-    const toolBefore = readProcess(tool);
-    const tree = createTree({
-      seeds: toolBefore === null ? [] : [toolBefore],
-      marker: null,
-      since: toolBefore?.startedAt ?? null,
-    });
+  it('finds a newborn whose session everybody it was known by has left since the last look', async () => {
+    const { stdout } = startFixture('agent-with-dev-server.sh');
+    const { server } = await untilReady(stdout, 'server');
+    const tree = createTree({ seeds: [mustRead(server)], marker: null, since: null });
     tree.sweep();
-    process.kill(tool, 'SIGKILL');
-    await untilDead(tool);
-    expect(pidsOf(tree.sweep().members)).toEqual([orphan]);
-    expect(pidsOf(tree.sweep().members)).not.toContain(agent);
+    process.kill(server, 'SIGUSR1');
+    const { worker } = await untilReady(stdout, 'worker');
+    process.kill(server, 'SIGKILL');
+    await untilDead(server);
+    expect(pidsOf(tree.sweep().members)).toContain(worker);
   });
 
-  it('never has this process, its ancestors, what is older, or who is named as never', async () => {
-    // Not a group of its own: the agent sits among this process and whatever else is in its group.
-    const { stdout } = startFixture('agent-with-tool.sh', [], { detached: false });
-    const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
-    const own = readProcess(process.pid);
-    const tree = createTree({
-      seeds: listProcesses(),
-      marker: null,
-      since: readProcess(agent)?.startedAt ?? null,
-      neverPids: [tool],
-    });
-    const { members, ownGroups } = tree.sweep();
-    expect(pidsOf(members)).toContain(agent);
-    for (const pid of [process.pid, process.ppid, 1, tool])
-      expect(pidsOf(members)).not.toContain(pid);
-    expect(ownGroups.has(own?.pgid ?? 0)).toBe(false);
+  it('never has this process, its ancestors, or who is named as never', async () => {
+    const { stdout } = startFixture('wrapper.sh');
+    const { wrapper, agent } = await untilReady(stdout, 'wrapper', 'agent');
+    const everybody = { seeds: listProcesses(), marker: null, since: null };
+    const { members, ownGroups } = createTree({ ...everybody, neverPids: [agent] }).sweep();
+    expect(pidsOf(members)).toContain(wrapper);
+    for (const never of [process.pid, process.ppid, 1, agent]) {
+      expect(pidsOf(members)).not.toContain(never);
+    }
+    // A signal to such a group would hit them.
+    expect(ownGroups.has(mustRead(process.pid).pgid)).toBe(false);
+    expect(ownGroups.has(wrapper)).toBe(false);
+  });
+
+  it('has nobody who is older than the agent', async () => {
+    const { pid, stdout } = startFixture('stubborn.sh');
+    await untilReady(stdout, 'agent');
+    const seed = mustRead(pid);
+    const later = String(Number(seed.startedAt) + 1);
+    expect(createTree({ seeds: [seed], marker: null, since: later }).sweep().members).toEqual([]);
   });
 
   it('does not take over a session whose leader is a stranger', async () => {
     const script = 'echo "ready stranger=$$"; RALPH_RUN_ID=tree-test-3 sh "$0" tool; read -r _';
     const { stdout } = startProgram('/bin/sh', ['-c', script, fixture('stubborn.sh')]);
     const { stranger, tool } = await untilReady(stdout, 'stranger', 'tool');
-    const since = readProcess(stranger)?.startedAt ?? null;
+    const since = mustRead(stranger).startedAt;
     const { members, ownGroups } = createTree({ seeds: [], marker: 'tree-test-3', since }).sweep();
     expect(pidsOf(members)).toEqual([tool]);
     expect(ownGroups).toEqual(new Set());
@@ -128,7 +138,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     const env = { ...process.env, RALPH_RUN_ID: 'tree-test-2' };
     const first = startFixture('agent-with-dev-server.sh', [], { env });
     const { agent: firstAgent, server } = await untilReady(first.stdout, 'agent', 'server');
-    const earlier = readProcess(server);
+    const earlier = mustRead(server);
     first.stdin?.end();
     await untilDead(firstAgent);
     const second = startFixture('stubborn.sh', ['agent'], { env });
@@ -136,8 +146,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     process.kill(server, 'SIGUSR1');
     const { worker } = await untilReady(first.stdout, 'worker');
 
-    const left = earlier === null ? [] : [earlier];
-    const sparing = watch(agent, { marker: 'tree-test-2', spare: () => left });
+    const sparing = watch(agent, { marker: 'tree-test-2', spare: () => [earlier] });
     expect(pidsOf(sparing.members())).toEqual([agent]);
     const unsparing = watch(agent, { marker: 'tree-test-2' });
     expect(pidsOf(unsparing.members())).toContain(worker);
@@ -150,7 +159,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     const { pid, stdout } = startProgram('/bin/sh', ['-c', script, name]);
     const { tool } = await untilReady(stdout, 'tool');
     const leftovers = watch(pid).leftovers();
-    expect(leftovers).toMatchObject([{ pid: tool, startedAt: readProcess(tool)?.startedAt }]);
+    expect(leftovers).toMatchObject([{ pid: tool, startedAt: mustRead(tool).startedAt }]);
     expect(leftovers[0]?.command).toMatch(
       /^sh -c echo "ready tool=\$\$"; read -r _ \[31m two lines x+…$/,
     );

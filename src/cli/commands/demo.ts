@@ -25,7 +25,6 @@ export async function demo(): Promise<number> {
       taskId: 'demo',
       permissionMode: 'acceptEdits',
       claudeBin: process.execPath,
-      verbose: true,
     });
     const planned = await planRun({
       settings,

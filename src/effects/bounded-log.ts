@@ -1,0 +1,150 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { openForAppend } from './task-folder.ts';
+
+/** A file that grows up to a bound; beyond it the head and the newest tail are kept. */
+export interface BoundedLog {
+  write(chunk: Uint8Array): void;
+  close(): void;
+}
+
+/*
+ * Up to the bound the log is one plain file. What comes after goes round in a second file of half
+ * the bound, and at the end the two become one again:
+ *
+ *   log     [ head ........ | first half of the tail's room ]      log  [ head | left out | tail ]
+ *   .tail   [ ..newest | older.. ]                             ──►
+ */
+/**
+ * Opens a log for appending, for its owner alone. Failures to write are swallowed: a full disk must
+ * not stop the loop, and the state file meets the same trouble and says it.
+ */
+export function openBoundedLog(file: string, maxBytes: number): BoundedLog {
+  const headBytes = Math.floor(maxBytes / 2);
+  const ringBytes = maxBytes - headBytes;
+  let log: number | null = null;
+  let ring: number | null = null;
+  let size = 0;
+  /** All bytes that ever went into the ring. */
+  let ringed = 0;
+
+  const give = (action: () => void): void => {
+    try {
+      action();
+    } catch {
+      release();
+      log = null;
+    }
+  };
+  const release = (): void => {
+    if (ring !== null) closeSync(ring);
+    if (log !== null) closeSync(log);
+    ring = null;
+  };
+
+  give(() => {
+    log = openForAppend(file);
+    size = fstatSync(log).size;
+  });
+
+  const writeRing = (chunk: Uint8Array): void => {
+    ring ??= openSync(`${file}.tail`, 'w', 0o600);
+    // More than a whole round at once: only its end will be left.
+    const kept = chunk.length > ringBytes ? chunk.subarray(chunk.length - ringBytes) : chunk;
+    ringed += chunk.length - kept.length;
+    for (let done = 0; done < kept.length; ) {
+      const at = ringed % ringBytes;
+      const length = Math.min(kept.length - done, ringBytes - at);
+      writeAll(ring, kept.subarray(done, done + length), at);
+      done += length;
+      ringed += length;
+    }
+  };
+
+  return {
+    write(chunk) {
+      give(() => {
+        if (log === null) return;
+        const room = Math.max(0, maxBytes - size);
+        if (room > 0) writeAll(log, chunk.subarray(0, room), null);
+        size += Math.min(room, chunk.length);
+        if (chunk.length > room) writeRing(chunk.subarray(room));
+      });
+    },
+    close() {
+      give(() => {
+        if (log !== null && ringed > 0) joinTail(file, { headBytes, ringBytes, size, ringed });
+        release();
+        log = null;
+      });
+    },
+  };
+}
+
+interface Rounds {
+  readonly headBytes: number;
+  readonly ringBytes: number;
+  readonly size: number;
+  readonly ringed: number;
+}
+
+/** Makes one file of the log's head and the newest bytes; the log is replaced only when it is whole. */
+function joinTail(file: string, { headBytes, ringBytes, size, ringed }: Rounds): void {
+  const joined = `${file}.joined`;
+  copyFileSync(file, joined, constants.COPYFILE_FICLONE);
+  const target = openSync(joined, 'r+');
+  const log = openSync(file, 'r');
+  const ring = openSync(`${file}.tail`, 'r');
+  try {
+    const fromLog = Math.max(0, Math.min(ringBytes - ringed, size - headBytes));
+    const leftOut = size - headBytes - fromLog + Math.max(0, ringed - ringBytes);
+    ftruncateSync(target, headBytes);
+    let end = headBytes;
+    const put = (bytes: Uint8Array): void => {
+      writeAll(target, bytes, end);
+      end += bytes.length;
+    };
+    put(new TextEncoder().encode(`\n[ralph: ${leftOut} bytes left out]\n`));
+    copyRange(log, size - fromLog, size, put);
+    const start = ringed > ringBytes ? ringed % ringBytes : 0;
+    copyRange(ring, start, Math.min(ringed, ringBytes), put);
+    copyRange(ring, 0, start, put);
+  } finally {
+    for (const descriptor of [target, log, ring]) closeSync(descriptor);
+  }
+  renameSync(joined, file);
+  rmSync(`${file}.tail`, { force: true });
+}
+
+function copyRange(
+  from: number,
+  start: number,
+  end: number,
+  put: (bytes: Uint8Array) => void,
+): void {
+  const buffer = new Uint8Array(1024 * 1024);
+  for (let at = start; at < end; ) {
+    const length = readSync(from, buffer, 0, Math.min(buffer.length, end - at), at);
+    if (length === 0) return;
+    put(buffer.subarray(0, length));
+    at += length;
+  }
+}
+
+/** Writes every byte: a single write may take fewer. */
+function writeAll(descriptor: number, bytes: Uint8Array, position: number | null): void {
+  for (let done = 0; done < bytes.length; ) {
+    const at = position === null ? null : position + done;
+    done += writeSync(descriptor, bytes, done, bytes.length - done, at);
+  }
+}
