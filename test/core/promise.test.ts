@@ -355,7 +355,7 @@ test('a phrase is stated as a promise is', () => {
 });
 
 // No clock here: a pattern that is not linear takes minutes for these, and the runner ends it.
-describe('a megabyte of hostile text is judged in good time', () => {
+describe('half a megabyte of hostile text is judged in good time', () => {
   const HALF = 2 ** 19;
   const own: readonly OwnText[] = [
     { kind: 'sentence-wise', text: `Please continue and ensure '${TAG}' is satisfied.` },
@@ -364,18 +364,8 @@ describe('a megabyte of hostile text is judged in good time', () => {
   ];
 
   test.each([
-    ...[
-      '`',
-      '` ',
-      '``` `` ` ',
-      '\\`',
-      '```\n',
-      '~~~\n',
-      '<!--',
-      '<pre ',
-      '</code ',
-      '<code></pre>',
-    ],
+    ...['`', '` ', '``` `` ` ', '\\`', '```\n', '~~~\n'],
+    ...['<!--', '<pre ', '</code ', '<code></pre>'],
     ...['<promise>', '<promise> ', TAG, `${TAG} `, `**${TAG}\n`, `- [x] ${TAG} x\n`],
     ...['COMPLETE', 'COMPLETE ', 'COMPLETE. ', 'ensure COMPLETE is ', 'a', 'a ', '. ', 'a\n'],
     ...['*', '* ', '_', '>', '> ', '>\n', '|', '-|', '- ', '- [ ]\n ', '1. ', '#', '=\n', '-\n'],

@@ -5,22 +5,21 @@ import {
   listMarked,
   listNewerThan,
   listProcesses,
-  type ProcessDetails,
   psDetails,
   psEntries,
   psMarked,
   readBootId,
   readProcess,
 } from '../../src/effects/process-table.ts';
-import { startFixture, startProgram, untilDead, untilReady } from '../helpers/processes.ts';
+import {
+  mustRead,
+  startFixture,
+  startProgram,
+  untilDead,
+  untilReady,
+} from '../helpers/processes.ts';
 
 const NO_SUCH_PID = 2 ** 22 + 1;
-
-function mustRead(pid: number): ProcessDetails {
-  const details = readProcess(pid);
-  if (details === null) throw new Error(`no process ${pid}`);
-  return details;
-}
 
 describe.skipIf(process.platform !== 'linux')('the process table', () => {
   it('reads a process', async () => {

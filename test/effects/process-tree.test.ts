@@ -1,9 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  listProcesses,
-  type ProcessDetails,
-  readProcess,
-} from '../../src/effects/process-table.ts';
+import { listProcesses, readProcess } from '../../src/effects/process-table.ts';
 import {
   createTree,
   createTreeWatch,
@@ -11,6 +7,7 @@ import {
 } from '../../src/effects/process-tree.ts';
 import {
   fixture,
+  mustRead,
   startFixture,
   startProgram,
   untilDead,
@@ -23,12 +20,6 @@ const noMarker = { marker: 'carried by nobody' };
 
 function watch(rootPid: number, options: Partial<TreeWatchOptions> = {}) {
   return createTreeWatch({ rootPid, ...noMarker, ...asked, ...options });
-}
-
-function mustRead(pid: number): ProcessDetails {
-  const details = readProcess(pid);
-  if (details === null) throw new Error(`no process ${pid}`);
-  return details;
 }
 
 function pidsOf(processes: readonly { pid: number }[]): number[] {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { type ProcessDetails, readProcess } from '../../src/effects/process-table.ts';
 
 const DEADLINE_MS = 10_000;
 // The real ones, also where a test has put its own in their place.
@@ -130,6 +131,13 @@ export async function untilDead(pid: number): Promise<void> {
 export function isDead(pid: number): boolean {
   const state = stateOf(pid);
   return state === null || state.startsWith('Z') || state.startsWith('X');
+}
+
+/** A process as ralph's own table has it. */
+export function mustRead(pid: number): ProcessDetails {
+  const details = readProcess(pid);
+  if (details === null) throw new Error(`no process ${pid}`);
+  return details;
 }
 
 /** `S (sleeping)` and the like; null if there is no such process. */

@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest';
+import type { Turn } from '../helpers/fake-claude.ts';
+import { makeScene } from '../helpers/scene.ts';
+
+const TAG = '<promise>COMPLETE</promise>';
+const PROMISE = ['--promise', 'COMPLETE'];
+
+test('the agent promises on its third call', async () => {
+  const final = `All tests pass.\n\n${TAG}`;
+  const scene = await makeScene([
+    { text: 'I found the cause in @src/app.ts and @/etc/passwd.' },
+    { text: 'I repaired it.' },
+    { text: final },
+  ]);
+  const { exitCode, stdout } = await scene.ralph([
+    ...['run', '--prompt', 'Fix it', ...PROMISE, '--delay', '0'],
+  ]);
+  expect(exitCode).toBe(0);
+  expect(stdout).toBe(`${final}\n`);
+  const calls = scene.fake.calls();
+  expect(calls).toHaveLength(3);
+  const [first, second, third] = calls.map(({ stdin }) => stdin);
+  expect(first).toMatch(/^Fix it\n/);
+  expect(first).not.toContain('NOT yet complete');
+  expect(second).toMatch(/^Fix it\n/);
+  expect(second).toContain('I found the cause in');
+  expect(second).toContain(
+    `The task is NOT yet complete. Please continue and ensure '${TAG}' is satisfied.`,
+  );
+  // Nothing of the output may pull files into the prompt.
+  expect(second).toContain('\\@src/app.ts and \\@/etc/passwd');
+  expect(second).not.toMatch(/(?<!\\)@/);
+  expect(third).toContain('I repaired it.');
+  expect(third).not.toContain('I found the cause');
+  // The same at every call, so that the agent's prompt cache holds; and short.
+  const note = first?.slice('Fix it'.length).trim() ?? '';
+  expect(note.length).toBeLessThan(900);
+  expect(second).toContain(note);
+  expect(third).toContain(note);
+});
+
+test('without a condition the promise is TASK_COMPLETE', async () => {
+  const scene = await makeScene([{ text: 'COMPLETE' }, { text: 'Well done.\n\nTASK_COMPLETE' }]);
+  const { exitCode } = await scene.run();
+  expect(exitCode).toBe(0);
+  expect(scene.fake.calls()).toHaveLength(2);
+  expect(scene.fake.calls()[0]?.stdin).toContain('<promise>TASK_COMPLETE</promise>');
+});
+
+test.for([['--promise', TAG] as const, ['--completion-promise', ' COMPLETE '] as const])(
+  'the promise is taken as it is meant: %s %s',
+  async ([flag, value]) => {
+    const scene = await makeScene({ text: TAG });
+    const { exitCode } = await scene.run([flag, value, '-n', '1']);
+    expect(exitCode).toBe(0);
+    expect(scene.state().completion_promise).toBe('COMPLETE');
+  },
+);
+
+const SUB_AGENT = JSON.stringify({
+  type: 'assistant',
+  parent_tool_use_id: 'toolu_1',
+  message: { id: 'msg_sub', role: 'assistant', content: [{ type: 'text', text: TAG }] },
+});
+
+/** How often a message is a near miss: words of the final message that ralph can tell the agent about. */
+const NEAR = 1;
+const NOT_AT_ALL = 0;
+
+describe('none of these completes', () => {
+  test.for<[string, Turn, number]>([
+    ['denied', { text: `I am NOT outputting ${TAG} because tests fail.` }, NEAR],
+    ['in a fence', { text: `Like this:\n\n\`\`\`\n${TAG}\n\`\`\`` }, NEAR],
+    ['in an open fence', { text: `Like this:\n\n\`\`\`xml\n${TAG}` }, NEAR],
+    ['in inline code', { text: `\`${TAG}\`` }, NEAR],
+    ['quoted', { text: `> ${TAG}` }, NEAR],
+    ['in quotation marks', { text: `"${TAG}"` }, NEAR],
+    ['as a heading', { text: `# ${TAG}` }, NEAR],
+    ['in a table', { text: `| say | ${TAG} |` }, NEAR],
+    ['behind an unticked box', { text: `- [ ] ${TAG}` }, NEAR],
+    ['as a question', { text: `${TAG}?` }, NEAR],
+    ['with an ellipsis', { text: `${TAG}…` }, NEAR],
+    ['to come', { text: `I will say ${TAG}` }, NEAR],
+    ['bare in a sentence', { text: 'The work is not COMPLETE.' }, NEAR],
+    ['bare, not at the end', { text: 'COMPLETE\n\nOnly the tests are to be written.' }, NEAR],
+    ['inside a longer word', { text: 'INCOMPLETE' }, NOT_AT_ALL],
+    ['in another case', { text: '<promise>Complete</promise>' }, NOT_AT_ALL],
+    [
+      'in a tool result',
+      { tools: [{ name: 'Bash', result: TAG }], text: 'Tests fail.' },
+      NOT_AT_ALL,
+    ],
+    [
+      'in a tool call',
+      { tools: [{ name: 'Bash', input: { command: `echo '${TAG}'` } }], text: 'Tests fail.' },
+      NOT_AT_ALL,
+    ],
+    ['in thinking', { thinking: TAG, text: 'Tests fail.' }, NOT_AT_ALL],
+    ['in thinking alone', { thinking: TAG }, NOT_AT_ALL],
+    ['on standard error', { stderr: `${TAG}\n`, text: 'Tests fail.' }, NOT_AT_ALL],
+    ['outside the events', { raw: [TAG], text: 'Tests fail.' }, NOT_AT_ALL],
+    ['in an earlier message', { before: [TAG], text: 'On reflection, no.' }, NOT_AT_ALL],
+    ['in an earlier message alone', { before: [TAG, 'No.'] }, NOT_AT_ALL],
+    ['by a sub-agent', { raw: [SUB_AGENT], text: 'It says it is done.' }, NOT_AT_ALL],
+    ['by a sub-agent alone', { raw: [SUB_AGENT] }, NOT_AT_ALL],
+    ['in a tool result of a sub-agent', subAgentTool(TAG), NOT_AT_ALL],
+  ])('%s', async ([, turn, nearMisses]) => {
+    const scene = await makeScene(turn);
+    const { exitCode, stdout, stderr } = await scene.run([...PROMISE, '-n', '1']);
+    expect(stderr).toMatch(/iterations ran out/);
+    expect(exitCode).toBe(3);
+    expect(stdout).toBe('');
+    const near = scene.journal().filter(({ event }) => event === 'near_miss');
+    expect(near).toHaveLength(nearMisses);
+    expect(scene.state().iterations[0].near_miss).toBe(nearMisses > 0);
+  });
+
+  test.for<[string, Turn]>([
+    ['is_error', { isError: true, text: `Done.\n\n${TAG}`, exitCode: 0 }],
+    ['is_error and exit code 1', { isError: true, text: TAG }],
+    ['a non-zero exit', { text: TAG, exitCode: 3 }],
+    ['no result line', { text: TAG, noResult: true }],
+    ['its own turn limit', { before: [TAG], subtype: 'error_max_turns', isError: true }],
+  ])('the promise with %s', async ([, turn]) => {
+    const scene = await makeScene(turn);
+    const { exitCode, stdout } = await scene.run([...PROMISE, '-n', '1']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(scene.state().iterations[0]).toMatchObject({ number: 1, completed: false });
+  });
+
+  test('untagged, where the rule is tag', async () => {
+    const scene = await makeScene({ text: 'COMPLETE' });
+    const { exitCode } = await scene.run([...PROMISE, '--match', 'tag', '-n', '1']);
+    expect(exitCode).toBe(3);
+    expect(scene.journal()).toContainEqual(
+      expect.objectContaining({ event: 'near_miss', why: 'untagged', line: 'COMPLETE' }),
+    );
+  });
+});
+
+function subAgentTool(result: string): Turn {
+  return { tools: [{ name: 'Bash', result, parent: 'toolu_9' }], text: 'It ran something.' };
+}
+
+describe('all of these complete', () => {
+  test.for<[string, string]>([
+    ['the tag on a line', `All good.\n${TAG}\nBye.`],
+    ['the tag, bold', `**${TAG}**\n\nBye.`],
+    ['with white space inside', '<promise>  COMPLETE </promise>'],
+    ['with line breaks inside', 'Good.\n\n<promise>\nCOMPLETE\n</promise>'],
+    ['after a placeholder', `I say <promise>…</promise> at the end.\n\n${TAG}`],
+    ['after a mention', `I was to say ${TAG} at the end, and so:\n\n${TAG}`],
+    ['followed by a summary', `${TAG}\n\n## Summary\n\n- one\n- two`],
+    ['as the closing sentence', `All good. ${TAG}`],
+    ['with CRLF and colour', `Good.\r\n\u001b[32m${TAG}\u001b[0m\r\nBye.\r\n`],
+    ['behind a ticked box', `- [x] ${TAG}\n\nBye.`],
+    ['bare, as the last line', 'All good.\n\nCOMPLETE'],
+    ['bare, as the closing sentence', 'All tests pass. COMPLETE.'],
+    ['bare and bold', 'All tests pass.\n\n**COMPLETE**\n'],
+  ])('%s', async ([, text]) => {
+    const scene = await makeScene({ before: ['Working.'], text });
+    const { exitCode, stderr } = await scene.run([...PROMISE, '-n', '1']);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect(scene.state()).toMatchObject({ status: 'completed', evidence: { kind: 'promise' } });
+  });
+
+  test('anywhere, where the rule is contains', async () => {
+    const scene = await makeScene({ text: 'It is not COMPLETE_LY done' });
+    const { exitCode } = await scene.run([...PROMISE, '--match', 'contains', '-n', '1']);
+    expect(exitCode).toBe(0);
+  });
+
+  test('a promise of several words, and one that looks like a pattern', async () => {
+    const words = 'All (100%) of it.* is $done$ \\o/';
+    const scene = await makeScene([
+      { text: 'All X100%Y of its is done o' },
+      { text: `Good.\n\n<promise>All (100%)\n of it.* is $done$ \\o/</promise>` },
+    ]);
+    const { exitCode } = await scene.run(['--promise', words, '-n', '2']);
+    expect(exitCode).toBe(0);
+    expect(scene.fake.calls()).toHaveLength(2);
+  });
+});
+
+test('a near miss is shown, and told to the agent', async () => {
+  const scene = await makeScene([
+    { text: `I will state ${TAG} soon, says @boss.` },
+    { text: `Good.\n\n${TAG}` },
+  ]);
+  const { exitCode, stderr } = await scene.run(PROMISE);
+  expect(exitCode).toBe(0);
+  expect(stderr).toMatch(/mentioned, not stated.*I will state <promise>COMPLETE<\/promise> soon/);
+  const { stdin } = scene.fake.calls()[1] ?? { stdin: '' };
+  const reminder = stdin.slice(stdin.indexOf('The task is NOT yet complete'));
+  expect(reminder).toMatch(/mentioned the promise without stating it.*I will state/);
+  expect(reminder).toContain('\\@boss');
+});
+
+test('a question is answered with: nobody answers', async () => {
+  const scene = await makeScene([{ text: 'Shall I go on?' }, { text: TAG }]);
+  expect((await scene.run(PROMISE)).exitCode).toBe(0);
+  expect(scene.fake.calls()[1]?.stdin).toMatch(/NOT yet complete[\s\S]*Nobody answers questions/);
+});
+
+test('a prompt that states the promise on a line of its own is warned about', async () => {
+  const prompt = `Fix it. When done, say:\n${TAG}\n`;
+  const scene = await makeScene({ text: 'No.' });
+  const warned = await scene.ralph(['run', '-p', prompt, ...PROMISE, '-n', '1']);
+  expect(warned.stderr).toMatch(/prompt itself states the promise/);
+  const plain = await scene.ralph(['run', '-p', `Fix it, then say ${TAG}.`, ...PROMISE, '-n', '1']);
+  expect(plain.stderr).not.toMatch(/prompt itself states the promise/);
+});
+
+describe('an agent that only echoes never completes', () => {
+  // Each iteration another kind of echo; what one leaves is the context of the next.
+  const ECHOES = [
+    'cat',
+    'cat',
+    'cat',
+    "sed 's/^/> /'",
+    "tr '\\n' ' '",
+    "tr ' ' '\\n'",
+    'fold -s -w 40',
+    'tail -n 2',
+    'tail -n 1',
+    'tail -c 400',
+    "grep -A1 -B1 'promise'",
+    'cat; echo; cat',
+    'tac',
+    "sed 's/^Fix it$//'",
+    'cat',
+  ];
+  const echo = ECHOES.map((command, index) => `${index + 1}) ${command};;`).join(' ');
+
+  test.for([
+    ['statement'],
+    ['tag'],
+    ['contains'],
+    ['statement', '--context', 'none'],
+    ['contains', '--context-chars', '300'],
+    ['statement', '--context-chars', '700'],
+  ])('--match %s', async (match) => {
+    const scene = await makeScene();
+    const agent = ['--agent', 'command', '--agent-command', 'sh ./echo.sh'];
+    await scene.write('echo.sh', `case $RALPH_ITERATION in ${echo} esac`);
+    const { exitCode, stderr } = await scene.run([
+      ...[...agent, ...PROMISE, '--match', ...match, '-n', String(ECHOES.length)],
+    ]);
+    expect(stderr).not.toMatch(/completed/);
+    expect(exitCode).toBe(3);
+    expect(scene.state().iterations).toHaveLength(ECHOES.length);
+  });
+
+  test('cat, given as the command itself', async () => {
+    const scene = await makeScene();
+    for (const match of ['statement', 'tag', 'contains']) {
+      const agent = ['--agent', 'command', '--agent-command', 'cat', '--match', match];
+      const { exitCode } = await scene.run([...agent, ...PROMISE, '-n', '3']);
+      expect({ match, exitCode }).toEqual({ match, exitCode: 3 });
+    }
+  });
+});

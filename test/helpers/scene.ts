@@ -1,0 +1,122 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { type FakeClaude, makeFakeClaude, type Turn } from './fake-claude.ts';
+import { type RalphEnd, type RunRalphOptions, runRalph, startRalph } from './run-ralph.ts';
+import { tempFolder } from './temp-folder.ts';
+
+const RALPH = fileURLToPath(new URL('../../bin/ralph.js', import.meta.url));
+
+/** What a JSON file or line holds, as loosely as a test may take it. */
+// biome-ignore lint/suspicious/noExplicitAny: what is in it is what the test is about
+export type Json = any;
+
+/** A note for a human, taken apart. */
+interface Note {
+  readonly name: string;
+  readonly path: string;
+  readonly text: string;
+  readonly frontMatter: Json;
+  /** What stands in its block of shell code. */
+  readonly command: string;
+}
+
+/** A folder to work in, with a scripted `claude` and this `ralph` first on PATH. */
+export interface Scene {
+  /** Where ralph is started: working folder and vault in one, empty at the beginning. */
+  readonly folder: string;
+  readonly home: string;
+  readonly fake: FakeClaude;
+  /** The environment of a shell in which `ralph` and `claude` are found. */
+  readonly env: Readonly<Record<string, string>>;
+  /** `ralph run --prompt "Fix it" --delay 0 --task-id t`, and then `args`. */
+  run(args?: readonly string[], options?: RunRalphOptions): Promise<RalphEnd>;
+  /** `ralph`, and then `args`. */
+  ralph(args: readonly string[], options?: RunRalphOptions): Promise<RalphEnd>;
+  start(args: readonly string[], options?: RunRalphOptions): ReturnType<typeof startRalph>;
+  /** Writes a file below the folder, with the folders above it. */
+  write(path: string, content: string | Uint8Array): Promise<string>;
+  read(path: string): string;
+  has(path: string): boolean;
+  /** The names in a folder below the folder, sorted; none where there is no such folder. */
+  names(path?: string): readonly string[];
+  /** The state of a task, wherever it lies now. */
+  state(taskId?: string): Json;
+  /** The lines of the journal. */
+  journal(): readonly Json[];
+  /** The notes in `Needs_Action`. */
+  notes(): readonly Note[];
+}
+
+/** Makes one; without turns its `claude` has nothing to say and exits 97. */
+export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Scene> {
+  const root = await tempFolder();
+  const [folder, home, bin] = [join(root, 'work'), join(root, 'home'), join(root, 'bin')];
+  await Promise.all([mkdir(folder), mkdir(home)]);
+  const fake = await makeFakeClaude(bin, turns);
+  await symlink(RALPH, join(bin, 'ralph'));
+  const defaults = { path: [bin], cwd: folder, home };
+
+  const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
+  const has = (path: string): boolean => existsSync(join(folder, path));
+  const names = (path = '.'): readonly string[] =>
+    has(path) ? readdirSync(join(folder, path)).sort() : [];
+
+  return {
+    folder,
+    home,
+    fake,
+    env: {
+      PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+      HOME: home,
+    },
+    run: (args = [], options = {}) => runRalph([...RUN, ...args], { ...defaults, ...options }),
+    ralph: (args, options = {}) => runRalph(args, { ...defaults, ...options }),
+    start: (args, options = {}) => startRalph(args, { ...defaults, ...options }),
+    async write(path, content) {
+      const file = join(folder, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content);
+      return file;
+    },
+    read,
+    has,
+    names,
+    state(taskId = 't') {
+      const current = `.ralph_state/${taskId}.json`;
+      return JSON.parse(read(has(current) ? current : `.ralph_state/history/${taskId}.json`));
+    },
+    journal: () => jsonLines(read('.ralph_state/events.jsonl')),
+    notes: () =>
+      names('Needs_Action').map((name) => {
+        const text = read(`Needs_Action/${name}`);
+        const frontMatter = /^---\n([\s\S]*?\n)---\n/.exec(text)?.[1] ?? '';
+        const command = /^(`{3,})sh\n([\s\S]*?)\n\1$/m.exec(text)?.[2] ?? '';
+        const path = join(folder, 'Needs_Action', name);
+        return { name, path, text, frontMatter: parse(frontMatter), command };
+      }),
+  };
+}
+
+/** What `Scene.run` always gives. */
+const RUN = ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 't'] as const;
+
+/** JSON Lines, each of which must parse. */
+export function jsonLines(text: string): readonly Json[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+/** Lines by which a `claude` calls a tool and is answered, for the `raw` of a turn. */
+export function toolCall(id: string, name: string, input: object = {}): readonly string[] {
+  const call = { type: 'tool_use', id, name, input };
+  const answer = { type: 'tool_result', tool_use_id: id, content: 'ok', is_error: false };
+  return [
+    { type: 'assistant', message: { id: `msg_${id}`, role: 'assistant', content: [call] } },
+    { type: 'user', message: { role: 'user', content: [answer] } },
+  ].map((line) => JSON.stringify({ ...line, parent_tool_use_id: null }));
+}
