@@ -2,8 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeCompletion } from './core/completion.ts';
+import type { RalphEvent } from './core/events.ts';
 import { oneLine, withoutControls } from './core/material.ts';
 import { describeMissing } from './core/prompt.ts';
+import { settingNames, snakeCase } from './core/settings.ts';
 import { newTaskState, type TaskState } from './core/task-state.ts';
 import { initialState } from './core/transition.ts';
 import type { AgentKind } from './effects/agent-kind.ts';
@@ -23,11 +25,12 @@ import { createWorkspace, takeBaseline } from './effects/watched-files.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import type { NoteWriter, Ports, Reporter } from './loop/ports.ts';
 import { type RunEnd, runLoop } from './loop/run-loop.ts';
-import { leftoverLine, previousRetired } from './report/messages.ts';
+import { defaultLimitNotice, leftoverLine, previousRetired } from './report/messages.ts';
 import { renderNote } from './report/note.ts';
 import type { View } from './report/view.ts';
 
 // biome-ignore lint/performance/noBarrelFile: this file is the only door to the effects
+export { type ConfigText, findConfig, readNamedConfig } from './effects/config-search.ts';
 export { planRun, type RunPlan } from './effects/run-plan.ts';
 
 export interface RunOptions {
@@ -61,15 +64,17 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
       paths,
       {
         prompt: plan.prompt,
-        settings: `${JSON.stringify({ settings: plan.settings, passthrough: plan.passthrough }, null, 2)}\n`,
+        settings: settingsJson(plan),
         baseline: `${JSON.stringify(baseline)}\n`,
       },
       warn,
     );
+    const hint = defaultLimitHint(plan, warn);
     const reporter: Reporter = {
       publish(event) {
         journal.append(event);
         view.event(event);
+        hint(event);
       },
       agentText: (text) => view.agentText(text),
     };
@@ -113,6 +118,17 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
   }
 }
 
+/** The settings as they were resolved, each with its source, under their configuration keys. */
+function settingsJson(plan: RunPlan): string {
+  const settings = Object.fromEntries(
+    settingNames().map((name) => [
+      snakeCase(name),
+      { value: plan.settings[name], source: plan.sources[name].where },
+    ]),
+  );
+  return `${JSON.stringify({ settings, passthrough: plan.passthrough }, null, 2)}\n`;
+}
+
 function promptText(plan: RunPlan): string {
   return new TextDecoder().decode(plan.prompt);
 }
@@ -124,7 +140,7 @@ function newTask(plan: RunPlan): TaskState {
       taskId: plan.taskId,
       promptPreview: withoutControls(promptText(plan)).slice(0, 1_000),
       promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
-      taskType: 'default',
+      taskType: plan.taskType,
       promise: policy.promise,
       match: policy.match,
       watchGlobs: policy.watchGlobs,
@@ -136,6 +152,25 @@ function newTask(plan: RunPlan): TaskState {
     },
     systemClock.now(),
   );
+}
+
+/** Names the flag once, where a limit passes that nobody chose. */
+function defaultLimitHint(
+  { sources }: RunPlan,
+  warn: (sentence: string) => void,
+): (event: RalphEvent) => void {
+  let isSaid = false;
+  return (event) => {
+    if (isSaid) return;
+    const isIteration = event.event === 'task_iterated' && event.outcome === 'timed-out';
+    const isTask = event.event === 'task_timeout';
+    const limit = isIteration ? 'iteration' : isTask ? 'task' : null;
+    if (limit === null) return;
+    const source = limit === 'iteration' ? sources.iterationTimeout : sources.timeout;
+    if (source.kind !== 'default') return;
+    isSaid = true;
+    warn(defaultLimitNotice(limit));
+  };
 }
 
 /** A new kind of agent is one more line here. */
@@ -155,6 +190,17 @@ function agentKind(plan: RunPlan, prefixArgs: readonly string[]): AgentKind {
     env,
     cwd,
   });
+}
+
+/** How the agent would be started, and where it was looked for if it is not there. */
+export function locateAgent(plan: RunPlan): {
+  readonly argv: readonly string[];
+  readonly missing: string | null;
+} {
+  const kind = agentKind(plan, []);
+  const found = kind.locate();
+  if ('missing' in found) return { argv: kind.wanted(), missing: found.missing };
+  return { argv: [found.file, ...found.args], missing: null };
 }
 
 function noteWriter(

@@ -20,3 +20,17 @@ export function parseDuration(text: string): number | null {
   }
   return Number.isSafeInteger(Math.round(total)) ? Math.round(total) : null;
 }
+
+/** Writes milliseconds as a duration that `parseDuration` reads: `90s`, `30m`, `1h30m`. */
+export function writeDuration(ms: number): string {
+  if (ms === 0) return '0';
+  let left = ms;
+  let text = '';
+  for (const unit of ['d', 'h', 'm', 's', 'ms']) {
+    const size = UNIT_MS[unit] ?? 1;
+    const amount = Math.floor(left / size);
+    if (amount > 0) text += `${amount}${unit}`;
+    left -= amount * size;
+  }
+  return text;
+}

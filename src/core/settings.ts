@@ -31,6 +31,10 @@ export interface SettingRow {
   readonly group: SettingGroup;
   /** As it is written on the command line; absent where there is none. */
   readonly default?: string;
+  /** False where no `RALPH_*` variable sets it. */
+  readonly variable?: false;
+  /** False where no key of the configuration file sets it. */
+  readonly key?: false;
   readonly help: string;
 }
 
@@ -224,11 +228,20 @@ const TABLE = {
     group: 'Agent',
     help: 'leave running at the end what the agent started in the background',
   },
+  taskType: {
+    flag: '--task-type',
+    argument: 'TYPE',
+    type: { kind: 'text' },
+    group: 'Limits',
+    help: 'a set of limits by name: coding, weekly_audit, … (docs/settings.md)',
+  },
   taskId: {
     flag: '--task-id',
     argument: 'ID',
     type: { kind: 'text' },
     group: 'Around it',
+    variable: false,
+    key: false,
     help: 'name of the task: A-Z a-z 0-9 . _ -, up to 128 (default: date, time and six digits)',
   },
   vault: {
@@ -237,6 +250,13 @@ const TABLE = {
     type: { kind: 'text' },
     group: 'Around it',
     help: 'the folder with Needs_Action, Done and .ralph_state (default: here)',
+  },
+  stateDir: {
+    flag: '--state-dir',
+    argument: 'DIR',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'where states and logs are kept (default: .ralph_state in the vault)',
   },
   cwd: {
     flag: '--cwd',
@@ -252,6 +272,20 @@ const TABLE = {
     group: 'Around it',
     default: '1GB',
     help: 'how much of an iteration the log keeps: its head and its tail',
+  },
+  config: {
+    flag: '--config',
+    argument: 'FILE',
+    type: { kind: 'text' },
+    group: 'Around it',
+    key: false,
+    help: 'the configuration file (default: the nearest ralph.config.yaml upward)',
+  },
+  dryRun: {
+    flag: '--dry-run',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: 'print what would be done, and do nothing',
   },
   json: {
     flag: '--json',
@@ -303,4 +337,24 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
 /** The names of all settings, in the order of the help. */
 export function settingNames(): readonly SettingName[] {
   return Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
+}
+
+/** The environment variable of a setting: `maxIterations` is `RALPH_MAX_ITERATIONS`. */
+export function variableOf(name: SettingName): string | null {
+  return SETTINGS[name].variable === false ? null : `RALPH_${snakeCase(name).toUpperCase()}`;
+}
+
+/** The key of a setting in the configuration file: `maxIterations` is `max_iterations`. */
+export function keyOf(name: SettingName): string | null {
+  return SETTINGS[name].key === false ? null : snakeCase(name);
+}
+
+/** A flag's further names as variables and keys have them: `--completion-promise` is `completion_promise`. */
+export function furtherNames(name: SettingName): readonly string[] {
+  return (SETTINGS[name].aliases ?? []).map((flag) => flag.slice(2).replaceAll('-', '_'));
+}
+
+/** `maxIterations` as `max_iterations`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

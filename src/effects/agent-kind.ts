@@ -10,6 +10,8 @@ export interface AgentKind {
   readonly owesResult: boolean;
   /** Looks for the program afresh each time: it may be updated while the loop runs. */
   locate(): AgentCommand | AgentMissing;
+  /** The words it would be started with if it were there, for a plan. */
+  wanted(): readonly string[];
   /** A reader for the output of one attempt. */
   read(listener: AgentListener, signs: AgentSigns): AgentReader;
 }

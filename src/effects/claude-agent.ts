@@ -64,6 +64,7 @@ export function claudeAgent(options: ClaudeOptions): AgentKind {
       });
       return 'missing' in found ? found : { file: found.file, args: claudeArguments(options) };
     },
+    wanted: () => [options.bin ?? 'claude', ...claudeArguments(options)],
     read(listener, signs) {
       const stream = createClaudeStream({
         onActivity: (activity) => {

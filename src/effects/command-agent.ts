@@ -26,6 +26,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
         ? found
         : { file: found.file, args: [...args, ...options.passthrough] };
     },
+    wanted: () => [...options.words, ...options.passthrough],
     read(listener, signs) {
       const tail = createByteTail(MAX_MESSAGE_BYTES);
       return {

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Policy } from '../core/policy.ts';
 import { untagged } from '../core/promise.ts';
-import { DEFAULT_PROMISE, type SettingName, type Settings } from '../core/settings.ts';
+import { isGiven, type Source, type Sources } from '../core/setting-source.ts';
+import { DEFAULT_PROMISE, SETTINGS, type SettingName, type Settings } from '../core/settings.ts';
 import { shellWords } from '../core/shell-words.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';
 import { promptProblem } from './prompt-source.ts';
@@ -10,8 +11,8 @@ import { promptProblem } from './prompt-source.ts';
 /** What a run is asked for, before anything of it is looked at. */
 export interface RunRequest {
   readonly settings: Settings;
-  /** Which settings were written down, not defaulted. */
-  readonly given: ReadonlySet<SettingName>;
+  readonly sources: Sources;
+  readonly taskType: string;
   /** What the user gave after `--`. */
   readonly passthrough: readonly string[];
   /** The folder ralph was started in. */
@@ -26,8 +27,10 @@ export interface RunRequest {
 /** A run with every path resolved and everything checked that can be checked without starting. */
 export interface RunPlan {
   readonly taskId: string;
+  readonly taskType: string;
   readonly policy: Policy;
   readonly settings: Settings;
+  readonly sources: Sources;
   readonly prompt: Uint8Array;
   /** Absolute; null where the prompt does not come from a file. */
   readonly promptFile: string | null;
@@ -51,9 +54,10 @@ export async function planRun(
   const problems: string[] = [];
   const vault = path.resolve(startDir, settings.vault ?? '.');
   const cwd = path.resolve(startDir, settings.cwd ?? '.');
-  if (!isFolder(cwd)) problems.push(`--cwd expects an existing folder; found none at ${cwd}.`);
+  if (!isFolder(cwd))
+    problems.push(`${request.sources.cwd.where} expects an existing folder; found none at ${cwd}.`);
   if (existsSync(vault) && !isFolder(vault)) {
-    problems.push(`--vault expects a folder; ${vault} is something else.`);
+    problems.push(`${request.sources.vault.where} expects a folder; ${vault} is something else.`);
   }
   const taskId = settings.taskId ?? request.newTaskId();
   if (!isTaskId(taskId)) problems.push(`--task-id expects ${TASK_ID_RULE}; found '${taskId}'.`);
@@ -61,7 +65,7 @@ export async function planRun(
   const promptFile = settings.promptFile === null ? null : path.resolve(cwd, settings.promptFile);
   const prompt = await readPrompt(request, promptFile, problems);
   const promise = completionPromise(settings, problems);
-  problems.push(...conditionProblems(settings), ...limitProblems(request));
+  problems.push(...conditionProblems(request), ...limitProblems(request));
   const agentWords = agentCommand(request, problems);
   problems.push(...passthroughProblems(request));
   if (problems.length > 0 || prompt === null) return { problems };
@@ -88,12 +92,17 @@ export async function planRun(
   };
   const plan: RunPlan = {
     taskId,
+    taskType: request.taskType,
     policy,
     settings,
+    sources: request.sources,
     prompt,
     promptFile,
     vault,
-    stateDir: path.join(vault, '.ralph_state'),
+    stateDir:
+      settings.stateDir === null
+        ? path.join(vault, '.ralph_state')
+        : path.resolve(cwd, settings.stateDir),
     cwd,
     env: request.env,
     taskTimeoutMs: settings.timeout,
@@ -160,42 +169,74 @@ function completionPromise(settings: Settings, problems: string[]): string | nul
   return words;
 }
 
-function conditionProblems(settings: Settings): readonly string[] {
+function conditionProblems({ settings, sources }: RunRequest): readonly string[] {
   const problems: string[] = [];
   if (settings.watchGlob.some((glob) => glob.trim() === '')) {
-    problems.push('--watch-glob expects a pattern such as "out/*.md"; found an empty text.');
+    problems.push(
+      `${sources.watchGlob.where} expects a pattern such as "out/*.md"; found an empty text.`,
+    );
   }
   if (settings.watchFile?.trim() === '') {
-    problems.push('--watch-file expects a file; found an empty text.');
+    problems.push(`${sources.watchFile.where} expects a file; found an empty text.`);
   }
-  if (settings.watchExisting && settings.watchGlob.length === 0) {
+  // Written once for many tasks these are harmless; on the command line they are a slip.
+  if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
     problems.push('--watch-existing needs --watch-glob, and none was given.');
   }
-  if (settings.doneFolder !== null && settings.watchFile === null) {
+  if (settings.doneFolder !== null && isFlag(sources.doneFolder) && settings.watchFile === null) {
     problems.push('--done-folder needs --watch-file, and none was given.');
+  }
+  if (settings.quiet && settings.verbose) {
+    problems.push(`${sources.quiet.where} and ${sources.verbose.where} exclude each other.`);
   }
   return problems;
 }
 
-function limitProblems({ settings, given }: RunRequest): readonly string[] {
-  // A default gives way; a limit that somebody wrote down and that can never be reached is a mistake.
-  if (!given.has('iterationTimeout') || settings.iterationTimeout <= settings.timeout) return [];
-  return [
-    `--iteration-timeout (${settings.iterationTimeout / 1000}s) is longer than the --timeout of the whole task (${settings.timeout / 1000}s); lower the one or raise the other.`,
-  ];
+function isFlag(source: Source): boolean {
+  return source.kind === 'flag';
+}
+
+/** Limits that cannot hold together. A default or a task type's limit gives way instead. */
+function limitProblems({ settings, sources }: RunRequest): readonly string[] {
+  const problems: string[] = [];
+  const { iterationTimeout, idleTimeout, timeout } = settings;
+  if (isGiven(sources.iterationTimeout) && iterationTimeout > timeout) {
+    problems.push(
+      `${sources.iterationTimeout.where} (${seconds(iterationTimeout)}) is longer than the time for the whole task (${seconds(timeout)}, ${sources.timeout.where}); lower the one or raise the other.`,
+    );
+  }
+  if (idleTimeout !== null && idleTimeout > Math.min(iterationTimeout, timeout)) {
+    problems.push(
+      `${sources.idleTimeout.where} (${seconds(idleTimeout)}) is longer than an iteration may last (${seconds(Math.min(iterationTimeout, timeout))}, ${sources.iterationTimeout.where}), so it would never be reached; lower it or raise --iteration-timeout.`,
+    );
+  }
+  if (settings.maxIterations > 1 && settings.delay >= timeout) {
+    problems.push(
+      `${sources.delay.where} (${seconds(settings.delay)}) leaves no time for a second iteration within the whole task (${seconds(timeout)}, ${sources.timeout.where}); lower it or raise --timeout.`,
+    );
+  }
+  return problems;
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000}s`;
 }
 
 function agentCommand(request: RunRequest, problems: string[]): readonly string[] {
-  const { settings, given } = request;
-  const isCommand = given.has('agent') ? settings.agent === 'command' : given.has('agentCommand');
+  const { settings, sources } = request;
+  // A command says of itself which kind of agent is meant, unless a kind was named.
+  const isNamed = isGiven(sources.agent);
+  const isCommand = isNamed ? settings.agent === 'command' : settings.agentCommand !== null;
   if (!isCommand) {
-    if (settings.agentCommand !== null) {
+    if (settings.agentCommand !== null && isFlag(sources.agentCommand)) {
       problems.push('--agent-command goes with --agent command; found --agent claude.');
     }
     return [];
   }
-  for (const [name, flag] of CLAUDE_ONLY) {
-    if (given.has(name)) problems.push(`${flag} is for --agent claude; found --agent command.`);
+  for (const name of CLAUDE_ONLY) {
+    if (isFlag(sources[name])) {
+      problems.push(`${SETTINGS[name].flag} is for --agent claude; found --agent command.`);
+    }
   }
   const words = shellWords(settings.agentCommand ?? '');
   if (words === null) {
@@ -206,12 +247,12 @@ function agentCommand(request: RunRequest, problems: string[]): readonly string[
   return words ?? [];
 }
 
-const CLAUDE_ONLY: readonly (readonly [SettingName, string])[] = [
-  ['claudeBin', '--claude-bin'],
-  ['model', '--model'],
-  ['permissionMode', '--permission-mode'],
-  ['allowedTools', '--allowed-tools'],
-  ['dangerouslySkipPermissions', '--dangerously-skip-permissions'],
+const CLAUDE_ONLY: readonly SettingName[] = [
+  'claudeBin',
+  'model',
+  'permissionMode',
+  'allowedTools',
+  'dangerouslySkipPermissions',
 ];
 
 /** Ralph reads structured output and writes the prompt itself: these would break both. */

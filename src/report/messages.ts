@@ -22,6 +22,13 @@ export function promptStatesPromise(promise: string): string {
   return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt would count as done. Put it into a sentence instead.`;
 }
 
+/** Said once, when a limit passes that nobody had chosen. */
+export function defaultLimitNotice(limit: 'iteration' | 'task'): string {
+  return limit === 'iteration'
+    ? 'That was the default limit of an iteration: --iteration-timeout 20m gives it more, and --task-type coding gives 30 iterations of 30 minutes.'
+    : 'That was the default limit of the whole task: --timeout 4h gives it more, and --task-type coding gives 8 hours.';
+}
+
 export function previousRetired(taskId: string): string {
   return `An earlier run of ${taskId} was put into the history; this one starts afresh.`;
 }

@@ -4,9 +4,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { planRun, startRun } from '../../compose.ts';
 import { withoutControls } from '../../core/material.ts';
+import type { Layer, Written } from '../../core/setting-source.ts';
+import { type SettingName, settingNames } from '../../core/settings.ts';
 import { UsageError } from '../../errors.ts';
-import { resolveSettings } from '../options.ts';
-import { announce, viewFor } from './run.ts';
+import { resolveSettings } from '../settings/resolve.ts';
+import { announcements, viewFor } from './run.ts';
 
 const PROMPT = `Write greeting.txt with one friendly line in it.
 When the file is there and you have read it back, state the promise GREETING_READY.
@@ -16,19 +18,11 @@ When the file is there and you have read it back, state the promise GREETING_REA
 export async function demo(): Promise<number> {
   const vault = await mkdtemp(path.join(tmpdir(), 'ralph-demo-'));
   try {
-    const { settings, given } = resolveSettings({
-      prompt: PROMPT,
-      promise: 'GREETING_READY',
-      delay: '300ms',
-      vault,
-      cwd: vault,
-      taskId: 'demo',
-      permissionMode: 'acceptEdits',
-      claudeBin: process.execPath,
-    });
+    const { settings, sources } = resolveSettings([demoLayer(vault)]);
     const planned = await planRun({
       settings,
-      given,
+      sources,
+      taskType: 'default',
       passthrough: [],
       startDir: vault,
       env: process.env,
@@ -40,7 +34,7 @@ export async function demo(): Promise<number> {
     view.notice(
       'This is the real loop with a stand-in agent: no account, no network, nothing kept.',
     );
-    announce(planned.plan, view);
+    for (const notice of announcements(planned.plan)) view.notice(notice);
     const { fields } = await startRun({
       plan: planned.plan,
       view,
@@ -55,4 +49,24 @@ export async function demo(): Promise<number> {
   } finally {
     await rm(vault, { recursive: true, force: true });
   }
+}
+
+/** The settings of the demo; the user's own variables and configuration do not touch it. */
+function demoLayer(vault: string): Layer {
+  const values: Partial<Record<SettingName, unknown>> = {
+    prompt: PROMPT,
+    promise: 'GREETING_READY',
+    delay: '300ms',
+    vault,
+    cwd: vault,
+    taskId: 'demo',
+    permissionMode: 'acceptEdits',
+    claudeBin: process.execPath,
+  };
+  const source = { kind: 'flag' as const, where: 'ralph demo' };
+  const layer: Partial<Record<SettingName, Written>> = {};
+  for (const name of settingNames()) {
+    if (values[name] !== undefined) layer[name] = { value: values[name], source };
+  }
+  return layer;
 }

@@ -8,28 +8,43 @@ import { defaultTaskId } from '../../core/task-id.ts';
 import { UsageError } from '../../errors.ts';
 import { PERMISSIONS_NOTICE, promptStatesPromise, startLine } from '../../report/messages.ts';
 import { allOf, type View } from '../../report/view.ts';
-import { resolveSettings } from '../options.ts';
-import type { RunArguments } from '../program.ts';
+import { collectSettings } from '../settings/collect.ts';
+import { type ReadFlags, readFlags } from '../settings/flags.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
-export async function runTaskCommand(args: RunArguments): Promise<number> {
-  const { settings, given, problems } = resolveSettings(args.written);
-  const found = [...args.problems, ...problems];
+export async function runCommand(argv: readonly string[], help: () => string): Promise<number> {
+  const flags = readFlags(argv);
+  if (flags.wantsHelp) {
+    process.stdout.write(help());
+    return 0;
+  }
+  const startDir = process.cwd();
+  const collected = await collectSettings({ flags: flags.layer, env: process.env, startDir });
+  const { settings } = collected;
   const planned = await planRun({
-    settings,
-    given,
-    passthrough: args.passthrough,
-    startDir: process.cwd(),
+    ...collected,
+    passthrough: flags.passthrough,
+    startDir,
     env: process.env,
     readStdin,
     newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
   });
-  if ('problems' in planned) throw new UsageError([...found, ...planned.problems]);
-  if (found.length > 0) throw new UsageError(found);
+  const problems = [
+    ...flags.problems,
+    ...collected.problems,
+    ...('problems' in planned ? planned.problems : []),
+  ];
+  if ('problems' in planned || problems.length > 0) {
+    throw new UsageError([...problems, ...collected.notices]);
+  }
   const { plan } = planned;
+  if (settings.dryRun) {
+    const { dryRun } = await import('./dry-run.ts');
+    return dryRun(plan, collected.notices);
+  }
   const view = await viewFor(settings);
-  announce(plan, view);
-  const { fields } = await startRun({ plan, view, again: againCommand(args, plan) });
+  for (const notice of [...collected.notices, ...announcements(plan)]) view.notice(notice);
+  const { fields } = await startRun({ plan, view, again: againCommand(flags, plan) });
   if (!settings.json && fields.status === 'completed' && fields.final_message !== null) {
     const message = withoutControls(fields.final_message);
     process.stdout.write(message.endsWith('\n') ? message : `${message}\n`);
@@ -37,29 +52,35 @@ export async function runTaskCommand(args: RunArguments): Promise<number> {
   return fields.exit_code;
 }
 
-/** What a person should know before the first iteration. */
-export function announce(plan: RunPlan, view: View): void {
+/** What a person should know before the first iteration, one sentence each. */
+export function announcements(plan: RunPlan): readonly string[] {
+  const { policy } = plan;
+  const start = startLine(plan.taskId, {
+    maxIterations: policy.maxIterations,
+    iterationTimeoutMs: policy.iterationTimeoutMs,
+    taskTimeoutMs: plan.taskTimeoutMs,
+    completion: describeCompletion(policy),
+  });
+  return [start, ...planWarnings(plan)];
+}
+
+/** What may not be what the user meant, one sentence each. */
+export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings } = plan;
-  view.notice(
-    startLine(plan.taskId, {
-      maxIterations: policy.maxIterations,
-      iterationTimeoutMs: policy.iterationTimeoutMs,
-      taskTimeoutMs: plan.taskTimeoutMs,
-      completion: describeCompletion(policy),
-    }),
-  );
+  const warnings: string[] = [];
   const allowsNothing =
     policy.agent === 'claude' &&
     settings.permissionMode === null &&
     settings.allowedTools.length === 0 &&
     !settings.dangerouslySkipPermissions &&
     plan.passthrough.length === 0;
-  if (allowsNothing) view.notice(PERMISSIONS_NOTICE);
+  if (allowsNothing) warnings.push(PERMISSIONS_NOTICE);
   const { promise } = policy;
   const text = new TextDecoder().decode(plan.prompt);
   if (promise !== null && judgePromise(text, promise, policy.match, []).kind === 'stated') {
-    view.notice(promptStatesPromise(promise));
+    warnings.push(promptStatesPromise(promise));
   }
+  return warnings;
 }
 
 /** The views that the settings ask for; only what is needed is loaded. */
@@ -101,10 +122,10 @@ async function readStdin(): Promise<Uint8Array> {
 const PASTEABLE_CHARS = 2_000;
 
 /** The command that runs the same task again, fit to be pasted into a shell. */
-function againCommand(args: RunArguments, plan: RunPlan): string {
+function againCommand(flags: ReadFlags, plan: RunPlan): string {
   const fromCopy =
     plan.settings.prompt === '-' || (plan.settings.prompt?.length ?? 0) > PASTEABLE_CHARS;
-  const words = [...args.argv];
+  const words = [...flags.own];
   if (fromCopy) {
     for (const flag of ['--prompt', '-p']) {
       const at = words.indexOf(flag);
@@ -112,7 +133,7 @@ function againCommand(args: RunArguments, plan: RunPlan): string {
     }
   }
   if (!words.includes('--task-id')) words.push('--task-id', plan.taskId);
-  if (args.passthrough.length > 0) words.push('--', ...args.passthrough);
+  if (flags.passthrough.length > 0) words.push('--', ...flags.passthrough);
   const input = fromCopy ? ` < ${shellQuote(`${plan.stateDir}/${plan.taskId}/prompt.md`)}` : '';
   return `cd ${shellQuote(process.cwd())} && ralph run ${words.map(shellQuote).join(' ')}${input}`;
 }

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Runs one task and acts on how it ended.
+# Usage: examples/nightly.sh TASK.md
+set -u
+ralph run --prompt-file "${1:?usage: nightly.sh TASK.md}" --promise "TASK_COMPLETE" \
+  --task-type coding --permission-mode acceptEdits --quiet
+case $? in
+  0) echo "done" ;;
+  1) echo "cannot go on, the note says why" ;;
+  2) echo "the command line is wrong" ;;
+  3 | 4) echo "not finished in time, see Needs_Action" ;;
+  5) echo "stuck, see Needs_Action" ;;
+  75) echo "the service is away, try again later" ;;
+  129 | 130 | 143) echo "stopped" ;;
+  *) echo "unexpected" ;;
+esac

@@ -1,0 +1,86 @@
+import path from 'node:path';
+import { locateAgent, type RunPlan } from '../../compose.ts';
+import { describeCompletion } from '../../core/completion.ts';
+import { writeDuration } from '../../core/duration.ts';
+import { buildAddition } from '../../core/prompt.ts';
+import { SETTINGS, type SettingName, settingNames, snakeCase } from '../../core/settings.ts';
+import { type PlanFacts, renderPlan } from '../../report/plan.ts';
+import { planWarnings } from './run.ts';
+
+/** `ralph run --dry-run`: prints what a run would do. Starts nothing, writes nothing. */
+export function dryRun(plan: RunPlan, notices: readonly string[]): number {
+  const facts = planFacts(plan, notices);
+  process.stdout.write(
+    plan.settings.json ? `${JSON.stringify(facts, null, 2)}\n` : renderPlan(facts),
+  );
+  return 0;
+}
+
+/** Stands where the previous output will stand. */
+const EXAMPLE_OUTPUT = '(here stands what the previous iteration wrote)';
+
+function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
+  const { policy } = plan;
+  const agent = locateAgent(plan);
+  const prompt = new TextDecoder().decode(plan.prompt);
+  const carry = { output: EXAMPLE_OUTPUT, wasCut: false, missing: [] };
+  return {
+    task_id: plan.taskId,
+    task_type: plan.taskType,
+    completion: describeCompletion(policy),
+    full_iterations: fullIterations(plan),
+    argv: agent.argv,
+    cwd: plan.cwd,
+    first_prompt: prompt + buildAddition(policy, carry, 1),
+    continuation_prompt: prompt + buildAddition(policy, carry, 2),
+    settings: settingNames().map((name) => ({
+      name: snakeCase(name),
+      value: shownValue(name, plan),
+      source: plan.sources[name].where,
+    })),
+    writes: writes(plan),
+    warnings: [
+      ...notices,
+      ...planWarnings(plan),
+      ...(agent.missing === null ? [] : [`The agent is not there: ${agent.missing}.`]),
+    ],
+  };
+}
+
+/** As it would be written; what a run makes of an absent value is shown in its place. */
+function shownValue(name: SettingName, plan: RunPlan): unknown {
+  const inForce: Partial<Record<SettingName, unknown>> = {
+    promise: plan.policy.promise,
+    doneFolder: plan.policy.doneFolder,
+    iterationTimeout: plan.policy.iterationTimeoutMs,
+    taskId: plan.taskId,
+    taskType: plan.taskType,
+    vault: plan.vault,
+    stateDir: plan.stateDir,
+    cwd: plan.cwd,
+  };
+  const value = inForce[name] ?? plan.settings[name];
+  const isDuration = SETTINGS[name].type.kind === 'duration';
+  return isDuration && typeof value === 'number' ? writeDuration(value) : value;
+}
+
+/** How many iterations of full length, with the delays between them, fit into the whole task. */
+function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
+  const { iterationTimeoutMs, delayMs, maxIterations } = policy;
+  const fitting = Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));
+  return Math.min(maxIterations, fitting);
+}
+
+function writes(plan: RunPlan): PlanFacts['writes'] {
+  const state = path.join(plan.stateDir, plan.taskId);
+  return [
+    { path: `${state}.json`, what: 'where the task stands' },
+    { path: `${state}/`, what: 'the prompt, the settings, and every byte the agent writes' },
+    { path: path.join(plan.stateDir, 'events.jsonl'), what: 'every event, one a line' },
+    { path: path.join(plan.stateDir, 'history/'), what: 'all of these, once it is completed' },
+    {
+      path: path.join(plan.vault, 'Needs_Action', `RALPH_*_${plan.taskId}_*.md`),
+      what: 'a note for a human, if it does not end well',
+    },
+  ];
+}

@@ -1,0 +1,208 @@
+import path from 'node:path';
+import { isMap, isScalar, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import type { ConfigText } from '../../compose.ts';
+import { nearest } from '../../core/nearest.ts';
+import type { Layer, Written } from '../../core/setting-source.ts';
+import {
+  furtherNames,
+  keyOf,
+  SETTINGS,
+  type SettingName,
+  settingNames,
+} from '../../core/settings.ts';
+import { isPayment, type TaskTypeLimits } from '../../core/task-type.ts';
+import { parseValue } from './parse-value.ts';
+
+export interface ConfigSettings {
+  readonly layer: Layer;
+  readonly taskTypes: Readonly<Record<string, TaskTypeLimits>>;
+  readonly problems: readonly string[];
+  readonly notices: readonly string[];
+}
+
+/** Settings by which a found file makes ralph run something, or lets the agent do more. */
+const POWERFUL: readonly SettingName[] = [
+  'dangerouslySkipPermissions',
+  'claudeBin',
+  'agentCommand',
+];
+
+/** Keys of other documents, and what they are here: a number in this unit. */
+const FURTHER_KEYS: Readonly<Record<string, { name: SettingName; unit: string }>> = {
+  timeout_minutes: { name: 'timeout', unit: 'm' },
+  check_interval_seconds: { name: 'delay', unit: 's' },
+};
+
+/** Keys that are understood and do nothing yet. */
+const NOT_YET = ['completion_signals', 'circuit_breaker'];
+const CIRCUIT_BREAKER_KEYS = ['no_progress_limit', 'same_error_limit'];
+const OWN_KEYS = ['enabled', 'completion_strategy', 'task_types'];
+
+/**
+ * Reads a configuration file. An unknown key or a bad value is a problem with its place; all of them
+ * at once. A section `ralph:` is read as the whole.
+ */
+export function readConfig(config: ConfigText): ConfigSettings {
+  const lines = new LineCounter();
+  const document = parseDocument(config.text, { lineCounter: lines, prettyErrors: false });
+  const at = (offset: number | undefined): string =>
+    `${path.basename(config.file)}:${lines.linePos(offset ?? 0).line}`;
+  const reader: Reader = { at, layer: {}, taskTypes: {}, problems: [], notices: [] };
+  for (const error of document.errors) {
+    reader.problems.push(`${at(error.pos[0])} is no valid YAML: ${error.message}.`);
+  }
+  if (document.errors.length > 0 || document.contents === null) return reader;
+  const whole = document.contents;
+  if (!isMap(whole)) {
+    reader.problems.push(`${at(0)} expects keys and values, such as "max_iterations: 10".`);
+    return reader;
+  }
+  const section = whole.items.find((pair) => keyText(pair) === 'ralph')?.value;
+  readKeys(isMap(section) ? section : whole, reader);
+  if (config.wasFound) sayWhatIsPowerful(config.file, reader);
+  return reader;
+}
+
+interface Reader {
+  readonly at: (offset: number | undefined) => string;
+  readonly layer: Partial<Record<SettingName, Written>>;
+  readonly taskTypes: Record<string, TaskTypeLimits>;
+  readonly problems: string[];
+  readonly notices: string[];
+}
+
+function readKeys(map: YAMLMap, reader: Reader): void {
+  const names = new Map<string, SettingName>();
+  for (const name of settingNames()) {
+    const key = keyOf(name);
+    for (const each of key === null ? [] : [key, ...furtherNames(name)]) names.set(each, name);
+  }
+  for (const pair of map.items) {
+    const key = keyText(pair);
+    const where = `${placeOf(pair, reader)} ${key}`;
+    const source = { kind: 'config' as const, where };
+    const value = plainValue(pair.value);
+    const name = names.get(key);
+    const further = FURTHER_KEYS[key];
+    if (name !== undefined) reader.layer[name] ??= { value, source };
+    else if (further !== undefined) {
+      reader.layer[further.name] ??= { value: withUnit(value, further.unit), source };
+    } else if (NOT_YET.includes(key)) readNotYet(pair, where, reader);
+    else if (key === 'task_types') readTaskTypes(pair.value, where, reader);
+    else if (key === 'enabled') readEnabled(value, where, reader);
+    else if (key === 'completion_strategy') readStrategy(value, where, reader);
+    else reader.problems.push(unknownKey(where, key, [...names.keys()]));
+  }
+}
+
+function unknownKey(where: string, key: string, known: readonly string[]): string {
+  const names = [...known, ...Object.keys(FURTHER_KEYS), ...NOT_YET, ...OWN_KEYS];
+  const near = nearest(
+    key,
+    names.filter((name) => name !== null),
+  );
+  return `${where} is not a setting of ralph${near === null ? '' : `; did you mean ${near}?`}`;
+}
+
+function readNotYet(pair: Pair, where: string, reader: Reader): void {
+  if (isMap(pair.value)) {
+    for (const inner of pair.value.items) {
+      const key = keyText(inner);
+      if (CIRCUIT_BREAKER_KEYS.includes(key)) continue;
+      reader.problems.push(
+        unknownKey(`${placeOf(inner, reader)} ${key}`, key, CIRCUIT_BREAKER_KEYS),
+      );
+    }
+  }
+  reader.notices.push(`${where} is not yet in force in this version.`);
+}
+
+function readEnabled(value: unknown, where: string, reader: Reader): void {
+  if (typeof value !== 'boolean') {
+    reader.problems.push(`${where} expects true or false; found ${JSON.stringify(value)}.`);
+  } else if (!value) {
+    reader.problems.push(`${where} is false: ralph is turned off here; set it to true to run.`);
+  }
+}
+
+function readStrategy(value: unknown, where: string, reader: Reader): void {
+  if (value !== 'promise' && value !== 'file_movement') {
+    reader.problems.push(
+      `${where} expects promise or file_movement; found ${JSON.stringify(value)}.`,
+    );
+  }
+}
+
+const LIMIT_KEYS = {
+  max_iterations: 'maxIterations',
+  iteration_timeout: 'iterationTimeout',
+  timeout: 'timeout',
+} as const;
+
+function readTaskTypes(value: unknown, where: string, reader: Reader): void {
+  if (!isMap(value)) {
+    reader.problems.push(`${where} expects a table of task types, each with its limits.`);
+    return;
+  }
+  for (const pair of value.items) {
+    const type = keyText(pair);
+    const place = `${placeOf(pair, reader)} task_types.${type}`;
+    if (isPayment(type)) {
+      reader.problems.push(`${place} is refused: a payment is never looped.`);
+    } else if (isMap(pair.value)) {
+      reader.taskTypes[type] = readLimits(pair.value, type, reader);
+    } else {
+      reader.problems.push(`${place} expects limits such as "max_iterations: 10".`);
+    }
+  }
+}
+
+function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits {
+  const limits: Partial<Record<keyof TaskTypeLimits, string>> = {};
+  for (const pair of map.items) {
+    const key = keyText(pair);
+    const where = `${placeOf(pair, reader)} task_types.${type}.${key}`;
+    const name = isLimitKey(key) ? LIMIT_KEYS[key] : undefined;
+    if (name === undefined) {
+      reader.problems.push(unknownKey(where, key, Object.keys(LIMIT_KEYS)));
+      continue;
+    }
+    const value = plainValue(pair.value);
+    const parsed = parseValue(SETTINGS[name].type, value);
+    if ('problem' in parsed) reader.problems.push(`${where} ${parsed.problem}.`);
+    else limits[name] = String(value);
+  }
+  return limits;
+}
+
+function isLimitKey(key: string): key is keyof typeof LIMIT_KEYS {
+  return key in LIMIT_KEYS;
+}
+
+function sayWhatIsPowerful(file: string, reader: Reader): void {
+  const keys = POWERFUL.filter((name) => reader.layer[name] !== undefined).map((name) =>
+    keyOf(name),
+  );
+  if (keys.length > 0) reader.notices.push(`${file} sets ${keys.join(', ')}.`);
+}
+
+function keyText(pair: Pair): string {
+  return isScalar(pair.key) ? String(pair.key.value) : '';
+}
+
+function placeOf(pair: Pair, reader: Reader): string {
+  return reader.at(isScalar(pair.key) ? pair.key.range?.[0] : undefined);
+}
+
+function plainValue(node: unknown): unknown {
+  if (isScalar(node)) return node.value;
+  if (typeof node === 'object' && node !== null && 'toJSON' in node) {
+    const { toJSON } = node;
+    return typeof toJSON === 'function' ? toJSON.call(node) : null;
+  }
+  return node;
+}
+
+function withUnit(value: unknown, unit: string): unknown {
+  return typeof value === 'number' ? `${value}${unit}` : value;
+}

@@ -1,0 +1,64 @@
+import { nearest } from '../../core/nearest.ts';
+import type { Layer, Written } from '../../core/setting-source.ts';
+import {
+  furtherNames,
+  SETTINGS,
+  type SettingName,
+  settingNames,
+  variableOf,
+} from '../../core/settings.ts';
+
+/** What an agent's environment says of the loop it runs in: identity, no settings. */
+const IDENTITY = [
+  'RALPH_TASK_ID',
+  'RALPH_ITERATION',
+  'RALPH_MAX_ITERATIONS',
+  'RALPH_STATE_FILE',
+  'RALPH_RUN_ID',
+];
+
+/** A further name of `--timeout`, in minutes. */
+export const TIMEOUT_MINUTES = 'RALPH_TIMEOUT_MINUTES';
+
+/** Reads the `RALPH_*` variables; one that is unknown is only a warning. */
+export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
+  readonly layer: Layer;
+  readonly warnings: readonly string[];
+} {
+  const isInsideLoop = env.RALPH_RUN_ID !== undefined;
+  const names = new Map<string, SettingName>();
+  for (const name of settingNames()) {
+    const variable = variableOf(name);
+    if (variable === null) continue;
+    names.set(variable, name);
+    for (const further of furtherNames(name)) names.set(`RALPH_${further.toUpperCase()}`, name);
+  }
+  const layer: Partial<Record<SettingName, Written>> = {};
+  const warnings: string[] = [];
+  for (const [variable, value] of Object.entries(env)) {
+    if (!variable.startsWith('RALPH_') || value === undefined) continue;
+    if (isInsideLoop && IDENTITY.includes(variable)) continue;
+    const name = names.get(variable);
+    const source = { kind: 'variable' as const, where: variable };
+    if (name !== undefined) layer[name] ??= { value: readText(name, value), source };
+    else if (variable !== TIMEOUT_MINUTES)
+      warnings.push(unknownVariable(variable, [...names.keys()]));
+  }
+  const minutes = env[TIMEOUT_MINUTES];
+  if (minutes !== undefined && layer.timeout === undefined) {
+    const source = { kind: 'variable' as const, where: TIMEOUT_MINUTES };
+    layer.timeout = { value: /^[\d.]+$/.test(minutes) ? `${minutes}m` : minutes, source };
+  }
+  return { layer, warnings };
+}
+
+/** Several texts in one variable stand on lines of their own. */
+function readText(name: SettingName, value: string): unknown {
+  if (SETTINGS[name].type.kind !== 'texts') return value;
+  return value.split('\n').filter((line) => line.trim() !== '');
+}
+
+function unknownVariable(variable: string, known: readonly string[]): string {
+  const near = nearest(variable, [...known, TIMEOUT_MINUTES]);
+  return `The variable ${variable} means nothing to ralph${near === null ? '' : `; did you mean ${near}?`}`;
+}

@@ -1,0 +1,120 @@
+import { Command, CommanderError } from 'commander';
+import { nearest } from '../../core/nearest.ts';
+import type { Layer, Written } from '../../core/setting-source.ts';
+import { SETTINGS, type SettingName, type SettingRow, settingNames } from '../../core/settings.ts';
+
+/** The words of a command line, read but not yet judged. */
+export interface ReadFlags {
+  readonly layer: Layer;
+  /** What stood after `--`. */
+  readonly passthrough: readonly string[];
+  /** Unknown words and missing values, all of them. */
+  readonly problems: readonly string[];
+  /** The words before `--`. */
+  readonly own: readonly string[];
+  readonly wantsHelp: boolean;
+}
+
+/** Reads the flags of `ralph run` from its arguments. */
+export function readFlags(argv: readonly string[]): ReadFlags {
+  const dashes = argv.indexOf('--');
+  const own = dashes === -1 ? argv : argv.slice(0, dashes);
+  const passthrough = dashes === -1 ? [] : argv.slice(dashes + 1);
+  const command = declareSettings(new Command('run')).exitOverride().configureOutput(SILENT);
+  const { problems, wantsHelp } = parse(command, own);
+  problems.push(...strayWords(command.args));
+  return { layer: layerFrom(command), passthrough, problems, own, wantsHelp };
+}
+
+const SILENT = { writeOut() {}, writeErr() {}, outputError() {} };
+
+/** Parses what there is: a last flag that lacks its value is noted, and the rest read without it. */
+function parse(
+  command: Command,
+  own: readonly string[],
+): { problems: string[]; wantsHelp: boolean } {
+  const problems: string[] = [];
+  let words = [...own];
+  for (;;) {
+    try {
+      command.parse(words, { from: 'user' });
+      return { problems, wantsHelp: false };
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      if (error.code === 'commander.helpDisplayed') return { problems, wantsHelp: true };
+      problems.push(`${words.at(-1)} needs a value, and none was given.`);
+      words = words.slice(0, -1);
+    }
+  }
+}
+
+function layerFrom(command: Command): Layer {
+  const options = command.opts<Record<string, unknown>>();
+  const layer: Partial<Record<SettingName, Written>> = {};
+  for (const name of settingNames()) {
+    const row = SETTINGS[name];
+    for (const flag of [row.flag, ...(row.aliases ?? [])]) {
+      const value = row.flag.startsWith('--no-')
+        ? options[camelCase(flag.replace('--no-', '--'))] === false || undefined
+        : options[camelCase(flag)];
+      if (value !== undefined) layer[name] ??= { value, source: { kind: 'flag', where: flag } };
+    }
+  }
+  return layer;
+}
+
+/** Declares every setting as a flag of a command. */
+export function declareSettings(command: Command): Command {
+  command.allowUnknownOption().allowExcessArguments().configureHelp({ helpWidth: 80 });
+  for (const name of settingNames()) {
+    const row = SETTINGS[name];
+    const option = command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${row.group}:`);
+    if (row.type.kind === 'texts') option.argParser(collect);
+    command.addOption(option);
+    for (const alias of row.aliases ?? []) {
+      const further = command.createOption(`${alias} <${row.argument ?? ''}>`, row.help);
+      command.addOption(further.hideHelp());
+    }
+  }
+  return command;
+}
+
+function collect(value: string, previous: readonly string[] | undefined): readonly string[] {
+  return [...(previous ?? []), value];
+}
+
+function flagsOf({ flag, short, argument }: SettingRow): string {
+  return `${short === undefined ? '' : `${short}, `}${flag}${argument === undefined ? '' : ` <${argument}>`}`;
+}
+
+function helpOf(row: SettingRow): string {
+  const choices = row.type.kind === 'choice' ? ` (${row.type.choices.join(', ')})` : '';
+  return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
+}
+
+function camelCase(flag: string): string {
+  return flag.replace(/^--/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** One sentence for each word that is no flag of ours and no value of one. */
+function strayWords(words: readonly string[]): readonly string[] {
+  const flags = settingNames().flatMap((name) => [
+    SETTINGS[name].flag,
+    ...(SETTINGS[name].aliases ?? []),
+  ]);
+  const problems: string[] = [];
+  words.forEach((word, index) => {
+    if (word.startsWith('-') && word !== '-') {
+      const flag = word.replace(/=.*$/s, '');
+      const near = nearest(flag, flags);
+      problems.push(
+        `${flag} is not a flag of ralph run${near === null ? '' : `; did you mean ${near}?`}`,
+      );
+    } else if (!words[index - 1]?.startsWith('-')) {
+      problems.push(
+        `ralph run expects only flags; found '${word}'. Quote a value that has spaces, and put what is meant for the agent after --.`,
+      );
+    }
+  });
+  return problems;
+}

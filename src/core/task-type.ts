@@ -1,0 +1,24 @@
+import type { SettingName } from './settings.ts';
+
+/** The limits that a task type sets, as they are written on the command line. */
+export type TaskTypeLimits = Readonly<
+  Partial<Record<Extract<SettingName, 'maxIterations' | 'iterationTimeout' | 'timeout'>, string>>
+>;
+
+/** The built-in task types. A configuration file may change them and add others. */
+export const TASK_TYPES: Readonly<Record<string, TaskTypeLimits>> = {
+  email_processing: { maxIterations: '5', iterationTimeout: '180s', timeout: '30m' },
+  invoice_generation: { maxIterations: '3', iterationTimeout: '180s', timeout: '30m' },
+  social_media_posting: { maxIterations: '3', iterationTimeout: '180s', timeout: '30m' },
+  weekly_audit: { maxIterations: '10', iterationTimeout: '180s', timeout: '30m' },
+  coding: { maxIterations: '30', iterationTimeout: '30m', timeout: '8h' },
+  default: { maxIterations: '5', iterationTimeout: '180s', timeout: '30m' },
+};
+
+/** A payment is never looped: a type with that word in it is refused, wherever it comes from. */
+export function isPayment(taskType: string): boolean {
+  return taskType
+    .toLowerCase()
+    .split(/[_\-\s]+/)
+    .some((word) => word === 'payment' || word === 'payments');
+}

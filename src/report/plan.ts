@@ -1,0 +1,71 @@
+/** What a run would do, as `--dry-run --json` prints it. */
+export interface PlanFacts {
+  readonly task_id: string;
+  readonly task_type: string;
+  /** The completion rule in words. */
+  readonly completion: string;
+  /** How many iterations of full length the whole-task limit allows. */
+  readonly full_iterations: number;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly first_prompt: string;
+  readonly continuation_prompt: string;
+  readonly settings: readonly {
+    readonly name: string;
+    readonly value: unknown;
+    readonly source: string;
+  }[];
+  readonly writes: readonly { readonly path: string; readonly what: string }[];
+  readonly warnings: readonly string[];
+}
+
+/** The plan for people. */
+export function renderPlan(plan: PlanFacts): string {
+  return [
+    `Plan for task ${plan.task_id} (type ${plan.task_type}). Nothing is started and nothing written.`,
+    section('Complete when', [plan.completion]),
+    section('Time', [
+      `the whole-task limit allows ${plan.full_iterations} iteration${plan.full_iterations === 1 ? '' : 's'} of full length`,
+    ]),
+    section('The agent is started with', [
+      plan.argv
+        .map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word)))
+        .join(' '),
+      `in ${plan.cwd}`,
+    ]),
+    section('The first prompt', shortened(plan.first_prompt)),
+    section('A continuation prompt', shortened(plan.continuation_prompt)),
+    section(
+      'What would be written',
+      plan.writes.map(({ path, what }) => `${path}: ${what}`),
+    ),
+    section('Settings', settingLines(plan)),
+    ...(plan.warnings.length > 0 ? [section('Warnings', plan.warnings)] : []),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return `${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}
+
+const HEAD_LINES = 20;
+const TAIL_LINES = 12;
+
+/** A long prompt's head and tail: what ralph adds stands at the end. */
+function shortened(prompt: string): readonly string[] {
+  const lines = prompt.trimEnd().split('\n');
+  if (lines.length <= HEAD_LINES + TAIL_LINES) return lines;
+  const left = lines.length - HEAD_LINES - TAIL_LINES;
+  return [...lines.slice(0, HEAD_LINES), `[… ${left} more lines …]`, ...lines.slice(-TAIL_LINES)];
+}
+
+function settingLines({ settings }: PlanFacts): readonly string[] {
+  const width = Math.max(...settings.map(({ name }) => name.length));
+  return settings.map(({ name, value, source }) => {
+    const text = JSON.stringify(value);
+    const shown = text.length > 60 ? `${text.slice(0, 59)}…` : text;
+    return `${name.padEnd(width)}  ${shown}  (${source})`;
+  });
+}
