@@ -8,6 +8,8 @@ export default defineConfig({
     globalSetup: 'scripts/build-before-tests.js',
     // Tests start processes, change the folder and send signals: threads share too much for that.
     pool: 'forks',
+    // Most of them wait for a process most of the time.
+    maxWorkers: 4,
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },

@@ -216,6 +216,7 @@ function noteWriter(
       const text = renderNote({
         task,
         ending,
+        agent: plan.policy.agent,
         created: at,
         stateFile,
         logDir,

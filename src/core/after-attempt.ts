@@ -1,13 +1,14 @@
 import { type AttemptFacts, addUsage, outputOf } from './attempt.ts';
 import { classify } from './classify.ts';
 import { judgeMessage, NOTHING_SEEN, needsLook } from './completion.ts';
-import { end } from './ending.ts';
+import { end, endStopped } from './ending.ts';
 import { judge } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { oneLine } from './material.ts';
 import { endByTime, waitUntil } from './next-iteration.ts';
 import { describeOutcome, isCounted, type Outcome } from './outcome.ts';
 import { backOffMs, type Policy, SLOWEST_RETRY_MS } from './policy.ts';
+import type { PromiseVerdict } from './promise.ts';
 import { ownTexts } from './prompt.ts';
 import {
   type IterationRecord,
@@ -27,11 +28,7 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
   if (!isCounted(outcome)) return notCounted(known, outcome, event, policy);
 
   const facts = event.facts;
-  const verdict = judgeMessage(
-    facts.finalMessage,
-    policy,
-    ownTexts(policy, state.carry, state.task.current_iteration),
-  );
+  const verdict = verdictOn(state, outcome, facts.finalMessage, policy);
   const record: IterationRecord = {
     number: known.task.current_iteration,
     started_at: event.startedAt,
@@ -43,7 +40,9 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
     ...known.attemptsUsage,
     turns: facts.turns,
     tools: facts.tools,
-    refused: facts.refused
+    // Those that nothing made good come first: they are what a claim is held for.
+    refused: [...facts.refused]
+      .sort((a, b) => Number(a.laterSucceeded) - Number(b.laterSucceeded))
       .slice(0, 5)
       .map(({ tool, target }) => oneLine(target === '' ? tool : `${tool}: ${target}`, 120)),
     files_changed: null,
@@ -52,6 +51,20 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
   const answer = { outcome, verdict, record, facts };
   if (!needsLook(policy)) return judge(known, answer, NOTHING_SEEN, event.at, policy);
   return { state: { ...known, step: { kind: 'looking', answer } }, actions: [{ kind: 'look' }] };
+}
+
+/** A promise that is stated where the agent did not end well is no more than a mention. */
+function verdictOn(
+  state: LoopState,
+  outcome: Outcome,
+  message: string | null,
+  policy: Policy,
+): PromiseVerdict {
+  const own = ownTexts(policy, state.carry, state.task.current_iteration);
+  const verdict = judgeMessage(message, policy, own);
+  return verdict.kind === 'stated' && outcome.kind !== 'answered'
+    ? { kind: 'near-miss', line: verdict.line, why: 'not-ended-well' }
+    : verdict;
 }
 
 /** What is true of the task after any attempt: its cost, its session, its error. */
@@ -64,7 +77,7 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
     // The agent's own retries were no time in which work was possible.
     timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs),
   };
-  if (outcome.kind !== 'answered' && outcome.kind !== 'stopped') {
+  if (outcome.kind !== 'answered' && outcome.kind !== 'stopped' && outcome.kind !== 'bounded') {
     task = withError(task, {
       at: event.at,
       iteration: task.current_iteration,
@@ -73,7 +86,12 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
       message: oneLine(describeOutcome(outcome), 200),
     });
   }
-  return { ...state, task, attemptsUsage: addUsage(state.attemptsUsage, facts.usage) };
+  return {
+    ...state,
+    task,
+    attemptsUsage: addUsage(state.attemptsUsage, facts.usage),
+    hasAnswered: state.hasAnswered || outcome.kind === 'answered',
+  };
 }
 
 function notCounted(
@@ -87,8 +105,7 @@ function notCounted(
     case 'usage-limited':
       return tryAgain(state, outcome, event, policy);
     case 'stopped':
-      // The request itself follows as an event of its own and says how to end.
-      return { state, actions: [] };
+      return endStopped(state, event.at, state.stopRequested ?? 'SIGTERM');
     case 'fatal':
       return fatal(state, outcome, event.at);
   }
@@ -123,6 +140,7 @@ function tryAgain(
   }
   const waiting = waitUntil(
     { ...state, trouble: { ...state.trouble, transientAttempts, outageSince } },
+    at,
     { kind: quick ? 'back-off' : 'outage', until: laterBy(at, delayMs) },
   );
   const retry = {
@@ -147,10 +165,10 @@ function fatal(
 ): Transition {
   // What worked before may be away for a moment: an update of the agent, a token being renewed.
   const mayPass = outcome.cause === 'agent-not-found' || outcome.cause === 'not-logged-in';
-  const workedBefore = state.task.iterations.some((record) => record.outcome === 'answered');
-  if (mayPass && workedBefore && state.trouble.fatalRetries < FATAL_RETRIES) {
+  if (mayPass && state.hasAnswered && state.trouble.fatalRetries < FATAL_RETRIES) {
     const waiting = waitUntil(
       { ...state, trouble: { ...state.trouble, fatalRetries: state.trouble.fatalRetries + 1 } },
+      at,
       { kind: 'recheck', until: laterBy(at, FATAL_RETRY_MS) },
     );
     const retry = {

@@ -1,4 +1,5 @@
 import type { AttemptFacts, CutCause, ResultFacts } from './attempt.ts';
+import { oneLine } from './material.ts';
 import type { FatalCause, Outcome } from './outcome.ts';
 import { readUsageLimit } from './usage-limit.ts';
 
@@ -46,7 +47,7 @@ function classifyResult(result: ResultFacts, facts: AttemptFacts): Outcome {
   if (result.subtype === 'error_max_budget_usd') return { kind: 'bounded', by: 'max-budget' };
   if (result.isError || result.subtype !== 'success') return classifyErrorResult(result, facts);
   if (result.numTurns === 0 && facts.usage.cost_usd === 0 && facts.turns === 0) {
-    return fatal('slash-command', oneLine(result.text ?? ''));
+    return fatal('slash-command', oneLine(result.text ?? '', 300));
   }
   if (facts.end.kind === 'signalled') {
     return errored(`the agent was ended by ${facts.end.signal} after its answer`);
@@ -58,7 +59,7 @@ function classifyResult(result: ResultFacts, facts: AttemptFacts): Outcome {
 }
 
 function classifyErrorResult(result: ResultFacts, facts: AttemptFacts): Outcome {
-  const text = oneLine(result.text ?? result.errors.join('; '));
+  const text = oneLine(result.text ?? result.errors.join('; '), 300);
   const status = result.apiErrorStatus;
   const limit = readUsageLimit(text, status, facts.rateLimit);
   if (limit !== null) return { kind: 'usage-limited', resetsAt: limit.resetsAt, message: text };
@@ -86,7 +87,7 @@ function classifyErrorResult(result: ResultFacts, facts: AttemptFacts): Outcome 
 }
 
 const NETWORK_ERROR =
-  /^api error\b.*\b(connection error|econnrefused|econnreset|enotfound|etimedout|eai_again|fetch failed|socket hang up|request timed out|unable to connect)/i;
+  /^api error\b.*\b(connection error|econnrefused|econnreset|enotfound|etimedout|eai_again|fetch failed|socket hang up|socket connection was closed|connection closed|request timed out|unable to connect)/i;
 
 function classifyWithoutResult(facts: AttemptFacts): Outcome {
   if (facts.owesResult && facts.endedInRetry) return transient(facts, describeRetries(facts));
@@ -99,9 +100,14 @@ function classifyWithoutResult(facts: AttemptFacts): Outcome {
       ? errored('the agent exited with code 0 but gave no result')
       : { kind: 'answered' };
   }
-  if (facts.owesResult) {
+  // Once it was at work, the words may be those of any program it ran.
+  if (facts.owesResult && facts.sessionId === null) {
     const fatalCause = readFatalStderr(facts.stderrTail);
     if (fatalCause !== null) return fatalCause;
+    // A shim in front of it found no program to run: shells and env say so by these codes.
+    if (exitCode === 127 || exitCode === 126) {
+      return fatal('agent-not-found', lastLine(facts.stderrTail));
+    }
   }
   const lastWords = lastLine(facts.stderrTail);
   return errored(
@@ -120,7 +126,7 @@ const FATAL_STDERR: readonly { readonly pattern: RegExp; readonly cause: FatalCa
 function readFatalStderr(stderr: string): Outcome | null {
   for (const { pattern, cause } of FATAL_STDERR) {
     const match = pattern.exec(stderr);
-    if (match !== null) return fatal(cause, oneLine(match[0]));
+    if (match !== null) return fatal(cause, oneLine(match[0], 300));
   }
   return null;
 }
@@ -129,7 +135,7 @@ function describeRetries(facts: AttemptFacts): string {
   const last = facts.retries.at(-1);
   if (last === undefined) return 'the agent kept retrying';
   const status = last.status === null ? last.error : `${last.status} ${last.error}`;
-  return `the agent's own retries ended with ${status.trim()}`;
+  return oneLine(`the agent's own retries ended with ${status}`, 300);
 }
 
 function fatal(cause: FatalCause, message: string): Outcome {
@@ -148,11 +154,6 @@ function transient(facts: AttemptFacts, message: string, status?: number): Outco
   };
 }
 
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
-}
-
 function lastLine(text: string): string {
-  return oneLine(text.trimEnd().split('\n').at(-1) ?? '');
+  return oneLine(text.trimEnd().split('\n').at(-1) ?? '', 300);
 }

@@ -6,6 +6,9 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
+/** A thousand years: beyond it no date can be told. */
+const LONGEST_MS = 365_000 * 86_400_000;
+
 /**
  * Reads a duration such as `500ms`, `90s`, `30m`, `2h`, `1h30m` or `7d`; a bare `0` is none.
  * Returns milliseconds, or null where the text is no duration.
@@ -18,7 +21,7 @@ export function parseDuration(text: string): number | null {
   for (const [, amount = '', unit = ''] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
     total += Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
   }
-  return Number.isSafeInteger(Math.round(total)) ? Math.round(total) : null;
+  return total <= LONGEST_MS ? Math.round(total) : null;
 }
 
 /** Writes milliseconds as a duration that `parseDuration` reads: `90s`, `30m`, `1h30m`. */

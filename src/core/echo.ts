@@ -122,8 +122,8 @@ function isSpace(code: number): boolean {
 }
 
 /**
- * Where the pattern begins, without overlaps. By Knuth, Morris and Pratt, because `indexOf` needs
- * minutes for a long block of one character in a long message of the same one.
+ * Where the pattern begins, without overlaps. By Knuth, Morris and Pratt, because `indexOf` is
+ * quadratic where a long block of one character meets a long message of the same one.
  */
 function search(text: Uint16Array, pattern: Uint16Array): number[] {
   if (pattern.length === 0 || pattern.length > text.length) return [];

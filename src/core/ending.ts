@@ -1,4 +1,4 @@
-import type { Ending, LoopState, Transition } from './machine.ts';
+import type { Ending, LoopState, StopCause, Transition } from './machine.ts';
 import { msBetween } from './task-state.ts';
 
 /** Ends the loop: the state says so first, then the world is told. */
@@ -24,4 +24,17 @@ export function end(state: LoopState, at: string, ending: Ending): Transition {
     },
     actions: [{ kind: 'stop', ending }],
   };
+}
+
+/** Ends the loop because somebody asked for it; the task can be taken up again. */
+export function endStopped(state: LoopState, at: string, by: StopCause): Transition {
+  return end(state, at, {
+    status: 'stopped',
+    exitReason: `stopped:${by}`,
+    event: 'task_stopped',
+    evidence: null,
+    note: null,
+    error: null,
+    until: null,
+  });
 }

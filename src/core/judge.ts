@@ -28,7 +28,7 @@ export function judge(
     ...state,
     task: withIteration(state.task, { ...answer.record, completed: passed !== undefined }),
     carry: carryFrom(answer, held !== undefined),
-    finalMessage: answer.facts.finalMessage ?? state.finalMessage,
+    finalMessage: answer.facts.finalMessage,
     trouble: { ...state.trouble, heldClaims },
   };
   const tellings = tell(answer, passed, held);
@@ -132,7 +132,10 @@ function tell(
         event: 'claim_held',
         iteration: number,
         gate: 'refused-tools',
-        detail: oneLine(`refused: ${record.refused.join('; ')}`, 300),
+        detail: oneLine(
+          `refused: ${record.refused.slice(0, openRefusals(answer).length).join('; ')}`,
+          300,
+        ),
       },
     });
   }

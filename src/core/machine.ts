@@ -14,6 +14,10 @@ export interface LoopState {
   /** The newest final message, for the result; null before the first. */
   readonly finalMessage: string | null;
   readonly trouble: Trouble;
+  /** Whether an iteration of this run has answered: the agent is there and logged in. */
+  readonly hasAnswered: boolean;
+  /** Once it is set nothing is started or waited for any more. */
+  readonly stopRequested: StopCause | null;
   /** Cost of the failed attempts of the running iteration, so that the iteration shows it all. */
   readonly attemptsUsage: AttemptFacts['usage'];
 }
@@ -111,9 +115,4 @@ type NoteReason = 'EXHAUSTED' | 'FAILED' | 'TIMEOUT' | 'STALLED' | 'LIMITED';
 export interface Transition {
   readonly state: LoopState;
   readonly actions: readonly Action[];
-}
-
-/** The tellings of a transition whose askings no longer matter. */
-export function isTelling(action: Action): action is Telling {
-  return action.kind === 'publish' || action.kind === 'stop';
 }

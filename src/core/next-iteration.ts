@@ -1,5 +1,5 @@
 import { NO_USAGE } from './attempt.ts';
-import { end } from './ending.ts';
+import { end, endStopped } from './ending.ts';
 import type { LoopState, Transition } from './machine.ts';
 import { NO_TROUBLE } from './machine.ts';
 import type { Policy } from './policy.ts';
@@ -14,6 +14,7 @@ export function startAttempt(
   at: string,
   policy: Policy,
 ): Transition {
+  if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
   if (msBetween(at, state.task.timeout_at) <= 0) return endByTime(state, at);
   const task = { ...state.task, current_iteration: iteration, attempt };
   return {
@@ -60,11 +61,14 @@ export function goOn(state: LoopState, at: string, policy: Policy): Transition {
     trouble: { ...NO_TROUBLE, heldClaims: state.trouble.heldClaims },
   };
   if (policy.delayMs === 0) return startAttempt(rested, task.current_iteration + 1, 1, at, policy);
-  return waitUntil(rested, { kind: 'delay', until: laterBy(at, policy.delayMs) });
+  // A pause that outlasts the task is not waited for: nothing could follow it.
+  if (msBetween(at, task.timeout_at) <= policy.delayMs) return endByTime(rested, at);
+  return waitUntil(rested, at, { kind: 'delay', until: laterBy(at, policy.delayMs) });
 }
 
 /** Holds the loop until an instant. */
-export function waitUntil(state: LoopState, wait: Wait): Transition {
+export function waitUntil(state: LoopState, at: string, wait: Wait): Transition {
+  if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
   return {
     state: { ...state, step: { kind: 'waiting' }, task: { ...state.task, wait } },
     actions: [{ kind: 'wait', until: wait.until }],

@@ -31,7 +31,8 @@ export type NearMissReason =
   /** It would count as the last thing of the message; something follows. */
   | 'not-at-the-end'
   /** Stated without its tags where the rule is `tag`. */
-  | 'untagged';
+  | 'untagged'
+  | 'not-ended-well';
 
 /**
  * Judges the agent's final message by a rule of match, after echoes of `ownTexts` have been taken

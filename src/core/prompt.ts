@@ -1,6 +1,12 @@
 import type { RefusedTool } from './attempt.ts';
 import { describeCompletion } from './completion.ts';
-import { type MaterialRules, materialBlock, materialLine, tailOf } from './material.ts';
+import {
+  type MaterialRules,
+  materialBlock,
+  materialLine,
+  tailOf,
+  withoutControls,
+} from './material.ts';
 import type { CountedOutcome } from './outcome.ts';
 import type { Policy } from './policy.ts';
 import type { OwnText } from './promise.ts';
@@ -48,9 +54,12 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
 }
 
 function contextBlock(policy: Policy, carry: Carry): string | null {
-  if (policy.context === 'none' || carry.output === null || carry.output.trim() === '') return null;
-  const kept = tailOf(carry.output, policy.contextChars);
-  const left = carry.output.length - kept.length;
+  if (policy.context === 'none' || carry.output === null) return null;
+  // Cleaned before it is cut: half an escape sequence would no longer be known for one.
+  const output = withoutControls(carry.output);
+  if (output.trim() === '') return null;
+  const kept = tailOf(output, policy.contextChars);
+  const left = output.length - kept.length;
   const cut = left > 0 ? [`[the first ${left} characters are left out]`] : [];
   const title = carry.wasCut
     ? 'what the previous iteration wrote before it was cut off'
@@ -71,7 +80,7 @@ export function describeMissing(missing: Missing, policy: Policy): string {
   const rules = rulesFor(policy);
   switch (missing.kind) {
     case 'near-miss':
-      return `Your last message mentioned the promise without stating it (${missing.why}): "${materialLine(missing.line, rules)}". A mention does not count.`;
+      return `Your last message mentioned the promise without stating it (${missing.why.replaceAll('-', ' ')}): "${materialLine(missing.line, rules)}". A mention does not count.`;
     case 'refused':
       return `${
         missing.held

@@ -1,3 +1,4 @@
+import { htmlCloser, readInline } from './inline-code.ts';
 import { replaceSpans, type Span, STAND_INS } from './phrase.ts';
 
 /** The parts of a Markdown message in which a phrase is shown or spoken about, but not stated. */
@@ -76,8 +77,9 @@ function findRegions(text: string): Region[] {
       mask('in-a-table', end);
     } else {
       const paragraph = readParagraph(text, at);
-      regions.push(...paragraph.regions);
-      at = readInline(text, at, paragraph.end, closeHtml, regions);
+      const inline = readInline(text, at, paragraph.end, closeHtml);
+      for (const region of [...paragraph.regions, ...inline.regions]) regions.push(region);
+      at = inline.next;
     }
   }
   return regions;
@@ -157,89 +159,4 @@ function readParagraph(text: string, start: number): { end: number; regions: Reg
   }
   if (table !== null) regions.push({ from: table, to: end, why: 'in-a-table' });
   return { end, regions };
-}
-
-type HtmlKind = '<!--' | '<pre' | '<code';
-
-/** Groups: what stands before it if that is only the line's prefix; the opening. */
-const INLINE =
-  /(?:(^[^\S\n]*(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)*)|)(`+|<!--|<pre(?=[\s>])|<code(?=[\s>]))/gim;
-
-/** Inline code, comments and HTML code of a paragraph; returns where to read on, maybe behind it. */
-function readInline(
-  text: string,
-  start: number,
-  end: number,
-  closeHtml: (kind: HtmlKind, from: number) => number | null,
-  regions: Region[],
-): number {
-  const paragraph = text.slice(start, end);
-  if (!/[`<]/.test(paragraph)) return end + 1;
-  const closeBackticks = backtickCloser(paragraph);
-  let done = 0;
-  for (const token of paragraph.matchAll(INLINE)) {
-    const [, linePrefix, opening = ''] = token;
-    const at = token.index + (linePrefix ?? '').length;
-    if (at < done) continue;
-    if (opening.startsWith('`')) {
-      const close = closeBackticks(at, opening.length);
-      if (close === null) continue;
-      regions.push({ from: start + at, to: start + close, why: 'in-code' });
-      done = close;
-      continue;
-    }
-    const kind = htmlKind(opening);
-    // An opening that is never closed is a word, but at the beginning of a line it opens a block.
-    const close =
-      closeHtml(kind, start + at + 2) ??
-      (linePrefix !== undefined && kind !== '<code' ? text.length : null);
-    if (close === null) continue;
-    regions.push({
-      from: start + at,
-      to: close,
-      why: kind === '<!--' ? 'in-a-comment' : 'in-code',
-    });
-    if (close > end) return close;
-    done = close - start;
-  }
-  return end + 1;
-}
-
-function htmlKind(opening: string): HtmlKind {
-  if (opening === '<!--') return '<!--';
-  return opening.toLowerCase() === '<pre' ? '<pre' : '<code';
-}
-
-/** Where an HTML region ends. It remembers what is not there: looking again would be quadratic. */
-function htmlCloser(text: string): (kind: HtmlKind, from: number) => number | null {
-  const patterns = { '<!--': /-->/g, '<pre': /<\/pre\s*>/gi, '<code': /<\/code\s*>/gi };
-  const missing = new Set<HtmlKind>();
-  return (kind, from) => {
-    if (missing.has(kind)) return null;
-    const pattern = patterns[kind];
-    pattern.lastIndex = from;
-    const close = pattern.exec(text);
-    if (close === null) missing.add(kind);
-    return close === null ? null : close.index + close[0].length;
-  };
-}
-
-/** Where inline code ends: behind the next run of exactly as many backticks. */
-function backtickCloser(paragraph: string): (at: number, length: number) => number | null {
-  const runs = new Map<number, number[]>();
-  // From the end, so that the next run of a length is always the last of its list.
-  for (const { index, 0: run } of [...paragraph.matchAll(/`+/g)].reverse()) {
-    const same = runs.get(run.length);
-    if (same === undefined) runs.set(run.length, [index]);
-    else same.push(index);
-  }
-  return (at, length) => {
-    // A backslash takes the first backtick away from an opening run, though not from a closing one.
-    const slashes = /\\*$/.exec(paragraph.slice(Math.max(0, at - 20), at))?.[0].length ?? 0;
-    const wanted = length - (slashes % 2);
-    const same = runs.get(wanted) ?? [];
-    while ((same.at(-1) ?? Number.POSITIVE_INFINITY) <= at) same.pop();
-    const close = same.pop();
-    return close === undefined ? null : close + wanted;
-  };
 }

@@ -10,13 +10,15 @@ export function shellWords(line: string): readonly string[] | null {
     const char = line.charAt(index);
     if (quote !== null) {
       if (char === quote) quote = null;
-      else if (char === '\\' && quote === '"' && /["\\$`]/.test(line.charAt(index + 1))) {
+      else if (char === '\\' && quote === '"' && /["\\$`\n]/.test(line.charAt(index + 1))) {
         index += 1;
-        word = `${word ?? ''}${line.charAt(index)}`;
+        word = `${word ?? ''}${unbroken(line.charAt(index))}`;
       } else word = `${word ?? ''}${char}`;
     } else if (char === '"' || char === "'") {
       quote = char;
       word ??= '';
+    } else if (char === '\\' && line.charAt(index + 1) === '\n') {
+      index += 1;
     } else if (char === '\\' && index + 1 < line.length) {
       index += 1;
       word = `${word ?? ''}${line.charAt(index)}`;
@@ -28,4 +30,9 @@ export function shellWords(line: string): readonly string[] | null {
   if (quote !== null) return null;
   if (word !== null) words.push(word);
   return words;
+}
+
+/** A backslash before a line's end joins the two lines. */
+function unbroken(char: string): string {
+  return char === '\n' ? '' : char;
 }

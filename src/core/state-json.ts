@@ -1,3 +1,4 @@
+import { clip } from './material.ts';
 import type { TaskState } from './task-state.ts';
 
 /** The size a state file never passes, in bytes. */
@@ -12,11 +13,31 @@ export function stateJson(task: TaskState): string {
   for (;;) {
     const json = `${JSON.stringify(kept, null, 2)}\n`;
     if (new TextEncoder().encode(json).length <= STATE_MAX_BYTES) return json;
-    if (kept.iterations.length + kept.errors.length <= 2) return json;
-    kept = {
-      ...kept,
-      iterations: kept.iterations.slice(Math.ceil(kept.iterations.length / 4)),
-      errors: kept.errors.slice(Math.ceil(kept.errors.length / 4)),
-    };
+    kept = kept.iterations.length + kept.errors.length > 2 ? withoutOldest(kept) : inBrief(kept);
   }
+}
+
+function withoutOldest(task: TaskState): TaskState {
+  return {
+    ...task,
+    iterations: task.iterations.slice(Math.ceil(task.iterations.length / 4)),
+    errors: task.errors.slice(Math.ceil(task.errors.length / 4)),
+  };
+}
+
+/** What the user gave at unusual length; `settings.json` beside the state has it whole. */
+function inBrief(task: TaskState): TaskState {
+  const { task_prompt, completion_promise, watch_glob } = task;
+  return {
+    ...task,
+    task_prompt: halved(task_prompt),
+    completion_promise: completion_promise === null ? null : halved(completion_promise),
+    watch_glob: watch_glob.slice(0, Math.ceil(watch_glob.length / 2)).map(halved),
+    iterations: [],
+    errors: [],
+  };
+}
+
+function halved(text: string): string {
+  return text.length > 200 ? clip(text, Math.ceil(text.length / 2)) : text;
 }

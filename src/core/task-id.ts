@@ -1,12 +1,16 @@
 /** What a task id must be: it names files, so it can neither leave its folder nor look like a flag. */
 export const TASK_ID_RULE =
-  '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash';
+  '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash, not ending in .json';
 
 /** Names that already mean something in the state folder. */
-const RESERVED = new Set(['history', 'events']);
+const RESERVED = new Set(['history', 'events', 'events.jsonl']);
 
 export function isTaskId(text: string): boolean {
-  return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(text) && !RESERVED.has(text);
+  return (
+    /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(text) &&
+    !RESERVED.has(text) &&
+    !text.endsWith('.json')
+  );
 }
 
 /** The default id, `YYYYMMDD_HHMMSS_<6 digits>`, in UTC. `random` lies in [0, 1). */

@@ -1,8 +1,7 @@
 import { attemptEnded } from './after-attempt.ts';
 import { NO_USAGE } from './attempt.ts';
-import { end } from './ending.ts';
 import { judge } from './judge.ts';
-import type { LoopEvent, LoopState, StopCause, Transition } from './machine.ts';
+import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { NO_TROUBLE } from './machine.ts';
 import { startAttempt } from './next-iteration.ts';
 import type { Policy } from './policy.ts';
@@ -38,7 +37,8 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'waited':
       return waited(moved, state.task.updated_at, event.at, policy);
     case 'stop-requested':
-      return stopRequested(moved, event.by, event.at);
+      // What it means follows from the next event: an answer that is complete stays complete.
+      return { state: { ...moved, stopRequested: event.by }, actions: [] };
   }
 }
 
@@ -50,6 +50,8 @@ export function initialState(task: TaskState): LoopState {
     carry: NOTHING_CARRIED,
     finalMessage: null,
     trouble: NO_TROUBLE,
+    hasAnswered: false,
+    stopRequested: null,
     attemptsUsage: NO_USAGE,
   };
 }
@@ -88,17 +90,4 @@ function waited(state: LoopState, since: string, at: string, policy: Policy): Tr
 
 function withoutWait(state: LoopState, task: TaskState): LoopState {
   return { ...state, task: { ...task, wait: null } };
-}
-
-function stopRequested(state: LoopState, by: StopCause, at: string): Transition {
-  if (state.step.kind === 'ended') return { state, actions: [] };
-  return end(state, at, {
-    status: 'stopped',
-    exitReason: `stopped:${by}`,
-    event: 'task_stopped',
-    evidence: null,
-    note: null,
-    error: null,
-    until: null,
-  });
 }

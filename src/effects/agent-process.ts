@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import { execa } from 'execa';
 import type { AttemptEnd, CutCause } from '../core/attempt.ts';
 import type { StopRequests } from '../loop/ports.ts';
@@ -28,7 +29,10 @@ export interface AgentProcessRequest {
   readonly guardPid: number | null;
   readonly spare: () => readonly ProcessIdentity[];
   readonly onMembers: (members: readonly ProcessIdentity[]) => void;
+  /** Every byte, for the log. */
   readonly onStdout: (chunk: Buffer) => void;
+  /** The bytes that count: none after an agent that had given its result is being ended. */
+  readonly onHeard: (chunk: Buffer) => void;
   readonly onStderr: (chunk: Buffer) => void;
   /** Handed the means by which the output's reader steers the process. */
   readonly onStart: (signs: AgentSigns) => void;
@@ -49,6 +53,11 @@ const GRACE_MS = 2_000;
 const LAST_WORDS_MS = 250;
 /** Longer than the pause that was announced: the call that follows it takes its time too. */
 const RETRY_CALL_MS = 5 * 60_000;
+/**
+ * For an agent that has reported its result and cost: nothing is left to be said. `claude` answers a
+ * gentler signal with one more call to its model while a background task of its own is alive.
+ */
+const AT_ONCE = [{ atMs: 0, signal: 'SIGKILL', to: 'everything' }] as const;
 const STDERR_TAIL_BYTES = 4_000;
 
 /*
@@ -62,6 +71,7 @@ const STDERR_TAIL_BYTES = 4_000;
 export async function runAgentProcess(request: AgentProcessRequest): Promise<AgentProcessReport> {
   const startedAtMs = performance.now();
   const stderr = createTailText(STDERR_TAIL_BYTES, '');
+  const decoder = new StringDecoder();
   const child = execa(request.command.file, [...request.command.args], {
     cwd: request.cwd,
     env: request.env,
@@ -108,12 +118,17 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const life: Life = { cause: null, ending: null, hasResult: false, lingered: false };
   let graceTimer: NodeJS.Timeout | undefined;
 
+  /** The answer is there and is kept; only what lingers is in the way. */
+  const linger = (): void => {
+    if (life.ending !== null) return;
+    life.lingered = true;
+    life.ending = endTree(groupOf(tree), { steps: AT_ONCE });
+  };
   const cut = (why: CutCause): void => {
-    if (life.cause !== null) return;
-    // The answer is there already and is kept: only what lingers is in the way.
-    if (life.hasResult) life.lingered = true;
-    else life.cause = why;
-    life.ending ??= endTree(tree);
+    if (life.hasResult) linger();
+    if (life.ending !== null) return;
+    life.cause = why;
+    life.ending = endTree(tree);
     if (request.stops.hurry.aborted) life.ending.killNow();
   };
   const clock = startWorkClock(request.limits, cut);
@@ -126,26 +141,28 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   request.onStart({
     resultGiven() {
       life.hasResult = true;
-      graceTimer ??= setTimeout(() => {
-        if (life.ending !== null) return;
-        life.lingered = true;
-        life.ending = endTree(groupOf(tree));
-      }, GRACE_MS);
+      clearTimeout(graceTimer);
+      graceTimer = setTimeout(linger, GRACE_MS);
     },
     retrying: (delayMs) => clock.pause((delayMs ?? 0) + RETRY_CALL_MS),
-    working: () => clock.resume(),
+    working() {
+      clock.resume();
+      // Woken by a task of its own in the background: the next result is the one that counts.
+      life.hasResult = false;
+      clearTimeout(graceTimer);
+    },
     hopeless: cut,
   });
 
   child.stdout.on('data', (chunk: Buffer) => {
     clock.alive();
-    // Output after a result: it works on, woken by a task of its own in the background.
-    graceTimer?.refresh();
     request.onStdout(chunk);
+    // What an agent says while it is being put away changes nothing any more.
+    if (!life.lingered) request.onHeard(chunk);
   });
   child.stderr.on('data', (chunk: Buffer) => {
     clock.alive();
-    stderr.append(chunk.toString());
+    stderr.append(decoder.write(chunk));
     request.onStderr(chunk);
   });
   // An agent that does not read its prompt breaks the pipe; its own end tells why.

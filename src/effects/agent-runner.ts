@@ -53,13 +53,18 @@ export function createAgentRunner(options: RunnerOptions): AgentRunner {
       guard.note(leftovers);
       return facts.facts;
     },
-    async close() {
+    async close(hurry) {
       const open = alive();
       if (open.length > 0 && !options.keepBackground) {
-        await endLeftovers(open, {
+        const ending = endLeftovers(open, {
           marker: options.runId,
           neverPids: guard?.pid == null ? [] : [guard.pid],
-        }).done;
+        });
+        const killNow = (): void => ending.killNow();
+        if (hurry.aborted) killNow();
+        hurry.addEventListener('abort', killNow);
+        await ending.done;
+        hurry.removeEventListener('abort', killNow);
         options.onLeftovers('ended', open);
       }
       guard?.farewell();
@@ -96,10 +101,8 @@ async function runAttempt(
     onStart: (signs) => {
       reader = options.kind.read(request.listener, signs);
     },
-    onStdout: (chunk) => {
-      transcript.stdout(chunk);
-      reader?.push(chunk);
-    },
+    onStdout: (chunk) => transcript.stdout(chunk),
+    onHeard: (chunk) => reader?.push(chunk),
     onStderr: (chunk) => transcript.stderr(chunk),
   });
   transcript.close();

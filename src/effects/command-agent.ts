@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import { NO_USAGE } from '../core/attempt.ts';
 import type { AgentKind } from './agent-kind.ts';
 import { firstLine } from './bounded-text.ts';
@@ -29,16 +30,19 @@ export function commandAgent(options: CommandOptions): AgentKind {
     wanted: () => [...options.words, ...options.passthrough],
     read(listener, signs) {
       const tail = createByteTail(MAX_MESSAGE_BYTES);
+      const decoder = new StringDecoder();
+      const tell = (text: string): void => {
+        if (text !== '') listener.text(text);
+        const line = firstLine(text, 120);
+        if (line !== '') listener.activity({ kind: 'text', text: line });
+      };
       return {
         push(chunk) {
           signs.working();
           tail.push(chunk);
-          const text = chunk.toString();
-          listener.text(text);
-          const line = firstLine(text, 120);
-          if (line !== '') listener.activity({ kind: 'text', text: line });
+          tell(decoder.write(chunk));
         },
-        end() {},
+        end: () => tell(decoder.end()),
         facts: () => {
           const message = tail.text();
           return {

@@ -1,10 +1,12 @@
 import type { ProcessIdentity } from './process-table.ts';
 import {
   createTree,
+  type LeftoverProcess,
   type ProcessTree,
   type Schedule,
   type TreeSigns,
   type TreeSweep,
+  withCommands,
 } from './process-tree.ts';
 
 /** The signals a process tree is ended with. */
@@ -64,7 +66,7 @@ interface EndReport {
   /** The last signal that was sent; null if nothing was alive in the first place. */
   readonly endedBy: EndSignal | null;
   /** What SIGKILL did not end in two seconds: another user's, or stuck in the kernel. */
-  readonly survivors: readonly ProcessIdentity[];
+  readonly survivors: readonly LeftoverProcess[];
 }
 
 /** An ending under way. */
@@ -97,7 +99,7 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
     const givenUp = killingSinceMs !== null && clock() - killingSinceMs >= KILL_FOR_MS;
     if (seen.members.length === 0 || givenUp) {
       over = true;
-      settle({ endedBy, survivors: seen.members });
+      settle({ endedBy, survivors: withCommands(seen.members) });
       return;
     }
     if (killingSinceMs !== null) send('SIGKILL', 'everything', seen);

@@ -257,15 +257,17 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     agentGroup: tree.agentGroup,
     sweep,
     members: () => sweep().members,
-    leftovers: () =>
-      sweep()
-        .members.filter(({ pid }) => pid !== root?.pid)
-        .map(({ pid, startedAt }) => ({ pid, startedAt, command: commandOf(pid) })),
+    leftovers: () => withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid)),
     stop() {
       stopped = true;
       cancel();
     },
   };
+}
+
+/** Adds the command lines, one line each and at most 120 characters, by which a person knows them. */
+export function withCommands(processes: readonly ProcessIdentity[]): LeftoverProcess[] {
+  return processes.map(({ pid, startedAt }) => ({ pid, startedAt, command: commandOf(pid) }));
 }
 
 const COMMAND_CHARS = 120;

@@ -2,8 +2,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Policy } from '../core/policy.ts';
 import { untagged } from '../core/promise.ts';
-import { isGiven, type Source, type Sources } from '../core/setting-source.ts';
-import { DEFAULT_PROMISE, SETTINGS, type SettingName, type Settings } from '../core/settings.ts';
+import type { Sources } from '../core/setting-source.ts';
+import { DEFAULT_PROMISE, type SettingName, type Settings } from '../core/settings.ts';
+import { agentOf, settingsProblems } from '../core/settings-problems.ts';
 import { shellWords } from '../core/shell-words.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';
 import { promptProblem } from './prompt-source.ts';
@@ -12,6 +13,8 @@ import { promptProblem } from './prompt-source.ts';
 export interface RunRequest {
   readonly settings: Settings;
   readonly sources: Sources;
+  /** Settings whose value was bad: nothing more is to be said of them. */
+  readonly bad: ReadonlySet<SettingName>;
   readonly taskType: string;
   /** What the user gave after `--`. */
   readonly passthrough: readonly string[];
@@ -65,9 +68,7 @@ export async function planRun(
   const promptFile = settings.promptFile === null ? null : path.resolve(cwd, settings.promptFile);
   const prompt = await readPrompt(request, promptFile, problems);
   const promise = completionPromise(settings, problems);
-  problems.push(...conditionProblems(request), ...limitProblems(request));
-  const agentWords = agentCommand(request, problems);
-  problems.push(...passthroughProblems(request));
+  problems.push(...settingsProblems(request));
   if (problems.length > 0 || prompt === null) return { problems };
 
   const inVaultFirst = (name: string): string => lookUp(name, vault, cwd);
@@ -75,7 +76,7 @@ export async function planRun(
   const doneFolder =
     settings.doneFolder === null ? path.join(vault, 'Done') : inVaultFirst(settings.doneFolder);
   const policy: Policy = {
-    agent: agentWords.length > 0 ? 'command' : 'claude',
+    agent: agentOf(request),
     promise,
     match: settings.match,
     watchGlobs: settings.watchGlob,
@@ -97,7 +98,8 @@ export async function planRun(
     settings,
     sources: request.sources,
     prompt,
-    promptFile,
+    // A pipe, as of a process substitution, can be read once only.
+    promptFile: promptFile !== null && isRegularFile(promptFile) ? promptFile : null,
     vault,
     stateDir:
       settings.stateDir === null
@@ -107,7 +109,8 @@ export async function planRun(
     env: request.env,
     taskTimeoutMs: settings.timeout,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
-    agentWords,
+    agentWords:
+      agentOf(request) === 'command' ? (shellWords(settings.agentCommand ?? '') ?? []) : [],
     passthrough: request.passthrough,
   };
   return { plan };
@@ -126,22 +129,18 @@ async function readPrompt(
     );
     return null;
   }
-  const bytes =
-    promptFile === null
-      ? await promptText(prompt ?? '', request.readStdin)
+  // Standard input by its other name, which cannot be opened where it is a socket.
+  const isStdin = prompt === '-' || promptFile === '/dev/stdin';
+  const bytes = isStdin
+    ? await request.readStdin()
+    : promptFile === null
+      ? new TextEncoder().encode(prompt ?? '')
       : promptFromFile(promptFile, problems);
   const problem = bytes === null ? null : promptProblem(bytes);
   if (problem !== null) {
     problems.push(`The prompt ${problem}; ralph expects 1 byte to 1 MB of text.`);
   }
   return bytes;
-}
-
-async function promptText(
-  prompt: string,
-  readStdin: () => Promise<Uint8Array>,
-): Promise<Uint8Array> {
-  return prompt === '-' ? readStdin() : new TextEncoder().encode(prompt);
 }
 
 function promptFromFile(file: string, problems: string[]): Uint8Array | null {
@@ -169,102 +168,6 @@ function completionPromise(settings: Settings, problems: string[]): string | nul
   return words;
 }
 
-function conditionProblems({ settings, sources }: RunRequest): readonly string[] {
-  const problems: string[] = [];
-  if (settings.watchGlob.some((glob) => glob.trim() === '')) {
-    problems.push(
-      `${sources.watchGlob.where} expects a pattern such as "out/*.md"; found an empty text.`,
-    );
-  }
-  if (settings.watchFile?.trim() === '') {
-    problems.push(`${sources.watchFile.where} expects a file; found an empty text.`);
-  }
-  // Written once for many tasks these are harmless; on the command line they are a slip.
-  if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
-    problems.push('--watch-existing needs --watch-glob, and none was given.');
-  }
-  if (settings.doneFolder !== null && isFlag(sources.doneFolder) && settings.watchFile === null) {
-    problems.push('--done-folder needs --watch-file, and none was given.');
-  }
-  if (settings.quiet && settings.verbose) {
-    problems.push(`${sources.quiet.where} and ${sources.verbose.where} exclude each other.`);
-  }
-  return problems;
-}
-
-function isFlag(source: Source): boolean {
-  return source.kind === 'flag';
-}
-
-/** Limits that cannot hold together. A default or a task type's limit gives way instead. */
-function limitProblems({ settings, sources }: RunRequest): readonly string[] {
-  const problems: string[] = [];
-  const { iterationTimeout, idleTimeout, timeout } = settings;
-  if (isGiven(sources.iterationTimeout) && iterationTimeout > timeout) {
-    problems.push(
-      `${sources.iterationTimeout.where} (${seconds(iterationTimeout)}) is longer than the time for the whole task (${seconds(timeout)}, ${sources.timeout.where}); lower the one or raise the other.`,
-    );
-  }
-  if (idleTimeout !== null && idleTimeout > Math.min(iterationTimeout, timeout)) {
-    problems.push(
-      `${sources.idleTimeout.where} (${seconds(idleTimeout)}) is longer than an iteration may last (${seconds(Math.min(iterationTimeout, timeout))}, ${sources.iterationTimeout.where}), so it would never be reached; lower it or raise --iteration-timeout.`,
-    );
-  }
-  if (settings.maxIterations > 1 && settings.delay >= timeout) {
-    problems.push(
-      `${sources.delay.where} (${seconds(settings.delay)}) leaves no time for a second iteration within the whole task (${seconds(timeout)}, ${sources.timeout.where}); lower it or raise --timeout.`,
-    );
-  }
-  return problems;
-}
-
-function seconds(ms: number): string {
-  return `${ms / 1000}s`;
-}
-
-function agentCommand(request: RunRequest, problems: string[]): readonly string[] {
-  const { settings, sources } = request;
-  // A command says of itself which kind of agent is meant, unless a kind was named.
-  const isNamed = isGiven(sources.agent);
-  const isCommand = isNamed ? settings.agent === 'command' : settings.agentCommand !== null;
-  if (!isCommand) {
-    if (settings.agentCommand !== null && isFlag(sources.agentCommand)) {
-      problems.push('--agent-command goes with --agent command; found --agent claude.');
-    }
-    return [];
-  }
-  for (const name of CLAUDE_ONLY) {
-    if (isFlag(sources[name])) {
-      problems.push(`${SETTINGS[name].flag} is for --agent claude; found --agent command.`);
-    }
-  }
-  const words = shellWords(settings.agentCommand ?? '');
-  if (words === null) {
-    problems.push(`--agent-command has a quote that is not closed: ${settings.agentCommand}`);
-  } else if (words.length === 0) {
-    problems.push('--agent command needs --agent-command "PROGRAM ARGUMENTS", and none was given.');
-  }
-  return words ?? [];
-}
-
-const CLAUDE_ONLY: readonly SettingName[] = [
-  'claudeBin',
-  'model',
-  'permissionMode',
-  'allowedTools',
-  'dangerouslySkipPermissions',
-];
-
-/** Ralph reads structured output and writes the prompt itself: these would break both. */
-const NOT_AFTER_DASHES = ['--output-format', '--input-format'];
-
-function passthroughProblems({ passthrough, settings }: RunRequest): readonly string[] {
-  if (settings.agent !== 'claude') return [];
-  return NOT_AFTER_DASHES.filter((flag) =>
-    passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)),
-  ).map((flag) => `${flag} after -- would break how ralph talks to claude; take it out.`);
-}
-
 /** In the vault first, then where the agent works; what is nowhere yet belongs to the vault. */
 function lookUp(name: string, vault: string, cwd: string): string {
   const inVault = path.resolve(vault, name);
@@ -274,4 +177,8 @@ function lookUp(name: string, vault: string, cwd: string): string {
 
 function isFolder(folder: string): boolean {
   return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function isRegularFile(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }

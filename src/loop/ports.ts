@@ -21,8 +21,8 @@ export interface Ports {
 /** Starts the agent once and sees it to its end. Never rejects for what an agent does. */
 export interface AgentRunner {
   run(request: AgentRequest): Promise<AttemptFacts>;
-  /** Ends what earlier attempts left running. Called once, when the task is over. */
-  close(): Promise<void>;
+  /** Ends what earlier attempts left running, at once if `hurry` aborts. Called once, at the end. */
+  close(hurry: AbortSignal): Promise<void>;
 }
 
 export interface AgentRequest {

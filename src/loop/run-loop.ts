@@ -1,12 +1,5 @@
 import { type Activity, type EndingFields, type EventBody, stamped } from '../core/events.ts';
-import {
-  type Action,
-  type Asking,
-  type Ending,
-  isTelling,
-  type LoopEvent,
-  type LoopState,
-} from '../core/machine.ts';
+import type { Action, Asking, Ending, LoopEvent, LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
 import { transition } from '../core/transition.ts';
@@ -37,17 +30,12 @@ export async function runLoop(
     await ports.store.save(state);
     const outcome = await act(ports, state, actions);
     if ('fields' in outcome) return outcome;
-    ({ state, actions } = transition(state, outcome, policy));
     const by = ports.stops.cause();
-    if (by !== null) {
-      const stopped = transition(
-        state,
-        { kind: 'stop-requested', at: ports.clock.now(), by },
-        policy,
-      );
-      state = stopped.state;
-      actions = [...actions.filter(isTelling), ...stopped.actions];
+    if (by !== null && state.stopRequested === null) {
+      const asked: LoopEvent = { kind: 'stop-requested', at: ports.clock.now(), by };
+      state = transition(state, asked, policy).state;
     }
+    ({ state, actions } = transition(state, outcome, policy));
   }
 }
 
@@ -130,7 +118,7 @@ async function startAgent(
 
 /** The end: leftovers are ended, the note is left, the state put away, and then it is said. */
 async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<RunEnd> {
-  await ports.agent.close();
+  await ports.agent.close(ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
   if (ending.status === 'completed') await ports.store.archive();
   const { stateFile, logDir } = ports.store.places();
@@ -141,7 +129,7 @@ async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<Run
     iterations_used: state.task.metrics.iterations,
     usage: state.task.usage,
     evidence: ending.evidence,
-    final_message: state.finalMessage,
+    final_message: state.finalMessage === null ? null : withoutControls(state.finalMessage),
     note,
     state_file: stateFile,
     log_dir: logDir,

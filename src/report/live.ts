@@ -2,13 +2,15 @@ import type { ChalkInstance } from 'chalk';
 import ora from 'ora';
 import type { RalphEvent } from '../core/events.ts';
 import { formatCost, formatDuration } from './format.ts';
-import { activityText, eventLine } from './messages.ts';
+import { type AgentName, activityText, eventLine } from './messages.ts';
 import type { View } from './view.ts';
 
 export interface LiveOptions {
   readonly stream: NodeJS.WriteStream;
   readonly colors: ChalkInstance;
   readonly verbose: boolean;
+  /** Which agent the advice is about. */
+  readonly agent: AgentName;
   /** Milliseconds since any fixed moment. */
   readonly nowMs: () => number;
 }
@@ -60,13 +62,13 @@ export function liveView(options: LiveOptions): View {
           if (options.verbose && event.activity.kind === 'tool') line(colors.dim(`  ${now}`));
           return;
         case 'agent_retry':
-          now = eventLine(event) ?? now;
+          now = eventLine(event, options.agent) ?? now;
           refresh();
           return;
         default: {
           if (event.event === 'task_iterated') costUsd += event.cost_usd;
           if ('exit_code' in event && 'status' in event) spinner.stop();
-          const text = eventLine(event);
+          const text = eventLine(event, options.agent);
           if (text !== null) line(paint(event, text, colors));
         }
       }

@@ -56,7 +56,7 @@ export function activityText(activity: Activity): string {
 }
 
 /** The durable line of an event, or null where it leaves none. */
-export function eventLine(event: RalphEvent): string | null {
+export function eventLine(event: RalphEvent, agent: AgentName): string | null {
   switch (event.event) {
     case 'iteration_started':
       return `iteration ${event.iteration}/${event.max_iterations} started${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`;
@@ -74,7 +74,7 @@ export function eventLine(event: RalphEvent): string | null {
     case 'agent_activity':
       return null;
     default:
-      return endingLine(event);
+      return endingLine(event, agent);
   }
 }
 
@@ -92,9 +92,9 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
 type EndingEvent = Extract<RalphEvent, EndingFields>;
 
 /** The closing line: how it ended, by what, and what to do next. */
-function endingLine(event: EndingEvent): string {
+function endingLine(event: EndingEvent, agent: AgentName): string {
   const used = `after ${count(event.iterations_used, 'iteration')}${event.usage.cost_usd > 0 ? `, ${formatCost(event.usage.cost_usd)}` : ''}`;
-  return [`${endingText(event)} ${used}`, ...endingHints(event)].join('\n');
+  return [`${endingText(event)} ${used}`, ...endingHints(event, agent)].join('\n');
 }
 
 function endingText(event: EndingEvent): string {
@@ -116,11 +116,11 @@ function endingText(event: EndingEvent): string {
   }
 }
 
-function endingHints(event: EndingEvent): readonly string[] {
+function endingHints(event: EndingEvent, agent: AgentName): readonly string[] {
   const hints: string[] = [];
   if (event.event === 'task_failed') {
-    const remedy = REMEDIES[event.exit_reason.replace(/^failed:/, '')];
-    if (remedy !== undefined) hints.push(`what to do: ${remedy}`);
+    const remedy = remedyFor(event.exit_reason, agent);
+    if (remedy !== null) hints.push(`what to do: ${remedy}`);
   }
   if (event.event === 'task_stalled') hints.push(`what to do: ${REFUSED_REMEDY}`);
   if (event.note !== null) hints.push(`note: ${event.note}`);
@@ -131,8 +131,19 @@ function endingHints(event: EndingEvent): readonly string[] {
 export const REFUSED_REMEDY =
   'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions';
 
-/** What helps against each fatal cause. */
-export const REMEDIES: Readonly<Record<string, string>> = {
+/** Which agent the advice is about. */
+export type AgentName = 'claude' | 'command';
+
+/** What helps against a fatal cause, given as `failed:<cause>`; null where nothing general does. */
+export function remedyFor(exitReason: string, agent: AgentName): string | null {
+  const cause = exitReason.replace(/^failed:/, '');
+  if (agent === 'command' && cause === 'agent-not-found') {
+    return 'install the program, or name another one with --agent-command';
+  }
+  return REMEDIES[cause] ?? null;
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
   'agent-not-found':
     'install it (npm install -g @anthropic-ai/claude-code), or name it with --claude-bin',
   'not-logged-in':

@@ -1,12 +1,13 @@
 import type { Ending } from '../core/machine.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { formatCost, formatDuration } from './format.ts';
-import { REFUSED_REMEDY, REMEDIES } from './messages.ts';
+import { type AgentName, REFUSED_REMEDY, remedyFor } from './messages.ts';
 
 /** What a note tells beyond the state. Texts are free of control characters. */
 export interface NoteFacts {
   readonly task: TaskState;
   readonly ending: Ending;
+  readonly agent: AgentName;
   readonly created: string;
   readonly stateFile: string;
   readonly logDir: string;
@@ -93,11 +94,10 @@ function iterationTable(task: TaskState): string {
   ].join('\n');
 }
 
-function whatToDo({ ending, again }: NoteFacts): string {
-  const cause = ending.exitReason.replace(/^failed:/, '');
-  const remedy = ending.note === 'STALLED' ? REFUSED_REMEDY : REMEDIES[cause];
+function whatToDo({ ending, again, agent }: NoteFacts): string {
+  const remedy = ending.note === 'STALLED' ? REFUSED_REMEDY : remedyFor(ending.exitReason, agent);
   return [
-    ...(remedy === undefined ? [] : [`First: ${remedy}.\n`]),
+    ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
     ending.note === 'EXHAUSTED'
       ? 'To start it again, if you like with a larger `--max-iterations`:\n'
       : 'To start it again:\n',

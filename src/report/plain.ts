@@ -1,9 +1,11 @@
-import { activityText, eventLine } from './messages.ts';
+import { type AgentName, activityText, eventLine } from './messages.ts';
 import type { LineSink, View } from './view.ts';
 
 export interface PlainOptions {
   /** Also the agent's text and tool calls. */
   readonly verbose: boolean;
+  /** Which agent the advice is about. */
+  readonly agent: AgentName;
 }
 
 /** One plain line an event: for pipes, cron and CI. */
@@ -18,7 +20,7 @@ export function plainView(sink: LineSink, options: PlainOptions): View {
         if (options.verbose && isTool) line(`  ${activityText(event.activity)}`);
         return;
       }
-      const text = eventLine(event);
+      const text = eventLine(event, options.agent);
       if (text !== null) line(text);
     },
     notice: line,
@@ -33,9 +35,9 @@ export function plainView(sink: LineSink, options: PlainOptions): View {
 const KEPT_LINES = 50;
 
 /** Silent where all ends well; otherwise the warnings and the closing lines, once it is over. */
-export function quietView(sink: LineSink): View {
+export function quietView(sink: LineSink, agent: AgentName): View {
   const kept: string[] = [];
-  const inner = plainView({ write: (text) => void kept.push(text) }, { verbose: false });
+  const inner = plainView({ write: (text) => void kept.push(text) }, { verbose: false, agent });
   return {
     event(event) {
       if (!('exit_code' in event) || !('status' in event)) return;

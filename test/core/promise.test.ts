@@ -360,7 +360,7 @@ describe('half a megabyte of hostile text is judged in good time', () => {
   const own: readonly OwnText[] = [
     { kind: 'sentence-wise', text: `Please continue and ensure '${TAG}' is satisfied.` },
     { kind: 'whole', text: `${'*'.repeat(50_000)} ${TAG}` },
-    { kind: 'whole', text: `COMPLETE ${'a'.repeat(50_000)}` },
+    { kind: 'whole', text: `${'a'.repeat(50_000)} COMPLETE ${'a'.repeat(200_000)}` },
   ];
 
   test.each([

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { getEventListeners } from 'node:events';
-import { existsSync } from 'node:fs';
-import { appendFile, chmod, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CutCause } from '../../src/core/attempt.ts';
@@ -11,9 +10,9 @@ import {
   type AgentLifeOptions,
   fixtureCommand,
   holdTime,
+  newRunId,
   passTime,
   passTimeToTheEnd,
-  passTimeUntil,
   shell,
   startAgent,
   startPuppet,
@@ -238,15 +237,18 @@ describe('the limits', () => {
     expect(said(life).toString()).toMatch(/interrupted\n$/);
   });
 
-  it.each(LIMITS)('%s: nothing is left of an agent and a tool that ignore everything', async (cause, limits) => {
-    holdTime();
-    const life = startAgent(fixtureCommand('agent-with-tool.sh'), { limits });
-    const { agent, tool } = await untilReady(life.stdout, 'agent', 'tool');
-    await passTime(10_000);
-    const { end, leftovers } = await passTimeToTheEnd(life);
-    expect({ end, leftovers }).toEqual({ end: cut(cause, null), leftovers: [] });
-    expect([agent, tool].map(isDead)).toEqual([true, true]);
-  });
+  it.each(LIMITS)(
+    '%s: nothing is left of an agent and a tool that ignore everything',
+    async (cause, limits) => {
+      holdTime();
+      const life = startAgent(fixtureCommand('agent-with-tool.sh'), { limits });
+      const { agent, tool } = await untilReady(life.stdout, 'agent', 'tool');
+      await passTime(10_000);
+      const { end, leftovers } = await passTimeToTheEnd(life);
+      expect({ end, leftovers }).toEqual({ end: cut(cause, null), leftovers: [] });
+      expect([agent, tool].map(isDead)).toEqual([true, true]);
+    },
+  );
 
   it('is silent only if neither of its outputs says anything', async () => {
     holdTime();
@@ -335,9 +337,10 @@ describe('a request to stop', () => {
   });
 
   it('in the very moment of the start: nothing is left', async () => {
+    holdTime();
     const stops = stopsByHand();
     const life = startAgent(fixtureCommand('stubborn.sh'), { stops, onStart: () => stops.stop() });
-    const { end, leftovers } = await life.report;
+    const { end, leftovers } = await passTimeToTheEnd(life);
     expect(end).toMatchObject({ kind: 'cut', cause: 'stop-requested' });
     expect(leftovers).toEqual([]);
     expect(life.noted[0]?.map(({ pid }) => isDead(pid))).toEqual([true]);
@@ -363,7 +366,7 @@ describe('a request to stop', () => {
   });
 
   it('hears the agent out whose wrapper died of the interrupt at once', async () => {
-    const life = startAgent(fixtureCommand('mortal-wrapper.sh'));
+    const life = startAgent({ file: process.execPath, args: [fixture('mortal-wrapper.cjs')] });
     const { wrapper, agent } = await untilReady(life.stdout, 'wrapper', 'agent');
     life.stops.stop();
     expect((await life.report).end).toMatchObject({ kind: 'cut', cause: 'stop-requested' });
@@ -381,17 +384,20 @@ describe('a request to stop', () => {
     expect([agent, tool, orphan].map(isDead)).toEqual([true, true, true]);
   });
 
-  it('spares what belongs to earlier iterations', async () => {
-    const { pid, stdout } = startFixture('stubborn.sh', ['earlier']);
-    await untilReady(stdout, 'earlier');
+  it('spares what belongs to earlier iterations, and what that starts meanwhile', async () => {
+    const runId = newRunId();
+    const env = { ...process.env, RALPH_RUN_ID: runId };
+    const { pid, stdout } = startFixture('dev-server.sh', [], { env });
+    await untilReady(stdout, 'server');
     const earlier = readProcess(pid);
-    const life = startAgent(fixtureCommand('polite-agent.sh'), {
-      spare: () => (earlier === null ? [] : [earlier]),
-    });
-    await untilReady(life.stdout, 'agent');
+    const spare = () => (earlier === null ? [] : [earlier]);
+    const life = startAgent(fixtureCommand('polite-agent.sh'), { runId, spare });
+    const { agent } = await untilReady(life.stdout, 'agent');
+    process.kill(pid, 'SIGUSR1');
+    const { worker } = await untilReady(stdout, 'worker');
     life.stops.stop();
     await life.report;
-    expect(isDead(pid)).toBe(false);
+    expect([pid, worker, agent].map(isDead)).toEqual([false, false, true]);
   });
 
   it('after the result: the result is kept, nothing is left', async () => {
@@ -531,8 +537,7 @@ describe('what it leaves running', () => {
     await untilDead(puppet.pid);
     await passTime(1_900);
     expect(puppet.isOver()).toBe(false);
-    await passTimeUntil(puppet.isOver, 'the report');
-    const { end, leftovers } = await puppet.report;
+    const { end, leftovers } = await passTimeToTheEnd(puppet);
     expect(end).toEqual(exited(0));
     expect(leftovers).toEqual([
       { pid: server, startedAt: readProcess(server)?.startedAt, command: 'sleep 600' },
@@ -544,8 +549,8 @@ describe('what it leaves running', () => {
     holdTime();
     const puppet = await startPuppet();
     const out = join(await tempFolder(), 'out');
-    await puppet.tell(`setsid sh '${fixture('stubborn.sh')}' server >'${out}' 2>&1 </dev/null 3<&- &`);
-    await puppet.tell(`until grep -q ready '${out}'; do :; done; cat '${out}'; exit 0`);
+    await puppet.tell(`setsid sh '${fixture('quiet-server.sh')}' '${out}' >/dev/null 2>&1 3<&- &`);
+    await puppet.tell(`until [ -s '${out}' ]; do :; done; cat '${out}'; exit 0`);
     const { server } = await untilReady(puppet.stdout, 'server');
     // Time stands still: whatever waited for some would wait for ever.
     const { leftovers } = await puppet.report;
@@ -558,7 +563,9 @@ describe('what it leaves running', () => {
     const folder = await tempFolder();
     const puppet = await startPuppet();
     const pipe = join(folder, 'late');
-    await puppet.tell(`mkfifo '${pipe}'; (read -r word < '${pipe}'; echo "$word") 3<&- & echo made`);
+    await puppet.tell(
+      `mkfifo '${pipe}'; (read -r word < '${pipe}'; echo "$word") 3<&- & echo made`,
+    );
     await untilLine(puppet.stdout, /^made$/m);
     await puppet.tell('exit 0');
     await untilDead(puppet.pid);
@@ -568,14 +575,11 @@ describe('what it leaves running', () => {
   });
 
   it('is nothing where it had to be ended', async () => {
-    const folder = await tempFolder();
-    await mkdir(join(folder, 'sub'));
-    const life = startAgent(fixtureCommand('agent-with-dev-server.sh'), { prompt: '' });
-    const { server } = await untilReady(life.stdout, 'agent', 'server');
-    life.stops.stop();
-    const { leftovers } = await life.report;
-    expect(leftovers).toEqual([]);
-    expect(isDead(server)).toBe(true);
-    expect(existsSync(folder)).toBe(true);
+    const puppet = await startPuppet();
+    await puppet.tell(`setsid sh '${fixture('dev-server.sh')}' 3<&- &`);
+    const { server } = await untilReady(puppet.stdout, 'server');
+    puppet.stops.stop();
+    expect((await puppet.report).leftovers).toEqual([]);
+    expect([puppet.pid, server].map(isDead)).toEqual([true, true]);
   });
 });

@@ -54,22 +54,22 @@ async function startDriver(agentFixture: string, env: NodeJS.ProcessEnv = {}) {
     // One descriptor more than usual, as from a shell script that holds a lock on it.
     stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
   });
-  const { driver, guard } = await untilReady(child.stdout, 'driver', 'guard');
+  const ready = await untilReady(child.stdout, 'driver', 'guard', 'agent');
   const tell = (order: string) => child.stdin?.write(`${order}\n`);
-  return { stdout: child.stdout, driver, guard, tell, runId };
+  return { stdout: child.stdout, tell, ...ready };
 }
 
 describe.skipIf(process.platform !== 'linux')('the guard', () => {
   it('ends agent and tool when the driver is killed, and goes itself', async () => {
-    const { stdout, driver, guard } = await startDriver('agent-with-tool.sh');
-    const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
+    const { stdout, driver, guard, agent } = await startDriver('agent-with-tool.sh');
+    const { tool } = await untilReady(stdout, 'tool');
     process.kill(driver, 'SIGKILL');
     await Promise.all([agent, tool, guard].map(untilDead));
   });
 
   it('ends an orphan without an environment that only its notes know of', async () => {
-    const { stdout, driver, tell } = await startDriver('agent-with-plain-tool.sh');
-    const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
+    const { stdout, driver, agent, tell } = await startDriver('agent-with-plain-tool.sh');
+    const { tool } = await untilReady(stdout, 'tool');
     await untilLine(stdout, new RegExp(`^noted .*\\b${tool}\\b`, 'm'));
     tell('end the agent');
     await untilDead(agent);
@@ -79,16 +79,15 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
   });
 
   it('goes at a farewell and touches nobody', async () => {
-    const { stdout, driver, guard, tell } = await startDriver('agent-with-tool.sh');
-    const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
+    const { stdout, driver, guard, agent, tell } = await startDriver('agent-with-tool.sh');
+    const { tool } = await untilReady(stdout, 'tool');
     tell('farewell');
     await Promise.all([driver, guard].map(untilDead));
     expect([agent, tool].map(isDead)).toEqual([false, false]);
   });
 
   it('takes a stopped driver for what it is', async () => {
-    const { stdout, driver, guard, tell } = await startDriver('stubborn.sh');
-    const { agent } = await untilReady(stdout, 'agent');
+    const { stdout, driver, guard, agent, tell } = await startDriver('stubborn.sh');
     process.kill(driver, 'SIGSTOP');
     await until(
       () => stateOf(driver)?.startsWith('T'),
@@ -102,8 +101,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
   });
 
   it('is deaf to the signals of a closing terminal', async () => {
-    const { stdout, driver, guard } = await startDriver('stubborn.sh');
-    const { agent } = await untilReady(stdout, 'agent');
+    const { driver, guard, agent } = await startDriver('stubborn.sh');
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal);
     process.kill(driver, 'SIGKILL');
     await untilDead(agent);

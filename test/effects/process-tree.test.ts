@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { listProcesses, readProcess } from '../../src/effects/process-table.ts';
+import { listProcesses } from '../../src/effects/process-table.ts';
 import {
   createTree,
   createTreeWatch,

@@ -45,6 +45,7 @@ export interface AgentLifeOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly stops?: StopsByHand;
+  readonly runId?: string;
   readonly spare?: () => readonly ProcessIdentity[];
   /** Called in the middle of the start, as the reader of the output is. */
   readonly onStart?: (signs: AgentSigns) => void;
@@ -74,7 +75,7 @@ export function startAgent(command: AgentCommand, options: AgentLifeOptions = {}
   const stderrChunks: Buffer[] = [];
   const noted: (readonly ProcessIdentity[])[] = [];
   const stops = options.stops ?? stopsByHand();
-  const runId = newRunId();
+  const runId = options.runId ?? newRunId();
   let signs: AgentSigns | null = null;
   let over = false;
   const report = runAgentProcess({
@@ -157,7 +158,7 @@ export async function passTime(ms: number): Promise<void> {
 }
 
 /** Lets time pass until something has come true; the real time goes on for it, too. */
-export async function passTimeUntil(sign: () => boolean, what: string): Promise<void> {
+async function passTimeUntil(sign: () => boolean, what: string): Promise<void> {
   let passedMs = 0;
   await until(
     () => {
@@ -172,6 +173,16 @@ export async function passTimeUntil(sign: () => boolean, what: string): Promise<
 
 /** Lets time pass until the report is there. */
 export async function passTimeToTheEnd(life: AgentLife): Promise<AgentProcessReport> {
-  await passTimeUntil(life.isOver, 'the report');
-  return life.report;
+  return passTimeThrough(life.report);
+}
+
+/** Lets time pass until a promise is settled. */
+export async function passTimeThrough<T>(promise: Promise<T>): Promise<T> {
+  let settled = false;
+  const settle = () => {
+    settled = true;
+  };
+  promise.then(settle, settle);
+  await passTimeUntil(() => settled, 'the end');
+  return promise;
 }

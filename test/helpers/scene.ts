@@ -93,7 +93,9 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
       names('Needs_Action').map((name) => {
         const text = read(`Needs_Action/${name}`);
         const frontMatter = /^---\n([\s\S]*?\n)---\n/.exec(text)?.[1] ?? '';
-        const command = /^(`{3,})sh\n([\s\S]*?)\n\1$/m.exec(text)?.[2] ?? '';
+        // What is quoted before may hold anything, headings and fences too.
+        const lastPart = text.slice(text.lastIndexOf('\n## What to do next\n'));
+        const command = /^(`{3,})sh\n([\s\S]*?)\n\1$/m.exec(lastPart)?.[2] ?? '';
         const path = join(folder, 'Needs_Action', name);
         return { name, path, text, frontMatter: parse(frontMatter), command };
       }),

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { planRun, startRun } from '../../compose.ts';
-import { withoutControls } from '../../core/material.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import { type SettingName, settingNames } from '../../core/settings.ts';
 import { UsageError } from '../../errors.ts';
@@ -18,10 +17,11 @@ When the file is there and you have read it back, state the promise GREETING_REA
 export async function demo(): Promise<number> {
   const vault = await mkdtemp(path.join(tmpdir(), 'ralph-demo-'));
   try {
-    const { settings, sources } = resolveSettings([demoLayer(vault)]);
+    const { settings, sources, bad } = resolveSettings([demoLayer(vault)]);
     const planned = await planRun({
       settings,
       sources,
+      bad,
       taskType: 'default',
       passthrough: [],
       startDir: vault,
@@ -30,7 +30,7 @@ export async function demo(): Promise<number> {
       newTaskId: () => 'demo',
     });
     if ('problems' in planned) throw new UsageError(planned.problems);
-    const view = await viewFor(settings);
+    const view = await viewFor(settings, 'claude');
     view.notice(
       'This is the real loop with a stand-in agent: no account, no network, nothing kept.',
     );
@@ -42,7 +42,7 @@ export async function demo(): Promise<number> {
       agentPrefixArgs: [fileURLToPath(new URL('stand-in-agent.js', import.meta.url))],
     });
     if (fields.final_message !== null) {
-      process.stdout.write(`${withoutControls(fields.final_message)}\n`);
+      process.stdout.write(`${fields.final_message}\n`);
     }
     process.stderr.write('ralph: the folder of the demo is removed again\n');
     return fields.exit_code;

@@ -1,12 +1,17 @@
 import { Chalk } from 'chalk';
 import { planRun, type RunPlan, startRun } from '../../compose.ts';
 import { describeCompletion } from '../../core/completion.ts';
-import { withoutControls } from '../../core/material.ts';
+import { oneLine } from '../../core/material.ts';
 import { judgePromise } from '../../core/promise.ts';
 import type { Settings } from '../../core/settings.ts';
 import { defaultTaskId } from '../../core/task-id.ts';
 import { UsageError } from '../../errors.ts';
-import { PERMISSIONS_NOTICE, promptStatesPromise, startLine } from '../../report/messages.ts';
+import {
+  type AgentName,
+  PERMISSIONS_NOTICE,
+  promptStatesPromise,
+  startLine,
+} from '../../report/messages.ts';
 import { allOf, type View } from '../../report/view.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { type ReadFlags, readFlags } from '../settings/flags.ts';
@@ -35,21 +40,23 @@ export async function runCommand(argv: readonly string[], help: () => string): P
     ...('problems' in planned ? planned.problems : []),
   ];
   if ('problems' in planned || problems.length > 0) {
-    throw new UsageError([...problems, ...collected.notices]);
+    throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
   }
   const { plan } = planned;
   if (settings.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
     return dryRun(plan, collected.notices);
   }
-  const view = await viewFor(settings);
+  const view = await viewFor(settings, plan.policy.agent);
   for (const notice of [...collected.notices, ...announcements(plan)]) view.notice(notice);
   const { fields } = await startRun({ plan, view, again: againCommand(flags, plan) });
-  if (!settings.json && fields.status === 'completed' && fields.final_message !== null) {
-    const message = withoutControls(fields.final_message);
-    process.stdout.write(message.endsWith('\n') ? message : `${message}\n`);
-  }
+  if (!settings.json && fields.status === 'completed') printResult(fields.final_message ?? '');
   return fields.exit_code;
+}
+
+function printResult(message: string): void {
+  if (message.trim() !== '')
+    process.stdout.write(message.endsWith('\n') ? message : `${message}\n`);
 }
 
 /** What a person should know before the first iteration, one sentence each. */
@@ -84,7 +91,7 @@ export function planWarnings(plan: RunPlan): readonly string[] {
 }
 
 /** The views that the settings ask for; only what is needed is loaded. */
-export async function viewFor(settings: Settings): Promise<View> {
+export async function viewFor(settings: Settings, agent: AgentName): Promise<View> {
   const { stderr, stdout } = process;
   const views: View[] = [];
   if (settings.json) {
@@ -93,8 +100,8 @@ export async function viewFor(settings: Settings): Promise<View> {
   }
   if (settings.quiet) {
     const { quietView } = await import('../../report/plain.ts');
-    views.push(quietView(stderr));
-  } else if (stderr.isTTY && process.env.TERM !== 'dumb') {
+    views.push(quietView(stderr, agent));
+  } else if (isLiveTerminal()) {
     const { liveView } = await import('../../report/live.ts');
     const colorless = settings.noColor || Boolean(process.env.NO_COLOR);
     views.push(
@@ -102,14 +109,23 @@ export async function viewFor(settings: Settings): Promise<View> {
         stream: stderr,
         colors: new Chalk({ level: colorless ? 0 : 1 }),
         verbose: settings.verbose,
+        agent,
         nowMs: () => performance.now(),
       }),
     );
   } else {
     const { plainView } = await import('../../report/plain.ts');
-    views.push(plainView(stderr, { verbose: settings.verbose }));
+    views.push(plainView(stderr, { verbose: settings.verbose, agent }));
   }
   return allOf(views);
+}
+
+/** Job runners give terminals of no width at all, on which nothing can be drawn. */
+const NARROWEST_COLUMNS = 20;
+
+function isLiveTerminal(): boolean {
+  const { stderr } = process;
+  return stderr.isTTY && stderr.columns >= NARROWEST_COLUMNS && process.env.TERM !== 'dumb';
 }
 
 async function readStdin(): Promise<Uint8Array> {

@@ -17,6 +17,7 @@ export interface CollectRequest {
 export interface CollectedSettings {
   readonly settings: Settings;
   readonly sources: Sources;
+  readonly bad: ReadonlySet<SettingName>;
   readonly taskType: string;
   readonly problems: readonly string[];
   readonly notices: readonly string[];
@@ -50,6 +51,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
   return {
     settings: resolved.settings,
     sources: resolved.sources,
+    bad: resolved.bad,
     taskType: textOf(written) ?? 'default',
     problems: [...resolved.problems, ...search.problems, ...config.problems, ...type.problems],
     notices: [...search.notices, ...config.notices, ...variables.warnings],

@@ -106,15 +106,24 @@ function strayWords(words: readonly string[]): readonly string[] {
   words.forEach((word, index) => {
     if (word.startsWith('-') && word !== '-') {
       const flag = word.replace(/=.*$/s, '');
-      const near = nearest(flag, flags);
       problems.push(
-        `${flag} is not a flag of ralph run${near === null ? '' : `; did you mean ${near}?`}`,
+        flags.includes(flag) ? `${flag} takes no value; found '${word}'.` : unknown(flag, flags),
       );
-    } else if (!words[index - 1]?.startsWith('-')) {
+    } else if (!isUnknownFlag(words[index - 1])) {
       problems.push(
         `ralph run expects only flags; found '${word}'. Quote a value that has spaces, and put what is meant for the agent after --.`,
       );
     }
   });
   return problems;
+}
+
+function unknown(flag: string, flags: readonly string[]): string {
+  const near = nearest(flag, flags);
+  return `${flag} is not a flag of ralph run${near === null ? '' : `; did you mean ${near}?`}`;
+}
+
+/** Whether the word after this one may be its value. */
+function isUnknownFlag(word: string | undefined): boolean {
+  return word?.startsWith('-') === true && !word.includes('=');
 }

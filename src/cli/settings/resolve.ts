@@ -6,6 +6,7 @@ export interface ResolvedSettings {
   /** A bad value is replaced by its default here, so that whatever else is wrong can be said too. */
   readonly settings: Settings;
   readonly sources: Sources;
+  readonly bad: ReadonlySet<SettingName>;
   readonly problems: readonly string[];
 }
 
@@ -24,17 +25,19 @@ export function resolveSettings(layers: readonly Layer[]): ResolvedSettings {
   for (const layer of layers) problems.push(...badValues(layer));
   const values: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
+  const bad = new Set<SettingName>();
   for (const name of settingNames()) {
     const written = firstWritten(name, layers);
     const parsed = written === undefined ? null : parseValue(SETTINGS[name].type, written.value);
     const isGood = parsed !== null && 'value' in parsed;
+    if (parsed !== null && !isGood) bad.add(name);
     values[name] = isGood ? parsed.value : defaultValue(name);
     sources[name] = isGood && written ? written.source : { kind: 'default', where: 'default' };
   }
   if (!areSettings(values) || !areSources(sources)) {
     throw new Error('the table of settings does not make settings');
   }
-  return { settings: values, sources, problems };
+  return { settings: values, sources, bad, problems };
 }
 
 function badValues(layer: Layer): readonly string[] {

@@ -1,0 +1,122 @@
+import { isGiven, type Source, type Sources } from './setting-source.ts';
+import { SETTINGS, type SettingName, type Settings } from './settings.ts';
+import { shellWords } from './shell-words.ts';
+
+/** A run as it was asked for. */
+export interface WrittenRun {
+  readonly settings: Settings;
+  readonly sources: Sources;
+  /** Settings whose value was bad: nothing more is to be said of them. */
+  readonly bad: ReadonlySet<SettingName>;
+  /** What the user gave after `--`. */
+  readonly passthrough: readonly string[];
+}
+
+/** Everything about the settings that cannot hold together, one sentence each. */
+export function settingsProblems(run: WrittenRun): readonly string[] {
+  return [
+    ...conditionProblems(run),
+    ...limitProblems(run),
+    ...agentProblems(run),
+    ...passthroughProblems(run),
+  ];
+}
+
+function conditionProblems({ settings, sources }: WrittenRun): readonly string[] {
+  const problems: string[] = [];
+  if (settings.watchGlob.some((glob) => glob.trim() === '')) {
+    problems.push(
+      `${sources.watchGlob.where} expects a pattern such as "out/*.md"; found an empty text.`,
+    );
+  }
+  if (settings.watchFile?.trim() === '') {
+    problems.push(`${sources.watchFile.where} expects a file; found an empty text.`);
+  }
+  // Written once for many tasks these are harmless; on the command line they are a slip.
+  if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
+    problems.push('--watch-existing needs --watch-glob, and none was given.');
+  }
+  if (settings.doneFolder !== null && isFlag(sources.doneFolder) && settings.watchFile === null) {
+    problems.push('--done-folder needs --watch-file, and none was given.');
+  }
+  if (settings.quiet && settings.verbose) {
+    problems.push(`${sources.quiet.where} and ${sources.verbose.where} exclude each other.`);
+  }
+  return problems;
+}
+
+function isFlag(source: Source): boolean {
+  return source.kind === 'flag';
+}
+
+const LIMITS: readonly SettingName[] = ['iterationTimeout', 'idleTimeout', 'timeout', 'delay'];
+
+/** Limits that cannot hold together. A default or a task type's limit gives way instead. */
+function limitProblems({ settings, sources, bad }: WrittenRun): readonly string[] {
+  const problems: string[] = [];
+  const { iterationTimeout, idleTimeout, timeout } = settings;
+  if (LIMITS.some((name) => bad.has(name))) return [];
+  if (isGiven(sources.iterationTimeout) && iterationTimeout > timeout) {
+    problems.push(
+      `${sources.iterationTimeout.where} (${seconds(iterationTimeout)}) is longer than the time for the whole task (${seconds(timeout)}, ${sources.timeout.where}); lower the one or raise the other.`,
+    );
+  }
+  if (idleTimeout !== null && idleTimeout > Math.min(iterationTimeout, timeout)) {
+    problems.push(
+      `${sources.idleTimeout.where} (${seconds(idleTimeout)}) is longer than an iteration may last (${seconds(Math.min(iterationTimeout, timeout))}, ${sources.iterationTimeout.where}), so it would never be reached; lower it or raise --iteration-timeout.`,
+    );
+  }
+  if (settings.maxIterations > 1 && settings.delay >= timeout) {
+    problems.push(
+      `${sources.delay.where} (${seconds(settings.delay)}) leaves no time for a second iteration within the whole task (${seconds(timeout)}, ${sources.timeout.where}); lower it or raise --timeout.`,
+    );
+  }
+  return problems;
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000}s`;
+}
+
+/** The kind of agent. A command says of itself which kind is meant, unless a kind was named. */
+export function agentOf({ settings, sources }: WrittenRun): 'claude' | 'command' {
+  if (isGiven(sources.agent)) return settings.agent;
+  return settings.agentCommand === null ? 'claude' : 'command';
+}
+
+function agentProblems(run: WrittenRun): readonly string[] {
+  const { settings, sources } = run;
+  if (agentOf(run) === 'claude') {
+    const isOdd = settings.agentCommand !== null && isFlag(sources.agentCommand);
+    return isOdd ? ['--agent-command goes with --agent command; found --agent claude.'] : [];
+  }
+  const problems = CLAUDE_ONLY.filter((name) => isFlag(sources[name])).map(
+    (name) => `${SETTINGS[name].flag} is for --agent claude; found --agent command.`,
+  );
+  const words = shellWords(settings.agentCommand ?? '');
+  if (words === null) {
+    problems.push(`--agent-command has a quote that is not closed: ${settings.agentCommand}`);
+  } else if (words.length === 0) {
+    problems.push('--agent command needs --agent-command "PROGRAM ARGUMENTS", and none was given.');
+  }
+  return problems;
+}
+
+const CLAUDE_ONLY: readonly SettingName[] = [
+  'claudeBin',
+  'model',
+  'permissionMode',
+  'allowedTools',
+  'dangerouslySkipPermissions',
+];
+
+/** Ralph reads structured output and writes the prompt itself: these would break both. */
+const NOT_AFTER_DASHES = ['--output-format', '--input-format'];
+
+function passthroughProblems(run: WrittenRun): readonly string[] {
+  const { passthrough } = run;
+  if (agentOf(run) !== 'claude') return [];
+  return NOT_AFTER_DASHES.filter((flag) =>
+    passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)),
+  ).map((flag) => `${flag} after -- would break how ralph talks to claude; take it out.`);
+}

@@ -1,0 +1,127 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { SETTINGS, settingNames } from '../../src/core/settings.ts';
+import { EXIT_CODES } from '../../src/exit-codes.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** What `ralph` prints; a wide terminal must not widen it. */
+function help(...args: readonly string[]): string {
+  const env = { PATH: process.env.PATH ?? '', COLUMNS: '300' };
+  const argv = [join(root, 'bin/ralph.js'), ...args];
+  const { stdout, status } = spawnSync(process.execPath, argv, { env, encoding: 'utf8' });
+  expect(status).toBe(0);
+  return stdout;
+}
+
+/** The names under `Commands:`. */
+function commands(): readonly string[] {
+  const list = help('--help').split(/^Commands:$/m)[1] ?? '';
+  return [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? '');
+}
+
+describe('ralph run --help', () => {
+  const text = help('run', '--help');
+
+  test.each(settingNames())('tells of %s', (name) => {
+    const { flag, short, argument, help: sentence, default: value } = SETTINGS[name];
+    const written = `${short === undefined ? '' : `${short}, `}${flag}${argument === undefined ? '' : ` <${argument}>`}`;
+    expect(text).toMatch(new RegExp(`^  ${escaped(written)}(\\s|$)`, 'm'));
+    const folded = text.replace(/\s+/g, ' ');
+    expect(folded).toContain(sentence);
+    if (value !== undefined) expect(folded).toContain(`(default: ${value})`);
+  });
+
+  test('tells of no flag that is not there', () => {
+    const known = new Set(settingNames().map((name) => SETTINGS[name].flag));
+    const told = [...text.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag ?? '');
+    expect(told.filter((flag) => !known.has(flag))).toEqual(['--help']);
+    expect(new Set(told).size).toBe(told.length);
+  });
+});
+
+test('help fits a terminal of 80 columns, without a space at a line end', () => {
+  for (const args of [[], ...commands().map((name) => [name])]) {
+    for (const line of help(...args, '--help').split('\n')) {
+      expect(line.length).toBeLessThanOrEqual(80);
+      expect(line).toBe(line.trimEnd());
+    }
+  }
+});
+
+describe('README.md', () => {
+  test('has the exit codes of the program', () => {
+    const rows = tableAfter(read('README.md'), /^\|\s*code\s*\|\s*status\s*\|\s*meaning\s*\|/im);
+    const plain = (cell: string): string => cell.replaceAll('`', '').trim();
+    expect(rows.map((cells) => cells.map(plain))).toEqual(
+      EXIT_CODES.map(({ code, status, meaning }) => [code, status, meaning].map(plain)),
+    );
+  });
+
+  test('names only commands and flags that are there', () => {
+    const code = codeOf(read('README.md'));
+    const known = new Set([...commands(), 'help']);
+    const used = [...code.matchAll(/(?:^|[\s;&|(])(?:npx )?ralph ([a-z]+)/gm)].map(
+      ([, name]) => name ?? '',
+    );
+    expect(used).toEqual(expect.arrayContaining(['run', 'demo']));
+    expect(used.filter((name) => !known.has(name))).toEqual([]);
+
+    const flags = new Set([
+      ...settingNames().flatMap((name) => [SETTINGS[name].flag, ...(SETTINGS[name].aliases ?? [])]),
+      ...['--help', '--version'],
+    ]);
+    for (const line of code.replaceAll('\\\n', ' ').split('\n')) {
+      const words = /(?:^|[\s;&|(])ralph run\b(.*)/.exec(line)?.[1]?.split(/\s--(?:\s|$)/)[0] ?? '';
+      for (const [flag] of words
+        .replace(/"[^"]*"|'[^']*'/g, '')
+        .matchAll(/(?<!\S)--[a-z][\w-]*/g)) {
+        expect({ flag, known: flags.has(flag) }).toEqual({ flag, known: true });
+      }
+    }
+  });
+
+  test('runs only scripts of the package', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    for (const [, name = ''] of codeOf(read('README.md')).matchAll(/npm run ([\w:-]+)/g)) {
+      expect(Object.keys(scripts)).toContain(name);
+    }
+  });
+});
+
+test('the lock file sends nobody to a host of its own', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { resolved?: string }>;
+  };
+  const resolved = Object.values(packages).map((entry) => entry.resolved);
+  expect(resolved.filter((where) => where !== undefined)).toEqual([]);
+});
+
+/** What stands in fences and in backticks. */
+function codeOf(markdown: string): string {
+  const fences = [...markdown.matchAll(/^(`{3,})[^\n]*\n([\s\S]*?)^\1$/gm)].map(
+    ([, , code]) => code,
+  );
+  const inline = [...markdown.replace(/^(`{3,})[\s\S]*?^\1$/gm, '').matchAll(/`([^`\n]+)`/g)].map(
+    ([, code]) => code,
+  );
+  return [...fences, ...inline].join('\n');
+}
+
+/** The cells of a table's rows, by the line that begins it. */
+function tableAfter(markdown: string, head: RegExp): readonly (readonly string[])[] {
+  const start = markdown.search(head);
+  expect(start).toBeGreaterThanOrEqual(0);
+  const lines = markdown.slice(start).split('\n').slice(2);
+  const end = lines.findIndex((line) => !line.startsWith('|'));
+  return lines
+    .slice(0, end === -1 ? lines.length : end)
+    .map((line) => line.replace(/^\||\|$/g, '').split(/(?<!\\)\|/));
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

@@ -1,0 +1,226 @@
+import { mkdir, symlink, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Turn } from '../helpers/fake-claude.ts';
+import { makeScene, type Scene } from '../helpers/scene.ts';
+
+const WEEK_AGO = new Date(Date.now() - 7 * 24 * 3600 * 1000);
+
+async function oldFile(scene: Scene, path: string, content = 'old text'): Promise<void> {
+  await utimes(await scene.write(path, content), WEEK_AGO, WEEK_AGO);
+}
+
+/** A turn that runs a command and says something that states nothing. */
+function does(shell: string, more: Turn = {}): Turn {
+  return { shell, text: 'Working.', ...more };
+}
+
+describe('--watch-glob', () => {
+  const OUT = ['--watch-glob', 'out/*.md'];
+
+  test.for<[string, string, number]>([
+    ['nothing happens', ':', 3],
+    ['a new one', 'echo new > out/b.md', 0],
+    ['an empty new one', ': > out/b.md', 0],
+    ['the old one, longer', 'echo more >> out/a.md', 0],
+    ['the old one, changed in the same size', 'printf "new text" > out/a.md', 0],
+    [
+      'the old one, changed in the same size and dated back',
+      'printf "new text" > x && touch -r out/a.md x && mv x out/a.md',
+      0,
+    ],
+    ['the old one, only touched', 'touch out/a.md', 3],
+    ['the old one, written again as it was', 'cp out/a.md x && cat x > out/a.md', 3],
+    ['the old one, replaced by its copy', 'cp out/a.md x && mv x out/a.md', 3],
+    ['the old one, with other rights', 'chmod 600 out/a.md', 3],
+    ['the old one, deleted', 'rm out/a.md', 3],
+    ['a folder', 'mkdir out/b.md', 3],
+    ['a link to a file', 'echo x > x.md && ln -s ../x.md out/b.md', 3],
+    ['the old one, replaced by a link', 'echo x > x.md && ln -sf ../x.md out/a.md', 3],
+    ['a named pipe', 'mkfifo out/b.md', 3],
+    ['a file elsewhere', 'mkdir out/deep && echo x > out/deep/b.md && echo x > b.md', 3],
+    ['a hidden file', 'echo x > out/.b.md', 3],
+  ])('a week-old file matches; %s', async ([, shell, expected]) => {
+    const scene = await makeScene(does(shell));
+    await oldFile(scene, 'out/a.md');
+    const { exitCode, stdout } = await scene.run([...OUT, '-n', '1']);
+    expect(exitCode).toBe(expected);
+    expect(stdout).toBe(expected === 0 ? 'Working.\n' : '');
+    if (expected !== 0) return;
+    expect(scene.state().evidence.kind).toBe('watch-glob');
+    expect(scene.state().evidence.detail).toMatch(/^out\/[ab]\.md$/);
+  });
+
+  test('--watch-existing counts what was there', async () => {
+    const scene = await makeScene(does(':'));
+    await oldFile(scene, 'out/a.md');
+    expect((await scene.run([...OUT, '--watch-existing', '-n', '1'])).exitCode).toBe(0);
+    expect(scene.fake.calls()).toHaveLength(1);
+  });
+
+  test.for<[string, readonly string[], string]>([
+    ['a dot path that is written out', ['.github/*.yml'], 'mkdir .github; : > .github/ci.yml'],
+    ['a hidden file that is written out', ['out/.done'], ': > out/.done'],
+    ['deep', ['**/report.md'], 'mkdir -p a/b; : > a/b/report.md'],
+    ['one of several', ['nowhere/*', 'out/{x,y}.md'], ': > out/y.md'],
+    ['from above', ['../sibling/*.md'], 'mkdir ../sibling; : > ../sibling/x.md'],
+    ['with ./', ['./out/x.md'], ': > out/x.md'],
+    ['a name with spaces', ['out/my report.md'], ': > "out/my report.md"'],
+  ])('a pattern: %s', async ([, globs, shell]) => {
+    const scene = await makeScene([does(':'), does(shell)]);
+    await oldFile(scene, 'out/a.md');
+    const watch = globs.flatMap((glob) => ['--watch-glob', glob]);
+    expect((await scene.run([...watch, '-n', '3'])).exitCode).toBe(0);
+    expect(scene.fake.calls()).toHaveLength(2);
+    expect(scene.state()).toMatchObject({ watch_glob: globs, completion_promise: null });
+  });
+
+  test('an absolute pattern', async () => {
+    const scene = await makeScene(does(': > out/x.md'));
+    await oldFile(scene, 'out/a.md');
+    const { exitCode } = await scene.run(['--watch-glob', join(scene.folder, 'out/*'), '-n', '1']);
+    expect(exitCode).toBe(0);
+  });
+
+  test('is looked up where the agent works, not in the vault', async () => {
+    const scene = await makeScene([does(': > ../x.md'), does(': > x.md')]);
+    await scene.write('repo/a', '');
+    const where = ['--cwd', 'repo', '--vault', '.'];
+    expect((await scene.run([...where, '--watch-glob', 'x.md', '-n', '2'])).exitCode).toBe(0);
+    expect(scene.fake.calls()).toHaveLength(2);
+  });
+
+  test.for<[string, Turn]>([
+    ['failed', { exitCode: 1 }],
+    ['gave no result', { noResult: true }],
+    ['reported an error', { isError: true, text: 'It broke.' }],
+    ['was cut off by its time limit', { hangs: true }],
+  ])('a match of an iteration that %s counts from the next that ends well', async ([, turn]) => {
+    const scene = await makeScene([does(': > out/b.md', turn), { text: 'Now it is whole.' }]);
+    await scene.write('out/a.md', '');
+    const { exitCode, stdout } = await scene.run([...OUT, '--iteration-timeout', '2s', '-n', '3']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'Now it is whole.\n' });
+    expect(scene.fake.calls()).toHaveLength(2);
+  });
+
+  test('the reminder says what is awaited, and asks for no promise', async () => {
+    const scene = await makeScene([does(':'), does(': > out/x.md')]);
+    await scene.write('out/a.md', '');
+    expect((await scene.run(OUT)).exitCode).toBe(0);
+    const stdin = scene.fake.calls()[1]?.stdin;
+    expect(stdin).toMatch(
+      /The task is NOT yet complete\. Please continue and ensure .*'out\/\*\.md'/,
+    );
+    expect(stdin).not.toContain('<promise>');
+  });
+
+  test('words do not complete a task that waits for a file', async () => {
+    const scene = await makeScene({ text: 'TASK_COMPLETE' });
+    expect((await scene.run([...OUT, '-n', '1'])).exitCode).toBe(3);
+  });
+
+  test('a task that is completed without a word prints nothing', async () => {
+    const scene = await makeScene({ shell: 'mkdir out; : > out/x.md' });
+    const { exitCode, stdout } = await scene.run([...OUT, '-n', '1']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
+  });
+});
+
+test('the words of an earlier iteration are not the result', async () => {
+  const scene = await makeScene();
+  await scene.write('agent.sh', 'test $RALPH_ITERATION = 1 && echo "It failed." || : > done.txt');
+  const agent = ['--agent', 'command', '--agent-command', 'sh agent.sh'];
+  const { exitCode, stdout } = await scene.run([...agent, '--watch-glob', 'done.txt']);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
+});
+
+describe('--watch-file', () => {
+  const WATCH = ['--watch-file', 'Needs_Action/x.md'];
+
+  test('moved to Done', async () => {
+    const scene = await makeScene([does(':'), does('mkdir Done && mv Needs_Action/x.md Done/')]);
+    await scene.write('Needs_Action/x.md', 'task');
+    const { exitCode } = await scene.run([...WATCH, '-n', '3']);
+    expect(exitCode).toBe(0);
+    expect(scene.fake.calls()).toHaveLength(2);
+    expect(scene.state().evidence).toEqual({
+      kind: 'file-moved',
+      detail: join(scene.folder, 'Done/x.md'),
+    });
+    expect(scene.fake.calls()[1]?.stdin).toMatch(
+      /NOT yet complete.*'Needs_Action\/x\.md' has been moved/,
+    );
+  });
+
+  test.for<[string, string, number]>([
+    ['is deleted', 'rm Needs_Action/x.md', 3],
+    ['is moved elsewhere', 'mkdir Else && mv Needs_Action/x.md Else/', 3],
+    ['stays, and one of its name is there already', ':', 3],
+    ['stays, and the one of its name is touched', 'touch Done/x.md', 3],
+    ['is moved over the one of its name', 'mv Needs_Action/x.md Done/', 0],
+    ['goes, and a folder of its name is made', 'rm Done/x.md && mkdir Done/x.md', 3],
+    ['goes, and a link of its name is made', 'ln -sf ../Needs_Action/x.md Done/x.md', 3],
+  ])('Done holds one of the same name; the file %s', async ([, shell, expected]) => {
+    const scene = await makeScene(does(shell));
+    await scene.write('Needs_Action/x.md', 'task');
+    await oldFile(scene, 'Done/x.md');
+    expect((await scene.run([...WATCH, '-n', '1'])).exitCode).toBe(expected);
+  });
+
+  test('is looked up in the vault first, then where the agent works', async () => {
+    const shell = 'mkdir -p ../vault/Done && mv ../vault/in/x.md ../vault/Done/';
+    const scene = await makeScene([does('mkdir -p Done && mv in/x.md Done/'), does(shell)]);
+    await scene.write('vault/in/x.md', 'of the vault');
+    await scene.write('repo/in/x.md', 'of the repository');
+    const where = ['--vault', 'vault', '--cwd', 'repo', '--watch-file', 'in/x.md'];
+    expect((await scene.run([...where, '-n', '3'])).exitCode).toBe(0);
+    expect(scene.fake.calls()).toHaveLength(2);
+    expect(scene.names('vault')).toEqual(['.ralph_state', 'Done', 'in']);
+    expect(scene.names('repo')).toEqual(['Done', 'in']);
+  });
+
+  test.for(['finished', './finished/', 'ABSOLUTE'])('--done-folder %s', async (folder) => {
+    const scene = await makeScene(does('mv in/x.md finished/'));
+    await mkdir(join(scene.folder, 'finished'));
+    await scene.write('in/x.md', 'task');
+    const done = folder === 'ABSOLUTE' ? join(scene.folder, 'finished') : folder;
+    const watch = ['--watch-file', join(scene.folder, 'in/x.md'), '--done-folder', done];
+    expect((await scene.run([...watch, '-n', '1'])).exitCode).toBe(0);
+  });
+});
+
+describe('conditions together', () => {
+  const BOTH = ['--promise', 'COMPLETE', '--watch-glob', 'out/*.md', '--watch-file', 'in/x.md'];
+
+  test.for<[string, Turn, string]>([
+    ['the promise', { text: 'COMPLETE' }, 'promise'],
+    ['the new file', does('mkdir out; : > out/a.md'), 'watch-glob'],
+    ['the moved file', does('mkdir Done; mv in/x.md Done/'), 'file-moved'],
+    [
+      'a file beside refused tools',
+      { ...does('mkdir out; : > out/a.md'), ...refused() },
+      'watch-glob',
+    ],
+  ])('any of them completes: %s', async ([, turn, kind]) => {
+    const scene = await makeScene([does(':'), turn]);
+    await scene.write('in/x.md', 'task');
+    expect((await scene.run(BOTH)).exitCode).toBe(0);
+    expect(scene.state().evidence.kind).toBe(kind);
+    const stdin = scene.fake.calls()[1]?.stdin;
+    for (const words of ["'<promise>COMPLETE</promise>'", "'out/*.md'", "'in/x.md'"]) {
+      expect(stdin).toContain(words);
+    }
+  });
+
+  test('a file that is reached through a link to a folder outside is no match', async () => {
+    const scene = await makeScene(does(': > ../outside/x.md'));
+    await mkdir(join(scene.folder, '../outside'));
+    await mkdir(join(scene.folder, 'out'));
+    await symlink('../../outside', join(scene.folder, 'out/link'));
+    expect((await scene.run(['--watch-glob', 'out/**/*.md', '-n', '1'])).exitCode).toBe(3);
+  });
+});
+
+function refused(): Turn {
+  return { denials: [{ name: 'Bash', input: { command: 'npm test' } }], text: 'COMPLETE' };
+}

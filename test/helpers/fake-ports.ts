@@ -1,0 +1,153 @@
+import type { AttemptFacts } from '../../src/core/attempt.ts';
+import { NOTHING_SEEN, type Sightings } from '../../src/core/completion.ts';
+import type { RalphEvent } from '../../src/core/events.ts';
+import type { LoopState, StopCause } from '../../src/core/machine.ts';
+import { laterBy, msBetween } from '../../src/core/task-state.ts';
+import { exitCodeFor } from '../../src/exit-codes.ts';
+import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
+import { START } from './new-task.ts';
+
+/** One start of the agent, as the test wants it. */
+interface ScriptedAttempt {
+  readonly facts: AttemptFacts;
+  /** What happens while the agent runs; the clock stands at its end already. */
+  readonly during?: (request: AgentRequest) => void;
+}
+
+export interface Script {
+  /** One for each start of the agent, in order. */
+  readonly attempts: readonly (AttemptFacts | ScriptedAttempt)[];
+  /** One for each look; nothing is seen when they are used up. */
+  readonly sightings?: readonly Sightings[];
+  /** The prompt as it stands at each reading, the last one from then on. */
+  readonly prompts?: readonly Uint8Array[];
+  /** What happens in an effect, by the words of `effects`. */
+  readonly on?: (effect: string, ports: FakePorts) => void;
+  /** Where the note was written; null: it could not be. */
+  readonly notePath?: string | null;
+}
+
+/** Ports that only write down what is asked of them, over a clock that never really waits. */
+export interface FakePorts {
+  readonly ports: Ports;
+  /**
+   * Every effect in its order: `save working 1.1`, `tell task_started`, `read prompt`,
+   * `run agent 1.1`, `look`, `wait 2000`, `close agent`, `write note`, `archive`.
+   */
+  readonly effects: string[];
+  readonly events: RalphEvent[];
+  readonly saved: LoopState[];
+  readonly requests: AgentRequest[];
+  readonly texts: string[];
+  /** A signal comes. */
+  readonly stop: (by: StopCause) => void;
+}
+
+export function fakePorts(script: Script): FakePorts {
+  const effects: string[] = [];
+  const events: RalphEvent[] = [];
+  const saved: LoopState[] = [];
+  const requests: AgentRequest[] = [];
+  const texts: string[] = [];
+  const stopped = new AbortController();
+  const attempts = [...script.attempts];
+  const sightings = [...(script.sightings ?? [])];
+  const prompts = [...(script.prompts ?? [new TextEncoder().encode('Fix the tests.')])];
+  let at = START;
+  let cause: StopCause | null = null;
+  let archived = false;
+
+  const effect = (words: string): void => {
+    effects.push(words);
+    script.on?.(words, fake);
+  };
+
+  const ports: Ports = {
+    agent: {
+      async run(request) {
+        requests.push(request);
+        const next = attempts.shift();
+        if (next === undefined) throw new Error('the script has no further attempt');
+        const { facts, during } = 'facts' in next ? next : { facts: next, during: undefined };
+        at = laterBy(at, facts.durationMs);
+        effect(`run agent ${request.iteration}.${request.attempt}`);
+        during?.(request);
+        return facts;
+      },
+      async close() {
+        effect('close agent');
+      },
+    },
+    store: {
+      async save(state) {
+        saved.push(structuredClone(state));
+        const { current_iteration, attempt } = state.task;
+        effect(`save ${state.step.kind} ${current_iteration}.${attempt}`);
+      },
+      async archive() {
+        archived = true;
+        effect('archive');
+      },
+      places: () => ({
+        stateFile: archived ? 'history/task-1.json' : 'task-1.json',
+        logDir: archived ? 'history/task-1' : 'task-1',
+      }),
+    },
+    prompt: {
+      async read() {
+        effect('read prompt');
+        return (prompts.length > 1 ? prompts.shift() : prompts[0]) ?? new Uint8Array();
+      },
+    },
+    workspace: {
+      async look() {
+        effect('look');
+        return sightings.shift() ?? NOTHING_SEEN;
+      },
+    },
+    notes: {
+      async write(_state, ending) {
+        effect(`write note ${ending.note}`);
+        return script.notePath === undefined ? 'Needs_Action/note.md' : script.notePath;
+      },
+    },
+    reporter: {
+      publish(event) {
+        events.push(event);
+        effect(`tell ${event.event}`);
+      },
+      agentText(text) {
+        texts.push(text);
+      },
+    },
+    clock: {
+      now: () => at,
+      random: () => 0,
+      async waitUntil(instant, signal) {
+        effect(`wait ${msBetween(at, instant)}`);
+        // A request to stop that came in the effect cuts the wait short.
+        if (!signal.aborted) at = instant;
+      },
+    },
+    stops: {
+      signal: stopped.signal,
+      hurry: new AbortController().signal,
+      cause: () => cause,
+    },
+    exitCode: exitCodeFor,
+  };
+
+  const fake: FakePorts = {
+    ports,
+    effects,
+    events,
+    saved,
+    requests,
+    texts,
+    stop(by) {
+      cause ??= by;
+      stopped.abort();
+    },
+  };
+  return fake;
+}

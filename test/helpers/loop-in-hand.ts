@@ -1,0 +1,96 @@
+import type { AttemptFacts } from '../../src/core/attempt.ts';
+import type { Sightings } from '../../src/core/completion.ts';
+import type { EventBody } from '../../src/core/events.ts';
+import type { Action, Ending, LoopEvent, LoopState, StopCause } from '../../src/core/machine.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import { laterBy, msBetween } from '../../src/core/task-state.ts';
+import { initialState, transition } from '../../src/core/transition.ts';
+import { loopPolicy } from './loop-policy.ts';
+import { newTask, START } from './new-task.ts';
+
+/** What one event brought: the state after it, and the actions. */
+export interface Turn {
+  readonly state: LoopState;
+  /** In short: `task_iterated`, `start-agent 2.1`, `look`, `wait`, `stop:completed`. */
+  readonly actions: readonly string[];
+  readonly told: readonly EventBody[];
+  /** How the task ended, if it did. */
+  readonly ending: Ending | null;
+  /** What stands behind the prompt, if the agent is started. */
+  readonly addition: string | null;
+  /** When the time of the whole task is over, as the agent is told; null if it is not started. */
+  readonly deadlineAt: string | null;
+  /** How long it wants to wait, in milliseconds; null if not at all. */
+  readonly waitMs: number | null;
+}
+
+/**
+ * The pure loop with a clock of its own, event by event. `start` comes first; each method lets
+ * time pass and hands one event to `transition`.
+ */
+export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number) {
+  const policy = loopPolicy(changes);
+  let state = initialState(newTask(policy, taskTimeoutMs));
+  let at = START;
+
+  const hand = (event: LoopEvent): Turn => {
+    const next = transition(state, event, policy);
+    state = next.state;
+    return turnOf(state, next.actions, at);
+  };
+  const pass = (ms: number): void => {
+    at = laterBy(at, ms);
+  };
+
+  return {
+    policy,
+    now: () => at,
+    state: () => state,
+    /** Time goes by without an event. */
+    pass,
+    start: () => hand({ kind: 'started', at, prompt: 'Fix the tests.' }),
+    /** The running attempt ends after `facts.durationMs`. */
+    attempt(facts: AttemptFacts, random = 0.5): Turn {
+      const startedAt = at;
+      pass(facts.durationMs);
+      return hand({ kind: 'attempt-ended', at, startedAt, facts, random });
+    },
+    look: (sightings: Sightings) => hand({ kind: 'looked', at, sightings }),
+    /** Waits as long as the state says, and `lateMs` longer; less than nothing sets the clock back. */
+    wait(lateMs = 0): Turn {
+      const until = state.task.wait?.until ?? at;
+      pass(Math.max(0, msBetween(at, until)) + lateMs);
+      return hand({ kind: 'waited', at });
+    },
+    stop: (by: StopCause) => hand({ kind: 'stop-requested', at, by }),
+  };
+}
+
+function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn {
+  let ending: Ending | null = null;
+  let addition: string | null = null;
+  let deadlineAt: string | null = null;
+  let waitMs: number | null = null;
+  const told: EventBody[] = [];
+  for (const action of actions) {
+    if (action.kind === 'publish') told.push(action.body);
+    if (action.kind === 'stop') ending = action.ending;
+    if (action.kind === 'start-agent') ({ addition, taskDeadlineAt: deadlineAt } = action);
+    if (action.kind === 'wait') waitMs = msBetween(at, action.until);
+  }
+  return { state, actions: actions.map(inShort), told, ending, addition, deadlineAt, waitMs };
+}
+
+function inShort(action: Action): string {
+  switch (action.kind) {
+    case 'publish':
+      return action.body.event;
+    case 'start-agent':
+      return `start-agent ${action.iteration}.${action.attempt}`;
+    case 'stop':
+      return `stop:${action.ending.status}`;
+    case 'look':
+    case 'wait':
+      return action.kind;
+  }
+}

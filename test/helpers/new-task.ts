@@ -1,0 +1,33 @@
+import type { Policy } from '../../src/core/policy.ts';
+import { newTaskState, type TaskState } from '../../src/core/task-state.ts';
+import { loopPolicy } from './loop-policy.ts';
+
+/** When the tests' tasks start. */
+export const START = '2026-01-05T10:00:00.000Z';
+
+/** A task of this policy before its first event. */
+export function newTask(policy: Policy = loopPolicy(), taskTimeoutMs = 30 * 60_000): TaskState {
+  return newTaskState(
+    {
+      taskId: 'task-1',
+      promptPreview: 'Fix the tests.',
+      promptSha256: '0'.repeat(64),
+      taskType: 'default',
+      promise: policy.promise,
+      match: policy.match,
+      watchGlobs: policy.watchGlobs,
+      watchFile: policy.watchFile,
+      doneFolder: policy.doneFolder,
+      maxIterations: policy.maxIterations,
+      taskTimeoutMs,
+      driver: {
+        pid: 1,
+        pid_started_at: START,
+        boot_id: 'boot-1',
+        host: 'host-1',
+        beat_at: START,
+      },
+    },
+    START,
+  );
+}

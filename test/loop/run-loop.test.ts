@@ -1,0 +1,689 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { AttemptFacts } from '../../src/core/attempt.ts';
+import type { Policy } from '../../src/core/policy.ts';
+import { stateJson } from '../../src/core/state-json.ts';
+import { laterBy } from '../../src/core/task-state.ts';
+import { initialState } from '../../src/core/transition.ts';
+import type { AgentRequest } from '../../src/loop/ports.ts';
+import { runLoop } from '../../src/loop/run-loop.ts';
+import {
+  answered,
+  cut,
+  errorReport,
+  notFound,
+  refusedTool,
+  retryFacts,
+  withoutReport,
+} from '../helpers/attempt-facts.ts';
+import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
+import { loopPolicy } from '../helpers/loop-policy.ts';
+import { newTask, START } from '../helpers/new-task.ts';
+
+const TAG = '<promise>DONE</promise>';
+const DONE = answered(`All good.\n${TAG}`);
+const WORK = answered('I did a part of it.');
+const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
+const NO_LOGIN = errorReport('Not logged in · Please run /login');
+const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
+const MATCHED = { watchMatches: ['out/a.md'], movedFile: null };
+const GLOBS = { watchGlobs: ['out/*.md'] };
+
+/** Runs a script to its end. */
+async function run(script: Script, changes: Partial<Policy> = {}, taskTimeoutMs?: number) {
+  const policy = loopPolicy(changes);
+  const fake = fakePorts(script);
+  const started = { kind: 'started', at: START, prompt: 'Fix the tests.' } as const;
+  const state = initialState(newTask(policy, taskTimeoutMs));
+  const end = await runLoop(fake.ports, state, started, policy);
+  return { ...fake, ...end };
+}
+
+const ENDINGS = [
+  'task_completed',
+  'task_failed',
+  'max_iterations_reached',
+  'task_timeout',
+  'task_stalled',
+  'task_budget_spent',
+  'task_usage_limited',
+  'task_stopped',
+];
+
+function endings(events: FakePorts['events']): readonly string[] {
+  return events.map(({ event }) => event).filter((event) => ENDINGS.includes(event));
+}
+
+describe('the order of effects', () => {
+  test('of a run that completes in its second iteration', async () => {
+    const { effects } = await run({ attempts: [WORK, DONE] });
+    expect(effects).toEqual([
+      'save working 1.1',
+      'tell task_started',
+      'tell iteration_started',
+      'read prompt',
+      'run agent 1.1',
+      'save waiting 1.1',
+      'tell task_iterated',
+      'wait 2000',
+      'save working 2.1',
+      'tell iteration_started',
+      'read prompt',
+      'run agent 2.1',
+      'save ended 2.1',
+      'tell task_iterated',
+      'close agent',
+      'archive',
+      'tell task_completed',
+    ]);
+  });
+
+  test('of a run that looks at files, without a delay', async () => {
+    const { effects } = await run(
+      { attempts: [WORK, WORK], sightings: [{ watchMatches: [], movedFile: null }, MATCHED] },
+      { ...GLOBS, delayMs: 0 },
+    );
+    expect(effects).toEqual([
+      'save working 1.1',
+      'tell task_started',
+      'tell iteration_started',
+      'read prompt',
+      'run agent 1.1',
+      'save looking 1.1',
+      'look',
+      'save working 2.1',
+      'tell task_iterated',
+      'tell iteration_started',
+      'read prompt',
+      'run agent 2.1',
+      'save looking 2.1',
+      'look',
+      'save ended 2.1',
+      'tell task_iterated',
+      'close agent',
+      'archive',
+      'tell task_completed',
+    ]);
+  });
+
+  test('of a passing fault and a run that is exhausted', async () => {
+    const { effects } = await run({ attempts: [OVERLOADED, WORK] }, { maxIterations: 1 });
+    expect(effects).toEqual([
+      'save working 1.1',
+      'tell task_started',
+      'tell iteration_started',
+      'read prompt',
+      'run agent 1.1',
+      'save waiting 1.1',
+      'tell agent_retry',
+      'wait 500',
+      'save working 1.2',
+      'tell iteration_started',
+      'read prompt',
+      'run agent 1.2',
+      'save ended 1.2',
+      'tell task_iterated',
+      'close agent',
+      'write note EXHAUSTED',
+      'tell max_iterations_reached',
+    ]);
+  });
+});
+
+/** Scripts that end in every way there is. */
+const WAYS: readonly {
+  readonly name: string;
+  readonly attempts: readonly AttemptFacts[];
+  readonly changes?: Partial<Policy>;
+  readonly taskTimeoutMs?: number;
+  readonly ending: string;
+  readonly exitCode: number;
+  readonly note: string | null;
+}[] = [
+  { name: 'completed', attempts: [WORK, DONE], ending: 'task_completed', exitCode: 0, note: null },
+  { name: 'failed', attempts: [NO_LOGIN], ending: 'task_failed', exitCode: 1, note: 'FAILED' },
+  { name: 'no agent', attempts: [notFound()], ending: 'task_failed', exitCode: 1, note: 'FAILED' },
+  {
+    name: 'exhausted',
+    attempts: [WORK, WORK],
+    changes: { maxIterations: 2 },
+    ending: 'max_iterations_reached',
+    exitCode: 3,
+    note: 'EXHAUSTED',
+  },
+  {
+    name: 'out of time',
+    attempts: [{ ...WORK, durationMs: 20_000 }],
+    taskTimeoutMs: 10_000,
+    ending: 'task_timeout',
+    exitCode: 4,
+    note: 'TIMEOUT',
+  },
+  {
+    name: 'stalled',
+    attempts: [REFUSED, REFUSED],
+    ending: 'task_stalled',
+    exitCode: 5,
+    note: 'STALLED',
+  },
+  {
+    name: 'limited',
+    attempts: [OVERLOADED, OVERLOADED],
+    changes: { retries: 1, maxWaitMs: 0 },
+    ending: 'task_usage_limited',
+    exitCode: 75,
+    note: 'LIMITED',
+  },
+];
+
+describe.each(WAYS)(
+  'a run that is $name',
+  ({ attempts, changes, taskTimeoutMs, ending, exitCode, note }) => {
+    const start = () => run({ attempts }, changes, taskTimeoutMs);
+
+    test('tells its end once, as the last thing it does', async () => {
+      const { effects, events } = await start();
+      expect(endings(events)).toEqual([ending]);
+      expect(effects.at(-1)).toBe(`tell ${ending}`);
+    });
+
+    test('closes the agent once, after it is saved and before anything is left for people', async () => {
+      const { effects } = await start();
+      expect(effects.filter((effect) => effect === 'close agent')).toHaveLength(1);
+      const after = effects.slice(effects.indexOf('close agent') + 1);
+      expect(after).toEqual([
+        ...(note === null ? [] : [`write note ${note}`]),
+        ...(exitCode === 0 ? ['archive'] : []),
+        `tell ${ending}`,
+      ]);
+    });
+
+    test('saves the end before it acts on it', async () => {
+      const { effects, saved, fields, state } = await start();
+      const ended = effects.findIndex((effect) => effect.startsWith('save ended'));
+      expect(ended).toBeGreaterThan(effects.findLastIndex((effect) => effect.startsWith('run')));
+      expect(ended).toBeLessThan(effects.indexOf('close agent'));
+      expect(saved.at(-1)?.task).toEqual(state.task);
+      expect(state.task).toMatchObject({
+        status: fields.status,
+        exit_reason: fields.exit_reason,
+        driver: null,
+      });
+    });
+
+    test('saves before every start of the agent, which reads the prompt afresh', async () => {
+      const { effects, requests } = await start();
+      expect(requests).toHaveLength(attempts.length);
+      for (const [index, effect] of effects.entries()) {
+        if (!effect.startsWith('run agent')) continue;
+        expect(effects[index - 1]).toBe('read prompt');
+        expect(effects.slice(0, index).findLast((one) => one.startsWith('save'))).toBe(
+          effect.replace('run agent', 'save working'),
+        );
+      }
+    });
+
+    test('says so in its ending', async () => {
+      const { fields, events, state } = await start();
+      expect(fields).toMatchObject({
+        exit_code: exitCode,
+        iterations_used: state.task.metrics.iterations,
+        usage: state.task.usage,
+        note: note === null ? null : 'Needs_Action/note.md',
+        state_file: exitCode === 0 ? 'history/task-1.json' : 'task-1.json',
+        log_dir: exitCode === 0 ? 'history/task-1' : 'task-1',
+      });
+      expect(events.at(-1)).toMatchObject({ event: ending, ...fields });
+    });
+  },
+);
+
+describe('a request to stop', () => {
+  const stopCodes = [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const;
+
+  test.each(stopCodes)('while the agent works: %s', async (by, exitCode) => {
+    const { effects, events, fields, state } = await run({
+      attempts: [WORK, cut('stop-requested')],
+      on: (effect, fake) => {
+        if (effect === 'run agent 2.1') fake.stop(by);
+      },
+    });
+    expect(effects.slice(effects.indexOf('run agent 2.1') + 1)).toEqual([
+      'save ended 2.1',
+      'close agent',
+      'tell task_stopped',
+    ]);
+    expect(endings(events)).toEqual(['task_stopped']);
+    expect(fields).toMatchObject({
+      status: 'stopped',
+      exit_reason: `stopped:${by}`,
+      exit_code: exitCode,
+      iterations_used: 1,
+      note: null,
+    });
+    expect(state.task.status).toBe('stopped');
+  });
+
+  test.each(stopCodes)('during a delay: %s', async (by, exitCode) => {
+    const { effects, events, fields, state } = await run({
+      attempts: [WORK],
+      on: (effect, fake) => {
+        if (effect === 'wait 2000') fake.stop(by);
+      },
+    });
+    // No iteration is said to start that never does, in events as in the state.
+    expect(effects.slice(effects.indexOf('wait 2000') + 1)).toEqual([
+      'save ended 1.1',
+      'close agent',
+      'tell task_stopped',
+    ]);
+    expect(endings(events)).toEqual(['task_stopped']);
+    expect(fields).toMatchObject({ status: 'stopped', exit_code: exitCode, iterations_used: 1 });
+    expect(state.task).toMatchObject({ current_iteration: 1, attempt: 1, wait: null });
+  });
+
+  test('during a back-off', async () => {
+    const { effects, state } = await run({
+      attempts: [OVERLOADED],
+      on: (effect, fake) => {
+        if (effect === 'wait 500') fake.stop('SIGINT');
+      },
+    });
+    expect(effects.slice(effects.indexOf('wait 500') + 1)).toEqual([
+      'save ended 1.1',
+      'close agent',
+      'tell task_stopped',
+    ]);
+    expect(state.task).toMatchObject({ status: 'stopped', current_iteration: 1, attempt: 1 });
+  });
+
+  test('wakes the loop: it waits no longer', async () => {
+    const { state } = await run({
+      attempts: [OVERLOADED, OVERLOADED],
+      on: (effect, fake) => {
+        if (effect.startsWith('wait') && effect !== 'wait 500') fake.stop('SIGINT');
+      },
+    });
+    expect(state.task.finished_at).toBe(laterBy(START, 2_500));
+  });
+
+  test.each<[name: string, changes: Partial<Policy>]>([
+    ['with a delay to come', {}],
+    ['with no delay to come', { delayMs: 0 }],
+    ['with files to look at', GLOBS],
+  ])(
+    'as the agent answers, %s: the iteration counts, and no other is said to start',
+    async (_name, changes) => {
+      const { effects, fields, state, requests } = await run(
+        {
+          attempts: [WORK],
+          on: (effect, fake) => {
+            if (effect === 'run agent 1.1') fake.stop('SIGINT');
+          },
+        },
+        changes,
+      );
+      expect(requests).toHaveLength(1);
+      expect(fields).toMatchObject({ status: 'stopped', iterations_used: 1 });
+      expect(state.task).toMatchObject({ current_iteration: 1, iterations: [{ number: 1 }] });
+      expect(effects.filter((effect) => effect === 'tell iteration_started')).toHaveLength(1);
+      expect(effects.filter((effect) => effect === 'tell task_iterated')).toHaveLength(1);
+    },
+  );
+
+  test.each<[name: string, changes: Partial<Policy>, effect: string]>([
+    ['as the agent states the promise', {}, 'run agent 1.1'],
+    ['as it states the promise, with files to look at', GLOBS, 'run agent 1.1'],
+    ['as it looks', GLOBS, 'look'],
+  ])('%s comes too late: the task is complete', async (_name, changes, at) => {
+    const { events, fields } = await run(
+      {
+        attempts: [DONE],
+        on: (effect, fake) => {
+          if (effect === at) fake.stop('SIGINT');
+        },
+      },
+      changes,
+    );
+    expect(fields).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(endings(events)).toEqual(['task_completed']);
+  });
+
+  test('during the end changes nothing', async () => {
+    const { events, fields, effects } = await run({
+      attempts: [DONE],
+      on: (effect, fake) => {
+        if (effect === 'close agent') fake.stop('SIGINT');
+      },
+    });
+    expect(fields.status).toBe('completed');
+    expect(endings(events)).toEqual(['task_completed']);
+    expect(effects.filter((effect) => effect === 'close agent')).toHaveLength(1);
+  });
+
+  test('is handed to the agent, so that it can be ended', async () => {
+    const { requests, ports } = await run({ attempts: [DONE] });
+    expect(requests[0]?.stops).toBe(ports.stops);
+  });
+});
+
+describe('the prompt', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const PROTOCOL = 'About this session:';
+
+  test('stands first and unchanged, what ralph adds behind it', async () => {
+    const prompt = 'Fix the tests.\n\n  @notes.md stays \u001b[31mas\u001b[0m it is.\r\n';
+    const { requests } = await run({ attempts: [WORK, DONE], prompts: [bytes(prompt)] });
+    const [first = '', second = ''] = requests.map((request) =>
+      new TextDecoder().decode(request.prompt),
+    );
+    expect(first.startsWith(`${prompt}\n\n${PROTOCOL}`)).toBe(true);
+    expect(second.startsWith(`${prompt}\n\n===== BEGIN DATA: `)).toBe(true);
+    expect(second).toContain('I did a part of it.');
+    expect(second).toContain(`ensure '${TAG}' is satisfied.`);
+    const note = first.slice(prompt.length);
+    expect(second.endsWith(note)).toBe(true);
+  });
+
+  test('is handed on byte for byte where it is not UTF-8', async () => {
+    const odd = Uint8Array.from([0xff, 0xfe, 0x00, 0x80, 0x0a, 0xc3, 0xed, 0xa0, 0x80, 0xef]);
+    const { requests } = await run({ attempts: [WORK, DONE], prompts: [odd] });
+    for (const request of requests) {
+      expect([...request.prompt.subarray(0, odd.length)]).toEqual([...odd]);
+      const rest = new TextDecoder('utf-8', { fatal: true }).decode(
+        request.prompt.subarray(odd.length),
+      );
+      expect(rest.startsWith('\n\n')).toBe(true);
+    }
+  });
+
+  test('is read afresh for each start of the agent', async () => {
+    const prompts = ['First.', 'Second, and longer.', 'Third.'].map(bytes);
+    const { requests } = await run({ attempts: [WORK, OVERLOADED, DONE], prompts });
+    const seen = requests.map(({ prompt }) => new TextDecoder().decode(prompt).split('\n')[0]);
+    expect(seen).toEqual(['First.', 'Second, and longer.', 'Third.']);
+  });
+
+  test('is left as it was where it was read', async () => {
+    const prompt = bytes('Fix the tests.');
+    await run({ attempts: [WORK, DONE], prompts: [prompt] });
+    expect(new TextDecoder().decode(prompt)).toBe('Fix the tests.');
+  });
+});
+
+describe('the agent', () => {
+  test('is told its iteration, its attempt and the deadline of the whole task', async () => {
+    const { requests } = await run({ attempts: [WORK, OVERLOADED, DONE] });
+    expect(
+      requests.map(({ iteration, attempt, taskDeadlineAt }) => [
+        iteration,
+        attempt,
+        taskDeadlineAt,
+      ]),
+    ).toEqual([
+      [1, 1, laterBy(START, 1_800_000)],
+      [2, 1, laterBy(START, 1_800_000)],
+      [2, 2, laterBy(START, 1_800_500)],
+    ]);
+  });
+
+  test('is heard while it runs, without what could act on a terminal', async () => {
+    const hostile = '\u001b]0;title\u0007a\n\u001b[2Jb\u202e';
+    const { events, texts } = await run({
+      attempts: [
+        {
+          facts: DONE,
+          during: ({ listener }) => {
+            listener.activity({ kind: 'tool', tool: hostile, target: hostile });
+            listener.activity({ kind: 'text', text: hostile });
+            listener.activity({ kind: 'thinking' });
+            listener.retry({ ...retryFacts(529), error: hostile, delayMs: 2_033 });
+            listener.text(hostile);
+          },
+        },
+      ],
+    });
+    const heard = events.filter(({ event }) => event.startsWith('agent_'));
+    expect(heard).toMatchObject([
+      { iteration: 1, activity: { kind: 'tool', tool: 'a b', target: 'a b' } },
+      { iteration: 1, activity: { kind: 'text', text: 'a b' } },
+      { iteration: 1, activity: { kind: 'thinking' } },
+      { iteration: 1, attempt: 1, by: 'agent', status: 529, delay_ms: 2_033, error: 'a b' },
+    ]);
+    expect(texts).toEqual(['a\nb']);
+  });
+
+  test('is heard in bounded words', async () => {
+    const long = 'x'.repeat(100_000);
+    const { events } = await run({
+      attempts: [
+        {
+          facts: DONE,
+          during: ({ listener }) => {
+            listener.activity({ kind: 'tool', tool: long, target: long });
+            listener.activity({ kind: 'text', text: long });
+            listener.retry({ ...retryFacts(529), error: long });
+          },
+        },
+      ],
+    });
+    for (const event of events.filter((one) => one.event.startsWith('agent_'))) {
+      expect(JSON.stringify(event).length).toBeLessThan(500);
+    }
+  });
+});
+
+describe('the store', () => {
+  test('that cannot save is its own business: the loop goes on by its memory', async () => {
+    const whole = await run({ attempts: [WORK, OVERLOADED, DONE] });
+    const fake = fakePorts({ attempts: [WORK, OVERLOADED, DONE] });
+    const failures: string[] = [];
+    const store = {
+      ...fake.ports.store,
+      // As the port has it: a failure is said by the store, and never thrown.
+      save: async () => {
+        failures.push('no space left on device');
+      },
+    };
+    const policy = loopPolicy();
+    const started = { kind: 'started', at: START, prompt: 'Fix the tests.' } as const;
+    const state = initialState(newTask(policy));
+    const end = await runLoop({ ...fake.ports, store }, state, started, policy);
+    expect(failures).toHaveLength(whole.saved.length);
+    expect(end.fields).toEqual(whole.fields);
+    expect(fake.events).toEqual(whole.events);
+  });
+
+  test('is waited for: nothing is done before the state is safe', async () => {
+    const fake = fakePorts({ attempts: [WORK, DONE] });
+    const order: string[] = [];
+    const store = {
+      ...fake.ports.store,
+      save: async () => {
+        const before = fake.effects.length;
+        // The write takes its time; whoever does not wait for it acts meanwhile.
+        for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+        order.push(`${fake.effects.length - before} effects during a save`);
+      },
+    };
+    const policy = loopPolicy();
+    const started = { kind: 'started', at: START, prompt: 'Fix the tests.' } as const;
+    await runLoop({ ...fake.ports, store }, initialState(newTask(policy)), started, policy);
+    expect(new Set(order)).toEqual(new Set(['0 effects during a save']));
+  });
+
+  test('holds at every save what a dead driver would need', async () => {
+    const { saved } = await run({ attempts: [WORK, OVERLOADED, WORK, DONE] });
+    for (const [index, { task }] of saved.entries()) {
+      expect(JSON.parse(stateJson(task))).toEqual(task);
+      // No counted iteration is lost or repeated.
+      expect(task.iterations.map(({ number }) => number)).toEqual(
+        Array.from({ length: task.metrics.iterations }, (_, count) => count + 1),
+      );
+      const earlier = saved[index - 1]?.task.metrics.iterations ?? 0;
+      expect(task.metrics.iterations - earlier).toBeGreaterThanOrEqual(0);
+      expect(task.metrics.iterations - earlier).toBeLessThanOrEqual(1);
+      expect(task.driver === null).toBe(task.finished_at !== null);
+    }
+  });
+});
+
+describe('a note', () => {
+  test('that could not be written is told as none', async () => {
+    const { fields, events } = await run({ attempts: [NO_LOGIN], notePath: null });
+    expect(fields.note).toBeNull();
+    expect(endings(events)).toEqual(['task_failed']);
+  });
+});
+
+const usage = z.object({
+  cost_usd: z.number(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+});
+
+const ending = {
+  status: z.string(),
+  exit_reason: z.string(),
+  exit_code: z.number().int(),
+  iterations_used: z.number().int(),
+  usage,
+  evidence: z.object({ kind: z.string(), detail: z.string() }).nullable(),
+  final_message: z.string().nullable(),
+  note: z.string().nullable(),
+  state_file: z.string(),
+  log_dir: z.string(),
+};
+
+function event<Name extends string, Shape extends z.ZodRawShape>(name: Name, fields: Shape) {
+  return z.object({ event: z.literal(name), at: z.iso.datetime(), task_id: z.string(), ...fields });
+}
+
+/** The events of the contract with the fields it names; more fields may come. */
+const EVENT = z.discriminatedUnion('event', [
+  event('task_started', { prompt: z.string() }),
+  event('iteration_started', { iteration: z.number().int() }),
+  event('agent_activity', {
+    iteration: z.number().int(),
+    activity: z.object({ kind: z.enum(['tool', 'text', 'thinking']) }),
+  }),
+  event('agent_retry', {
+    iteration: z.number().int(),
+    attempt: z.number().int(),
+    by: z.enum(['agent', 'ralph']),
+    status: z.number().int().nullable(),
+    delay_ms: z.number().nullable(),
+    error: z.string(),
+  }),
+  event('usage_limit_wait', { until: z.iso.datetime() }),
+  event('task_iterated', {
+    iteration: z.number().int(),
+    outcome: z.enum(['answered', 'bounded', 'timed-out', 'errored']),
+    started_at: z.iso.datetime(),
+    duration_ms: z.number(),
+    completed: z.boolean(),
+    near_miss: z.boolean(),
+    ...usage.shape,
+  }),
+  event('near_miss', { iteration: z.number().int(), line: z.string(), why: z.string() }),
+  event('claim_held', { gate: z.string() }),
+  event('task_paused', {}),
+  event('task_resumed', {}),
+  event('task_completed', ending),
+  event('task_failed', { ...ending, error: z.string().min(1) }),
+  event('max_iterations_reached', { ...ending, max_iterations: z.number().int() }),
+  event('task_timeout', ending),
+  event('task_stalled', ending),
+  event('task_budget_spent', ending),
+  event('task_usage_limited', { ...ending, until: z.iso.datetime().nullable() }),
+  event('task_stopped', ending),
+]);
+
+describe('the event stream', () => {
+  const busy = {
+    facts: answered(`I will say ${TAG} soon.`),
+    during: ({ listener }: AgentRequest) => {
+      listener.activity({ kind: 'thinking' });
+      listener.activity({ kind: 'tool', tool: 'Bash', target: 'npm test' });
+      listener.retry(retryFacts(null));
+    },
+  };
+
+  test.each<
+    [name: string, script: Script, changes: Partial<Policy>, taskTimeoutMs?: number | undefined]
+  >([
+    ...WAYS.map(
+      ({
+        name,
+        attempts,
+        changes,
+        taskTimeoutMs,
+      }): [string, Script, Partial<Policy>, number | undefined] => [
+        name,
+        { attempts },
+        changes ?? {},
+        taskTimeoutMs,
+      ],
+    ),
+    [
+      'eventful',
+      {
+        attempts: [busy, OVERLOADED, cut('idle-timeout'), withoutReport(1, 'boom'), REFUSED, DONE],
+      },
+      {},
+    ],
+    [
+      'stopped',
+      {
+        attempts: [cut('stop-requested')],
+        on: (effect, fake) => {
+          if (effect === 'run agent 1.1') fake.stop('SIGTERM');
+        },
+      },
+      {},
+    ],
+  ])(
+    'of a run that is %s is that of the contract',
+    async (_name, script, changes, taskTimeoutMs) => {
+      const { events } = await run(script, changes, taskTimeoutMs);
+      for (const one of events) {
+        // As it is written out: what JSON cannot hold would be missing.
+        const line = JSON.stringify(one);
+        expect(line).toMatch(
+          /^\{"event":"[a-z_]+","at":"2026-01-05T[0-9:.]+Z","task_id":"task-1",/,
+        );
+        expect(EVENT.safeParse(JSON.parse(line)).error?.message).toBeUndefined();
+      }
+      const instants = events.map(({ at }) => at);
+      expect(instants).toEqual(instants.toSorted());
+      expect(events[0]?.event).toBe('task_started');
+      expect(events.filter(({ event: name }) => name === 'task_started')).toHaveLength(1);
+      expect(endings(events)).toHaveLength(1);
+      expect(endings(events.slice(-1))).toHaveLength(1);
+    },
+  );
+
+  test('starts each iteration before it tells of it, and tells of it once', async () => {
+    const { events } = await run({ attempts: [busy, OVERLOADED, WORK, DONE] });
+    const told = events.flatMap((one) =>
+      one.event === 'iteration_started'
+        ? [`started ${one.iteration}.${one.attempt}`]
+        : one.event === 'task_iterated'
+          ? [`iterated ${one.iteration}`]
+          : [],
+    );
+    expect(told).toEqual([
+      'started 1.1',
+      'iterated 1',
+      'started 2.1',
+      'started 2.2',
+      'iterated 2',
+      'started 3.1',
+      'iterated 3',
+    ]);
+  });
+});
