@@ -61,7 +61,7 @@ function nextAfter(
       event: 'task_stalled',
       evidence: null,
       note: 'STALLED',
-      error: `the task was stated complete twice while these tools were refused: ${answer.record.refused.join('; ')}`,
+      error: `the task was stated complete twice while these tools were refused: ${answer.record.refused.slice(0, openRefusals(answer).length).join('; ')}`,
       until: null,
     });
   }

@@ -176,7 +176,11 @@ function lookUp(name: string, vault: string, cwd: string): string {
 }
 
 function isFolder(folder: string): boolean {
-  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function isRegularFile(file: string): boolean {
