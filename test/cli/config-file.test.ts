@@ -144,9 +144,7 @@ prompt: |
       '{\n\t"max_iterations": 7,\n\t"nope": 1,\n\t"allowed_tools": ["Edit"]\n}\n',
       '/project/ralph.config.json',
     );
-    expect(problems).toEqual([
-      'ralph.config.json:3 nope is not a setting of ralph; did you mean model?',
-    ]);
+    expect(problems).toEqual(['ralph.config.json:3 nope is not a setting of ralph']);
     expect(layer.maxIterations?.source.where).toBe('ralph.config.json:2 max_iterations');
     expect(layer.allowedTools?.value).toEqual(['Edit']);
   });
@@ -354,7 +352,7 @@ describe('YAML', () => {
 
   test('an alias of what it stands in is refused', () => {
     const { problems } = read('allowed_tools: &all [Edit, *all]\n');
-    expect(problems).toEqual([expect.stringMatching(/:1 allowed_tools: /)]);
+    expect(problems).toEqual([expect.stringMatching(/:1 allowed_tools: an alias stands in what/)]);
   });
 
   test('nesting beyond all measure is a problem, not a crash', () => {

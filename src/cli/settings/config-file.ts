@@ -60,8 +60,9 @@ export function readConfig(config: ConfigText): ConfigSettings {
   for (const error of document.errors) {
     reader.problems.push(`${at(error.pos[0])} is no valid YAML: ${error.message}.`);
   }
-  if (document.errors.length > 0 || document.contents === null) return reader;
   const whole = document.contents;
+  const isEmpty = whole === null || (isScalar(whole) && whole.value === null);
+  if (document.errors.length > 0 || isEmpty) return reader;
   if (!isMap(whole)) {
     reader.problems.push(`${at(0)} expects keys and values, such as "max_iterations: 10".`);
     return reader;
@@ -227,10 +228,14 @@ function plainValue(pair: Pair, reader: Reader): unknown {
   const { value } = pair;
   if (!isNode(value)) return value;
   try {
-    return value.toJS(reader.document, { maxAliasCount: MAX_ALIASES });
+    const plain: unknown = value.toJS(reader.document, { maxAliasCount: MAX_ALIASES });
+    // Fails where an alias stands in what it stands for: such a value could not even be shown.
+    JSON.stringify(plain);
+    return plain;
   } catch (error) {
-    if (!(error instanceof ReferenceError)) throw error;
-    reader.problems.push(`${placeOf(pair, reader)} ${keyText(pair)}: ${error.message}.`);
+    const reason =
+      error instanceof ReferenceError ? error.message : 'an alias stands in what it stands for';
+    reader.problems.push(`${placeOf(pair, reader)} ${keyText(pair)}: ${reason}.`);
     return UNREADABLE;
   }
 }
