@@ -108,6 +108,10 @@ const CLAUDE_ONLY: readonly SettingName[] = [
   'permissionMode',
   'allowedTools',
   'dangerouslySkipPermissions',
+  'maxCost',
+  'maxUsage',
+  'session',
+  'acceptRefused',
 ];
 
 /** Ralph reads structured output and writes the prompt itself: these would break both. */

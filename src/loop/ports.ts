@@ -1,7 +1,7 @@
 import type { AttemptFacts, RetryFacts } from '../core/attempt.ts';
-import type { Sightings } from '../core/completion.ts';
+import type { CommandResult, Sightings } from '../core/completion.ts';
 import type { Activity, RalphEvent } from '../core/events.ts';
-import type { Ending, LoopState, StopCause } from '../core/machine.ts';
+import type { Ending, LoopState, Saying, StopCause } from '../core/machine.ts';
 import type { EndedStatus } from '../core/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose.ts` binds each port to an effect. */
@@ -31,6 +31,8 @@ export interface AgentRequest {
   readonly attempt: number;
   /** ISO instant at which the whole-task limit passes. */
   readonly taskDeadlineAt: string;
+  readonly resumeSession: string | null;
+  readonly budgetUsd: number | null;
   readonly stops: StopRequests;
   readonly listener: AgentListener;
 }
@@ -61,9 +63,15 @@ export interface PromptSource {
   read(): Promise<Uint8Array>;
 }
 
-/** The watched files. */
+/** The folder the agent works in, and the user's own commands about it. */
 export interface Workspace {
+  /** Notes how things stand before an iteration, so that `look` can tell what changed. */
+  mark(): Promise<void>;
   look(): Promise<Sightings>;
+  /** Runs the command that checks a claim. */
+  verify(command: string): Promise<CommandResult>;
+  /** Runs the command that follows an iteration; the event is its standard input. */
+  after(command: string, event: RalphEvent): Promise<void>;
 }
 
 /** Leaves a note for a human. Resolves to its path, or null when it could not be written. */
@@ -76,6 +84,7 @@ export interface Reporter {
   publish(event: RalphEvent): void;
   /** A text of the agent, as it comes. */
   agentText(text: string): void;
+  say(what: Saying): void;
 }
 
 export interface Clock {

@@ -1,4 +1,4 @@
-import { type Activity, type EndingFields, type EventBody, stamped } from '../core/events.ts';
+import { type Activity, type EndingFields, type EventBody, type RalphEvent, stamped } from '../core/events.ts';
 import type { Action, Asking, Ending, LoopEvent, LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
@@ -50,6 +50,12 @@ async function act(
       case 'publish':
         publish(ports, state, action.body);
         break;
+      case 'say':
+        ports.reporter.say(action.what);
+        break;
+      case 'run-after':
+        await ports.workspace.after(action.command, eventOf(ports, state, action.body));
+        break;
       case 'stop':
         return stop(ports, state, action.ending);
       default:
@@ -67,6 +73,10 @@ async function ask(ports: Ports, state: LoopState, action: Asking): Promise<Loop
       const sightings = await ports.workspace.look();
       return { kind: 'looked', at: ports.clock.now(), sightings };
     }
+    case 'verify': {
+      const result = await ports.workspace.verify(action.command);
+      return { kind: 'verified', at: ports.clock.now(), result };
+    }
     case 'wait':
       await ports.clock.waitUntil(action.until, ports.stops.signal);
       return { kind: 'waited', at: ports.clock.now() };
@@ -80,12 +90,15 @@ async function startAgent(
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
   const userPrompt = await ports.prompt.read();
+  await ports.workspace.mark();
   const startedAt = ports.clock.now();
   const facts = await ports.agent.run({
     prompt: concat(userPrompt, action.addition),
     iteration,
     attempt,
     taskDeadlineAt: action.taskDeadlineAt,
+    resumeSession: action.resumeSession,
+    budgetUsd: action.budgetUsd,
     stops: ports.stops,
     listener: {
       activity: (activity) =>
@@ -152,13 +165,19 @@ function endingBody(ending: Ending, state: LoopState, fields: EndingFields): Eve
       return { event: ending.event, ...fields };
     case 'task_stalled':
       return { event: ending.event, ...fields };
+    case 'task_budget_spent':
+      return { event: ending.event, ...fields };
     case 'task_stopped':
       return { event: ending.event, ...fields };
   }
 }
 
 function publish(ports: Ports, state: LoopState, body: EventBody): void {
-  ports.reporter.publish(stamped(body, ports.clock.now(), state.task.task_id));
+  ports.reporter.publish(eventOf(ports, state, body));
+}
+
+function eventOf(ports: Ports, state: LoopState, body: EventBody): RalphEvent {
+  return stamped(body, ports.clock.now(), state.task.task_id);
 }
 
 /** What an agent says of itself is shown on terminals: nothing in it may act there. */
