@@ -4,7 +4,8 @@
 set -u
 ralph run --prompt-file "${1:?usage: nightly.sh TASK.md}" --promise "TASK_COMPLETE" \
   --task-type coding --permission-mode acceptEdits --quiet
-case $? in
+code=$?
+case $code in
   0) echo "done" ;;
   1) echo "cannot go on, the note says why" ;;
   2) echo "the command line is wrong" ;;
@@ -14,3 +15,5 @@ case $? in
   129 | 130 | 143) echo "stopped" ;;
   *) echo "unexpected" ;;
 esac
+# Whoever called this script acts on it in turn.
+exit "$code"

@@ -20,8 +20,9 @@ import { fixedPrompt, promptFile } from './effects/prompt-source.ts';
 import type { RunPlan } from './effects/run-plan.ts';
 import { createStateStore, retirePrevious } from './effects/state-store.ts';
 import { watchSignals } from './effects/stop-requests.ts';
-import { taskPaths } from './effects/task-folder.ts';
+import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
 import { createWorkspace, takeBaseline } from './effects/watched-files.ts';
+import { StateTooNewError } from './errors.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import type { NoteWriter, Ports, Reporter } from './loop/ports.ts';
 import { type RunEnd, runLoop } from './loop/run-loop.ts';
@@ -51,7 +52,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
   const warn = (sentence: string): void => view.notice(withoutControls(sentence));
   const journal = createJournal(paths.eventsFile);
   try {
-    if (await retirePrevious(paths).catch(() => false)) warn(previousRetired(plan.taskId));
+    if (await retireOr(paths, warn)) warn(previousRetired(plan.taskId));
     const watch = {
       cwd: plan.cwd,
       globs: policy.watchGlobs,
@@ -127,6 +128,19 @@ function settingsJson(plan: RunPlan): string {
     ]),
   );
   return `${JSON.stringify({ settings, passthrough: plan.passthrough }, null, 2)}\n`;
+}
+
+/** An older task that cannot be put away must not keep a new one from running. */
+async function retireOr(paths: TaskPaths, warn: (sentence: string) => void): Promise<boolean> {
+  try {
+    return await retirePrevious(paths);
+  } catch (error) {
+    if (error instanceof StateTooNewError) throw error;
+    warn(
+      `An earlier run could not be put into the history: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return false;
+  }
 }
 
 function promptText(plan: RunPlan): string {

@@ -1,4 +1,4 @@
-import { EXIT_USAGE } from './exit-codes.ts';
+import { EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
 
 /**
  * A mistake of the caller's, found before anything was started. Carries every problem at once, each
@@ -12,5 +12,17 @@ export class UsageError extends Error {
     super(problems.join('\n'));
     this.name = 'UsageError';
     this.problems = problems;
+  }
+}
+
+/** A state file that a newer ralph has written: it is neither read nor moved. */
+export class StateTooNewError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(stateFile: string, version: number) {
+    super(
+      `${stateFile} was written by a newer ralph (schema ${version}); use that one, or another --task-id.`,
+    );
+    this.name = 'StateTooNewError';
   }
 }

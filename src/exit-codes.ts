@@ -3,6 +3,8 @@
  * Codes from 64 up follow sysexits.h; 128 + n stands for signal n, as shells have it.
  */
 
+/** Cannot go on. */
+export const EXIT_FAILED = 1;
 /** Bad flags, config or prompt; nothing was started. */
 export const EXIT_USAGE = 2;
 /** A live loop already has this task. */

@@ -1,4 +1,4 @@
-import { EXIT_BUG, EXIT_USAGE } from '../exit-codes.ts';
+import { EXIT_BUG } from '../exit-codes.ts';
 
 declare const __RALPH_VERSION__: string;
 
@@ -24,9 +24,9 @@ export async function main(argv: readonly string[]): Promise<number> {
 /** Mistakes of the caller's know their exit code; anything else is a bug of ours. */
 function explain(error: unknown): number {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof Error && 'exitCode' in error && error.exitCode === EXIT_USAGE) {
+  if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
     process.stderr.write(`${message.replace(/^/gm, 'ralph: ')}\n`);
-    return EXIT_USAGE;
+    return error.exitCode;
   }
   process.stderr.write(`ralph: this is a bug in ralph, please report it: ${message}\n`);
   return EXIT_BUG;

@@ -90,6 +90,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   // A path in quotes may hold blanks.
   [/(["'`])(?:~|\.{0,2})\/[^"'`\n]*\1/g, '<path>'],
   [/(["'`])[A-Za-z]:\\[^"'`\n]*\1/g, '<path>'],
+  [/\bfile:\/\/[^\s"'`<>()]+/g, '<path>'],
   // The host says who failed, the rest of an address which request it was.
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/"'`<>()]+)[^\s"'`<>()]*/gi, '$1'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>'],
@@ -99,7 +100,10 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   // Relative: `and/or` and `application/json` are none, so a file name with its ending, or two slashes.
   [/(?<![\w@./-])[\w@.-]+(?:\/[\w@.-]+){2,}/g, '<path>'],
   [/(?<![\w@./-])[\w.-]+\/[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}(?![\w/])/g, '<path>'],
-  [/\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?(?!\w)/g, '#'],
+  [
+    /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?(?!\w)/g,
+    '#',
+  ],
   [new RegExp(`\\b(?:${DAY},? +)?${MONTH}\\.? +\\d{1,2}\\b(?:,? +\\d{4}\\b)?`, 'gi'), '#'],
   [new RegExp(`\\b(?:${DAY},? +)?\\d{1,2} +${MONTH}\\b(?: +\\d{4}\\b)?`, 'gi'), '#'],
   [/\b\d{1,2}(?::\d\d){0,2}(?:[.,]\d+)? ?[ap]m\b/gi, '#'],
@@ -109,7 +113,10 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/gi, '<id>'],
   [/\b(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]{20,}/g, '<id>'],
   // The 2345 of TS2345 is a name; worker3 and 12.5 s are counts.
-  [/(?<![A-Z]|[A-Z][\d_]{1,9})\d+(?:[.,:]\d+)*(?: ?(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|[kMG]?i?B)\b)?/g, '#'],
+  [
+    /(?<![A-Z]|[A-Z][\d_]{1,9})\d+(?:[.,:]\d+)*(?: ?(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|[kMG]?i?B)\b)?/g,
+    '#',
+  ],
   [/#(?:\s*[-,:/ ]\s*#)+/g, '#'],
 ];
 

@@ -5,7 +5,7 @@ export interface PlanCount {
 }
 
 /** What may stand before a box: quote signs and list markers, nested ones too. Groups: markers, rest. */
-const LINE = /^\s*((?:>\s*|(?:[-*+]|\d{1,9}[.)])\s+)*)(.*)$/;
+const LINE = /^\s*((?:>\s*|(?:[-*+]|\d{1,9}[.)])\s+)*)([^]*)$/;
 /** `[ ]`, `[/]` and any other sign are open; letters and digits but x are no box: `[1]`, `[a]`. */
 const BOX = /^\[(?:([xX])|\s+|[^\p{L}\p{N}\s\]])\](?:\s|$)/u;
 const FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
@@ -22,7 +22,7 @@ export function readPlan(text: string): PlanCount {
   for (const line of text.replace(/^\uFEFF/, '').split(/\r\n?|\n/)) {
     const [, markers = '', rest = ''] = LINE.exec(line) ?? [];
     if (fence !== null) {
-      if (closes(rest, fence)) fence = null;
+      if (closes(line, fence)) fence = null;
       continue;
     }
     if (inComment || rest.startsWith('<!--')) {
@@ -40,8 +40,8 @@ export function readPlan(text: string): PlanCount {
 }
 
 /** The same sign, at least as often, and nothing behind it. */
-function closes(rest: string, fence: string): boolean {
-  const sign = rest.trimEnd();
+function closes(line: string, fence: string): boolean {
+  const sign = line.replace(/^[\s>]+/, '').trimEnd();
   return sign.startsWith(fence) && sign === fence.charAt(0).repeat(sign.length);
 }
 

@@ -66,7 +66,7 @@ function limitProblems({ settings, sources, bad }: WrittenRun): readonly string[
       `${sources.idleTimeout.where} (${seconds(idleTimeout)}) is longer than an iteration may last (${seconds(Math.min(iterationTimeout, timeout))}, ${sources.iterationTimeout.where}), so it would never be reached; lower it or raise --iteration-timeout.`,
     );
   }
-  if (settings.maxIterations > 1 && settings.delay >= timeout) {
+  if (isGiven(sources.delay) && settings.maxIterations > 1 && settings.delay >= timeout) {
     problems.push(
       `${sources.delay.where} (${seconds(settings.delay)}) leaves no time for a second iteration within the whole task (${seconds(timeout)}, ${sources.timeout.where}); lower it or raise --timeout.`,
     );
@@ -95,7 +95,9 @@ function agentProblems(run: WrittenRun): readonly string[] {
   );
   const words = shellWords(settings.agentCommand ?? '');
   if (words === null) {
-    problems.push(`--agent-command has a quote that is not closed: ${settings.agentCommand}`);
+    problems.push(
+      `${sources.agentCommand.where} has a quote that is not closed: ${settings.agentCommand}`,
+    );
   } else if (words.length === 0) {
     problems.push('--agent command needs --agent-command "PROGRAM ARGUMENTS", and none was given.');
   }

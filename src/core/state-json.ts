@@ -10,9 +10,12 @@ export const STATE_MAX_BYTES = 50_000;
  */
 export function stateJson(task: TaskState): string {
   let kept = task;
+  let lastLength = Number.POSITIVE_INFINITY;
   for (;;) {
     const json = `${JSON.stringify(kept, null, 2)}\n`;
     if (new TextEncoder().encode(json).length <= STATE_MAX_BYTES) return json;
+    if (json.length >= lastLength) return json;
+    lastLength = json.length;
     kept = kept.iterations.length + kept.errors.length > 2 ? withoutOldest(kept) : inBrief(kept);
   }
 }
@@ -27,12 +30,14 @@ function withoutOldest(task: TaskState): TaskState {
 
 /** What the user gave at unusual length; `settings.json` beside the state has it whole. */
 function inBrief(task: TaskState): TaskState {
-  const { task_prompt, completion_promise, watch_glob } = task;
+  const { task_prompt, completion_promise, watch_glob, watch_file } = task;
   return {
     ...task,
     task_prompt: halved(task_prompt),
     completion_promise: completion_promise === null ? null : halved(completion_promise),
     watch_glob: watch_glob.slice(0, Math.ceil(watch_glob.length / 2)).map(halved),
+    watch_file: watch_file === null ? null : halved(watch_file),
+    done_folder: halved(task.done_folder),
     iterations: [],
     errors: [],
   };

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { execa } from 'execa';
 import type { AttemptEnd, CutCause } from '../core/attempt.ts';
@@ -72,33 +73,22 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const startedAtMs = performance.now();
   const stderr = createTailText(STDERR_TAIL_BYTES, '');
   const decoder = new StringDecoder();
-  const child = execa(request.command.file, [...request.command.args], {
-    cwd: request.cwd,
-    env: request.env,
-    extendEnv: false,
-    // The agent leads its own process group, so that an interrupt reaches shims in front of it.
-    detached: true,
-    cleanup: false,
-    buffer: false,
-    reject: false,
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
+  if (request.stops.signal.aborted)
+    return notStarted({ kind: 'cut', cause: 'stop-requested', exitCode: null });
+  // A missing folder looks like a missing program to the system.
+  if (!existsSync(request.cwd)) {
+    return notStarted({
+      kind: 'not-started',
+      code: 'ENOTDIR',
+      message: `the folder ${request.cwd} is gone`,
+    });
+  }
+  const child = start(request);
+  if (typeof child === 'string') return notStarted(unstarted('EINVAL', child));
   const failed = child.then((result) => result);
   if (child.pid === undefined) {
     const { cause, originalMessage } = await failed;
-    return {
-      end: {
-        kind: 'not-started',
-        code: errorCode(cause) || 'UNKNOWN',
-        message: originalMessage ?? 'it could not be started',
-      },
-      durationMs: performance.now() - startedAtMs,
-      retryWaitMs: 0,
-      stderrTail: '',
-      leftovers: [],
-    };
+    return notStarted(unstarted(errorCode(cause), originalMessage));
   }
 
   const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
@@ -172,9 +162,10 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   child.stdin.end(request.prompt);
 
   const { exitCode, signal } = await exited;
-  // The clock runs on while the last output is read: a wrapper may have gone before its agent.
-  if (life.ending === null) await within(closed, GRACE_MS);
+  // What comes now is its last words, and bounded by itself: no limit may undo how it ended.
   clock.stop();
+  clearTimeout(graceTimer);
+  if (life.ending === null) await within(closed, GRACE_MS);
   clearTimeout(graceTimer);
   if (life.ending !== null) {
     await life.ending.done;
@@ -195,6 +186,45 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     stderrTail: stderr.read(),
     leftovers,
   };
+}
+
+type AgentProcess = ReturnType<typeof spawnAgent>;
+
+/** Starts the process, or says why it cannot be: a NUL in an argument, for one. */
+function start(request: AgentProcessRequest): AgentProcess | string {
+  try {
+    return spawnAgent(request);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function spawnAgent({ command, cwd, env }: AgentProcessRequest) {
+  return execa(command.file, [...command.args], {
+    cwd,
+    env,
+    extendEnv: false,
+    // The agent leads its own process group, so that an interrupt reaches shims in front of it.
+    detached: true,
+    cleanup: false,
+    buffer: false,
+    reject: false,
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+function unstarted(code: string, message: string | undefined): AttemptEnd {
+  return {
+    kind: 'not-started',
+    code: code || 'UNKNOWN',
+    message: message ?? 'it could not be started',
+  };
+}
+
+function notStarted(end: AttemptEnd): AgentProcessReport {
+  return { end, durationMs: 0, retryWaitMs: 0, stderrTail: '', leftovers: [] };
 }
 
 /** What has happened to the process so far. */

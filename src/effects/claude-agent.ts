@@ -21,7 +21,8 @@ export interface ClaudeOptions {
 
 /** Where its installers put it and cron's bare PATH does not look. */
 function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
-  const home = env.HOME ?? homedir();
+  // An empty HOME would make the agent's own folder a place to look in.
+  const home = env.HOME || homedir();
   return [
     path.join(home, '.local', 'bin'),
     path.join(home, '.claude', 'local'),

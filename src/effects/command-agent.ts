@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { NO_USAGE } from '../core/attempt.ts';
 import type { AgentKind } from './agent-kind.ts';
-import { firstLine } from './bounded-text.ts';
+import { firstLine, tailWithin } from './bounded-text.ts';
 import { findProgram } from './find-program.ts';
 
 export interface CommandOptions {
@@ -48,7 +48,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
           return {
             result: null,
             finalMessage: message.trim() === '' ? null : message,
-            partialOutput: message.slice(-PARTIAL_BYTES),
+            partialOutput: tailWithin(message, PARTIAL_BYTES),
             retries: [],
             endedInRetry: false,
             rateLimit: null,

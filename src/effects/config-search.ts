@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
@@ -19,15 +28,15 @@ export interface ConfigSearch {
 
 const NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.json'];
 
-/** Reads the configuration file that the user named. */
-export function readNamedConfig(file: string): ConfigSearch {
+const NOTHING: ConfigSearch = { config: null, notices: [], problems: [] };
+
+/** Reads the configuration file that the user named; `where` is the flag or variable that did. */
+export function readNamedConfig(file: string, where: string): ConfigSearch {
   try {
-    const text = readFileSync(file, 'utf8');
-    return { config: { file, text, wasFound: false }, notices: [], problems: [] };
+    return withFile(file, (open) => textFrom(open, { file, wasFound: false }));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const problem = `--config expects a file that can be read; found: ${reason}.`;
-    return { config: null, notices: [], problems: [problem] };
+    const problem = `${where} expects a file that can be read; found: ${messageOf(error)}.`;
+    return { ...NOTHING, problems: [problem] };
   }
 }
 
@@ -36,28 +45,64 @@ export function readNamedConfig(file: string): ConfigSearch {
  * somebody else could have written is not used: it can name programs to run.
  */
 export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSearch {
-  const home = path.resolve(env.HOME ?? homedir());
+  const home = realPath(env.HOME || homedir());
   let border: string | null = null;
   for (const folder of upward(startDir)) {
     const file = NAMES.map((name) => path.join(folder, name)).find((each) => existsSync(each));
     if (file !== undefined) {
-      const reason =
-        border === null ? distrust(file) : `it lies above the ${border}; name it with --config`;
-      if (reason !== null) {
-        return { config: null, notices: [`${file} is not used: ${reason}.`], problems: [] };
-      }
-      return readFound(file);
+      return border === null
+        ? readFound(file)
+        : notUsed(file, `it lies above the ${border}; name it with --config`);
     }
     if (border === null && existsSync(path.join(folder, '.git'))) border = 'git root';
-    if (border === null && folder === home) border = 'home folder';
+    if (border === null && realPath(folder) === home) border = 'home folder';
   }
-  return { config: null, notices: [], problems: [] };
+  return NOTHING;
 }
 
 function readFound(file: string): ConfigSearch {
-  const read = readNamedConfig(file);
-  if (read.config === null) return { config: null, notices: read.problems, problems: [] };
-  return { ...read, config: { ...read.config, wasFound: true } };
+  try {
+    // To open a pipe would wait for whoever writes into it.
+    if (!statSync(file).isFile()) return notUsed(file, 'it is no regular file');
+    return withFile(file, (open) => {
+      const reason = distrust(fstatSync(open));
+      return reason === null ? textFrom(open, { file, wasFound: true }) : notUsed(file, reason);
+    });
+  } catch (error) {
+    return notUsed(file, `it cannot be read (${messageOf(error)})`);
+  }
+}
+
+function notUsed(file: string, reason: string): ConfigSearch {
+  return { ...NOTHING, notices: [`${file} is not used: ${reason}.`] };
+}
+
+/** Opened once, so that what is judged is what is read. */
+function withFile(file: string, use: (open: number) => ConfigSearch): ConfigSearch {
+  const open = openSync(file, 'r');
+  try {
+    return use(open);
+  } finally {
+    closeSync(open);
+  }
+}
+
+/** The time to read YAML grows with the square of its size; a long prompt has a file of its own. */
+const MAX_BYTES = 64 * 1024;
+
+function textFrom(open: number, config: Omit<ConfigText, 'text'>): ConfigSearch {
+  const bytes = Buffer.alloc(MAX_BYTES + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const read = readSync(open, bytes, length, bytes.length - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  if (length > MAX_BYTES) {
+    const problem = `${config.file} is larger than 64 KB; a long prompt belongs in a file of its own (prompt_file).`;
+    return { ...NOTHING, problems: [problem] };
+  }
+  return { ...NOTHING, config: { ...config, text: bytes.toString('utf8', 0, length) } };
 }
 
 function* upward(startDir: string): Generator<string> {
@@ -70,10 +115,17 @@ function* upward(startDir: string): Generator<string> {
   }
 }
 
+/** Where a path leads, links followed; the path itself where it leads nowhere. */
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return path.resolve(folder);
+  }
+}
+
 /** Why a file must not be trusted; null where only its owner, this user or root, can have written it. */
-function distrust(file: string): string | null {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) return 'it cannot be read';
+function distrust(stats: Stats): string | null {
   const user = process.getuid?.();
   if (user !== undefined && stats.uid !== user && stats.uid !== 0) {
     return `it belongs to another user (${stats.uid})`;
@@ -85,4 +137,8 @@ function distrust(file: string): string | null {
     return 'its group can write it; chmod g-w mends that';
   }
   return null;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -24,7 +24,7 @@ export async function writeNote(note: NoteFile): Promise<string> {
   for (const name of await readdir(note.folder)) {
     const isOlder = name.startsWith(prefix) && /^\d{8}T\d{6}Z\.md$/.test(name.slice(prefix.length));
     if (isOlder && name !== path.basename(file)) {
-      await rm(path.join(note.folder, name), { force: true });
+      await rm(path.join(note.folder, name), { force: true }).catch(() => undefined);
     }
   }
   return file;

@@ -80,12 +80,21 @@ export function carriesMarker(pid: number, marker: string): boolean {
 /** Those of the pids that carry the marker; one call of `ps` for all of them where there is no /proc. */
 export function listMarked(pids: readonly number[], marker: string): number[] {
   const entry = `${MARKER_NAME}=${marker}`;
-  if (HAS_PROC) {
-    return pids.filter((pid) =>
-      `\0${readProcFile(pid, 'environ') ?? ''}\0`.includes(`\0${entry}\0`),
-    );
+  if (!HAS_PROC) return psMarked(pids, entry);
+  return pids.filter((pid) => environOf(pid).includes(`\0${entry}\0`));
+}
+
+const EXEC_LOOKS = 5;
+const EXEC_PAUSE_MS = 0.3;
+
+/** The environment with a NUL at either end; a process in the middle of execve(2) is looked at again. */
+function environOf(pid: number): string {
+  for (let look = 1; ; look += 1) {
+    const environ = readProcFile(pid, 'environ');
+    const isBetweenPrograms = environ === '' && readProcFile(pid, 'cmdline') === '';
+    if (!isBetweenPrograms || look === EXEC_LOOKS) return `\0${environ ?? ''}\0`;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXEC_PAUSE_MS);
   }
-  return psMarked(pids, entry);
 }
 
 /** Names the time since the machine was started; null if it cannot be told. */

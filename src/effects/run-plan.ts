@@ -203,7 +203,11 @@ function machineZone(): string {
 }
 
 function isFolder(folder: string): boolean {
-  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(folder).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function isRegularFile(file: string): boolean {

@@ -1,8 +1,13 @@
-import { readFile, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rename, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { stateJson } from '../core/state-json.ts';
+import { SCHEMA_VERSION } from '../core/task-state.ts';
+import { StateTooNewError } from '../errors.ts';
 import type { StateStore } from '../loop/ports.ts';
+import { numberAt, parseObject, stringAt } from './json-fields.ts';
 import { exists, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
-import { errorCode, retryBusy, writeFileAtomic } from './write-file.ts';
+import { retryBusy, writeFileAtomic } from './write-file.ts';
 
 /** What does not change during a run and lies beside the state. */
 export interface TaskFiles {
@@ -49,15 +54,9 @@ export async function createStateStore(
   return {
     save: ({ task }) =>
       attempt(async () => {
-        const json = stateJson(task);
-        try {
-          await writeFileAtomic(paths.stateFile, json);
-        } catch (error) {
-          // The folder may have been deleted under the running loop: make it anew.
-          if (errorCode(error) !== 'ENOENT') throw error;
-          await prepare();
-          await writeFileAtomic(paths.stateFile, json);
-        }
+        // The folder may have been deleted under the running loop: make it anew.
+        if (!existsSync(paths.folder)) await prepare();
+        await writeFileAtomic(paths.stateFile, stateJson(task));
       }),
     archive: () =>
       attempt(async () => {
@@ -73,40 +72,54 @@ async function retireNamesake(paths: TaskPaths): Promise<void> {
   const name = taskName(paths);
   const old: TaskPaths = {
     ...paths,
-    stateFile: `${paths.history}/${name}.json`,
-    folder: `${paths.history}/${name}`,
+    stateFile: path.join(paths.history, `${name}.json`),
+    folder: path.join(paths.history, name),
   };
-  if ((await exists(old.stateFile)) || (await exists(old.folder))) {
-    await moveToHistory(old, `${name}.${await startedAtOf(old.stateFile)}`);
-  }
+  if (!(await exists(old.stateFile)) && !(await exists(old.folder))) return;
+  const kept = await readKept(old.stateFile);
+  const stamp = kept.kind === 'task' ? kept.startedAt : kept.modifiedAt;
+  await moveToHistory(old, `${name}.${forFileName(stamp)}`);
 }
 
 /**
- * Puts an older task of the same id into the history as `<id>.<started_at>`, so that a new run
- * starts afresh and nothing is lost. Resolves to whether there was one.
+ * Puts an older task of the same id into the history as `<id>.<started_at>`, so that a new run starts
+ * afresh and nothing is lost. A corrupt state is kept aside as `<id>.json.corrupt-<time>`. Resolves to
+ * whether there was one; rejects with `StateTooNewError` for one that a newer ralph has written.
  */
 export async function retirePrevious(paths: TaskPaths): Promise<boolean> {
   if (!(await exists(paths.stateFile)) && !(await exists(paths.folder))) return false;
-  await moveToHistory(paths, `${taskName(paths)}.${await startedAtOf(paths.stateFile)}`);
+  const kept = await readKept(paths.stateFile);
+  if (kept.kind === 'too-new') throw new StateTooNewError(paths.stateFile, kept.version);
+  if (kept.kind === 'corrupt') {
+    await rename(paths.stateFile, `${paths.stateFile}.corrupt-${forFileName(kept.modifiedAt)}`);
+  }
+  const stamp = kept.kind === 'task' ? kept.startedAt : kept.modifiedAt;
+  await moveToHistory(paths, `${taskName(paths)}.${forFileName(stamp)}`);
   return true;
 }
 
 function taskName(paths: TaskPaths): string {
-  return paths.stateFile.replace(/^.*\//, '').replace(/\.json$/, '');
+  return path.basename(paths.stateFile, '.json');
 }
 
-/** The start time a state file gives, fit for a file name; the file's own time where it gives none. */
-async function startedAtOf(stateFile: string): Promise<string> {
-  let instant: string | undefined;
-  try {
-    const parsed: unknown = JSON.parse(await readFile(stateFile, 'utf8'));
-    if (typeof parsed === 'object' && parsed !== null && 'started_at' in parsed) {
-      instant = typeof parsed.started_at === 'string' ? parsed.started_at : undefined;
-    }
-  } catch {
-    // Corrupt or gone: its time on disk will do.
-  }
-  instant ??=
-    (await stat(stateFile).catch(() => null))?.mtime.toISOString() ?? new Date().toISOString();
-  return instant.replace(/[^0-9A-Za-z.-]/g, '');
+/** What an older state file turns out to be. Instants are ISO strings. */
+type Kept =
+  | { readonly kind: 'task'; readonly startedAt: string }
+  | { readonly kind: 'too-new'; readonly version: number; readonly modifiedAt: string }
+  | { readonly kind: 'corrupt'; readonly modifiedAt: string }
+  | { readonly kind: 'none'; readonly modifiedAt: string };
+
+async function readKept(stateFile: string): Promise<Kept> {
+  const stats = await stat(stateFile).catch(() => null);
+  const modifiedAt = (stats?.mtime ?? new Date()).toISOString();
+  if (stats === null) return { kind: 'none', modifiedAt };
+  const state = parseObject(await readFile(stateFile, 'utf8').catch(() => ''));
+  const version = state === null ? null : numberAt(state, 'schema_version');
+  if (version !== null && version > SCHEMA_VERSION) return { kind: 'too-new', version, modifiedAt };
+  const startedAt = state === null ? null : stringAt(state, 'started_at');
+  return startedAt === null ? { kind: 'corrupt', modifiedAt } : { kind: 'task', startedAt };
+}
+
+function forFileName(instant: string): string {
+  return instant.replace(/[^0-9A-Za-z.-]/g, '').slice(0, 40);
 }

@@ -37,14 +37,20 @@ export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
 /** Moves a task's state and folder to the history under `name`; whatever is there keeps its own. */
 export async function moveToHistory(paths: TaskPaths, name: string): Promise<TaskPaths> {
   await makePrivateFolder(paths.history);
+  let free = name;
+  for (let number = 2; await isTaken(paths.history, free); number += 1) free = `${name}.${number}`;
   const moved: TaskPaths = {
     ...paths,
-    stateFile: path.join(paths.history, `${name}.json`),
-    folder: path.join(paths.history, name),
+    stateFile: path.join(paths.history, `${free}.json`),
+    folder: path.join(paths.history, free),
   };
   await moveIfThere(paths.folder, moved.folder);
   await moveIfThere(paths.stateFile, moved.stateFile);
   return moved;
+}
+
+async function isTaken(folder: string, name: string): Promise<boolean> {
+  return (await exists(path.join(folder, `${name}.json`))) || exists(path.join(folder, name));
 }
 
 async function moveIfThere(from: string, to: string): Promise<void> {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { lstat } from 'node:fs/promises';
+import { type BigIntStats, createReadStream, lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import fastGlob from 'fast-glob';
 import type { Sightings } from '../core/completion.ts';
@@ -10,7 +9,8 @@ import type { Workspace } from '../loop/ports.ts';
 interface FileMark {
   readonly size: number;
   readonly changedAt: string;
-  readonly sha256: string;
+  /** Null where it could not be read. */
+  readonly sha256: string | null;
 }
 
 /** What stood where at the task's start, by absolute path. */
@@ -68,33 +68,49 @@ async function matches({ cwd, globs }: WatchRequest): Promise<readonly string[]>
     suppressErrors: true,
     dot: false,
   });
-  return found.sort();
+  // `a (1).txt` is a pattern that does not match the file of that very name.
+  const literal = globs.map((glob) => path.resolve(cwd, glob)).filter((file) => statsOf(file));
+  return [...new Set([...found, ...literal])].sort();
 }
 
 /** Whether a regular file stands there whose content is not the marked one: size, then hash. */
 async function differs(file: string, mark: FileMark | undefined): Promise<boolean> {
-  const stats = await lstat(file, { bigint: true }).catch(() => null);
-  if (stats === null || !stats.isFile()) return false;
+  const stats = statsOf(file);
+  if (stats === null) return false;
   if (mark === undefined || Number(stats.size) !== mark.size) return true;
   // The kernel moves the change time with every write, and no program can set it back.
   if (String(stats.ctimeNs) === mark.changedAt) return false;
-  return (await hashOf(file)) !== mark.sha256;
+  const sha256 = await hashOf(file, mark.size);
+  // What cannot be read cannot be told to differ.
+  return sha256 !== null && mark.sha256 !== null && sha256 !== mark.sha256;
 }
 
 async function markOf(file: string): Promise<FileMark | null> {
-  const stats = await lstat(file, { bigint: true }).catch(() => null);
-  if (stats === null || !stats.isFile()) return null;
-  const sha256 = await hashOf(file);
-  return sha256 === null
-    ? null
-    : { size: Number(stats.size), changedAt: String(stats.ctimeNs), sha256 };
+  const stats = statsOf(file);
+  if (stats === null) return null;
+  const size = Number(stats.size);
+  return { size, changedAt: String(stats.ctimeNs), sha256: await hashOf(file, size) };
 }
 
+/** A regular file's data; null for anything else. Synchronous: ten thousand promises cost more. */
+function statsOf(file: string): BigIntStats | null {
+  try {
+    const stats = lstatSync(file, { bigint: true });
+    return stats.isFile() ? stats : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Up to this size a file is read at one go. */
+const SMALL_BYTES = 1024 * 1024;
+
 /** SHA-256 in hex; null where the file cannot be read. */
-async function hashOf(file: string): Promise<string | null> {
+async function hashOf(file: string, size: number): Promise<string | null> {
   const hash = createHash('sha256');
   try {
-    for await (const chunk of createReadStream(file)) hash.update(chunk);
+    if (size <= SMALL_BYTES) hash.update(readFileSync(file));
+    else for await (const chunk of createReadStream(file)) hash.update(chunk);
   } catch {
     return null;
   }

@@ -6,6 +6,7 @@ export interface PlanFacts {
   readonly completion: string;
   /** How many iterations of full length the whole-task limit allows. */
   readonly full_iterations: number;
+  readonly max_iterations: number;
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly first_prompt: string;
@@ -25,7 +26,7 @@ export function renderPlan(plan: PlanFacts): string {
     `Plan for task ${plan.task_id} (type ${plan.task_type}). Nothing is started and nothing written.`,
     section('Complete when', [plan.completion]),
     section('Time', [
-      `the whole-task limit allows ${plan.full_iterations} iteration${plan.full_iterations === 1 ? '' : 's'} of full length`,
+      `the whole-task limit allows ${iterations(plan.full_iterations)} of full length; at most ${iterations(plan.max_iterations)} will be made`,
     ]),
     section('The agent is started with', [
       plan.argv
@@ -44,6 +45,10 @@ export function renderPlan(plan: PlanFacts): string {
   ]
     .join('\n\n')
     .concat('\n');
+}
+
+function iterations(count: number): string {
+  return `${count} iteration${count === 1 ? '' : 's'}`;
 }
 
 function section(title: string, lines: readonly string[]): string {

@@ -519,6 +519,17 @@ describe('an end without a report', () => {
       'errored',
     ],
     [
+      'a shim that finds no agent',
+      withoutReport(127, 'env: claude: not found\n'),
+      'fatal:agent-not-found',
+    ],
+    [
+      'a shim that may not run it',
+      withoutReport(126, 'sh: claude: denied\n'),
+      'fatal:agent-not-found',
+    ],
+    ['code 127 once it was at work', withoutReport(127, '', { sessionId: 'session-1' }), 'errored'],
+    [
       "a tool's unknown option, once the agent was at work",
       withoutReport(1, "error: unknown option '--bogus'\n", {
         turns: 3,
@@ -566,6 +577,7 @@ describe('a command, which owes no report', () => {
   test.each<[what: string, facts: AttemptFacts, expected: string]>([
     ['code 0', command({ kind: 'exited', exitCode: 0 }), 'answered'],
     ['code 2', command({ kind: 'exited', exitCode: 2 }), 'errored'],
+    ['code 127', command({ kind: 'exited', exitCode: 127 }, 'sh: npx: not found\n'), 'errored'],
     ['a signal', command({ kind: 'signalled', signal: 'SIGKILL' }), 'errored'],
     [
       'code 1 and an unknown option',

@@ -115,6 +115,11 @@ describe('what was missing', () => {
       /without stating it \(decorated\): "Is it DONE\?"\. A mention does not count\.$/,
     ],
     [
+      'a near miss, why in words',
+      { ...NEAR_MISS, why: 'not-at-the-end' },
+      /without stating it \(not at the end\): /,
+    ],
+    [
       'refused tools',
       { kind: 'refused', tools: [refusedTool('Bash', 'npm test')], held: false },
       /^These tools were refused: Bash \(npm test\)\. Find another way, or say plainly/,

@@ -99,7 +99,7 @@ describe('after one attempt', () => {
     ['a passing fault', OVERLOADED, {}, 'running, waiting: agent_retry wait'],
     ['no agent', notFound(), {}, 'failed, ended: stop:failed'],
     ['no login', NO_LOGIN, {}, 'failed, ended: stop:failed'],
-    ['a request to stop', cut('stop-requested'), {}, 'running, working: '],
+    ['a request to stop', cut('stop-requested'), {}, 'stopped, ended: stop:stopped'],
     [
       'an answer, no delay',
       WORK,
@@ -260,8 +260,8 @@ describe('a near miss', () => {
     });
     expect(turn.state.task.iterations).toMatchObject([{ completed: false, near_miss: true }]);
     const next = loop.wait();
-    expect(next.addition).toContain(`(in-a-sentence): "I will say ${TAG} soon."`);
-    expect(iterate(loop).addition).not.toContain('in-a-sentence');
+    expect(next.addition).toContain(`(in a sentence): "I will say ${TAG} soon."`);
+    expect(iterate(loop).addition).not.toContain('in a sentence');
   });
 
   test('is also a promise of an iteration that did not end well', () => {
@@ -756,13 +756,21 @@ describe('the time of the whole task', () => {
   });
 
   test('is not over a millisecond before its end', () => {
-    expect(running({}, 10_000).attempt({ ...WORK, durationMs: 9_999 }).ending).toBeNull();
+    const loop = running({ delayMs: 0 }, 10_000);
+    expect(loop.attempt({ ...WORK, durationMs: 9_999 }).ending).toBeNull();
   });
 
-  test('can pass during a delay: then nothing is started', () => {
+  test('is not waited for in a delay: nothing could follow it', () => {
     const loop = running({ delayMs: 5_000 }, 10_000);
+    const turn = loop.attempt({ ...WORK, durationMs: 6_000 });
+    expect(summary(turn)).toBe('timeout, ended: task_iterated stop:timeout');
+    expect(turn.state.task).toMatchObject({ current_iteration: 1, wait: null });
+  });
+
+  test('can pass during a delay that lasts longer than it should: then nothing is started', () => {
+    const loop = running({ delayMs: 5_000 }, 30_000);
     loop.attempt({ ...WORK, durationMs: 6_000 });
-    const turn = loop.wait();
+    const turn = loop.wait(60_000);
     expect(summary(turn)).toBe('timeout, ended: stop:timeout');
     expect(turn.state.task.current_iteration).toBe(1);
   });
@@ -777,25 +785,37 @@ describe('the time of the whole task', () => {
 });
 
 describe('a request to stop', () => {
-  const steps: readonly [name: string, (loop: Loop) => void][] = [
-    ['while the agent works', () => {}],
+  const steps: readonly [name: string, reach: (loop: Loop) => void, next: (loop: Loop) => Turn][] =
     [
-      'during a delay',
-      (loop) => {
-        loop.attempt(WORK);
-        loop.look(NOTHING_SEEN);
-      },
-    ],
-    ['during a back-off', (loop) => loop.attempt(OVERLOADED)],
-    ['once the agent was ended for it', (loop) => loop.attempt(cut('stop-requested'))],
-  ];
+      ['while the agent works', () => {}, (loop) => loop.attempt(cut('stop-requested'))],
+      [
+        'during a delay',
+        (loop) => {
+          loop.attempt(WORK);
+          loop.look(NOTHING_SEEN);
+        },
+        (loop) => loop.wait(-1_500),
+      ],
+      ['during a back-off', (loop) => loop.attempt(OVERLOADED), (loop) => loop.wait(-200)],
+      [
+        'before the agent is looked for again',
+        (loop) => {
+          loop.attempt(WORK);
+          loop.look(NOTHING_SEEN);
+          loop.wait();
+          loop.attempt(NO_LOGIN);
+        },
+        (loop) => loop.wait(-30_000),
+      ],
+    ];
 
-  test.each(steps)('%s', (_name, reach) => {
+  test.each(steps)('%s', (_name, reach, next) => {
     for (const by of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const loop = running(GLOBS);
       reach(loop);
       const before = loop.state().task;
-      const turn = loop.stop(by);
+      expect(loop.stop(by).actions).toEqual([]);
+      const turn = next(loop);
       expect(turn.ending).toEqual({
         status: 'stopped',
         exitReason: `stopped:${by}`,
@@ -808,13 +828,44 @@ describe('a request to stop', () => {
       expect(turn.actions).toEqual(['stop:stopped']);
       expect(turn.state.task).toMatchObject({
         status: 'stopped',
+        exit_reason: `stopped:${by}`,
         wait: null,
         driver: null,
         finished_at: loop.now(),
         current_iteration: before.current_iteration,
+        attempt: before.attempt,
         iterations: before.iterations,
       });
     }
+  });
+
+  test.each<[name: string, changes: Partial<Policy>]>([
+    ['with a delay to come', {}],
+    ['with no delay to come', { delayMs: 0 }],
+  ])('lets an answer count, %s', (_name, changes) => {
+    const loop = running(changes);
+    loop.stop('SIGINT');
+    const turn = loop.attempt(WORK);
+    expect(turn.actions).toEqual(['task_iterated', 'stop:stopped']);
+    expect(turn.state.task).toMatchObject({
+      current_iteration: 1,
+      iterations: [{ number: 1, outcome: 'answered' }],
+    });
+  });
+
+  test.each<[name: string, facts: AttemptFacts, sightings: Sightings]>([
+    ['the promise', DONE, NOTHING_SEEN],
+    ['a match', WORK, MATCHED],
+    ['a moved file', WORK, MOVED],
+  ])('lets an answer be complete by %s', (_name, facts, sightings) => {
+    const early = running(GLOBS);
+    early.stop('SIGINT');
+    early.attempt(facts);
+    expect(early.look(sightings).ending?.status).toBe('completed');
+    const late = running(GLOBS);
+    late.attempt(facts);
+    late.stop('SIGINT');
+    expect(late.look(sightings).ending?.status).toBe('completed');
   });
 
   test.each<[name: string, facts: AttemptFacts]>([
@@ -832,9 +883,14 @@ describe('a request to stop', () => {
   test('leaves the cut attempt out of the count, and its cost in', () => {
     const loop = running();
     const usage = { cost_usd: 0.5, input_tokens: 5, output_tokens: 1 };
-    loop.attempt(cut('stop-requested', { usage, sessionId: 'session-2' }));
-    const { task } = loop.stop('SIGINT').state;
-    expect(task).toMatchObject({ iterations: [], errors: [], usage, session_id: 'session-2' });
+    loop.stop('SIGINT');
+    const turn = loop.attempt(cut('stop-requested', { usage, sessionId: 'session-2' }));
+    expect(turn.state.task).toMatchObject({
+      iterations: [],
+      errors: [],
+      usage,
+      session_id: 'session-2',
+    });
   });
 });
 
@@ -945,11 +1001,14 @@ describe('what is kept', () => {
     );
   });
 
-  test('the newest message is kept over iterations without one', () => {
+  test('the final message is that of the last iteration', () => {
     const loop = running();
     iterate(loop, WORK);
-    iterate(loop, withoutReport(1));
     expect(loop.state().finalMessage).toBe('I did a part of it.');
+    iterate(loop, OVERLOADED);
+    expect(loop.state().finalMessage).toBe('I did a part of it.');
+    iterate(loop, withoutReport(1));
+    expect(loop.state().finalMessage).toBeNull();
   });
 
   test.each<[name: string, facts: AttemptFacts, kind: string | null]>([
@@ -957,6 +1016,7 @@ describe('what is kept', () => {
     ['a time-out', cut('iteration-timeout'), 'timed-out'],
     ['a failure', withoutReport(1, 'boom'), 'errored'],
     ['a passing fault', OVERLOADED, 'transient'],
+    ['its own bound', attemptFacts({ result: resultFacts({ subtype: 'error_max_turns' }) }), null],
   ])('%s leaves its error', (_name, facts, kind) => {
     const { errors } = running().attempt(facts).state.task;
     expect(errors.map((error) => error.kind)).toEqual(kind === null ? [] : [kind]);

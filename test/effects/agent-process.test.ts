@@ -276,8 +276,8 @@ describe('the limits', () => {
     puppet.signs().working();
     await passTime(900);
     expect(isDead(puppet.pid)).toBe(false);
-    await puppet.tell('echo answer; exit 0');
-    const { end, retryWaitMs } = await passTimeToTheEnd(puppet);
+    await puppet.tell('exit 0');
+    const { end, retryWaitMs } = await puppet.report;
     expect({ end, retryWaitMs }).toEqual({ end: exited(0), retryWaitMs: 4_000 });
   });
 
@@ -432,13 +432,11 @@ describe('a request to stop', () => {
     expect((await passTimeToTheEnd(life)).end).toEqual(cut('iteration-timeout', null));
   });
 
-  it('twice after the result, to an agent that is deaf', async () => {
+  it('after the result, to an agent that is deaf', async () => {
     holdTime();
     const life = startAgent(fixtureCommand('stubborn.sh'));
     const { agent } = await untilReady(life.stdout, 'agent');
     life.signs().resultGiven();
-    await passTime(2_000);
-    expect(isDead(agent)).toBe(false);
     life.stops.stop();
     life.stops.askAgain();
     await untilDead(agent);
@@ -483,20 +481,45 @@ describe('after the result', () => {
     expect((await puppet.report).end).toEqual(exited(1));
   });
 
-  it('further output refreshes the grace', async () => {
+  it('one that works again, woken in the background, has time until its next result', async () => {
     holdTime();
     const puppet = await startPuppet();
     puppet.signs().resultGiven();
-    for (const word of ['one', 'two', 'three']) {
-      await passTime(1_900);
-      await puppet.tell(`echo ${word}`);
-      await untilLine(puppet.stdout, new RegExp(`^${word}$`, 'm'));
-    }
+    await passTime(1_900);
+    puppet.signs().working();
+    await passTime(60_000);
+    expect(isDead(puppet.pid)).toBe(false);
+    puppet.signs().resultGiven();
     await passTime(1_900);
     expect(isDead(puppet.pid)).toBe(false);
     await passTime(100);
     await untilDead(puppet.pid);
     expect((await passTimeToTheEnd(puppet)).end).toEqual(exited(0));
+  });
+
+  it('one that works again and comes to no further result is cut by its limit', async () => {
+    holdTime();
+    const puppet = await startPuppet({ limits: { idleMs: 10_000 } });
+    puppet.signs().resultGiven();
+    puppet.signs().working();
+    expect((await passTimeToTheEnd(puppet)).end).toMatchObject({ cause: 'idle-timeout' });
+  });
+
+  it('what is said while it is put away stands in the log and counts no more', async () => {
+    holdTime();
+    const pipe = join(await tempFolder(), 'late');
+    const puppet = await startPuppet();
+    await puppet.tell(`mkfifo '${pipe}'`);
+    await puppet.tell(`setsid sh -c 'echo ok; read -r w < "${pipe}"; echo "$w"' 3<&- &`);
+    await untilLine(puppet.stdout, /^ok$/m);
+    puppet.signs().resultGiven();
+    await passTime(2_000);
+    await untilDead(puppet.pid);
+    await appendFile(pipe, 'late words\n');
+    await untilLine(puppet.stdout, /^late words$/m);
+    await passTimeToTheEnd(puppet);
+    expect(Buffer.concat(puppet.heard).toString()).toMatch(/^ok$/m);
+    expect(Buffer.concat(puppet.heard).toString()).not.toContain('late words');
   });
 
   it('its tools in sessions of their own are left alone, and reported', async () => {

@@ -61,15 +61,15 @@ async function stage(
     warn: (sentence) => warnings.push(sentence),
     ...more,
   });
+  const stops = stopsByHand();
   let open = true;
   const close = async () => {
     open = false;
-    await runner.close();
+    await runner.close(stops.hurry);
   };
   onTestFinished(async () => {
-    if (open) await runner.close();
+    if (open) await close();
   });
-  const stops = stopsByHand();
   const run = (request: Partial<AgentRequest> = {}) =>
     runner.run({
       prompt: Buffer.from('Do it.'),
@@ -365,6 +365,21 @@ describe('what an iteration leaves running', () => {
     await close();
     expect(pidsIn(heard).map(isDead)).toEqual([false]);
     expect(told.filter((line) => line.startsWith('ended'))).toEqual([]);
+  });
+
+  it('is killed at once at the close if there is a hurry, whatever it is deaf to', async () => {
+    const { run, close, stops, heard } = await stage(
+      sh(`setsid sh '${fixture('stubborn.sh')}' server & exit 0`),
+    );
+    holdTime();
+    await passTimeThrough(run());
+    const servers = pidsIn(heard);
+    expect(servers.map(isDead)).toEqual([false]);
+    const closed = close();
+    stops.askAgain();
+    // No time has passed: no step of the escalation can have come.
+    await Promise.all(servers.map(untilDead));
+    await passTimeThrough(closed);
   });
 
   it('takes nobody else along at the close', async () => {

@@ -20,11 +20,12 @@ async function plan(written: WrittenSettings, more: Partial<RunRequest> = {}) {
         return [name, { value: written[name], source: { kind: 'flag', where } }];
       }),
   );
-  const { settings, sources, problems } = resolveSettings([layer]);
+  const { settings, sources, bad, problems } = resolveSettings([layer]);
   expect(problems).toEqual([]);
   return planRun({
     settings,
     sources,
+    bad,
     taskType: 'default',
     passthrough: [],
     startDir: '/',

@@ -168,12 +168,12 @@ describe('a disk that is against it', () => {
   it('keeps the last state whole, and no litter, when a save fails', async () => {
     const { paths, warnings, open } = await stage();
     const store = await open();
-    await rm(paths.folder, { recursive: true });
+    const before = tree(paths.stateDir);
     // A folder under the state's own name: the rename over it cannot succeed.
     await mkdir(join(paths.stateFile, 'sub'), { recursive: true });
     await store.save(loopState());
     expect(warnings).toHaveLength(1);
-    expect(tree(paths.stateDir)).toEqual(['.gitignore', 'T1.json', 'T1.json/sub']);
+    expect(tree(paths.stateDir)).toEqual([...before, 'T1.json', 'T1.json/sub'].sort());
   });
 
   it('makes folders anew that were deleted under the running loop', async () => {

@@ -57,6 +57,8 @@ export interface AgentLife {
   /** What it writes, for `untilReady` and `untilLine`. */
   readonly stdout: PassThrough;
   readonly chunks: readonly Buffer[];
+  /** What of it counts. */
+  readonly heard: readonly Buffer[];
   readonly stderrChunks: readonly Buffer[];
   /** Every set of members that was told. */
   readonly noted: readonly (readonly ProcessIdentity[])[];
@@ -72,6 +74,7 @@ export interface AgentLife {
 export function startAgent(command: AgentCommand, options: AgentLifeOptions = {}): AgentLife {
   const stdout = new PassThrough();
   const chunks: Buffer[] = [];
+  const heard: Buffer[] = [];
   const stderrChunks: Buffer[] = [];
   const noted: (readonly ProcessIdentity[])[] = [];
   const stops = options.stops ?? stopsByHand();
@@ -96,6 +99,7 @@ export function startAgent(command: AgentCommand, options: AgentLifeOptions = {}
       chunks.push(Buffer.from(chunk));
       stdout.write(Buffer.from(chunk));
     },
+    onHeard: (chunk) => heard.push(Buffer.from(chunk)),
     onStderr: (chunk) => stderrChunks.push(Buffer.from(chunk)),
     onStart(given) {
       signs = given;
@@ -108,6 +112,7 @@ export function startAgent(command: AgentCommand, options: AgentLifeOptions = {}
     report,
     stdout,
     chunks,
+    heard,
     stderrChunks,
     noted,
     stops,

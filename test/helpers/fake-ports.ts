@@ -39,6 +39,8 @@ export interface FakePorts {
   readonly saved: LoopState[];
   readonly requests: AgentRequest[];
   readonly texts: string[];
+  /** The signals by which the agent's end could be hurried. */
+  readonly closedWith: AbortSignal[];
   /** A signal comes. */
   readonly stop: (by: StopCause) => void;
 }
@@ -49,6 +51,7 @@ export function fakePorts(script: Script): FakePorts {
   const saved: LoopState[] = [];
   const requests: AgentRequest[] = [];
   const texts: string[] = [];
+  const closedWith: AbortSignal[] = [];
   const stopped = new AbortController();
   const attempts = [...script.attempts];
   const sightings = [...(script.sightings ?? [])];
@@ -74,7 +77,8 @@ export function fakePorts(script: Script): FakePorts {
         during?.(request);
         return facts;
       },
-      async close() {
+      async close(hurry) {
+        closedWith.push(hurry);
         effect('close agent');
       },
     },
@@ -144,6 +148,7 @@ export function fakePorts(script: Script): FakePorts {
     saved,
     requests,
     texts,
+    closedWith,
     stop(by) {
       cause ??= by;
       stopped.abort();

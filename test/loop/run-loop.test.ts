@@ -365,6 +365,11 @@ describe('a request to stop', () => {
     expect(effects.filter((effect) => effect === 'close agent')).toHaveLength(1);
   });
 
+  test('that is repeated hurries the end of what is left running', async () => {
+    const { closedWith, ports } = await run({ attempts: [DONE] });
+    expect(closedWith).toEqual([ports.stops.hurry]);
+  });
+
   test('is handed to the agent, so that it can be ended', async () => {
     const { requests, ports } = await run({ attempts: [DONE] });
     expect(requests[0]?.stops).toBe(ports.stops);
@@ -474,6 +479,21 @@ describe('the agent', () => {
     for (const event of events.filter((one) => one.event.startsWith('agent_'))) {
       expect(JSON.stringify(event).length).toBeLessThan(500);
     }
+  });
+});
+
+describe('the final message', () => {
+  test('is told without what could act on a terminal', async () => {
+    const { fields, events } = await run({
+      attempts: [answered(`\u001b]0;title\u0007All \u001b[32mgood\u001b[0m.\n${TAG}\u202e`)],
+    });
+    expect(fields.final_message).toBe(`All good.\n${TAG}`);
+    expect(events.at(-1)).toMatchObject({ final_message: `All good.\n${TAG}` });
+  });
+
+  test('is told as none where there was none', async () => {
+    const { fields } = await run({ attempts: [NO_LOGIN] });
+    expect(fields.final_message).toBeNull();
   });
 });
 

@@ -22,13 +22,14 @@ const EXAMPLE_OUTPUT = '(here stands what the previous iteration wrote)';
 function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
   const { policy } = plan;
   const agent = locateAgent(plan);
-  const prompt = new TextDecoder().decode(plan.prompt);
+  const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
   const carry = { output: EXAMPLE_OUTPUT, wasCut: false, missing: [] };
   return {
     task_id: plan.taskId,
     task_type: plan.taskType,
     completion: describeCompletion(policy),
     full_iterations: fullIterations(plan),
+    max_iterations: policy.maxIterations,
     argv: agent.argv,
     cwd: plan.cwd,
     first_prompt: prompt + buildAddition(policy, carry, 1),
@@ -50,6 +51,7 @@ function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
 /** As it would be written; what a run makes of an absent value is shown in its place. */
 function shownValue(name: SettingName, plan: RunPlan): unknown {
   const inForce: Partial<Record<SettingName, unknown>> = {
+    agent: plan.policy.agent,
     promise: plan.policy.promise,
     doneFolder: plan.policy.doneFolder,
     iterationTimeout: plan.policy.iterationTimeoutMs,
@@ -66,9 +68,8 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
 
 /** How many iterations of full length, with the delays between them, fit into the whole task. */
 function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
-  const { iterationTimeoutMs, delayMs, maxIterations } = policy;
-  const fitting = Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));
-  return Math.min(maxIterations, fitting);
+  const { iterationTimeoutMs, delayMs } = policy;
+  return Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));
 }
 
 function writes(plan: RunPlan): PlanFacts['writes'] {

@@ -27,17 +27,17 @@ export interface CollectedSettings {
 export async function collectSettings(request: CollectRequest): Promise<CollectedSettings> {
   const { flags, env, startDir } = request;
   const variables = settingsFromEnvironment(env);
-  const named = textOf(flags.config) ?? textOf(variables.layer.config);
+  const named = placedText(flags.config) ?? placedText(variables.layer.config);
   const search =
     named === undefined
       ? findConfig(startDir, env)
-      : readNamedConfig(path.resolve(startDir, named));
+      : readNamedConfig(path.resolve(startDir, named.text), named.where);
   // The YAML reader is loaded only where there is something to read.
   const config =
     search.config === null
       ? NO_CONFIG
       : (await import('./config-file.ts')).readConfig(search.config);
-  const types = { ...TASK_TYPES, ...config.taskTypes };
+  const types = allTypes(config.taskTypes);
   const written = [flags, variables.layer, config.layer].find((layer) => layer.taskType)?.taskType;
   const type = taskTypeLayer(written, types);
   const fallback = written === undefined ? config.taskTypes.default : undefined;
@@ -59,6 +59,17 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
 }
 
 const NO_CONFIG: ConfigSettings = { layer: {}, taskTypes: {}, problems: [], notices: [] };
+
+/** What a configuration says of a built-in type is laid over it: the rest of its limits stay. */
+function allTypes(
+  own: Readonly<Record<string, TaskTypeLimits>>,
+): Readonly<Record<string, TaskTypeLimits>> {
+  const changed = Object.entries(own).map(([type, limits]) => [
+    type,
+    { ...(Object.hasOwn(TASK_TYPES, type) ? TASK_TYPES[type] : {}), ...limits },
+  ]);
+  return { ...TASK_TYPES, ...Object.fromEntries(changed) };
+}
 
 function taskTypeLayer(
   written: Written | undefined,
@@ -91,6 +102,15 @@ function layerOf(limits: TaskTypeLimits, type: string): Layer {
   }
   if (limits.timeout !== undefined) layer.timeout = { value: limits.timeout, source };
   return layer;
+}
+
+function placedText(
+  written: Written | undefined,
+): { readonly text: string; readonly where: string } | undefined {
+  const text = textOf(written);
+  return text === undefined || written === undefined
+    ? undefined
+    : { text, where: written.source.where };
 }
 
 function textOf(written: Written | undefined): string | undefined {

@@ -1,5 +1,14 @@
 import path from 'node:path';
-import { isMap, isScalar, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
 import type { ConfigText } from '../../compose.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
@@ -47,7 +56,7 @@ export function readConfig(config: ConfigText): ConfigSettings {
   const document = parseDocument(config.text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number | undefined): string =>
     `${path.basename(config.file)}:${lines.linePos(offset ?? 0).line}`;
-  const reader: Reader = { at, layer: {}, taskTypes: {}, problems: [], notices: [] };
+  const reader: Reader = { document, at, layer: {}, taskTypes: {}, problems: [], notices: [] };
   for (const error of document.errors) {
     reader.problems.push(`${at(error.pos[0])} is no valid YAML: ${error.message}.`);
   }
@@ -57,13 +66,18 @@ export function readConfig(config: ConfigText): ConfigSettings {
     reader.problems.push(`${at(0)} expects keys and values, such as "max_iterations: 10".`);
     return reader;
   }
-  const section = whole.items.find((pair) => keyText(pair) === 'ralph')?.value;
-  readKeys(isMap(section) ? section : whole, reader);
+  const section = whole.items.find((pair) => keyText(pair) === 'ralph');
+  const keys = section === undefined ? whole : section.value;
+  if (isMap(keys)) readKeys(keys, reader);
+  else if (section !== undefined && plainValue(section, reader) !== null) {
+    reader.problems.push(`${placeOf(section, reader)} ralph expects keys and values below it.`);
+  }
   if (config.wasFound) sayWhatIsPowerful(config.file, reader);
   return reader;
 }
 
 interface Reader {
+  readonly document: Document;
   readonly at: (offset: number | undefined) => string;
   readonly layer: Partial<Record<SettingName, Written>>;
   readonly taskTypes: Record<string, TaskTypeLimits>;
@@ -81,18 +95,26 @@ function readKeys(map: YAMLMap, reader: Reader): void {
     const key = keyText(pair);
     const where = `${placeOf(pair, reader)} ${key}`;
     const source = { kind: 'config' as const, where };
-    const value = plainValue(pair.value);
+    const value = plainValue(pair, reader);
+    if (value === UNREADABLE) continue;
     const name = names.get(key);
-    const further = FURTHER_KEYS[key];
-    if (name !== undefined) reader.layer[name] ??= { value, source };
+    const further = Object.hasOwn(FURTHER_KEYS, key) ? FURTHER_KEYS[key] : undefined;
+    if (name !== undefined) write(name, { value, source }, reader);
     else if (further !== undefined) {
-      reader.layer[further.name] ??= { value: withUnit(value, further.unit), source };
+      write(further.name, { value: withUnit(value, further.unit), source }, reader);
     } else if (NOT_YET.includes(key)) readNotYet(pair, where, reader);
     else if (key === 'task_types') readTaskTypes(pair.value, where, reader);
     else if (key === 'enabled') readEnabled(value, where, reader);
     else if (key === 'completion_strategy') readStrategy(value, where, reader);
     else reader.problems.push(unknownKey(where, key, [...names.keys()]));
   }
+}
+
+/** A setting under two of its names has no value that can be told from the other. */
+function write(name: SettingName, written: Written, reader: Reader): void {
+  const first = reader.layer[name];
+  if (first === undefined) reader.layer[name] = written;
+  else reader.problems.push(`${written.source.where} is set by ${first.source.where} already.`);
 }
 
 function unknownKey(where: string, key: string, known: readonly string[]): string {
@@ -167,7 +189,8 @@ function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits 
       reader.problems.push(unknownKey(where, key, Object.keys(LIMIT_KEYS)));
       continue;
     }
-    const value = plainValue(pair.value);
+    const value = plainValue(pair, reader);
+    if (value === UNREADABLE) continue;
     const parsed = parseValue(SETTINGS[name].type, value);
     if ('problem' in parsed) reader.problems.push(`${where} ${parsed.problem}.`);
     else limits[name] = String(value);
@@ -176,7 +199,7 @@ function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits 
 }
 
 function isLimitKey(key: string): key is keyof typeof LIMIT_KEYS {
-  return key in LIMIT_KEYS;
+  return Object.hasOwn(LIMIT_KEYS, key);
 }
 
 function sayWhatIsPowerful(file: string, reader: Reader): void {
@@ -194,13 +217,22 @@ function placeOf(pair: Pair, reader: Reader): string {
   return reader.at(isScalar(pair.key) ? pair.key.range?.[0] : undefined);
 }
 
-function plainValue(node: unknown): unknown {
-  if (isScalar(node)) return node.value;
-  if (typeof node === 'object' && node !== null && 'toJSON' in node) {
-    const { toJSON } = node;
-    return typeof toJSON === 'function' ? toJSON.call(node) : null;
+/** What aliases stand for may grow without bound: a text of a few lines can mean gigabytes. */
+const MAX_ALIASES = 100;
+
+/** Stands for a value of which a problem is told already. */
+const UNREADABLE = Symbol('unreadable');
+
+function plainValue(pair: Pair, reader: Reader): unknown {
+  const { value } = pair;
+  if (!isNode(value)) return value;
+  try {
+    return value.toJS(reader.document, { maxAliasCount: MAX_ALIASES });
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    reader.problems.push(`${placeOf(pair, reader)} ${keyText(pair)}: ${error.message}.`);
+    return UNREADABLE;
   }
-  return node;
 }
 
 function withUnit(value: unknown, unit: string): unknown {

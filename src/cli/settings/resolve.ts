@@ -17,6 +17,7 @@ export interface ResolvedSettings {
 const GROUPS: readonly (readonly SettingName[])[] = [
   ['prompt', 'promptFile'],
   ['agent', 'agentCommand'],
+  ['quiet', 'verbose'],
 ];
 
 /** Takes each setting from the first layer that has it; every bad value of every layer is a problem. */
