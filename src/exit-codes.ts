@@ -57,7 +57,8 @@ export const EXIT_CODES: readonly {
   {
     code: '75',
     status: 'usage_limited',
-    meaning: 'a usage limit or outage outlasts `--max-wait`, or `--max-usage` reached: try again later',
+    meaning:
+      'a usage limit or outage outlasts `--max-wait`, or `--max-usage` reached: try again later',
   },
   {
     code: '129, 130, 143',

@@ -23,7 +23,7 @@ type NotCounted = Exclude<Outcome, { kind: 'answered' | 'bounded' | 'timed-out' 
 
 /** An attempt is over: it counts and is judged, or it is tried again, or nothing can help. */
 export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Policy): Transition {
-  const outcome = classify(event.facts, event.at, policy.timeZone);
+  const outcome = outcomeOf(state, event, policy);
   const known = withFacts(state, event, outcome);
   if (!isCounted(outcome)) return notCounted(known, outcome, event, policy);
 
@@ -54,8 +54,8 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
 }
 
 /** A prompt that is too long in a resumed session is the session's fault, not the prompt's. */
-function outcomeOf(state: LoopState, { facts, at }: AttemptEnded): Outcome {
-  const outcome = classify(facts, at);
+function outcomeOf(state: LoopState, { facts, at }: AttemptEnded, policy: Policy): Outcome {
+  const outcome = classify(facts, at, policy.timeZone);
   const resumed = state.step.kind === 'working' && state.step.resumed;
   const isTooLong =
     facts.result?.terminalReason === 'prompt_too_long' ||

@@ -9,19 +9,19 @@ import { clip, withoutControls } from './material.ts';
  */
 
 /** What the breaker has counted so far, as the state file keeps it. */
-export type BreakerState = {
+export interface BreakerState {
   /** Iterations without progress since the last one with it. */
   readonly no_progress: number;
   /** Failed iterations with `last_error` since the last progress. */
   readonly same_error: number;
   /** Normalised. */
   readonly last_error: string | null;
-};
+}
 
 export const NO_BREAKER: BreakerState = { no_progress: 0, same_error: 0, last_error: null };
 
 /** What an iteration means to the breaker. */
-export interface BreakerNews {
+interface BreakerNews {
   /** Null where there was no sign of any kind to look at. */
   readonly progress: boolean | null;
   /** The error of a failed iteration, as it came. */
@@ -52,13 +52,13 @@ export function afterIteration(
 }
 
 /** When the breaker opens; 0 turns a limit off. */
-export interface BreakerLimits {
+interface BreakerLimits {
   readonly noProgressLimit: number;
   readonly sameErrorLimit: number;
 }
 
 /** Why the breaker is open, after how many iterations, and the flag that would have kept it closed. */
-export interface BreakerVerdict {
+interface BreakerVerdict {
   readonly reason: 'no-progress' | 'same-error';
   readonly count: number;
   readonly flag: '--no-progress-limit' | '--same-error-limit';

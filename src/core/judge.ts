@@ -49,7 +49,7 @@ export function judge(
       actions: [{ kind: 'verify', command: policy.verify ?? '' }],
     };
   }
-  const recorded = record(state, answer, sightings, judged, signals, policy);
+  const recorded = record(state, answer, sightings, judged, signals);
   const next = nextAfter(recorded, answer, judged, isAborted, at, policy);
   const iterated = iteratedEvent(recorded, answer);
   const tellings: Action[] = [
@@ -108,7 +108,6 @@ function record(
   sightings: Sightings,
   judged: Judged,
   signals: number,
-  policy: Policy,
 ): LoopState {
   const { facts, outcome } = answer;
   const report = readProgressReport(facts.finalMessage ?? '');
@@ -247,7 +246,7 @@ function carryFrom(answer: Answer, held: Held | null): Carry {
   if (outcome.kind === 'answered' && /\?\s*$/.test(facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });
   }
-  return { output: outputOf(facts), wasCut: facts.end.kind === 'cut', missing };
+  return { output: outputOf(facts), wasCut: facts.end.kind === 'cut', missing, hints: [] };
 }
 
 function iteratedEvent({ task }: LoopState, answer: Answer) {

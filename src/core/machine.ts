@@ -15,6 +15,8 @@ export interface LoopState {
   readonly finalMessage: string | null;
   readonly trouble: Trouble;
   readonly streaks: Streaks;
+  /** Hints from a person, for the next iteration. */
+  readonly hints: readonly string[];
   /** Whether an iteration of this run has answered: the agent is there and logged in. */
   readonly hasAnswered: boolean;
   /** Once it is set nothing is started or waited for any more. */
@@ -91,6 +93,7 @@ export type LoopEvent =
   | { readonly kind: 'looked'; readonly at: string; readonly sightings: Sightings }
   | { readonly kind: 'verified'; readonly at: string; readonly result: CommandResult }
   | { readonly kind: 'waited'; readonly at: string }
+  | { readonly kind: 'hinted'; readonly at: string; readonly text: string }
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause };
 
 /** Who asked the loop to stop. */

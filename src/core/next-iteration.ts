@@ -20,9 +20,17 @@ export function startAttempt(
   if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
   if (msBetween(at, state.task.timeout_at) <= 0) return endByTime(state, at);
   const task = { ...state.task, current_iteration: iteration, attempt };
+  // A further attempt of the same iteration is told the same; what came meanwhile waits.
+  const carry = attempt === 1 ? { ...state.carry, hints: state.hints } : state.carry;
   const session = policy.session === 'continue' && iteration > 1 ? task.session_id : null;
   return {
-    state: { ...state, task, step: { kind: 'working', resumed: session !== null } },
+    state: {
+      ...state,
+      task,
+      carry,
+      hints: attempt === 1 ? [] : state.hints,
+      step: { kind: 'working', resumed: session !== null },
+    },
     actions: [
       {
         kind: 'publish',
@@ -40,7 +48,7 @@ export function startAttempt(
         // A session of its own remembers what it said.
         addition: buildAddition(
           policy,
-          session === null ? state.carry : { ...state.carry, output: null },
+          session === null ? carry : { ...carry, output: null },
           iteration,
         ),
         taskDeadlineAt: task.timeout_at,

@@ -5,7 +5,7 @@ export interface PlanCount {
 }
 
 /** What may stand before a box: quote signs and list markers, nested ones too. Groups: markers, rest. */
-const LINE = /^\s*((?:>\s*|(?:[-*+]|\d{1,9}[.)])\s+)*)([^]*)$/;
+const LINE = /^\s*((?:>\s*|(?:[-*+]|\d{1,9}[.)])\s+)*)([\s\S]*)$/;
 /** `[ ]`, `[/]` and any other sign are open; letters and digits but x are no box: `[1]`, `[a]`. */
 const BOX = /^\[(?:([xX])|\s+|[^\p{L}\p{N}\s\]])\](?:\s|$)/u;
 const FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;

@@ -12,7 +12,7 @@ export interface ProgressReport {
 
 /** Bounded, so that a message full of openings is read in linear time. */
 const REPORT =
-  /<progress((?:\s+[a-z]{1,20}\s*=\s*(?:"[^"<>]{0,40}"|'[^'<>]{0,40}')){1,5})\s*>((?:(?!<progress\b)[^]){0,2000}?)<\/progress\s*>/g;
+  /<progress((?:\s+[a-z]{1,20}\s*=\s*(?:"[^"<>]{0,40}"|'[^'<>]{0,40}')){1,5})\s*>((?:(?!<progress\b)[\s\S]){0,2000}?)<\/progress\s*>/g;
 const ATTRIBUTE = /([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const LONGEST_STEP = 200;
 

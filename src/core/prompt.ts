@@ -18,6 +18,8 @@ export interface Carry {
   readonly output: string | null;
   readonly wasCut: boolean;
   readonly missing: readonly Missing[];
+  /** What a person says to this iteration. */
+  readonly hints: readonly string[];
 }
 
 /** Why the iteration did not complete the task, one sentence each in the reminder. */
@@ -25,11 +27,10 @@ export type Missing =
   | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
   | { readonly kind: 'refused'; readonly tools: readonly RefusedTool[]; readonly held: boolean }
   | { readonly kind: 'held'; readonly held: Exclude<Held, { gate: 'refused-tools' }> }
-  | { readonly kind: 'hint'; readonly text: string }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
   | { readonly kind: 'question' };
 
-export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [] };
+export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [], hints: [] };
 
 /**
  * What ralph puts behind the user's prompt. The prompt itself comes first and unchanged, so that
@@ -76,6 +77,7 @@ function reminder(policy: Policy, carry: Carry): string {
   const lines = [
     `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
     ...carry.missing.map((missing) => describeMissing(missing, policy)),
+    ...carry.hints.map((hint) => `The person you work for adds: ${withoutControls(hint).trim()}`),
   ];
   return lines.join('\n');
 }
@@ -99,8 +101,6 @@ export function describeMissing(missing: Missing, policy: Policy): string {
         .join('; ')}. Find another way, or say plainly what you need.`;
     case 'held':
       return describeHold(missing.held, rules);
-    case 'hint':
-      return `The person you work for adds: ${oneLine(missing.text, 2_000)}`;
     case 'not-ended-well':
       return describeBadEnd(missing.outcome, policy, rules);
     case 'question':

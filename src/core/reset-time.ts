@@ -1,6 +1,6 @@
 /**
  * Reads from a report of a plan limit when the limit resets. What is said is a wall clock's time,
- * mostly without a day and never with a year of its own: which instant it names follows from the
+ * mostly without a day and hardly ever with a year: which instant it names follows from the
  * zone and from the instant at which it was said.
  */
 
@@ -36,7 +36,7 @@ const SAID = new RegExp(
     String.raw`(?:(?<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?<day>\d{1,2})`,
     String.raw`(?:,?\s+(?<year>2\d{3}))?(?:,\s*|\s+at\s+|\s+))?`,
     String.raw`(?<hour>\d{1,2})(?::(?<minute>\d{2}))?(?:\s*(?<half>[ap])\.?m\b\.?)?`,
-    String.raw`(?:\s*\((?<zone>[^()]{1,64})\)|\s+(?<bareZone>UTC|GMT|[a-z_]+\/[\w+/-]+)(?![\w/])`,
+    String.raw`(?:\s*\((?<zone>[^()]{1,64})\)|\s+(?<bareZone>UTC|GMT|[a-z_]+\/[\w+/-]+)(?![\w/+-])`,
     String.raw`|(?=\s*(?:$|[.;·∙•|/])))`,
   ].join(''),
   'i',
@@ -92,10 +92,10 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
     return null;
   };
 
-  const today = new Date(atMs + offsetAt(atMs));
+  const today = new Date(atMs);
   const year = today.getUTCFullYear();
   if (said.month === undefined) {
-    // Yesterday's, where midnight has just passed; tomorrow's may fall into a leap and be over too.
+    // Counted from the day in UTC: the zone may be a day behind or ahead of it, and midnight near.
     const dates = [-1, 0, 1, 2].map((days) =>
       Date.UTC(year, today.getUTCMonth(), today.getUTCDate() + days),
     );

@@ -60,7 +60,7 @@ export interface Evidence {
   readonly detail: string;
 }
 
-interface Progress {
+export interface Progress {
   readonly steps_total: number;
   readonly steps_completed: number;
   readonly current_step: string;

@@ -40,6 +40,8 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
         : { state: moved, actions: [] };
     case 'waited':
       return waited(moved, state.task.updated_at, event.at, policy);
+    case 'hinted':
+      return { state: { ...moved, hints: [...moved.hints, event.text] }, actions: [] };
     case 'stop-requested':
       // What it means follows from the next event: an answer that is complete stays complete.
       return { state: { ...moved, stopRequested: event.by }, actions: [] };
@@ -55,6 +57,7 @@ export function initialState(task: TaskState): LoopState {
     finalMessage: null,
     trouble: NO_TROUBLE,
     streaks: NO_STREAKS,
+    hints: [],
     hasAnswered: false,
     stopRequested: null,
     attemptsUsage: NO_USAGE,

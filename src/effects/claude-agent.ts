@@ -68,7 +68,9 @@ export function claudeAgent(options: ClaudeOptions): AgentKind {
         cwd: options.cwd,
         further: options.bin === null ? installFolders(options.env) : [],
       });
-      return 'missing' in found ? found : { file: found.file, args: claudeArguments(options, turn) };
+      return 'missing' in found
+        ? found
+        : { file: found.file, args: claudeArguments(options, turn) };
     },
     wanted: () => [options.bin ?? 'claude', ...claudeArguments(options, PLAIN_TURN)],
     read(listener, signs) {

@@ -3,7 +3,7 @@ import { type BigIntStats, lstatSync, readFileSync, readlinkSync } from 'node:fs
 import path from 'node:path';
 
 /** A file that differs from what git has of it, as it was seen once. */
-export interface DirtyFile {
+interface DirtyFile {
   /** All that `lstat` tells of a change. */
   readonly stats: string;
   /** What it holds; null where it was not read, since it is large or there are too many. */

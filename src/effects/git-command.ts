@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 
 /** One call of git that only reads. */
-export interface GitCommand {
+interface GitCommand {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -20,14 +20,10 @@ const OUTPUT_AT_MOST = 64 * 1024 * 1024;
  * It never asks, never writes to the repository, and ends with this process.
  */
 export function runGit(command: GitCommand): Promise<string | null> {
-  const { args, cwd, env, timeoutMs, signal, input } = command;
+  const { timeoutMs, signal, input } = command;
   if (signal?.aborted) return Promise.resolve(null);
-  const child = spawn('git', [...SAFELY, ...args], {
-    cwd,
-    env: gitEnvironment(env),
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
-    windowsHide: true,
-  });
+  const child = start(command);
+  if (child === null) return Promise.resolve(null);
   const chunks: Buffer[] = [];
   let length = 0;
   let failed = false;
@@ -59,6 +55,19 @@ export function runGit(command: GitCommand): Promise<string | null> {
     child.once('error', () => settle(null));
     child.once('close', settle);
   });
+}
+
+/** Most of what can go wrong is told by an event, but a few errors are thrown. */
+function start({ args, cwd, env, input }: GitCommand): ChildProcess | null {
+  try {
+    return spawn('git', [...SAFELY, ...args], {
+      cwd,
+      env: gitEnvironment(env),
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
+    });
+  } catch {
+    return null;
+  }
 }
 
 /** A watcher would be a program of the repository's choice, or a daemon that stays. */

@@ -27,7 +27,7 @@ export interface GitProgressRequest {
 }
 
 /** What has come about since the mark. */
-export interface GitChange {
+interface GitChange {
   /** Commits that no branch, tag or HEAD had led to before. Amending and rebasing make such. */
   readonly commits: number;
   /** Files that hold something else than at the mark, new, deleted and committed ones included. */
@@ -187,7 +187,7 @@ async function readView(
 }
 
 /** The path stands last: behind 7 fields, behind 9 where it is in conflict. */
-const ENTRY = /^(?:1 (?:\S+ ){7}|u (?:\S+ ){9}|\? )([^]+)$/;
+const ENTRY = /^(?:1 (?:\S+ ){7}|u (?:\S+ ){9}|\? )([\s\S]+)$/;
 
 function readStatus(output: string): { head: string | null; names: readonly string[] } {
   let head: string | null = null;

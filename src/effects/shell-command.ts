@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import type { CommandResult } from '../core/completion.ts';
 import type { StopRequests } from '../loop/ports.ts';
 import { runAgentProcess } from './agent-process.ts';
 import { createTailText } from './bounded-text.ts';
-import { MARKER_NAME, type ProcessIdentity } from './process-table.ts';
+import { endLeftovers } from './end-process.ts';
 
 /** Where and how the user's own commands run. */
 export interface ShellOptions {
@@ -11,8 +12,6 @@ export interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   readonly stops: StopRequests;
-  /** Processes of the run that are to be left alone. */
-  readonly spare: () => readonly ProcessIdentity[];
 }
 
 const OUTPUT_BYTES = 16 * 1024;
@@ -34,17 +33,19 @@ export async function runShellCommand(
     cwd: options.cwd,
     env: options.env,
     prompt: new TextEncoder().encode(input),
-    marker: options.env[MARKER_NAME] ?? '',
+    // Known by descent alone: the run's own marker is carried by the agent's background work too.
+    marker: randomUUID(),
     limits: { iterationMs: options.timeoutMs, idleMs: null, taskMs: options.timeoutMs },
     stops: options.stops,
     guardPid: null,
-    spare: options.spare,
+    spare: () => [],
     onMembers: () => {},
     onStdout: gather,
     onHeard: () => {},
     onStderr: gather,
     onStart: () => {},
   });
+  if (report.leftovers.length > 0) await endLeftovers(report.leftovers).done;
   return {
     command,
     exitCode: report.end.kind === 'exited' ? report.end.exitCode : null,

@@ -14,6 +14,7 @@ export interface Ports {
   readonly reporter: Reporter;
   readonly clock: Clock;
   readonly stops: StopRequests;
+  readonly requests: Requests;
   /** The exit code that goes with an ending. */
   readonly exitCode: (status: EndedStatus, exitReason: string) => number;
 }
@@ -72,6 +73,14 @@ export interface Workspace {
   verify(command: string): Promise<CommandResult>;
   /** Runs the command that follows an iteration; the event is its standard input. */
   after(command: string, event: RalphEvent): Promise<void>;
+  /** Runs the command that follows the end, if there is one. */
+  ended(event: RalphEvent): Promise<void>;
+}
+
+/** What people ask of a running loop from elsewhere. */
+export interface Requests {
+  /** Hints for the agent that have come since the last call. */
+  hints(): Promise<readonly string[]>;
 }
 
 /** Leaves a note for a human. Resolves to its path, or null when it could not be written. */

@@ -1,4 +1,10 @@
-import { type Activity, type EndingFields, type EventBody, type RalphEvent, stamped } from '../core/events.ts';
+import {
+  type Activity,
+  type EndingFields,
+  type EventBody,
+  type RalphEvent,
+  stamped,
+} from '../core/events.ts';
 import type { Action, Asking, Ending, LoopEvent, LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
@@ -30,6 +36,9 @@ export async function runLoop(
     await ports.store.save(state);
     const outcome = await act(ports, state, actions);
     if ('fields' in outcome) return outcome;
+    for (const text of await ports.requests.hints()) {
+      state = transition(state, { kind: 'hinted', at: ports.clock.now(), text }, policy).state;
+    }
     const by = ports.stops.cause();
     if (by !== null && state.stopRequested === null) {
       const asked: LoopEvent = { kind: 'stop-requested', at: ports.clock.now(), by };
@@ -147,7 +156,9 @@ async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<Run
     state_file: stateFile,
     log_dir: logDir,
   };
-  publish(ports, state, endingBody(ending, state, fields));
+  const ended = eventOf(ports, state, endingBody(ending, state, fields));
+  ports.reporter.publish(ended);
+  await ports.workspace.ended(ended);
   return { state, fields };
 }
 

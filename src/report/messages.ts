@@ -142,17 +142,26 @@ function endingHints(event: EndingEvent, agent: AgentName): readonly string[] {
     const remedy = remedyFor(event.exit_reason, agent);
     if (remedy !== null) hints.push(`what to do: ${remedy}`);
   }
-  if (event.exit_reason === 'refused') hints.push(`what to do: ${REFUSED_REMEDY}`);
+  if (event.event === 'task_stalled') {
+    hints.push(`what to do: ${stallRemedy(event.exit_reason)}`);
+  }
   if (event.note !== null) hints.push(`note: ${event.note}`);
   hints.push(`logs: ${event.log_dir}`);
   return hints;
 }
 
-export const REFUSED_REMEDY =
+const REFUSED_REMEDY =
   'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, where you forbade them on purpose, name them with --accept-refused';
 
 /** Which agent the advice is about. */
 export type AgentName = 'claude' | 'command';
+
+/** What helps where the loop went nowhere. */
+export function stallRemedy(exitReason: string): string {
+  if (exitReason === 'refused') return REFUSED_REMEDY;
+  const flag = exitReason === 'same-error' ? '--same-error-limit' : '--no-progress-limit';
+  return `read the logs and make the prompt clearer; ${flag} 0 lets it go on all the same`;
+}
 
 /** What helps against a fatal cause, given as `failed:<cause>`; null where nothing general does. */
 export function remedyFor(exitReason: string, agent: AgentName): string | null {

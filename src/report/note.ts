@@ -1,7 +1,7 @@
 import type { Ending } from '../core/machine.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { formatCost, formatDuration } from './format.ts';
-import { type AgentName, REFUSED_REMEDY, remedyFor } from './messages.ts';
+import { type AgentName, remedyFor, stallRemedy } from './messages.ts';
 
 /** What a note tells beyond the state. Texts are free of control characters. */
 export interface NoteFacts {
@@ -96,7 +96,10 @@ function iterationTable(task: TaskState): string {
 }
 
 function whatToDo({ ending, again, agent }: NoteFacts): string {
-  const remedy = ending.exitReason === 'refused' ? REFUSED_REMEDY : remedyFor(ending.exitReason, agent);
+  const remedy =
+    ending.note === 'STALLED'
+      ? stallRemedy(ending.exitReason)
+      : remedyFor(ending.exitReason, agent);
   return [
     ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
     ending.note === 'EXHAUSTED'

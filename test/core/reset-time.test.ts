@@ -103,6 +103,8 @@ describe('a time of day', () => {
       ['resets 9am (Australia/Melbourne)', '2026-12-31 23:30', '2027-01-01 22:00'],
       ['resets 11pm (America/Los_Angeles)', '2026-07-02 05:00', '2026-07-02 06:00'],
       ['resets 8am (Pacific/Kiritimati)', '2026-06-30 17:00', '2026-06-30 18:00'],
+      ['resets 8am (Pacific/Kiritimati)', '2026-06-30 19:00', '2026-07-01 18:00'],
+      ['resets 8pm (Pacific/Pago_Pago)', '2026-07-02 05:00', '2026-07-02 07:00'],
       ['resets 8am (Pacific/Pago_Pago)', '2026-07-01 18:00', '2026-07-01 19:00'],
       // Zones at odd minutes.
       ['resets 3pm (Asia/Kathmandu)', '2026-07-01 08:00', '2026-07-01 09:15'],
@@ -237,6 +239,9 @@ describe('what is no time that is understood', () => {
     ['resets 3pm tomorrow'],
     ['resets 3pm, Oct 5'],
     ['resets 3pm PST'],
+    ['resets 3pm UTC+2'],
+    ['resets 3pm GMT-5'],
+    ['resets 3pm UTCish'],
     ['resets Feb 30 at 3pm (UTC)'],
     ['resets Feb 29 at 3pm (UTC)'],
     ['resets Jul 0 at 3pm (UTC)'],
