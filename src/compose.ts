@@ -1,38 +1,50 @@
 import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describeCompletion } from './core/completion.ts';
+import { type CommandResult, describeCompletion } from './core/completion.ts';
 import type { RalphEvent } from './core/events.ts';
 import { oneLine, withoutControls } from './core/material.ts';
 import { describeMissing } from './core/prompt.ts';
 import { settingNames, snakeCase } from './core/settings.ts';
 import { newTaskState, type TaskState } from './core/task-state.ts';
 import { initialState } from './core/transition.ts';
-import type { AgentKind } from './effects/agent-kind.ts';
-import { createAgentRunner } from './effects/agent-runner.ts';
+import { type AgentKind, PLAIN_TURN } from './effects/agent-kind.ts';
+import { type ChildOptions, childEnvironment, createAgentRunner } from './effects/agent-runner.ts';
 import { claudeAgent } from './effects/claude-agent.ts';
 import { systemClock } from './effects/clock.ts';
 import { commandAgent } from './effects/command-agent.ts';
 import { thisDriver } from './effects/driver-identity.ts';
+import { createGitProgress, type GitProgress } from './effects/git-progress.ts';
+import { hintBox } from './effects/hints.ts';
 import { createJournal } from './effects/journal.ts';
 import { writeNote } from './effects/note-file.ts';
+import { findOtherLoops } from './effects/other-loops.ts';
 import { fixedPrompt, promptFile } from './effects/prompt-source.ts';
 import type { RunPlan } from './effects/run-plan.ts';
+import { runShellCommand, type ShellOptions } from './effects/shell-command.ts';
 import { createStateStore, retirePrevious } from './effects/state-store.ts';
 import { watchSignals } from './effects/stop-requests.ts';
 import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
-import { createWorkspace, takeBaseline } from './effects/watched-files.ts';
+import { createWorkspace, takeBaseline } from './effects/workspace.ts';
 import { StateTooNewError } from './errors.ts';
 import { exitCodeFor } from './exit-codes.ts';
-import type { NoteWriter, Ports, Reporter } from './loop/ports.ts';
+import type { NoteWriter, Ports, Reporter, StopRequests } from './loop/ports.ts';
 import { type RunEnd, runLoop } from './loop/run-loop.ts';
-import { defaultLimitNotice, leftoverLine, previousRetired } from './report/messages.ts';
+import {
+  commandFailed,
+  defaultLimitNotice,
+  leftoverLine,
+  previousRetired,
+  sayingText,
+} from './report/messages.ts';
 import { renderNote } from './report/note.ts';
 import type { View } from './report/view.ts';
 
 // biome-ignore lint/performance/noBarrelFile: this file is the only door to the effects
 export { type ConfigText, findConfig, readNamedConfig } from './effects/config-search.ts';
+export { leaveHint } from './effects/hints.ts';
 export { planRun, type RunPlan } from './effects/run-plan.ts';
+export { taskExists } from './effects/task-folder.ts';
 
 export interface RunOptions {
   readonly plan: RunPlan;
@@ -53,14 +65,18 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
   const journal = createJournal(paths.eventsFile);
   try {
     if (await retireOr(paths, warn)) warn(previousRetired(plan.taskId));
+    if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
     const watch = {
       cwd: plan.cwd,
       globs: policy.watchGlobs,
       existing: plan.settings.watchExisting,
       donePath: plan.donePath,
+      protect: policy.protect,
     };
     const baseline = await takeBaseline(watch);
-    const task = newTask(plan);
+    const git = policy.noProgressLimit === 0 ? null : gitProgress(plan, stops.signal);
+    const gitBase = (await git?.mark()) ?? null;
+    const task = newTask(plan, gitBase);
     const store = await createStateStore(
       paths,
       {
@@ -78,16 +94,20 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
         hint(event);
       },
       agentText: (text) => view.agentText(text),
+      say: (what) => warn(sayingText(what)),
+    };
+    const child: ChildOptions = {
+      env: plan.env,
+      runId: randomUUID(),
+      taskId: plan.taskId,
+      maxIterations: policy.maxIterations,
+      stateFile: paths.stateFile,
     };
     const ports: Ports = {
       agent: createAgentRunner({
         kind: agentKind(plan, options.agentPrefixArgs ?? []),
         cwd: plan.cwd,
-        env: plan.env,
-        runId: randomUUID(),
-        taskId: plan.taskId,
-        maxIterations: policy.maxIterations,
-        stateFile: paths.stateFile,
+        ...child,
         logDir: paths.folder,
         iterationTimeoutMs: policy.iterationTimeoutMs,
         idleTimeoutMs: policy.idleTimeoutMs,
@@ -102,7 +122,21 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
         plan.promptFile === null
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
-      workspace: createWorkspace(watch, baseline),
+      workspace: createWorkspace(
+        {
+          ...watch,
+          planFile: policy.planFile === null ? null : path.resolve(plan.cwd, policy.planFile),
+          until: policy.until,
+          git,
+          run: (command, input) =>
+            runShellCommand(command, input, shellOptions(plan, child, stops)),
+          onAfterFailed: ({ exitCode }) => warn(commandFailed('--after', exitCode)),
+          onEnd: endCommand(plan, child, stops),
+          onEndFailed: ({ exitCode }) => warn(commandFailed('--on-end', exitCode)),
+        },
+        baseline,
+      ),
+      requests: hintBox(paths.folder),
       notes: noteWriter(options, paths.stateFile, paths.folder, warn),
       reporter,
       clock: systemClock,
@@ -117,6 +151,48 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     journal.close();
     stops.close();
   }
+}
+
+/** The vault's own folders: what ralph moves there is no progress of the agent's. */
+const VAULT_FOLDERS = [
+  'Needs_Action',
+  'In_Progress',
+  'Pending_Approval',
+  'Approved',
+  'Rejected',
+  'Done',
+  'Quarantine',
+];
+
+function gitProgress(plan: RunPlan, signal: AbortSignal): GitProgress {
+  const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));
+  return createGitProgress({
+    cwd: plan.cwd,
+    excluded: [...excluded, plan.stateDir],
+    env: plan.env,
+    signal,
+  });
+}
+
+function shellOptions(plan: RunPlan, child: ChildOptions, stops: StopRequests): ShellOptions {
+  return {
+    cwd: plan.cwd,
+    env: childEnvironment(child, 0),
+    timeoutMs: plan.policy.iterationTimeoutMs,
+    stops,
+  };
+}
+
+/** The last command runs also where the loop was stopped; only a second request ends it. */
+function endCommand(
+  plan: RunPlan,
+  child: ChildOptions,
+  stops: StopRequests,
+): ((input: string) => Promise<CommandResult>) | null {
+  const command = plan.settings.onEnd;
+  if (command === null) return null;
+  const last: StopRequests = { signal: stops.hurry, hurry: stops.hurry, cause: () => null };
+  return (input) => runShellCommand(command, input, shellOptions(plan, child, last));
 }
 
 /** The settings as they were resolved, each with its source, under their configuration keys. */
@@ -147,7 +223,7 @@ function promptText(plan: RunPlan): string {
   return new TextDecoder().decode(plan.prompt);
 }
 
-function newTask(plan: RunPlan): TaskState {
+function newTask(plan: RunPlan, gitBase: string | null): TaskState {
   const { policy } = plan;
   return newTaskState(
     {
@@ -163,6 +239,7 @@ function newTask(plan: RunPlan): TaskState {
       maxIterations: policy.maxIterations,
       taskTimeoutMs: plan.taskTimeoutMs,
       driver: thisDriver(systemClock.now()),
+      gitBase,
     },
     systemClock.now(),
   );
@@ -212,7 +289,7 @@ export function locateAgent(plan: RunPlan): {
   readonly missing: string | null;
 } {
   const kind = agentKind(plan, []);
-  const found = kind.locate();
+  const found = kind.locate(PLAIN_TURN);
   if ('missing' in found) return { argv: kind.wanted(), missing: found.missing };
   return { argv: [found.file, ...found.args], missing: null };
 }

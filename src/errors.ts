@@ -26,3 +26,15 @@ export class StateTooNewError extends Error {
     this.name = 'StateTooNewError';
   }
 }
+
+/** No task has this id here. */
+export class TaskNotFoundError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(taskId: string, stateDir: string) {
+    super(
+      `TaskNotFoundError: there is no task '${taskId}' in ${stateDir}; check the id and --vault.`,
+    );
+    this.name = 'TaskNotFoundError';
+  }
+}

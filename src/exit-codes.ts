@@ -47,9 +47,19 @@ export const EXIT_CODES: readonly {
   { code: '2', status: '–', meaning: 'usage: bad flags or prompt; nothing was started' },
   { code: '3', status: 'max_iterations_reached', meaning: 'the iterations ran out' },
   { code: '4', status: 'timeout', meaning: 'the whole-task limit passed' },
-  { code: '5', status: 'stalled', meaning: 'nothing but refused tools' },
+  {
+    code: '5',
+    status: 'stalled',
+    meaning: 'no progress, the same error again and again, or nothing but refused tools',
+  },
+  { code: '8', status: 'budget_spent', meaning: '`--max-cost` reached' },
   { code: '70', status: '–', meaning: 'a bug in ralph' },
-  { code: '75', status: 'usage_limited', meaning: 'an outage outlasts the wait: try again later' },
+  {
+    code: '75',
+    status: 'usage_limited',
+    meaning:
+      'a usage limit or outage outlasts `--max-wait`, or `--max-usage` reached: try again later',
+  },
   {
     code: '129, 130, 143',
     status: 'stopped',

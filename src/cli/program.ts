@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { nearest } from '../core/nearest.ts';
 import { UsageError } from '../errors.ts';
+import type { TellOptions } from './commands/tell.ts';
 import { declareSettings } from './settings/flags.ts';
 
 declare const __RALPH_VERSION__: string;
@@ -24,6 +25,17 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .action(async () => {
       const { demo } = await import('./commands/demo.ts');
       exitCode = await demo();
+    });
+  program
+    .command('tell')
+    .description('put a hint into the next prompt of a running task')
+    .argument('<id>', 'the task')
+    .argument('<hint>', 'what the agent is told')
+    .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')
+    .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)')
+    .action(async (id: string, hint: string, options: TellOptions) => {
+      const { tell } = await import('./commands/tell.ts');
+      exitCode = await tell(id, hint, options);
     });
   // Its arguments are read by themselves, so that every mistake in them is told at once; here it
   // has its place in the help.

@@ -5,7 +5,7 @@ import { end, endStopped } from './ending.ts';
 import { judge } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { oneLine } from './material.ts';
-import { endByTime, waitUntil } from './next-iteration.ts';
+import { BUDGET_FLAG, endBudget, endByTime, startAttempt, waitUntil } from './next-iteration.ts';
 import { describeOutcome, isCounted, type Outcome } from './outcome.ts';
 import { backOffMs, type Policy, SLOWEST_RETRY_MS } from './policy.ts';
 import type { PromiseVerdict } from './promise.ts';
@@ -23,7 +23,7 @@ type NotCounted = Exclude<Outcome, { kind: 'answered' | 'bounded' | 'timed-out' 
 
 /** An attempt is over: it counts and is judged, or it is tried again, or nothing can help. */
 export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Policy): Transition {
-  const outcome = classify(event.facts);
+  const outcome = outcomeOf(state, event, policy);
   const known = withFacts(state, event, outcome);
   if (!isCounted(outcome)) return notCounted(known, outcome, event, policy);
 
@@ -49,8 +49,20 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
     output_preview: oneLine(outputOf(facts), 200),
   };
   const answer = { outcome, verdict, record, facts };
-  if (!needsLook(policy)) return judge(known, answer, NOTHING_SEEN, event.at, policy);
+  if (!needsLook(policy)) return judge(known, answer, NOTHING_SEEN, null, event.at, policy);
   return { state: { ...known, step: { kind: 'looking', answer } }, actions: [{ kind: 'look' }] };
+}
+
+/** A prompt that is too long in a resumed session is the session's fault, not the prompt's. */
+function outcomeOf(state: LoopState, { facts, at }: AttemptEnded, policy: Policy): Outcome {
+  const outcome = classify(facts, at, policy.timeZone);
+  const resumed = state.step.kind === 'working' && state.step.resumed;
+  const isTooLong =
+    facts.result?.terminalReason === 'prompt_too_long' ||
+    /^prompt is too long/i.test(facts.result?.text ?? '');
+  return resumed && isTooLong && outcome.kind === 'fatal'
+    ? { kind: 'session-gone', message: outcome.message }
+    : outcome;
 }
 
 /** A promise that is stated where the agent did not end well is no more than a mention. */
@@ -74,8 +86,7 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
     ...state.task,
     usage: addUsage(state.task.usage, facts.usage),
     session_id: facts.sessionId ?? state.task.session_id,
-    // The agent's own retries were no time in which work was possible.
-    timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs),
+    timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs + suspendedMs(event)),
   };
   if (outcome.kind !== 'answered' && outcome.kind !== 'stopped' && outcome.kind !== 'bounded') {
     task = withError(task, {
@@ -94,6 +105,14 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
   };
 }
 
+/** A clock that runs while the machine sleeps, against one that does not: the gap was no time to work in. */
+function suspendedMs({ startedAt, at, facts }: AttemptEnded): number {
+  const gap = msBetween(startedAt, at) - facts.durationMs;
+  return gap > NOTICEABLE_GAP_MS ? gap : 0;
+}
+
+const NOTICEABLE_GAP_MS = 5_000;
+
 function notCounted(
   state: LoopState,
   outcome: NotCounted,
@@ -102,12 +121,15 @@ function notCounted(
 ): Transition {
   switch (outcome.kind) {
     case 'transient':
-    case 'usage-limited':
       return tryAgain(state, outcome, event, policy);
+    case 'usage-limited':
+      return waitForReset(state, outcome, event.at, policy);
+    case 'session-gone':
+      return beginAfresh(state, event.at, policy);
     case 'stopped':
       return endStopped(state, event.at, state.stopRequested ?? 'SIGTERM');
     case 'fatal':
-      return fatal(state, outcome, event.at);
+      return fatal(state, outcome, event.at, policy);
   }
 }
 
@@ -117,12 +139,14 @@ function notCounted(
  */
 function tryAgain(
   state: LoopState,
-  outcome: Extract<Outcome, { kind: 'transient' | 'usage-limited' }>,
+  outcome: Extract<Outcome, { kind: 'transient' }>,
   event: AttemptEnded,
   policy: Policy,
 ): Transition {
   const { at } = event;
   if (msBetween(at, state.task.timeout_at) <= 0) return endByTime(state, at);
+  const spent = endBudget(state, at, policy);
+  if (spent !== null) return spent;
   const transientAttempts = state.trouble.transientAttempts + 1;
   const quick = transientAttempts <= policy.retries;
   const outageSince = quick ? null : (state.trouble.outageSince ?? at);
@@ -135,7 +159,7 @@ function tryAgain(
       evidence: null,
       note: 'LIMITED',
       error: outcome.message,
-      until: outcome.kind === 'usage-limited' ? outcome.resetsAt : null,
+      until: null,
     });
   }
   const waiting = waitUntil(
@@ -148,11 +172,60 @@ function tryAgain(
     iteration: state.task.current_iteration,
     attempt: state.task.attempt,
     by: 'ralph' as const,
-    status: outcome.kind === 'transient' ? outcome.status : 429,
+    status: outcome.status,
     delay_ms: delayMs,
     error: outcome.message,
   };
   return { ...waiting, actions: [{ kind: 'publish', body: retry }, ...waiting.actions] };
+}
+
+/** The session is forgotten, and what it knew comes back as context. */
+function beginAfresh(state: LoopState, at: string, policy: Policy): Transition {
+  const task = { ...state.task, session_id: null };
+  return startAttempt({ ...state, task }, task.current_iteration, task.attempt + 1, at, policy);
+}
+
+/** The reset as the service tells it is a little early at times. */
+const RESET_MARGIN_MS = 1_000;
+const FIRST_LIMIT_WAIT_MS = 30_000;
+const LONGEST_LIMIT_WAIT_MS = 30 * 60_000;
+
+/**
+ * A plan limit: waits for its reset. A reset that has passed already, an answer that is limited again
+ * at once, or no time at all is met with growing pauses, so that nothing spins.
+ */
+function waitForReset(
+  state: LoopState,
+  outcome: Extract<Outcome, { kind: 'usage-limited' }>,
+  at: string,
+  policy: Policy,
+): Transition {
+  const { resetsAt, message } = outcome;
+  const limitedInARow = state.trouble.limitedInARow + 1;
+  const limitedSince = state.trouble.limitedSince ?? at;
+  const isAhead = resetsAt !== null && msBetween(at, resetsAt) > 0;
+  const pauses = limitedInARow - (isAhead ? 1 : 0);
+  const pauseMs =
+    pauses === 0 ? 0 : Math.min(LONGEST_LIMIT_WAIT_MS, FIRST_LIMIT_WAIT_MS * 2 ** (pauses - 1));
+  const resetMs = isAhead && resetsAt !== null ? msBetween(at, resetsAt) + RESET_MARGIN_MS : 0;
+  const waitMs = Math.max(pauseMs, resetMs);
+  const until = laterBy(at, waitMs);
+  if (msBetween(limitedSince, until) > policy.maxWaitMs) {
+    return end(state, at, {
+      status: 'usage_limited',
+      exitReason: 'usage_limit',
+      event: 'task_usage_limited',
+      evidence: null,
+      note: 'LIMITED',
+      error: message,
+      until: resetsAt,
+    });
+  }
+  const trouble = { ...state.trouble, limitedInARow, limitedSince };
+  const waiting = waitUntil({ ...state, trouble }, at, { kind: 'usage-limit', until });
+  const iteration = state.task.current_iteration;
+  const body = { event: 'usage_limit_wait' as const, iteration, until };
+  return { ...waiting, actions: [{ kind: 'publish', body }, ...waiting.actions] };
 }
 
 const FATAL_RETRIES = 3;
@@ -162,7 +235,25 @@ function fatal(
   state: LoopState,
   outcome: Extract<Outcome, { kind: 'fatal' }>,
   at: string,
+  policy: Policy,
 ): Transition {
+  const { droppedFlags } = state.trouble;
+  const isOurFlag = outcome.cause === 'bad-option' && outcome.message.includes(BUDGET_FLAG);
+  if (isOurFlag && policy.maxCostUsd !== null && !droppedFlags.includes(BUDGET_FLAG)) {
+    const without = { ...state.trouble, droppedFlags: [...droppedFlags, BUDGET_FLAG] };
+    const again = startAttempt(
+      { ...state, trouble: without },
+      state.task.current_iteration,
+      state.task.attempt + 1,
+      at,
+      policy,
+    );
+    const said = {
+      kind: 'say' as const,
+      what: { kind: 'flag-dropped' as const, flag: BUDGET_FLAG },
+    };
+    return { ...again, actions: [said, ...again.actions] };
+  }
   // What worked before may be away for a moment: an update of the agent, a token being renewed.
   const mayPass = outcome.cause === 'agent-not-found' || outcome.cause === 'not-logged-in';
   if (mayPass && state.hasAnswered && state.trouble.fatalRetries < FATAL_RETRIES) {

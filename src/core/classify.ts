@@ -9,8 +9,10 @@ import { readUsageLimit } from './usage-limit.ts';
  * The order is the rule: ralph's own cause first, then the structured report, then exit code and
  * standard error. Free text decides nothing unless it stands in a report that says it is an error:
  * an agent may write about rate limits and logins as much as its task needs.
+ *
+ * `at` is when the attempt ended, `timeZone` the machine's: a plan limit tells its reset by the clock.
  */
-export function classify(facts: AttemptFacts): Outcome {
+export function classify(facts: AttemptFacts, at: string, timeZone: string): Outcome {
   switch (facts.end.kind) {
     case 'cut':
       return classifyCut(facts.end.cause, facts);
@@ -22,7 +24,7 @@ export function classify(facts: AttemptFacts): Outcome {
     case 'signalled':
       return facts.result === null
         ? classifyWithoutResult(facts)
-        : classifyResult(facts.result, facts);
+        : classifyResult(facts.result, facts, at, timeZone);
   }
 }
 
@@ -42,10 +44,16 @@ function classifyCut(cause: CutCause, facts: AttemptFacts): Outcome {
   }
 }
 
-function classifyResult(result: ResultFacts, facts: AttemptFacts): Outcome {
+function classifyResult(
+  result: ResultFacts,
+  facts: AttemptFacts,
+  at: string,
+  timeZone: string,
+): Outcome {
   if (result.subtype === 'error_max_turns') return { kind: 'bounded', by: 'max-turns' };
   if (result.subtype === 'error_max_budget_usd') return { kind: 'bounded', by: 'max-budget' };
-  if (result.isError || result.subtype !== 'success') return classifyErrorResult(result, facts);
+  if (result.isError || result.subtype !== 'success')
+    return classifyErrorResult(result, facts, at, timeZone);
   if (result.numTurns === 0 && facts.usage.cost_usd === 0 && facts.turns === 0) {
     return fatal('slash-command', oneLine(result.text ?? '', 300));
   }
@@ -58,10 +66,15 @@ function classifyResult(result: ResultFacts, facts: AttemptFacts): Outcome {
   return { kind: 'answered' };
 }
 
-function classifyErrorResult(result: ResultFacts, facts: AttemptFacts): Outcome {
+function classifyErrorResult(
+  result: ResultFacts,
+  facts: AttemptFacts,
+  at: string,
+  timeZone: string,
+): Outcome {
   const text = oneLine(result.text ?? result.errors.join('; '), 300);
   const status = result.apiErrorStatus;
-  const limit = readUsageLimit(text, status, facts.rateLimit);
+  const limit = readUsageLimit(text, status, facts.rateLimit, at, timeZone);
   if (limit !== null) return { kind: 'usage-limited', resetsAt: limit.resetsAt, message: text };
   if (status === 401 || status === 403) return fatal('not-logged-in', text);
   if (/^credit balance is too low/i.test(text)) return fatal('no-credit', text);
@@ -102,6 +115,8 @@ function classifyWithoutResult(facts: AttemptFacts): Outcome {
   }
   // Once it was at work, the words may be those of any program it ran.
   if (facts.owesResult && facts.sessionId === null) {
+    const gone = /^no conversation found with session id.*$/im.exec(facts.stderrTail);
+    if (gone !== null) return { kind: 'session-gone', message: oneLine(gone[0], 300) };
     const fatalCause = readFatalStderr(facts.stderrTail);
     if (fatalCause !== null) return fatalCause;
     // A shim in front of it found no program to run: shells and env say so by these codes.

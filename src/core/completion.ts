@@ -1,7 +1,18 @@
 import type { Outcome } from './outcome.ts';
+import { isPlanDone, type PlanCount } from './plan-file.ts';
 import type { Policy } from './policy.ts';
-import { judgePromise, type OwnText, type PromiseVerdict } from './promise.ts';
+import { judgePromise, type OwnText, type PromiseVerdict, statesPhrase } from './promise.ts';
 import type { Evidence } from './task-state.ts';
+
+/** How a shell command of the user's ended. */
+export interface CommandResult {
+  readonly command: string;
+  /** Null where it was ended, by its time limit for one. */
+  readonly exitCode: number | null;
+  readonly timedOut: boolean;
+  /** Standard output and error together, in bounds. */
+  readonly output: string;
+}
 
 /** What was found when the world was looked at after an iteration. */
 export interface Sightings {
@@ -9,15 +20,37 @@ export interface Sightings {
   readonly watchMatches: readonly string[];
   /** Where the watched file stands in the done folder, if it came there during the task. */
   readonly movedFile: string | null;
+  readonly until: CommandResult | null;
+  readonly plan: PlanCount | null;
+  /** Protected files that are not as they were at the task's start. */
+  readonly protectedChanged: readonly string[];
+  readonly progress: ProgressSigns;
 }
 
-export const NOTHING_SEEN: Sightings = { watchMatches: [], movedFile: null };
+/** Signs of progress during one iteration; null where there is nothing to look at. */
+export interface ProgressSigns {
+  readonly git: { readonly commits: number; readonly filesChanged: number } | null;
+  /** Whether a watched file, or the plan file, changed. */
+  readonly watched: boolean | null;
+}
+
+export const NOTHING_SEEN: Sightings = {
+  watchMatches: [],
+  movedFile: null,
+  until: null,
+  plan: null,
+  protectedChanged: [],
+  progress: { git: null, watched: null },
+};
 
 /** All that a completion condition may look at. */
 export interface IterationView {
   readonly outcome: Outcome;
   readonly verdict: PromiseVerdict;
   readonly sightings: Sightings;
+  /** Iterations running, this one included, in which a signal was stated. */
+  readonly signalsInARow: number;
+  readonly policy: Policy;
 }
 
 /** One way in which an iteration can claim that the task is complete. A new one is a new row. */
@@ -27,6 +60,7 @@ interface Condition {
   readonly byWords: boolean;
   /** In words, after "ensure": what has to hold. Null when the policy does not ask for it. */
   readonly describe: (policy: Policy) => string | null;
+  /** By what it holds, or null. */
   readonly check: (view: IterationView) => string | null;
 }
 
@@ -53,10 +87,39 @@ export const CONDITIONS: readonly Condition[] = [
       watchGlobs.length === 0
         ? null
         : `a new or changed file matches ${watchGlobs.map((glob) => `'${glob}'`).join(' or ')}`,
-    // An agent that was cut off may have left half a file: it counts once an iteration ends well.
-    check: ({ outcome, sightings }) =>
-      outcome.kind === 'answered' || outcome.kind === 'bounded'
+    // An agent that was cut off may have left half a file: it counts once an iteration ends well,
+    // or where a command vouches for it.
+    check: ({ outcome, sightings, policy }) =>
+      outcome.kind === 'answered' || outcome.kind === 'bounded' || policy.verify !== null
         ? (sightings.watchMatches[0] ?? null)
+        : null,
+  },
+  {
+    kind: 'until',
+    byWords: false,
+    describe: ({ until }) => (until === null ? null : `the command '${until}' succeeds`),
+    check: ({ sightings }) =>
+      sightings.until?.exitCode === 0 ? `${sightings.until.command} exited with 0` : null,
+  },
+  {
+    kind: 'plan-file',
+    byWords: false,
+    describe: ({ planFile }) => (planFile === null ? null : `every box in '${planFile}' is ticked`),
+    check: ({ sightings, policy }) =>
+      sightings.plan !== null && isPlanDone(sightings.plan)
+        ? `${policy.planFile ?? ''}: ${sightings.plan.done} of ${sightings.plan.done} ticked`
+        : null,
+  },
+  {
+    kind: 'signal',
+    byWords: true,
+    describe: ({ signals }) =>
+      signals.length === 0
+        ? null
+        : `you state ${signals.map((signal) => `'${signal}'`).join(' or ')} in two iterations in a row`,
+    check: ({ signalsInARow, policy }) =>
+      policy.signals.length > 0 && signalsInARow >= 2
+        ? `stated in ${signalsInARow} iterations in a row`
         : null,
   },
 ];
@@ -95,7 +158,23 @@ export function judgeMessage(
   return judgePromise(message, policy.promise, policy.match, ownTexts);
 }
 
-/** Whether the files must be looked at after an iteration. */
+/** Whether the final message states one of the phrases. */
+export function statesOneOf(
+  phrases: readonly string[],
+  message: string | null,
+  ownTexts: readonly OwnText[],
+): boolean {
+  return message !== null && phrases.some((phrase) => statesPhrase(message, phrase, ownTexts));
+}
+
+/** Whether the world must be looked at after an iteration. */
 export function needsLook(policy: Policy): boolean {
-  return policy.watchGlobs.length > 0 || policy.watchFile !== null;
+  return (
+    policy.watchGlobs.length > 0 ||
+    policy.watchFile !== null ||
+    policy.until !== null ||
+    policy.planFile !== null ||
+    policy.protect.length > 0 ||
+    policy.noProgressLimit > 0
+  );
 }

@@ -45,6 +45,7 @@ export type EventBody =
       IterationRecord,
       'number'
     > & { readonly detail: string })
+  | { readonly event: 'usage_limit_wait'; readonly iteration: number; readonly until: string }
   | {
       readonly event: 'near_miss';
       readonly iteration: number;
@@ -68,6 +69,7 @@ export type EndingBody =
     } & EndingFields)
   | ({ readonly event: 'task_timeout' } & EndingFields)
   | ({ readonly event: 'task_stalled' } & EndingFields)
+  | ({ readonly event: 'task_budget_spent' } & EndingFields)
   | ({ readonly event: 'task_usage_limited'; readonly until: string | null } & EndingFields)
   | ({ readonly event: 'task_stopped' } & EndingFields);
 

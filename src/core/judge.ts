@@ -1,91 +1,235 @@
-import { outputOf } from './attempt.ts';
-import { type Claim, findClaims, type Sightings } from './completion.ts';
+import { outputOf, type RefusedTool } from './attempt.ts';
+import { afterIteration, breakerVerdict } from './breaker.ts';
+import {
+  type Claim,
+  type CommandResult,
+  findClaims,
+  type Sightings,
+  statesOneOf,
+} from './completion.ts';
 import { end } from './ending.ts';
+import { askGates, type Held } from './gates.ts';
 import type { Action, Answer, LoopState, Transition } from './machine.ts';
 import { oneLine } from './material.ts';
-import { endByTime, goOn } from './next-iteration.ts';
+import { endBudget, endByTime, endUsage, goOn } from './next-iteration.ts';
 import { describeOutcome, isCounted } from './outcome.ts';
 import type { Policy } from './policy.ts';
-import type { Carry, Missing } from './prompt.ts';
-import { withIteration } from './task-state.ts';
+import { type ProgressReport, readProgressReport } from './progress-report.ts';
+import { type Carry, type Missing, ownTexts } from './prompt.ts';
+import { type Progress, withIteration } from './task-state.ts';
 
-/**
- * Judges a counted iteration: is there a claim, does it pass the gates, and if not, does the loop
- * go on? Completion comes before every limit: done on the last iteration is done.
+/*
+ * What one iteration amounts to, in this order; the first that applies decides:
+ *
+ *   abort promise ─► completed? ─► budget ─► breaker ─► time ─► iterations ─► the next one
+ *                       │
+ *                       └─ claim ─► gates ─► (verify, an action of its own, and back here)
  */
+
+/** Judges a counted iteration by what the agent said and what was seen. */
 export function judge(
   state: LoopState,
   answer: Answer,
   sightings: Sightings,
+  verified: CommandResult | null,
   at: string,
   policy: Policy,
 ): Transition {
-  const claims = findClaims({ outcome: answer.outcome, verdict: answer.verdict, sightings });
-  const passed = claims.find((claim) => heldBy(claim, answer) === null);
-  const held = passed === undefined ? claims[0] : undefined;
-  const heldClaims = held === undefined ? 0 : state.trouble.heldClaims + 1;
-  const recorded: LoopState = {
-    ...state,
-    task: withIteration(state.task, { ...answer.record, completed: passed !== undefined }),
-    carry: carryFrom(answer, held !== undefined),
-    finalMessage: answer.facts.finalMessage,
-    trouble: { ...state.trouble, heldClaims },
-  };
-  const tellings = tell(answer, passed, held);
-  const next = nextAfter(recorded, answer, passed, at, policy);
+  const own = ownTexts(policy, state.carry, state.task.current_iteration);
+  const message = answer.outcome.kind === 'answered' ? answer.facts.finalMessage : null;
+  const isAborted =
+    policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own);
+  const signals = statesOneOf(policy.signals, message, own) ? state.streaks.signals + 1 : 0;
+  const judged = isAborted
+    ? NO_CLAIM
+    : judgeClaims(state, answer, sightings, verified, signals, policy);
+  if (judged.kind === 'ask-verify') {
+    return {
+      state: { ...state, step: { kind: 'verifying', answer, sightings } },
+      actions: [{ kind: 'verify', command: policy.verify ?? '' }],
+    };
+  }
+  const recorded = record(state, answer, sightings, judged, signals);
+  const next = nextAfter(recorded, answer, judged, isAborted, at, policy);
+  const iterated = iteratedEvent(recorded, answer);
+  const tellings: Action[] = [
+    { kind: 'publish', body: iterated },
+    ...(policy.after === null
+      ? []
+      : [{ kind: 'run-after' as const, command: policy.after, body: iterated }]),
+    ...tell(answer, judged),
+  ];
   return { state: next.state, actions: [...tellings, ...next.actions] };
+}
+
+type Judged =
+  | { readonly kind: 'no-claim' }
+  | { readonly kind: 'passed'; readonly claim: Claim }
+  | { readonly kind: 'held'; readonly claim: Claim; readonly held: Held };
+
+const NO_CLAIM: Judged = { kind: 'no-claim' };
+
+/** Puts each claim before the gates; one that passes is enough. */
+function judgeClaims(
+  state: LoopState,
+  answer: Answer,
+  sightings: Sightings,
+  verified: CommandResult | null,
+  signalsInARow: number,
+  policy: Policy,
+): Judged | { readonly kind: 'ask-verify' } {
+  const { outcome, verdict } = answer;
+  let judged: Judged = NO_CLAIM;
+  for (const claim of findClaims({ outcome, verdict, sightings, signalsInARow, policy })) {
+    const gates = askGates({
+      claim,
+      iteration: answer.record.number,
+      refused: openRefusals(answer),
+      sightings,
+      verified,
+      confirmations: state.streaks.confirmations + 1,
+      policy,
+    });
+    if (gates.kind === 'passed') return { kind: 'passed', claim };
+    if (gates.kind === 'ask-verify') return gates;
+    if (judged.kind === 'no-claim') judged = { kind: 'held', claim, held: gates.held };
+  }
+  return judged;
+}
+
+function openRefusals({ facts }: Answer): readonly RefusedTool[] {
+  return facts.refused.filter((refusal) => !refusal.laterSucceeded);
+}
+
+/** Writes the iteration down: its record, its streaks, its progress, what the next one is told. */
+function record(
+  state: LoopState,
+  answer: Answer,
+  sightings: Sightings,
+  judged: Judged,
+  signals: number,
+): LoopState {
+  const { facts, outcome } = answer;
+  const report = readProgressReport(facts.finalMessage ?? '');
+  const { git, watched } = sightings.progress;
+  const signs = [
+    git === null ? null : git.commits > 0 || git.filesChanged > 0,
+    watched,
+    report === null ? null : report.done > (state.task.progress?.steps_completed ?? 0),
+  ].filter((sign) => sign !== null);
+  const progress = signs.length === 0 ? null : signs.includes(true);
+  const error = isCounted(outcome) && outcome.kind !== 'answered' && outcome.kind !== 'bounded';
+  const held = judged.kind === 'held' ? judged.held : null;
+  const task = withIteration(state.task, {
+    ...answer.record,
+    completed: judged.kind === 'passed',
+    files_changed: git?.filesChanged ?? null,
+  });
+  return {
+    ...state,
+    task: {
+      ...task,
+      progress: report === null ? task.progress : progressOf(report),
+      breaker: afterIteration(task.breaker, {
+        progress,
+        error: error ? describeOutcome(outcome) : null,
+      }),
+    },
+    carry: carryFrom(answer, held),
+    finalMessage: facts.finalMessage,
+    streaks: {
+      signals,
+      refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
+      confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
+    },
+  };
+}
+
+function progressOf({ done, total, step }: ProgressReport): Progress {
+  return {
+    steps_total: total,
+    steps_completed: done,
+    current_step: step,
+    percentage: Math.round((1_000 * done) / total) / 10,
+  };
 }
 
 function nextAfter(
   state: LoopState,
   answer: Answer,
-  passed: Claim | undefined,
+  judged: Judged,
+  isAborted: boolean,
   at: string,
   policy: Policy,
 ): Transition {
-  if (passed !== undefined) {
+  if (isAborted) {
+    return end(state, at, {
+      status: 'failed',
+      exitReason: 'failed:aborted',
+      event: 'task_failed',
+      evidence: null,
+      note: 'FAILED',
+      error: `the agent stated that the task cannot be done: ${policy.abortPromise ?? ''}`,
+      until: null,
+    });
+  }
+  if (judged.kind === 'passed') {
+    const { evidence } = judged.claim;
     return end(state, at, {
       status: 'completed',
       exitReason: 'completed',
       event: 'task_completed',
-      evidence: { ...passed.evidence, detail: oneLine(passed.evidence.detail, 200) },
+      evidence: { ...evidence, detail: oneLine(evidence.detail, 200) },
       note: null,
       error: null,
       until: null,
     });
   }
-  if (state.trouble.heldClaims >= 2) {
-    return end(state, at, {
+  return (
+    endBudget(state, at, policy) ??
+    endUsage(state, answer.facts.rateLimit, at, policy) ??
+    endStalled(state, answer, judged, at, policy) ??
+    (answer.outcome.kind === 'timed-out' && answer.outcome.limit === 'task'
+      ? endByTime(state, at)
+      : goOn(state, at, policy))
+  );
+}
+
+/** The circuit breaker: nothing moves, the same error again and again, nothing but refused tools. */
+function endStalled(
+  state: LoopState,
+  answer: Answer,
+  judged: Judged,
+  at: string,
+  policy: Policy,
+): Transition | null {
+  const stalled = (exitReason: string, error: string): Transition =>
+    end(state, at, {
       status: 'stalled',
-      exitReason: 'refused',
+      exitReason,
       event: 'task_stalled',
       evidence: null,
       note: 'STALLED',
-      error: `the task was stated complete twice while these tools were refused: ${answer.record.refused.slice(0, openRefusals(answer).length).join('; ')}`,
+      error,
       until: null,
     });
+  if (state.streaks.refusedClaims >= 2 && judged.kind === 'held') {
+    const open = answer.record.refused.slice(0, openRefusals(answer).length);
+    return stalled(
+      'refused',
+      `the task was stated complete twice while these tools were refused: ${open.join('; ')}`,
+    );
   }
-  if (answer.outcome.kind === 'timed-out' && answer.outcome.limit === 'task') {
-    return endByTime(state, at);
-  }
-  return goOn(state, at, policy);
+  const opened = breakerVerdict(state.task.breaker, policy);
+  if (opened === null) return null;
+  const seen =
+    opened.reason === 'no-progress'
+      ? `no progress in ${opened.count} iterations: no commit, no change of a file, no progress reported`
+      : `the same error in ${opened.count} iterations: ${describeOutcome(answer.outcome)}`;
+  return stalled(opened.reason, `${seen} (${opened.flag} 0 turns this off)`);
 }
 
-/**
- * The gates in their order; the first that holds the claim is named.
- * Refused tools: words from an iteration in which tools were refused are not believed, unless the
- * same tool succeeded later on.
- */
-function heldBy(claim: Claim, answer: Answer): 'refused-tools' | null {
-  if (claim.byWords && openRefusals(answer).length > 0) return 'refused-tools';
-  return null;
-}
-
-function openRefusals({ facts }: Answer): Answer['facts']['refused'] {
-  return facts.refused.filter((refusal) => !refusal.laterSucceeded);
-}
-
-function carryFrom(answer: Answer, held: boolean): Carry {
+function carryFrom(answer: Answer, held: Held | null): Carry {
   const { facts, outcome, verdict } = answer;
   const missing: Missing[] = [];
   const refused = openRefusals(answer);
@@ -95,49 +239,57 @@ function carryFrom(answer: Answer, held: boolean): Carry {
   if (verdict.kind === 'near-miss') {
     missing.push({ kind: 'near-miss', line: verdict.line, why: verdict.why });
   }
-  if (refused.length > 0) missing.push({ kind: 'refused', tools: refused, held });
+  if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
+  if (refused.length > 0) {
+    missing.push({ kind: 'refused', tools: refused, held: held?.gate === 'refused-tools' });
+  }
   if (outcome.kind === 'answered' && /\?\s*$/.test(facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });
   }
-  return { output: outputOf(facts), wasCut: facts.end.kind === 'cut', missing };
+  return { output: outputOf(facts), wasCut: facts.end.kind === 'cut', missing, hints: [] };
 }
 
-function tell(
-  answer: Answer,
-  passed: Claim | undefined,
-  held: Claim | undefined,
-): readonly Action[] {
-  const { number, ...record } = answer.record;
-  const actions: Action[] = [
-    {
-      kind: 'publish',
-      body: {
-        event: 'task_iterated',
-        iteration: number,
-        ...record,
-        completed: passed !== undefined,
-        detail: oneLine(describeOutcome(answer.outcome), 300),
-      },
-    },
-  ];
-  if (answer.verdict.kind === 'near-miss' && passed === undefined) {
+function iteratedEvent({ task }: LoopState, answer: Answer) {
+  const { number, ...fields } = task.iterations.at(-1) ?? answer.record;
+  return {
+    event: 'task_iterated' as const,
+    iteration: number,
+    ...fields,
+    detail: oneLine(describeOutcome(answer.outcome), 300),
+  };
+}
+
+function tell(answer: Answer, judged: Judged): readonly Action[] {
+  const iteration = answer.record.number;
+  const actions: Action[] = [];
+  if (answer.verdict.kind === 'near-miss' && judged.kind !== 'passed') {
     const { why } = answer.verdict;
     const line = oneLine(answer.verdict.line, 200);
-    actions.push({ kind: 'publish', body: { event: 'near_miss', iteration: number, line, why } });
+    actions.push({ kind: 'publish', body: { event: 'near_miss', iteration, line, why } });
   }
-  if (held !== undefined) {
-    actions.push({
-      kind: 'publish',
-      body: {
-        event: 'claim_held',
-        iteration: number,
-        gate: 'refused-tools',
-        detail: oneLine(
-          `refused: ${record.refused.slice(0, openRefusals(answer).length).join('; ')}`,
-          300,
-        ),
-      },
-    });
+  if (judged.kind === 'held') {
+    const detail = oneLine(describeHeld(judged.held), 300);
+    const { gate } = judged.held;
+    actions.push({ kind: 'publish', body: { event: 'claim_held', iteration, gate, detail } });
   }
   return actions;
+}
+
+/** One line for people: why a claim was not accepted. */
+function describeHeld(held: Held): string {
+  switch (held.gate) {
+    case 'min-iterations':
+      return `not before iteration ${held.from}`;
+    case 'refused-tools':
+      return `refused: ${held.tools
+        .slice(0, 5)
+        .map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`))
+        .join('; ')}`;
+    case 'protect':
+      return `protected files have changed: ${held.files.slice(0, 5).join(', ')}`;
+    case 'verify':
+      return `${held.result.command} ${held.result.timedOut ? 'ran out of time' : `exited with ${held.result.exitCode ?? 'a signal'}`}`;
+    case 'confirm':
+      return `confirmed ${held.so_far} of ${held.of} times`;
+  }
 }

@@ -1,5 +1,5 @@
 import type { AttemptFacts } from './attempt.ts';
-import type { Sightings } from './completion.ts';
+import type { CommandResult, Sightings } from './completion.ts';
 import type { EndingBody, EventBody } from './events.ts';
 import type { Outcome } from './outcome.ts';
 import type { PromiseVerdict } from './promise.ts';
@@ -14,6 +14,9 @@ export interface LoopState {
   /** The newest final message, for the result; null before the first. */
   readonly finalMessage: string | null;
   readonly trouble: Trouble;
+  readonly streaks: Streaks;
+  /** Hints from a person, for the next iteration. */
+  readonly hints: readonly string[];
   /** Whether an iteration of this run has answered: the agent is there and logged in. */
   readonly hasAnswered: boolean;
   /** Once it is set nothing is started or waited for any more. */
@@ -25,8 +28,10 @@ export interface LoopState {
 /** Where the loop stands, drawn in `transition.ts`. */
 type Step =
   | { readonly kind: 'new' }
-  | { readonly kind: 'working' }
+  /** `resumed`: in the agent's own session of the iteration before. */
+  | { readonly kind: 'working'; readonly resumed: boolean }
   | { readonly kind: 'looking'; readonly answer: Answer }
+  | { readonly kind: 'verifying'; readonly answer: Answer; readonly sightings: Sightings }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
 
@@ -46,16 +51,33 @@ export interface Trouble {
   readonly outageSince: string | null;
   /** Tries of "not found" or "not logged in" after it had worked before. */
   readonly fatalRetries: number;
-  /** Claims by words in a row that were held because tools were refused. */
-  readonly heldClaims: number;
+  /** Attempts in a row that met a usage limit, and when the first one did. */
+  readonly limitedInARow: number;
+  readonly limitedSince: string | null;
+  /** Flags of ralph's own that this agent does not know. */
+  readonly droppedFlags: readonly string[];
 }
 
 export const NO_TROUBLE: Trouble = {
   transientAttempts: 0,
   outageSince: null,
   fatalRetries: 0,
-  heldClaims: 0,
+  limitedInARow: 0,
+  limitedSince: null,
+  droppedFlags: [],
 };
+
+/** What has happened in several iterations running. */
+interface Streaks {
+  /** Claims by words that were held because tools were refused. */
+  readonly refusedClaims: number;
+  /** Claims that passed every gate but the last, confirmation. */
+  readonly confirmations: number;
+  /** Iterations in which a signal was stated. */
+  readonly signals: number;
+}
+
+export const NO_STREAKS: Streaks = { refusedClaims: 0, confirmations: 0, signals: 0 };
 
 /** What happened. Every event carries its instant: the core has no clock of its own. */
 export type LoopEvent =
@@ -69,7 +91,9 @@ export type LoopEvent =
       readonly random: number;
     }
   | { readonly kind: 'looked'; readonly at: string; readonly sightings: Sightings }
+  | { readonly kind: 'verified'; readonly at: string; readonly result: CommandResult }
   | { readonly kind: 'waited'; readonly at: string }
+  | { readonly kind: 'hinted'; readonly at: string; readonly text: string }
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause };
 
 /** Who asked the loop to stop. */
@@ -87,13 +111,25 @@ export type Asking =
       readonly addition: string;
       /** ISO instant at which the whole-task limit passes. */
       readonly taskDeadlineAt: string;
+      /** The agent's own session to go on with; null begins afresh. */
+      readonly resumeSession: string | null;
+      /** What is left of the money, handed to an agent that can keep to it; null: no limit. */
+      readonly budgetUsd: number | null;
     }
   | { readonly kind: 'look' }
+  | { readonly kind: 'verify'; readonly command: string }
   | { readonly kind: 'wait'; readonly until: string };
 
 export type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }
+  /** A sentence for people. */
+  | { readonly kind: 'say'; readonly what: Saying }
+  /** Runs the user's command after an iteration and waits for it. */
+  | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
   | { readonly kind: 'stop'; readonly ending: Ending };
+
+/** Something people are told that is no event. */
+export type Saying = { readonly kind: 'flag-dropped'; readonly flag: string };
 
 /** How the task ended, before the outside world has added its paths. */
 export interface Ending {
@@ -110,7 +146,7 @@ export interface Ending {
 }
 
 /** The word in a note's file name: `RALPH_<reason>_<task_id>_<timestamp>.md`. */
-type NoteReason = 'EXHAUSTED' | 'FAILED' | 'TIMEOUT' | 'STALLED' | 'LIMITED';
+type NoteReason = 'EXHAUSTED' | 'FAILED' | 'TIMEOUT' | 'STALLED' | 'LIMITED' | 'BUDGET';
 
 export interface Transition {
   readonly state: LoopState;

@@ -1,10 +1,13 @@
-import { NO_USAGE } from './attempt.ts';
+import { NO_USAGE, type RateLimitFacts } from './attempt.ts';
 import { end, endStopped } from './ending.ts';
 import type { LoopState, Transition } from './machine.ts';
 import { NO_TROUBLE } from './machine.ts';
 import type { Policy } from './policy.ts';
 import { buildAddition } from './prompt.ts';
 import { laterBy, msBetween, type Wait } from './task-state.ts';
+
+/** The flag by which `claude` is told what it may spend; older versions do not know it. */
+export const BUDGET_FLAG = '--max-budget-usd';
 
 /** Starts the agent, unless the time for the whole task is over. */
 export function startAttempt(
@@ -17,8 +20,17 @@ export function startAttempt(
   if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
   if (msBetween(at, state.task.timeout_at) <= 0) return endByTime(state, at);
   const task = { ...state.task, current_iteration: iteration, attempt };
+  // A further attempt of the same iteration is told the same; what came meanwhile waits.
+  const carry = attempt === 1 ? { ...state.carry, hints: state.hints } : state.carry;
+  const session = policy.session === 'continue' && iteration > 1 ? task.session_id : null;
   return {
-    state: { ...state, task, step: { kind: 'working' } },
+    state: {
+      ...state,
+      task,
+      carry,
+      hints: attempt === 1 ? [] : state.hints,
+      step: { kind: 'working', resumed: session !== null },
+    },
     actions: [
       {
         kind: 'publish',
@@ -33,8 +45,15 @@ export function startAttempt(
         kind: 'start-agent',
         iteration,
         attempt,
-        addition: buildAddition(policy, state.carry, iteration),
+        // A session of its own remembers what it said.
+        addition: buildAddition(
+          policy,
+          session === null ? carry : { ...carry, output: null },
+          iteration,
+        ),
         taskDeadlineAt: task.timeout_at,
+        resumeSession: session,
+        budgetUsd: budgetLeft(state, policy),
       },
     ],
   };
@@ -58,7 +77,7 @@ export function goOn(state: LoopState, at: string, policy: Policy): Transition {
   const rested: LoopState = {
     ...state,
     attemptsUsage: NO_USAGE,
-    trouble: { ...NO_TROUBLE, heldClaims: state.trouble.heldClaims },
+    trouble: { ...NO_TROUBLE, droppedFlags: state.trouble.droppedFlags },
   };
   if (policy.delayMs === 0) return startAttempt(rested, task.current_iteration + 1, 1, at, policy);
   // A pause that outlasts the task is not waited for: nothing could follow it.
@@ -86,4 +105,47 @@ export function endByTime(state: LoopState, at: string): Transition {
     error: null,
     until: null,
   });
+}
+
+/** Ends the task if its money is spent; null otherwise. */
+export function endBudget(state: LoopState, at: string, policy: Policy): Transition | null {
+  const { maxCostUsd } = policy;
+  const spent = state.task.usage.cost_usd;
+  if (maxCostUsd === null || spent < maxCostUsd) return null;
+  return end(state, at, {
+    status: 'budget_spent',
+    exitReason: 'budget',
+    event: 'task_budget_spent',
+    evidence: null,
+    note: 'BUDGET',
+    error: `$${spent.toFixed(2)} of $${maxCostUsd.toFixed(2)} are spent`,
+    until: null,
+  });
+}
+
+/** Ends the task if the account has used as much of its limit as it may; null otherwise. */
+export function endUsage(
+  state: LoopState,
+  rateLimit: RateLimitFacts | null,
+  at: string,
+  policy: Policy,
+): Transition | null {
+  const { maxUsagePercent } = policy;
+  const used = rateLimit?.utilization ?? null;
+  if (maxUsagePercent === null || used === null || used * 100 < maxUsagePercent) return null;
+  return end(state, at, {
+    status: 'usage_limited',
+    exitReason: 'max_usage',
+    event: 'task_usage_limited',
+    evidence: null,
+    note: 'LIMITED',
+    error: `${Math.round(used * 100)} % of the account's usage limit are used, and --max-usage is ${maxUsagePercent}`,
+    until: rateLimit?.resetsAt ?? null,
+  });
+}
+
+/** What an agent that can keep to a budget is told; at least a cent, since 0 is no budget. */
+function budgetLeft(state: LoopState, policy: Policy): number | null {
+  if (policy.maxCostUsd === null || state.trouble.droppedFlags.includes(BUDGET_FLAG)) return null;
+  return Math.max(0.01, policy.maxCostUsd - state.task.usage.cost_usd);
 }

@@ -24,6 +24,8 @@ export type Outcome =
   | { readonly kind: 'transient'; readonly status: number | null; readonly message: string }
   /** A plan limit of the account; `resetsAt` is an ISO instant, null where none was given. */
   | { readonly kind: 'usage-limited'; readonly resetsAt: string | null; readonly message: string }
+  /** The agent's own session is gone or too long: the same iteration begins afresh. */
+  | { readonly kind: 'session-gone'; readonly message: string }
   /** Nothing will get better by trying again. */
   | { readonly kind: 'fatal'; readonly cause: FatalCause; readonly message: string }
   /** Any other failure: a failed iteration, and the loop goes on. */
@@ -62,6 +64,7 @@ export function describeOutcome(outcome: Outcome): string {
       return 'stopped';
     case 'transient':
     case 'usage-limited':
+    case 'session-gone':
     case 'errored':
       return outcome.message;
     case 'fatal':

@@ -8,6 +8,27 @@ export interface Policy {
   readonly watchGlobs: readonly string[];
   readonly watchFile: string | null;
   readonly doneFolder: string;
+  /** Shell command that completes the task when it exits 0; null: none. */
+  readonly until: string | null;
+  readonly signals: readonly string[];
+  readonly planFile: string | null;
+  readonly verify: string | null;
+  /** In how many iterations running a claim must hold. */
+  readonly confirm: number;
+  readonly minIterations: number;
+  readonly protect: readonly string[];
+  readonly acceptRefused: readonly string[];
+  readonly abortPromise: string | null;
+  /** US dollars for the whole task; null: any. */
+  readonly maxCostUsd: number | null;
+  /** Percent of the account's usage limit; null: all. */
+  readonly maxUsagePercent: number | null;
+  /** 0 turns it off. */
+  readonly noProgressLimit: number;
+  /** 0 turns it off. */
+  readonly sameErrorLimit: number;
+  readonly session: 'fresh' | 'continue';
+  readonly after: string | null;
   readonly maxIterations: number;
   readonly iterationTimeoutMs: number;
   /** How long the agent may be silent; null: as long as it likes. */
@@ -17,6 +38,8 @@ export interface Policy {
   readonly retries: number;
   /** How long the slow tries go on. */
   readonly maxWaitMs: number;
+  /** The machine's time zone: where a reset that is told without one is meant. */
+  readonly timeZone: string;
   readonly context: 'last' | 'none';
   /** How much of the previous output goes into the next prompt, in UTF-16 code units. */
   readonly contextChars: number;

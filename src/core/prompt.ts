@@ -1,5 +1,6 @@
 import type { RefusedTool } from './attempt.ts';
 import { describeCompletion } from './completion.ts';
+import type { Held } from './gates.ts';
 import {
   type MaterialRules,
   materialBlock,
@@ -17,16 +18,19 @@ export interface Carry {
   readonly output: string | null;
   readonly wasCut: boolean;
   readonly missing: readonly Missing[];
+  /** What a person says to this iteration. */
+  readonly hints: readonly string[];
 }
 
 /** Why the iteration did not complete the task, one sentence each in the reminder. */
 export type Missing =
   | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
   | { readonly kind: 'refused'; readonly tools: readonly RefusedTool[]; readonly held: boolean }
+  | { readonly kind: 'held'; readonly held: Exclude<Held, { gate: 'refused-tools' }> }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
   | { readonly kind: 'question' };
 
-export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [] };
+export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [], hints: [] };
 
 /**
  * What ralph puts behind the user's prompt. The prompt itself comes first and unchanged, so that
@@ -47,6 +51,8 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
   if (iteration > 1) {
     const block = contextBlock(policy, carry);
     if (block !== null) texts.push({ kind: 'whole', text: block });
+    const verify = verifyBlock(policy, carry);
+    if (verify !== null) texts.push({ kind: 'whole', text: verify });
     texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
   }
   texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
@@ -71,6 +77,7 @@ function reminder(policy: Policy, carry: Carry): string {
   const lines = [
     `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
     ...carry.missing.map((missing) => describeMissing(missing, policy)),
+    ...carry.hints.map((hint) => `The person you work for adds: ${withoutControls(hint).trim()}`),
   ];
   return lines.join('\n');
 }
@@ -92,11 +99,40 @@ export function describeMissing(missing: Missing, policy: Policy): string {
           materialLine(target === '' ? tool : `${tool} (${target})`, rules),
         )
         .join('; ')}. Find another way, or say plainly what you need.`;
+    case 'held':
+      return describeHold(missing.held, rules);
     case 'not-ended-well':
       return describeBadEnd(missing.outcome, policy, rules);
     case 'question':
       return 'Your last message ended in a question. Nobody answers questions here: decide yourself and go on.';
   }
+}
+
+function describeHold(
+  held: Exclude<Held, { gate: 'refused-tools' }>,
+  rules: MaterialRules,
+): string {
+  switch (held.gate) {
+    case 'min-iterations':
+      return `Your statement that the task is complete came early: at least ${held.from} iterations are asked for. Go through the work again and improve it.`;
+    case 'protect':
+      return `Your statement that the task is complete was not accepted, because protected files have changed: ${materialLine(held.files.slice(0, 10).join(', '), rules)}. Put them back as they were.`;
+    case 'verify':
+      return `Your statement that the task is complete was not accepted, because the command that checks it ${held.result.timedOut ? 'did not end in time' : `exited with ${held.result.exitCode ?? 'a signal'}`}: ${materialLine(held.result.command, rules)}. Its output stands above.`;
+    case 'confirm':
+      return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and mend it.`;
+  }
+}
+
+/** What the checking command printed, in the same form as all that ralph did not get from the user. */
+function verifyBlock(policy: Policy, carry: Carry): string | null {
+  const held = carry.missing.find((missing) => missing.kind === 'held')?.held;
+  if (held?.gate !== 'verify' || held.result.output.trim() === '') return null;
+  return materialBlock(
+    'the output of the command that checks the task',
+    held.result.output,
+    rulesFor(policy),
+  );
 }
 
 function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: MaterialRules): string {
@@ -124,6 +160,7 @@ export function protocolNote(policy: Policy): string {
     'About this session: you run unattended, in a loop that starts you again until the task is complete.',
     complete,
     'Nobody answers questions: decide yourself. Work you leave in the background ends with your turn: wait for it to finish.',
+    'You may report progress: <progress done="2" total="5">what you do now</progress>.',
   ].join(' ');
 }
 

@@ -22,6 +22,9 @@ export function settingsProblems(run: WrittenRun): readonly string[] {
   ];
 }
 
+const COMMANDS = ['until', 'verify', 'after', 'onEnd'] as const;
+const PHRASES = ['signal', 'abortPromise'] as const;
+
 function conditionProblems({ settings, sources }: WrittenRun): readonly string[] {
   const problems: string[] = [];
   if (settings.watchGlob.some((glob) => glob.trim() === '')) {
@@ -38,6 +41,29 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
   }
   if (settings.doneFolder !== null && isFlag(sources.doneFolder) && settings.watchFile === null) {
     problems.push('--done-folder needs --watch-file, and none was given.');
+  }
+  for (const name of COMMANDS) {
+    if (settings[name]?.trim() === '') {
+      problems.push(`${sources[name].where} expects a shell command; found an empty text.`);
+    }
+  }
+  for (const name of PHRASES) {
+    const phrases = [settings[name] ?? []].flat();
+    if (phrases.some((phrase) => phrase.trim() === '')) {
+      problems.push(
+        `${sources[name].where} expects the words that the agent has to state; found an empty text.`,
+      );
+    }
+  }
+  if (settings.minIterations > settings.maxIterations) {
+    problems.push(
+      `${sources.minIterations.where} (${settings.minIterations}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
+    );
+  }
+  if (settings.confirm > settings.maxIterations) {
+    problems.push(
+      `${sources.confirm.where} (${settings.confirm}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
+    );
   }
   if (settings.quiet && settings.verbose) {
     problems.push(`${sources.quiet.where} and ${sources.verbose.where} exclude each other.`);
@@ -110,6 +136,10 @@ const CLAUDE_ONLY: readonly SettingName[] = [
   'permissionMode',
   'allowedTools',
   'dangerouslySkipPermissions',
+  'maxCost',
+  'maxUsage',
+  'session',
+  'acceptRefused',
 ];
 
 /** Ralph reads structured output and writes the prompt itself: these would break both. */

@@ -15,6 +15,10 @@ export type SettingKind =
   | { readonly kind: 'duration'; readonly minMs: number }
   /** `64KB`, `500MB`, `1GB`; becomes bytes. */
   | { readonly kind: 'size' }
+  /** US dollars, more than 0: `2`, `0.50`. */
+  | { readonly kind: 'cost' }
+  /** 1 to 100. */
+  | { readonly kind: 'percent' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'switch' };
 
@@ -101,6 +105,71 @@ const TABLE = {
     group: 'Completion',
     help: 'where the watched file is moved to (default: Done in the vault)',
   },
+  until: {
+    flag: '--until',
+    argument: 'COMMAND',
+    type: { kind: 'text' },
+    group: 'Completion',
+    help: 'complete when this shell command exits 0 after an iteration',
+  },
+  signal: {
+    flag: '--signal',
+    argument: 'TEXT',
+    type: { kind: 'texts' },
+    group: 'Completion',
+    help: 'complete when the agent states this in two iterations in a row; may be repeated',
+  },
+  planFile: {
+    flag: '--plan-file',
+    argument: 'FILE',
+    type: { kind: 'text' },
+    group: 'Completion',
+    help: 'complete when every checkbox in this Markdown file is ticked',
+  },
+  verify: {
+    flag: '--verify',
+    argument: 'COMMAND',
+    type: { kind: 'text' },
+    group: 'Completion',
+    help: 'accept completion only if this shell command exits 0',
+  },
+  confirm: {
+    flag: '--confirm',
+    argument: 'N',
+    type: { kind: 'count', min: 1 },
+    group: 'Completion',
+    default: '1',
+    help: 'accept completion only if it is claimed in N iterations in a row',
+  },
+  minIterations: {
+    flag: '--min-iterations',
+    argument: 'N',
+    type: { kind: 'count', min: 1 },
+    group: 'Completion',
+    default: '1',
+    help: 'accept no completion before iteration N',
+  },
+  protect: {
+    flag: '--protect',
+    argument: 'GLOB',
+    type: { kind: 'texts' },
+    group: 'Completion',
+    help: 'accept no completion if a file that matched at the start has changed; may be repeated',
+  },
+  acceptRefused: {
+    flag: '--accept-refused',
+    argument: 'PATTERN',
+    type: { kind: 'texts' },
+    group: 'Completion',
+    help: 'refused tools that do not hold a promise, as "Bash(git push:*)", or * for all; may be repeated',
+  },
+  abortPromise: {
+    flag: '--abort-promise',
+    argument: 'TEXT',
+    type: { kind: 'text' },
+    group: 'Completion',
+    help: 'end the task as failed when the agent states this',
+  },
   maxIterations: {
     flag: '--max-iterations',
     short: '-n',
@@ -141,6 +210,36 @@ const TABLE = {
     default: '2s',
     help: 'pause between iterations',
   },
+  maxCost: {
+    flag: '--max-cost',
+    argument: 'USD',
+    type: { kind: 'cost' },
+    group: 'Limits',
+    help: 'money for the whole task, in US dollars',
+  },
+  maxUsage: {
+    flag: '--max-usage',
+    argument: 'PERCENT',
+    type: { kind: 'percent' },
+    group: 'Limits',
+    help: "stop when this much of the account's usage limit is used",
+  },
+  noProgressLimit: {
+    flag: '--no-progress-limit',
+    argument: 'N',
+    type: { kind: 'count', min: 0 },
+    group: 'Limits',
+    default: '3',
+    help: 'iterations without progress before it stops; 0 never stops',
+  },
+  sameErrorLimit: {
+    flag: '--same-error-limit',
+    argument: 'N',
+    type: { kind: 'count', min: 0 },
+    group: 'Limits',
+    default: '5',
+    help: 'iterations that fail with the same error before it stops; 0 never stops',
+  },
   retries: {
     flag: '--retries',
     argument: 'N',
@@ -155,7 +254,7 @@ const TABLE = {
     type: { kind: 'duration', minMs: 0 },
     group: 'Limits',
     default: '6h',
-    help: 'how long an outage is waited for; 0 does not wait',
+    help: 'how long a usage limit or an outage is waited for; 0 does not wait',
   },
   agent: {
     flag: '--agent',
@@ -205,6 +304,14 @@ const TABLE = {
     type: { kind: 'switch' },
     group: 'Agent',
     help: 'handed to claude: no permission is asked for anything',
+  },
+  session: {
+    flag: '--session',
+    argument: 'HOW',
+    type: { kind: 'choice', choices: ['fresh', 'continue'] },
+    group: 'Agent',
+    default: 'fresh',
+    help: "whether each iteration begins afresh or resumes claude's own session",
   },
   context: {
     flag: '--context',
@@ -264,6 +371,20 @@ const TABLE = {
     type: { kind: 'text' },
     group: 'Around it',
     help: 'the folder the agent works in (default: here)',
+  },
+  after: {
+    flag: '--after',
+    argument: 'COMMAND',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'shell command after each iteration; its outcome as JSON on standard input',
+  },
+  onEnd: {
+    flag: '--on-end',
+    argument: 'COMMAND',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'shell command once at the end; the outcome as JSON on standard input',
   },
   logLimit: {
     flag: '--log-limit',

@@ -1,5 +1,6 @@
 import type { Usage } from './attempt.ts';
 import { NO_USAGE } from './attempt.ts';
+import { type BreakerState, NO_BREAKER } from './breaker.ts';
 import type { MatchRule } from './promise.ts';
 
 /** The state file's shape changes only with this number. */
@@ -48,18 +49,18 @@ export interface ErrorRecord {
 
 /** What the loop waits for; `until` is an ISO instant. */
 export interface Wait {
-  readonly kind: 'delay' | 'back-off' | 'outage' | 'recheck';
+  readonly kind: 'delay' | 'back-off' | 'outage' | 'recheck' | 'usage-limit';
   readonly until: string;
 }
 
 /** By what a task was found complete. */
 export interface Evidence {
-  readonly kind: 'promise' | 'watch-glob' | 'file-moved';
+  readonly kind: 'promise' | 'watch-glob' | 'file-moved' | 'until' | 'plan-file' | 'signal';
   /** One line for people: where it was seen. */
   readonly detail: string;
 }
 
-interface Progress {
+export interface Progress {
   readonly steps_total: number;
   readonly steps_completed: number;
   readonly current_step: string;
@@ -115,7 +116,7 @@ export interface TaskState {
   readonly progress: Progress | null;
   readonly usage: Usage;
   readonly metrics: Metrics;
-  readonly breaker: null;
+  readonly breaker: BreakerState;
   readonly paused_for_approval: boolean;
   readonly approval: null;
   readonly session_id: string | null;
@@ -137,6 +138,7 @@ export interface NewTask {
   readonly maxIterations: number;
   readonly taskTimeoutMs: number;
   readonly driver: Driver | null;
+  readonly gitBase: string | null;
 }
 
 /** A task before its first iteration. */
@@ -175,11 +177,11 @@ export function newTaskState(task: NewTask, at: string): TaskState {
       files_created: null,
       files_modified: null,
     },
-    breaker: null,
+    breaker: NO_BREAKER,
     paused_for_approval: false,
     approval: null,
     session_id: null,
-    git_base: null,
+    git_base: task.gitBase,
     driver: task.driver,
   };
 }

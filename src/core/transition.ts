@@ -2,7 +2,7 @@ import { attemptEnded } from './after-attempt.ts';
 import { NO_USAGE } from './attempt.ts';
 import { judge } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
-import { NO_TROUBLE } from './machine.ts';
+import { NO_STREAKS, NO_TROUBLE } from './machine.ts';
 import { startAttempt } from './next-iteration.ts';
 import type { Policy } from './policy.ts';
 import { NOTHING_CARRIED } from './prompt.ts';
@@ -12,8 +12,8 @@ import { laterBy, msBetween } from './task-state.ts';
 /**
  * The heart of the program: what happened goes in, the next state and what to do come out.
  *
- *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged
- *                       ▲                     │                                   │
+ *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged ◄─verified─ verifying
+ *                       ▲                     │                                   ├─ claim to verify ──┘
  *                       │                     ├─ passing fault ──► waiting        ├─ complete ─► ended
  *                       │                     │                      │            │
  *                       │                     └─ fatal, stopped ─► ended          ├─ limit ────► ended
@@ -32,10 +32,16 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       return attemptEnded(moved, event, policy);
     case 'looked':
       return moved.step.kind === 'looking'
-        ? judge(moved, moved.step.answer, event.sightings, event.at, policy)
+        ? judge(moved, moved.step.answer, event.sightings, null, event.at, policy)
+        : { state: moved, actions: [] };
+    case 'verified':
+      return moved.step.kind === 'verifying'
+        ? judge(moved, moved.step.answer, moved.step.sightings, event.result, event.at, policy)
         : { state: moved, actions: [] };
     case 'waited':
       return waited(moved, state.task.updated_at, event.at, policy);
+    case 'hinted':
+      return { state: { ...moved, hints: [...moved.hints, event.text] }, actions: [] };
     case 'stop-requested':
       // What it means follows from the next event: an answer that is complete stays complete.
       return { state: { ...moved, stopRequested: event.by }, actions: [] };
@@ -50,6 +56,8 @@ export function initialState(task: TaskState): LoopState {
     carry: NOTHING_CARRIED,
     finalMessage: null,
     trouble: NO_TROUBLE,
+    streaks: NO_STREAKS,
+    hints: [],
     hasAnswered: false,
     stopRequested: null,
     attemptsUsage: NO_USAGE,
@@ -72,7 +80,11 @@ function waited(state: LoopState, since: string, at: string, policy: Policy): Tr
   const { wait } = task;
   if (state.step.kind !== 'waiting' || wait === null) return { state, actions: [] };
   if (wait.kind === 'delay') {
-    return startAttempt(withoutWait(state, task), task.current_iteration + 1, 1, at, policy);
+    // A delay that took far longer than asked for was a machine that slept.
+    const overslept = msBetween(wait.until, at);
+    const awake =
+      overslept > 5_000 ? { ...task, timeout_at: laterBy(task.timeout_at, overslept) } : task;
+    return startAttempt(withoutWait(state, awake), task.current_iteration + 1, 1, at, policy);
   }
   // No work was possible meanwhile, so the whole-task limit moves on by as much.
   const postponed = {

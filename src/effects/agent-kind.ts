@@ -9,12 +9,23 @@ export interface AgentKind {
   /** Whether it owes a closing report: then its absence is a failure. */
   readonly owesResult: boolean;
   /** Looks for the program afresh each time: it may be updated while the loop runs. */
-  locate(): AgentCommand | AgentMissing;
+  locate(turn: AgentTurn): AgentCommand | AgentMissing;
   /** The words it would be started with if it were there, for a plan. */
   wanted(): readonly string[];
   /** A reader for the output of one attempt. */
   read(listener: AgentListener, signs: AgentSigns): AgentReader;
 }
+
+/** What is special about one start. */
+export interface AgentTurn {
+  /** The agent's own session to go on with; null begins afresh. */
+  readonly resumeSession: string | null;
+  /** What it may spend, in US dollars; null: no limit. */
+  readonly budgetUsd: number | null;
+}
+
+/** A start like any other, for a plan. */
+export const PLAIN_TURN: AgentTurn = { resumeSession: null, budgetUsd: null };
 
 export interface AgentCommand {
   readonly file: string;

@@ -8,15 +8,19 @@ import { isAlive, MARKER_NAME } from './process-table.ts';
 import type { LeftoverProcess } from './process-tree.ts';
 import { openTranscript } from './transcript.ts';
 
-export interface RunnerOptions {
-  readonly kind: AgentKind;
-  readonly cwd: string;
+/** What a child is told of the run it belongs to. */
+export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Random, one a driver: the marker by which leftovers are known. */
   readonly runId: string;
   readonly taskId: string;
   readonly maxIterations: number;
   readonly stateFile: string;
+}
+
+export interface RunnerOptions extends ChildOptions {
+  readonly kind: AgentKind;
+  readonly cwd: string;
   /** Folder of the iteration logs. */
   readonly logDir: string;
   readonly iterationTimeoutMs: number;
@@ -78,7 +82,7 @@ async function runAttempt(
   guard: Guard,
   spare: () => readonly LeftoverProcess[],
 ): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
-  const command = options.kind.locate();
+  const command = options.kind.locate(request);
   if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
 
   const transcript = openTranscript(options.logDir, request.iteration, options.logLimitBytes);
@@ -150,7 +154,8 @@ function notFound(sentence: string, kind: AgentKind): AttemptFacts {
 /** Names that make a child `claude` believe it runs inside another one. */
 const NOT_FOR_THE_CHILD = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'];
 
-function childEnvironment(options: RunnerOptions, iteration: number): NodeJS.ProcessEnv {
+/** The environment of whatever a run starts: the caller's, and which iteration it is for. */
+export function childEnvironment(options: ChildOptions, iteration: number): NodeJS.ProcessEnv {
   const env = { ...options.env };
   for (const name of NOT_FOR_THE_CHILD) delete env[name];
   return {

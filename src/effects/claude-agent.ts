@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import type { AgentKind } from './agent-kind.ts';
+import { type AgentKind, type AgentTurn, PLAIN_TURN } from './agent-kind.ts';
 import { createClaudeStream } from './claude-stream.ts';
 import { findProgram } from './find-program.ts';
 
@@ -35,7 +35,10 @@ function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
 const HOPELESS_REFUSALS = 2;
 
 /** The arguments that `claude` is started with; the prompt is not among them. */
-export function claudeArguments(options: Omit<ClaudeOptions, 'bin' | 'env' | 'cwd'>): string[] {
+export function claudeArguments(
+  options: Omit<ClaudeOptions, 'bin' | 'env' | 'cwd'>,
+  turn: AgentTurn,
+): string[] {
   const { allowedTools, model, permissionMode, skipPermissions } = options;
   return [
     ...options.prefixArgs,
@@ -48,6 +51,8 @@ export function claudeArguments(options: Omit<ClaudeOptions, 'bin' | 'env' | 'cw
     ...(model === null ? [] : ['--model', model]),
     ...(permissionMode === null ? [] : ['--permission-mode', permissionMode]),
     ...(skipPermissions ? ['--dangerously-skip-permissions'] : []),
+    ...(turn.resumeSession === null ? [] : ['--resume', turn.resumeSession]),
+    ...(turn.budgetUsd === null ? [] : ['--max-budget-usd', turn.budgetUsd.toFixed(4)]),
     ...options.passthrough,
   ];
 }
@@ -56,16 +61,18 @@ export function claudeArguments(options: Omit<ClaudeOptions, 'bin' | 'env' | 'cw
 export function claudeAgent(options: ClaudeOptions): AgentKind {
   return {
     owesResult: true,
-    locate() {
+    locate(turn) {
       const found = findProgram({
         name: options.bin ?? 'claude',
         env: options.env,
         cwd: options.cwd,
         further: options.bin === null ? installFolders(options.env) : [],
       });
-      return 'missing' in found ? found : { file: found.file, args: claudeArguments(options) };
+      return 'missing' in found
+        ? found
+        : { file: found.file, args: claudeArguments(options, turn) };
     },
-    wanted: () => [options.bin ?? 'claude', ...claudeArguments(options)],
+    wanted: () => [options.bin ?? 'claude', ...claudeArguments(options, PLAIN_TURN)],
     read(listener, signs) {
       const stream = createClaudeStream({
         onActivity: (activity) => {

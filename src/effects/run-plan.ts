@@ -82,12 +82,28 @@ export async function planRun(
     watchGlobs: settings.watchGlob,
     watchFile: settings.watchFile,
     doneFolder,
+    until: settings.until,
+    signals: settings.signal,
+    planFile: settings.planFile,
+    verify: settings.verify,
+    confirm: settings.confirm,
+    minIterations: settings.minIterations,
+    protect: settings.protect,
+    acceptRefused: settings.acceptRefused,
+    abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),
+    maxCostUsd: settings.maxCost,
+    maxUsagePercent: settings.maxUsage,
+    noProgressLimit: settings.noProgressLimit,
+    sameErrorLimit: settings.sameErrorLimit,
+    session: settings.session,
+    after: settings.after,
     maxIterations: settings.maxIterations,
     iterationTimeoutMs: Math.min(settings.iterationTimeout, settings.timeout),
     idleTimeoutMs: settings.idleTimeout,
     delayMs: settings.delay,
     retries: settings.retries,
     maxWaitMs: settings.maxWait,
+    timeZone: machineZone(),
     context: settings.context,
     contextChars: settings.contextChars,
   };
@@ -156,7 +172,12 @@ function promptFromFile(file: string, problems: string[]): Uint8Array | null {
 function completionPromise(settings: Settings, problems: string[]): string | null {
   const { promise } = settings;
   if (promise === null) {
-    const hasOther = settings.watchGlob.length > 0 || settings.watchFile !== null;
+    const hasOther =
+      settings.watchGlob.length > 0 ||
+      settings.watchFile !== null ||
+      settings.until !== null ||
+      settings.signal.length > 0 ||
+      settings.planFile !== null;
     return hasOther ? null : DEFAULT_PROMISE;
   }
   const words = untagged(promise);
@@ -173,6 +194,12 @@ function lookUp(name: string, vault: string, cwd: string): string {
   const inVault = path.resolve(vault, name);
   const inCwd = path.resolve(cwd, name);
   return !existsSync(inVault) && existsSync(inCwd) ? inCwd : inVault;
+}
+
+/** Under `TZ=` the runtime names no zone, whatever its type says; its clock then shows UTC. */
+function machineZone(): string {
+  const { timeZone }: { timeZone?: string } = Intl.DateTimeFormat().resolvedOptions();
+  return timeZone ?? 'UTC';
 }
 
 function isFolder(folder: string): boolean {

@@ -67,3 +67,8 @@ export function openForAppend(file: string): number {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   return openSync(file, 'a', 0o600);
 }
+
+/** Whether a task that is not in the history has this id. */
+export async function taskExists(stateDir: string, taskId: string): Promise<boolean> {
+  return exists(taskPaths(stateDir, taskId).stateFile);
+}

@@ -1,7 +1,7 @@
 import type { AttemptFacts, RetryFacts } from '../core/attempt.ts';
-import type { Sightings } from '../core/completion.ts';
+import type { CommandResult, Sightings } from '../core/completion.ts';
 import type { Activity, RalphEvent } from '../core/events.ts';
-import type { Ending, LoopState, StopCause } from '../core/machine.ts';
+import type { Ending, LoopState, Saying, StopCause } from '../core/machine.ts';
 import type { EndedStatus } from '../core/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose.ts` binds each port to an effect. */
@@ -14,6 +14,7 @@ export interface Ports {
   readonly reporter: Reporter;
   readonly clock: Clock;
   readonly stops: StopRequests;
+  readonly requests: Requests;
   /** The exit code that goes with an ending. */
   readonly exitCode: (status: EndedStatus, exitReason: string) => number;
 }
@@ -31,6 +32,8 @@ export interface AgentRequest {
   readonly attempt: number;
   /** ISO instant at which the whole-task limit passes. */
   readonly taskDeadlineAt: string;
+  readonly resumeSession: string | null;
+  readonly budgetUsd: number | null;
   readonly stops: StopRequests;
   readonly listener: AgentListener;
 }
@@ -61,9 +64,23 @@ export interface PromptSource {
   read(): Promise<Uint8Array>;
 }
 
-/** The watched files. */
+/** The folder the agent works in, and the user's own commands about it. */
 export interface Workspace {
+  /** Notes how things stand before an iteration, so that `look` can tell what changed. */
+  mark(): Promise<void>;
   look(): Promise<Sightings>;
+  /** Runs the command that checks a claim. */
+  verify(command: string): Promise<CommandResult>;
+  /** Runs the command that follows an iteration; the event is its standard input. */
+  after(command: string, event: RalphEvent): Promise<void>;
+  /** Runs the command that follows the end, if there is one. */
+  ended(event: RalphEvent): Promise<void>;
+}
+
+/** What people ask of a running loop from elsewhere. */
+export interface Requests {
+  /** Hints for the agent that have come since the last call. */
+  hints(): Promise<readonly string[]>;
 }
 
 /** Leaves a note for a human. Resolves to its path, or null when it could not be written. */
@@ -76,6 +93,7 @@ export interface Reporter {
   publish(event: RalphEvent): void;
   /** A text of the agent, as it comes. */
   agentText(text: string): void;
+  say(what: Saying): void;
 }
 
 export interface Clock {

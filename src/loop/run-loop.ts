@@ -1,4 +1,10 @@
-import { type Activity, type EndingFields, type EventBody, stamped } from '../core/events.ts';
+import {
+  type Activity,
+  type EndingFields,
+  type EventBody,
+  type RalphEvent,
+  stamped,
+} from '../core/events.ts';
 import type { Action, Asking, Ending, LoopEvent, LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
@@ -30,6 +36,9 @@ export async function runLoop(
     await ports.store.save(state);
     const outcome = await act(ports, state, actions);
     if ('fields' in outcome) return outcome;
+    for (const text of await ports.requests.hints()) {
+      state = transition(state, { kind: 'hinted', at: ports.clock.now(), text }, policy).state;
+    }
     const by = ports.stops.cause();
     if (by !== null && state.stopRequested === null) {
       const asked: LoopEvent = { kind: 'stop-requested', at: ports.clock.now(), by };
@@ -50,6 +59,12 @@ async function act(
       case 'publish':
         publish(ports, state, action.body);
         break;
+      case 'say':
+        ports.reporter.say(action.what);
+        break;
+      case 'run-after':
+        await ports.workspace.after(action.command, eventOf(ports, state, action.body));
+        break;
       case 'stop':
         return stop(ports, state, action.ending);
       default:
@@ -67,6 +82,10 @@ async function ask(ports: Ports, state: LoopState, action: Asking): Promise<Loop
       const sightings = await ports.workspace.look();
       return { kind: 'looked', at: ports.clock.now(), sightings };
     }
+    case 'verify': {
+      const result = await ports.workspace.verify(action.command);
+      return { kind: 'verified', at: ports.clock.now(), result };
+    }
     case 'wait':
       await ports.clock.waitUntil(action.until, ports.stops.signal);
       return { kind: 'waited', at: ports.clock.now() };
@@ -80,12 +99,15 @@ async function startAgent(
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
   const userPrompt = await ports.prompt.read();
+  await ports.workspace.mark();
   const startedAt = ports.clock.now();
   const facts = await ports.agent.run({
     prompt: concat(userPrompt, action.addition),
     iteration,
     attempt,
     taskDeadlineAt: action.taskDeadlineAt,
+    resumeSession: action.resumeSession,
+    budgetUsd: action.budgetUsd,
     stops: ports.stops,
     listener: {
       activity: (activity) =>
@@ -134,7 +156,9 @@ async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<Run
     state_file: stateFile,
     log_dir: logDir,
   };
-  publish(ports, state, endingBody(ending, state, fields));
+  const ended = eventOf(ports, state, endingBody(ending, state, fields));
+  ports.reporter.publish(ended);
+  await ports.workspace.ended(ended);
   return { state, fields };
 }
 
@@ -152,13 +176,19 @@ function endingBody(ending: Ending, state: LoopState, fields: EndingFields): Eve
       return { event: ending.event, ...fields };
     case 'task_stalled':
       return { event: ending.event, ...fields };
+    case 'task_budget_spent':
+      return { event: ending.event, ...fields };
     case 'task_stopped':
       return { event: ending.event, ...fields };
   }
 }
 
 function publish(ports: Ports, state: LoopState, body: EventBody): void {
-  ports.reporter.publish(stamped(body, ports.clock.now(), state.task.task_id));
+  ports.reporter.publish(eventOf(ports, state, body));
+}
+
+function eventOf(ports: Ports, state: LoopState, body: EventBody): RalphEvent {
+  return stamped(body, ports.clock.now(), state.task.task_id);
 }
 
 /** What an agent says of itself is shown on terminals: nothing in it may act there. */

@@ -1,4 +1,5 @@
 import type { Activity, EndingFields, RalphEvent } from '../core/events.ts';
+import type { Saying } from '../core/machine.ts';
 import { formatCost, formatDuration } from './format.ts';
 
 /** Every sentence a person reads while a task runs, so that they stay of one voice. */
@@ -27,6 +28,15 @@ export function defaultLimitNotice(limit: 'iteration' | 'task'): string {
   return limit === 'iteration'
     ? 'That was the default limit of an iteration: --iteration-timeout 20m gives it more, and --task-type coding gives 30 iterations of 30 minutes.'
     : 'That was the default limit of the whole task: --timeout 4h gives it more, and --task-type coding gives 8 hours.';
+}
+
+export function sayingText(what: Saying): string {
+  return `This agent does not know ${what.flag}, which ralph adds by itself: it goes on without.`;
+}
+
+/** A command of the user's that did not do its work. */
+export function commandFailed(flag: string, exitCode: number | null): string {
+  return `${flag} ${exitCode === null ? 'was ended' : `exited with ${exitCode}`}.`;
 }
 
 export function previousRetired(taskId: string): string {
@@ -66,10 +76,12 @@ export function eventLine(event: RalphEvent, agent: AgentName): string | null {
         : `${event.error}; trying again${event.delay_ms === null ? '' : ` in ${formatDuration(event.delay_ms)}`}`;
     case 'task_iterated':
       return iterationLine(event);
+    case 'usage_limit_wait':
+      return `the usage limit is reached; waiting until ${event.until}`;
     case 'near_miss':
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
-      return `stated complete, but not accepted: ${event.detail}`;
+      return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}`;
     case 'task_started':
     case 'agent_activity':
       return null;
@@ -91,6 +103,12 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
 
 type EndingEvent = Extract<RalphEvent, EndingFields>;
 
+const LIMITED_BY: Readonly<Record<string, string>> = {
+  outage: "the agent's service stayed out of reach",
+  usage_limit: 'a usage limit outlasts --max-wait',
+  max_usage: '--max-usage is reached',
+};
+
 /** The closing line: how it ended, by what, and what to do next. */
 function endingLine(event: EndingEvent, agent: AgentName): string {
   const used = `after ${count(event.iterations_used, 'iteration')}${event.usage.cost_usd > 0 ? `, ${formatCost(event.usage.cost_usd)}` : ''}`;
@@ -108,9 +126,11 @@ function endingText(event: EndingEvent): string {
     case 'task_timeout':
       return 'not completed: the time for the whole task is over';
     case 'task_stalled':
-      return `not completed: stalled (${event.exit_reason})`;
+      return `not completed: stalled (${event.exit_reason.replaceAll('-', ' ')})`;
+    case 'task_budget_spent':
+      return 'not completed: the money for the task is spent';
     case 'task_usage_limited':
-      return `not completed: the agent's service stayed out of reach${event.until === null ? '' : ` until ${event.until}`}`;
+      return `not completed: ${LIMITED_BY[event.exit_reason] ?? event.exit_reason}${event.until === null ? '' : `, until ${event.until}`}`;
     case 'task_stopped':
       return `stopped (${event.exit_reason.replace(/^stopped:/, '')})`;
   }
@@ -122,17 +142,26 @@ function endingHints(event: EndingEvent, agent: AgentName): readonly string[] {
     const remedy = remedyFor(event.exit_reason, agent);
     if (remedy !== null) hints.push(`what to do: ${remedy}`);
   }
-  if (event.event === 'task_stalled') hints.push(`what to do: ${REFUSED_REMEDY}`);
+  if (event.event === 'task_stalled') {
+    hints.push(`what to do: ${stallRemedy(event.exit_reason)}`);
+  }
   if (event.note !== null) hints.push(`note: ${event.note}`);
   hints.push(`logs: ${event.log_dir}`);
   return hints;
 }
 
-export const REFUSED_REMEDY =
-  'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions';
+const REFUSED_REMEDY =
+  'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, where you forbade them on purpose, name them with --accept-refused';
 
 /** Which agent the advice is about. */
 export type AgentName = 'claude' | 'command';
+
+/** What helps where the loop went nowhere. */
+export function stallRemedy(exitReason: string): string {
+  if (exitReason === 'refused') return REFUSED_REMEDY;
+  const flag = exitReason === 'same-error' ? '--same-error-limit' : '--no-progress-limit';
+  return `read the logs and make the prompt clearer; ${flag} 0 lets it go on all the same`;
+}
 
 /** What helps against a fatal cause, given as `failed:<cause>`; null where nothing general does. */
 export function remedyFor(exitReason: string, agent: AgentName): string | null {

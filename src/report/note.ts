@@ -1,7 +1,7 @@
 import type { Ending } from '../core/machine.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { formatCost, formatDuration } from './format.ts';
-import { type AgentName, REFUSED_REMEDY, remedyFor } from './messages.ts';
+import { type AgentName, remedyFor, stallRemedy } from './messages.ts';
 
 /** What a note tells beyond the state. Texts are free of control characters. */
 export interface NoteFacts {
@@ -47,7 +47,8 @@ const TITLES: Readonly<Record<NonNullable<Ending['note']>, string>> = {
   FAILED: 'The task cannot go on',
   TIMEOUT: 'The time ran out',
   STALLED: 'The task does not move',
-  LIMITED: "The agent's service stayed out of reach",
+  LIMITED: "The agent's service is out of reach, or its limit is used up",
+  BUDGET: 'The money is spent',
 };
 
 function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): string {
@@ -95,7 +96,10 @@ function iterationTable(task: TaskState): string {
 }
 
 function whatToDo({ ending, again, agent }: NoteFacts): string {
-  const remedy = ending.note === 'STALLED' ? REFUSED_REMEDY : remedyFor(ending.exitReason, agent);
+  const remedy =
+    ending.note === 'STALLED'
+      ? stallRemedy(ending.exitReason)
+      : remedyFor(ending.exitReason, agent);
   return [
     ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
     ending.note === 'EXHAUSTED'

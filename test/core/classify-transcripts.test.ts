@@ -3,8 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../src/core/attempt.ts';
 import { classify } from '../../src/core/classify.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
 import { createClaudeStream } from '../../src/effects/claude-stream.ts';
 import { attemptFacts } from '../helpers/attempt-facts.ts';
+
+/** Of an attempt that ended at this instant on a machine in UTC. */
+function classified(facts: AttemptFacts): Outcome {
+  return classify(facts, '2026-01-05T12:00:00.000Z', 'UTC');
+}
 
 // What the real claude wrote, read and named: the two halves of judging an attempt fit together.
 
@@ -58,18 +64,18 @@ const ROWS: readonly [name: string, exitCode: number, expected: object][] = [
 
 describe('a transcript of claude', () => {
   test.each(ROWS)('%s, exit %i', (name, exitCode, expected) => {
-    expect(classify(factsOf(name, { kind: 'exited', exitCode }))).toMatchObject(expected);
+    expect(classified(factsOf(name, { kind: 'exited', exitCode }))).toMatchObject(expected);
   });
 
   test('killed-in-tool', () => {
     const end = { kind: 'signalled', signal: 'SIGKILL' } as const;
-    expect(classify(factsOf('killed-in-tool', end))).toMatchObject({ kind: 'errored' });
+    expect(classified(factsOf('killed-in-tool', end))).toMatchObject({ kind: 'errored' });
   });
 
   test('that ralph interrupted is a time-out, but for an outage', () => {
     const end = { kind: 'cut', cause: 'iteration-timeout', exitCode: 1 } as const;
     const outcomes = ['interrupted-in-tool', 'interrupted-in-retries', 'interrupted-in-api-call'];
-    expect(outcomes.map((name) => classify(factsOf(name, end)).kind)).toEqual([
+    expect(outcomes.map((name) => classified(factsOf(name, end)).kind)).toEqual([
       'timed-out',
       'transient',
       'timed-out',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts, CutCause } from '../../src/core/attempt.ts';
 import { classify } from '../../src/core/classify.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
 import {
   answered,
   attemptFacts,
@@ -12,9 +13,14 @@ import {
   withoutReport,
 } from '../helpers/attempt-facts.ts';
 
+/** Of an attempt that ended at this instant on a machine in UTC. */
+function classified(facts: AttemptFacts): Outcome {
+  return classify(facts, '2026-01-05T12:00:00.000Z', 'UTC');
+}
+
 /** The outcome in a word or two: `answered`, `bounded:max-turns`, `transient:429`, `fatal:no-credit`. */
 function outcome(facts: AttemptFacts): string {
-  const named = classify(facts);
+  const named = classified(facts);
   switch (named.kind) {
     case 'bounded':
       return `bounded:${named.by}`;
@@ -169,12 +175,12 @@ describe('a failure that claude reports', () => {
     ['', false],
   ])('an unknown subtype "%s" with is_error %s is a failed iteration', (subtype, isError) => {
     const result = resultFacts({ subtype, isError, text: null });
-    const named = classify(attemptFacts({ result, turns: 1 }));
+    const named = classified(attemptFacts({ result, turns: 1 }));
     expect(named).toEqual({ kind: 'errored', message: `the agent reported ${subtype}` });
   });
 
   test('its words become one line of at most 300 characters', () => {
-    const named = classify(errorReport(`It broke\n\n  ${'x'.repeat(1_000)}`));
+    const named = classified(errorReport(`It broke\n\n  ${'x'.repeat(1_000)}`));
     expect(named.kind === 'errored' && named.message).toMatch(/^It broke x{290}…$/);
   });
 });
@@ -185,7 +191,7 @@ describe('a plan limit', () => {
   const allowed = { status: 'allowed', resetsAt, type: 'five_hour', utilization: 0.2 };
 
   test('has its reset from the event that was told with it', () => {
-    expect(classify(errorReport(SESSION_LIMIT, 429, { rateLimit: rejected }))).toEqual({
+    expect(classified(errorReport(SESSION_LIMIT, 429, { rateLimit: rejected }))).toEqual({
       kind: 'usage-limited',
       resetsAt,
       message: SESSION_LIMIT,
@@ -293,7 +299,7 @@ describe('a prompt taken for a slash command', () => {
   });
 
   test('is known by no turns at no cost', () => {
-    expect(classify(local)).toEqual({
+    expect(classified(local)).toEqual({
       kind: 'fatal',
       cause: 'slash-command',
       message: 'Unknown command: /fix',
@@ -407,7 +413,7 @@ describe('the agent’s own retries', () => {
 
   test('are named in the message', () => {
     const facts = cut('hopeless-retries', { retries: [retryFacts(401, 'authentication_failed')] });
-    expect(classify(facts)).toMatchObject({
+    expect(classified(facts)).toMatchObject({
       message: "the agent's own retries ended with 401 authentication_failed",
     });
   });
@@ -545,7 +551,7 @@ describe('an end without a report', () => {
       'the agent was ended by SIGSEGV, which ralph did not send',
     ],
   ])('says how: %#', (facts, message) => {
-    expect(classify(facts)).toEqual({ kind: 'errored', message });
+    expect(classified(facts)).toEqual({ kind: 'errored', message });
   });
 });
 

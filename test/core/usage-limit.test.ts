@@ -1,5 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { readUsageLimit } from '../../src/core/usage-limit.ts';
+import type { RateLimitFacts } from '../../src/core/attempt.ts';
+import { readUsageLimit, type UsageLimit } from '../../src/core/usage-limit.ts';
+
+const AT = '2026-01-05T12:00:00.000Z';
+
+/** What a report says that came at this instant on a machine in UTC. */
+function limitIn(
+  text: string,
+  status: number | null,
+  rateLimit: RateLimitFacts | null,
+): UsageLimit | null {
+  return readUsageLimit(text, status, rateLimit, AT, 'UTC');
+}
 
 const resetsAt = '2026-01-05T15:00:00.000Z';
 const rejected = { status: 'rejected', resetsAt, type: 'five_hour', utilization: 1 };
@@ -19,25 +31,29 @@ const WORDINGS = [
   'Claude usage limit reached. Your limit will reset at 9am (America/Chicago).',
   'Claude AI usage limit reached|1736899200',
   "You're out of extra usage · resets 9pm",
+  "You're out of usage",
+  'You’ve hit your weekly limit • resets 3pm (Europe/London)',
+  "You've hit your weekly Opus limit",
+  'Usage limit reached',
 ];
 
 describe('a wording of a plan limit', () => {
   test.each(WORDINGS.map((text) => [text]))('%s', (text) => {
-    expect(readUsageLimit(text, 429, null)).not.toBeNull();
-    expect(readUsageLimit(text, null, null)).not.toBeNull();
-    expect(readUsageLimit(text.toUpperCase(), 429, null)).not.toBeNull();
-    expect(readUsageLimit(text, 429, rejected)).toEqual({ resetsAt });
+    expect(limitIn(text, 429, null)).not.toBeNull();
+    expect(limitIn(text, null, null)).not.toBeNull();
+    expect(limitIn(text.toUpperCase(), 429, null)).not.toBeNull();
+    expect(limitIn(text, 429, rejected)).toEqual({ resetsAt, source: 'event' });
   });
 
   test.each(WORDINGS.map((text) => [text]))('is none under another status: %s', (text) => {
     for (const status of [400, 401, 403, 500, 529]) {
-      expect(readUsageLimit(text, status, rejected)).toBeNull();
+      expect(limitIn(text, status, rejected)).toBeNull();
     }
   });
 
   test.each(WORDINGS.map((text) => [text]))('is none inside other words: %s', (text) => {
-    expect(readUsageLimit(`The user wrote: ${text}`, 429, null)).toBeNull();
-    expect(readUsageLimit(`  API Error: ${text}`, null, null)).toBeNull();
+    expect(limitIn(`The user wrote: ${text}`, 429, null)).toBeNull();
+    expect(limitIn(`  API Error: ${text}`, null, null)).toBeNull();
   });
 });
 
@@ -49,39 +65,102 @@ describe('what is no plan limit', () => {
     ['max character limit reached'],
     ['Rate limit reached'],
     ['You have hit a limit'],
+    ["You've hit your head. There is no limit to it"],
+    ["You've reached your limits.ts, where the usage limit reached its end"],
+    ['The weekly limit reached · resets 3pm (Europe/London)'],
     [''],
   ])('%s', (text) => {
     for (const status of [429, null]) {
-      expect(readUsageLimit(text, status, null)).toBeNull();
+      expect(limitIn(text, status, null)).toBeNull();
       for (const allowed of ['allowed', 'allowed_warning', '']) {
-        expect(readUsageLimit(text, status, { ...rejected, status: allowed })).toBeNull();
+        expect(limitIn(text, status, { ...rejected, status: allowed })).toBeNull();
       }
     }
   });
 
   test('a rejecting event without a status of 429', () => {
-    expect(readUsageLimit('It broke', null, rejected)).toBeNull();
+    expect(limitIn('It broke', null, rejected)).toBeNull();
+  });
+});
+
+describe('a rejecting event', () => {
+  test.each([
+    ['Server is temporarily limiting requests (not your usage limit)'],
+    ['API Error: Server is temporarily limiting requests (not your usage limit) · Rate limited'],
+  ])('makes no plan limit of %s', (text) => {
+    expect(limitIn(text, 429, rejected)).toBeNull();
+  });
+
+  test('makes one of words not known yet', () => {
+    expect(limitIn('New words', 429, rejected)).toEqual({ resetsAt, source: 'event' });
   });
 });
 
 describe('the reset', () => {
-  test.each<[what: string, text: string, rateLimit: typeof rejected | null, expected: unknown]>([
+  const SAID_3PM = "You've hit your limit · resets 3pm (Europe/Berlin)";
+  const at3pm = '2026-01-05T14:00:00.000Z';
+  const noTime = { ...rejected, resetsAt: null };
+  const minutesAgo = { ...rejected, resetsAt: '2026-01-05T11:50:00.000Z' };
+  const longAgo = { ...rejected, resetsAt: '2026-01-05T11:49:59.000Z' };
+
+  test.each<[what: string, text: string, rateLimit: RateLimitFacts | null, expected: UsageLimit]>([
+    ['from the event first', SAID_3PM, rejected, { resetsAt, source: 'event' }],
     [
-      'in epoch seconds',
-      'Claude AI usage limit reached|1736899200',
-      null,
-      '2025-01-15T00:00:00.000Z',
+      'from the event, however far ahead',
+      SAID_3PM,
+      { ...rejected, resetsAt: '2100-01-01T13:00:00.000Z' },
+      { resetsAt: '2100-01-01T13:00:00.000Z', source: 'event' },
     ],
-    ['from the event first', 'Claude AI usage limit reached|1736899200', rejected, resetsAt],
-    ['unknown', "You're out of extra usage", null, null],
-    ['in no number that is no instant', 'Claude AI usage limit reached|12', null, null],
+    [
+      'from the event, also just over',
+      SAID_3PM,
+      minutesAgo,
+      { resetsAt: minutesAgo.resetsAt, source: 'event' },
+    ],
+    ['from the words', SAID_3PM, null, { resetsAt: at3pm, source: 'text' }],
+    [
+      'from the words, if the event has none',
+      SAID_3PM,
+      noTime,
+      { resetsAt: at3pm, source: 'text' },
+    ],
+    [
+      'from the words, if that of the event is long over',
+      SAID_3PM,
+      longAgo,
+      { resetsAt: at3pm, source: 'text' },
+    ],
+    [
+      'from an event long over, if the words have none',
+      "You've hit your limit",
+      longAgo,
+      { resetsAt: longAgo.resetsAt, source: 'event' },
+    ],
+    [
+      'from words not known yet, beside an event without one',
+      'New words · resets 3pm (Europe/Berlin)',
+      noTime,
+      { resetsAt: at3pm, source: 'text' },
+    ],
+    ['unknown', "You're out of extra usage", null, { resetsAt: null, source: 'none' }],
+    ['unknown to the event too', 'New words', noTime, { resetsAt: null, source: 'none' }],
   ])('%s', (_what, text, rateLimit, expected) => {
-    expect(readUsageLimit(text, 429, rateLimit)).toEqual({ resetsAt: expected });
+    expect(limitIn(text, 429, rateLimit)).toEqual(expected);
   });
 
-  test('of a rejecting event is taken, also where it is unknown', () => {
-    expect(readUsageLimit('New words', 429, rejected)).toEqual({ resetsAt });
-    const unknown = { status: 'rejected', resetsAt: null, type: null, utilization: null };
-    expect(readUsageLimit('New words', 429, unknown)).toEqual({ resetsAt: null });
+  test.each([['allowed'], ['allowed_warning']])('is not that of an event %s', (status) => {
+    const event = { ...rejected, status };
+    expect(limitIn(SAID_3PM, 429, event)).toEqual({ resetsAt: at3pm, source: 'text' });
+    expect(limitIn("You've hit your limit", 429, event)).toEqual({
+      resetsAt: null,
+      source: 'none',
+    });
+  });
+
+  test('without a zone is meant in that of the machine', () => {
+    expect(readUsageLimit('Opus limit reached ∙ resets 3pm', 429, null, AT, 'Asia/Tokyo')).toEqual({
+      resetsAt: '2026-01-06T06:00:00.000Z',
+      source: 'text',
+    });
   });
 });

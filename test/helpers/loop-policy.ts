@@ -15,6 +15,7 @@ export function loopPolicy(changes: Partial<Policy> = {}): Policy {
     delayMs: 2_000,
     retries: 5,
     maxWaitMs: 6 * 3_600_000,
+    timeZone: 'UTC',
     context: 'last',
     contextChars: 20_000,
     ...changes,

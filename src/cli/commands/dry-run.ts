@@ -23,7 +23,7 @@ function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
   const { policy } = plan;
   const agent = locateAgent(plan);
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
-  const carry = { output: EXAMPLE_OUTPUT, wasCut: false, missing: [] };
+  const carry = { output: EXAMPLE_OUTPUT, wasCut: false, missing: [], hints: [] };
   return {
     task_id: plan.taskId,
     task_type: plan.taskType,

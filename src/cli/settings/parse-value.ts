@@ -30,6 +30,10 @@ function schemaFor(type: SettingKind): z.ZodMiniType {
       return numberFrom(parseDuration, type.minMs);
     case 'size':
       return numberFrom(parseSize, 1);
+    case 'cost':
+      return numberFrom((text) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : null), 0.000001);
+    case 'percent':
+      return numberFrom((text) => readPercent(text), 1);
   }
 }
 
@@ -69,6 +73,11 @@ function numberFrom(read: (text: string) => number | null, min: number): z.ZodMi
   );
 }
 
+function readPercent(text: string): number | null {
+  const [, digits] = /^(\d{1,3}(?:\.\d+)?)%?$/.exec(text.trim()) ?? [];
+  return digits === undefined || Number(digits) > 100 ? null : Number(digits);
+}
+
 function expected(type: SettingKind): string {
   switch (type.kind) {
     case 'text':
@@ -81,6 +90,10 @@ function expected(type: SettingKind): string {
       return `one of ${type.choices.join(', ')}`;
     case 'count':
       return `a whole number, at least ${type.min}`;
+    case 'cost':
+      return 'an amount in US dollars such as 2 or 0.50, more than 0';
+    case 'percent':
+      return 'a percentage from 1 to 100';
     case 'size':
       return 'a size such as 64KB, 500MB or 1GB';
     case 'duration':

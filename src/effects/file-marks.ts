@@ -2,63 +2,33 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import fastGlob from 'fast-glob';
-import type { Sightings } from '../core/completion.ts';
-import type { Workspace } from '../loop/ports.ts';
 
 /** A regular file as it was seen once. Times in nanoseconds, as texts, since they exceed a number. */
-interface FileMark {
+export interface FileMark {
   readonly size: number;
   readonly changedAt: string;
   /** Null where it could not be read. */
   readonly sha256: string | null;
 }
 
-/** What stood where at the task's start, by absolute path. */
-export interface Baseline {
-  readonly watched: Readonly<Record<string, FileMark>>;
-  readonly done: FileMark | null;
-}
+/** Files by absolute path, as they were seen once. */
+export type FileMarks = Readonly<Record<string, FileMark>>;
 
-export interface WatchRequest {
-  readonly cwd: string;
-  readonly globs: readonly string[];
-  /** Whether files that matched at the start count as they are. */
-  readonly existing: boolean;
-  /** Absolute path at which the watched file completes the task; null when none is watched. */
-  readonly donePath: string | null;
-}
-
-/** Notes size and content of everything that matches at the task's start. */
-export async function takeBaseline(request: WatchRequest): Promise<Baseline> {
-  const watched: Record<string, FileMark> = {};
-  if (!request.existing) {
-    for (const file of await matches(request)) {
-      const mark = await markOf(file);
-      if (mark !== null) watched[file] = mark;
-    }
+/** Notes size and content of everything that matches now. */
+export async function markFiles(cwd: string, globs: readonly string[]): Promise<FileMarks> {
+  const marks: Record<string, FileMark> = {};
+  for (const file of await filesThatMatch(cwd, globs)) {
+    const mark = await markFile(file);
+    if (mark !== null) marks[file] = mark;
   }
-  return { watched, done: request.donePath === null ? null : await markOf(request.donePath) };
-}
-
-/** Looks whether a watched file is new or changed since the baseline. */
-export function createWorkspace(request: WatchRequest, baseline: Baseline): Workspace {
-  return {
-    async look(): Promise<Sightings> {
-      const watchMatches: string[] = [];
-      for (const file of await matches(request)) {
-        if (await differs(file, baseline.watched[file])) {
-          watchMatches.push(path.relative(request.cwd, file) || file);
-        }
-      }
-      const { donePath } = request;
-      const moved = donePath !== null && (await differs(donePath, baseline.done ?? undefined));
-      return { watchMatches, movedFile: moved ? donePath : null };
-    },
-  };
+  return marks;
 }
 
 /** Regular files that match, links left out: a link could point at anything. */
-async function matches({ cwd, globs }: WatchRequest): Promise<readonly string[]> {
+export async function filesThatMatch(
+  cwd: string,
+  globs: readonly string[],
+): Promise<readonly string[]> {
   if (globs.length === 0) return [];
   const found = await fastGlob([...globs], {
     cwd,
@@ -74,7 +44,7 @@ async function matches({ cwd, globs }: WatchRequest): Promise<readonly string[]>
 }
 
 /** Whether a regular file stands there whose content is not the marked one: size, then hash. */
-async function differs(file: string, mark: FileMark | undefined): Promise<boolean> {
+export async function differs(file: string, mark: FileMark | undefined): Promise<boolean> {
   const stats = statsOf(file);
   if (stats === null) return false;
   if (mark === undefined || Number(stats.size) !== mark.size) return true;
@@ -85,7 +55,8 @@ async function differs(file: string, mark: FileMark | undefined): Promise<boolea
   return sha256 !== null && mark.sha256 !== null && sha256 !== mark.sha256;
 }
 
-async function markOf(file: string): Promise<FileMark | null> {
+/** A regular file's size and content now; null for anything else. */
+export async function markFile(file: string): Promise<FileMark | null> {
   const stats = statsOf(file);
   if (stats === null) return null;
   const size = Number(stats.size);

@@ -1,0 +1,190 @@
+/**
+ * Reads from a report of a plan limit when the limit resets. What is said is a wall clock's time,
+ * mostly without a day and hardly ever with a year: which instant it names follows from the
+ * zone and from the instant at which it was said.
+ */
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/**
+ * `resets 3pm`, said at 3:00:20pm, is the 3pm of twenty seconds ago and not tomorrow's. A time that
+ * lies back longer than this is the next such time.
+ */
+export const RESET_GRACE_MS = 10 * MINUTE_MS;
+
+/** A date without a year belongs to next year once it lies back longer than this. */
+const DATE_GRACE_MS = DAY_MS;
+
+/**
+ * The longest plan limit is a week. A bare number further ahead is no reset; a date is believed,
+ * and a time without one is never more than two days ahead.
+ */
+const LONGEST_AHEAD_MS = 8 * DAY_MS;
+
+/** Older versions append the reset after a pipe, as epoch seconds or milliseconds. */
+const EPOCH = /\|\s*(\d{13}|\d{10})(?!\d)/;
+
+/**
+ * `resets 3pm (Europe/London)`, `reset at 9am`, `resets 15:00`, `resets Jul 15 at 12am (…)`,
+ * `resets Oct 5, 3pm (UTC)`, `resets Jan 1, 2100, 1pm (UTC)`. Without a zone the time has to end the
+ * sentence: `resets 3pm tomorrow` and `resets 3pm PST` say more than is understood here.
+ */
+const SAID = new RegExp(
+  [
+    String.raw`\bresets?:?\s+(?:(?:at|on)\s+)?`,
+    String.raw`(?:(?<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?<day>\d{1,2})`,
+    String.raw`(?:,?\s+(?<year>2\d{3}))?(?:,\s*|\s+at\s+|\s+))?`,
+    String.raw`(?<hour>\d{1,2})(?::(?<minute>\d{2}))?(?:\s*(?<half>[ap])\.?m\b\.?)?`,
+    String.raw`(?:\s*\((?<zone>[^()]{1,64})\)|\s+(?<bareZone>UTC|GMT|[a-z_]+\/[\w+/-]+)(?![\w/+-])`,
+    String.raw`|(?=\s*(?:$|[.;·∙•|/])))`,
+  ].join(''),
+  'i',
+);
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/**
+ * Names of the time zone database. Other abbreviations stand for several zones, of which the
+ * runtime takes any: to it, BST is Bangladesh.
+ */
+const ZONE_NAME = /^(?:UTC|GMT|[CEMW]ET|[A-Z]{3}\d[A-Z]{3}|[\w+-]+(?:\/[\w+-]+)+)$/i;
+
+/**
+ * The instant (ISO 8601) at which the limit in `text` resets, null where none can be read.
+ * `at` is when it was said; `localZone` is where a time without a zone is meant.
+ */
+export function readResetTime(text: string, at: string, localZone: string): string | null {
+  const atMs = Date.parse(at);
+  if (Number.isNaN(atMs)) return null;
+  const resetMs = epochIn(text, atMs) ?? wallTimeIn(text, atMs, localZone);
+  return resetMs === null ? null : new Date(resetMs).toISOString();
+}
+
+/** Whether a reset is so long over that it cannot be the one that was meant at `at`. */
+export function isLongOver(resetsAt: string, at: string): boolean {
+  return Date.parse(resetsAt) < Date.parse(at) - RESET_GRACE_MS;
+}
+
+function epochIn(text: string, atMs: number): number | null {
+  const digits = EPOCH.exec(text)?.[1];
+  if (digits === undefined) return null;
+  const ms = Number(digits) * (digits.length === 13 ? 1 : 1_000);
+  return ms > atMs + LONGEST_AHEAD_MS ? null : ms;
+}
+
+function wallTimeIn(text: string, atMs: number, localZone: string): number | null {
+  const said = SAID.exec(text)?.groups;
+  if (said === undefined) return null;
+  const zoneName = said.zone?.trim() ?? said.bareZone;
+  if (zoneName !== undefined && !ZONE_NAME.test(zoneName)) return null;
+  const clockMs = clockOf(said.hour, said.minute, said.half);
+  const offsetAt = offsetsOf(zoneName ?? localZone);
+  if (clockMs === null || offsetAt === null) return null;
+
+  const firstOf = (dates: readonly (number | null)[], graceMs: number): number | null => {
+    for (const date of dates) {
+      const instants = date === null ? [] : instantsOf(date + clockMs, offsetAt);
+      // When the clocks go back a time comes twice: the second one once the first is over.
+      const next = instants.find((ms) => ms >= atMs - RESET_GRACE_MS) ?? instants.at(-1);
+      if (next !== undefined && next >= atMs - graceMs) return next;
+    }
+    return null;
+  };
+
+  const today = new Date(atMs);
+  const year = today.getUTCFullYear();
+  if (said.month === undefined) {
+    // Counted from the day in UTC: the zone may be a day behind or ahead of it, and midnight near.
+    const dates = [-1, 0, 1, 2].map((days) =>
+      Date.UTC(year, today.getUTCMonth(), today.getUTCDate() + days),
+    );
+    return firstOf(dates, RESET_GRACE_MS);
+  }
+  const month = MONTHS.indexOf(said.month.toLowerCase());
+  const day = Number(said.day);
+  if (said.year !== undefined) {
+    return firstOf([dateOf(Number(said.year), month, day)], Number.POSITIVE_INFINITY);
+  }
+  const years = [year - 1, year, year + 1];
+  return firstOf(
+    years.map((inYear) => dateOf(inYear, month, day)),
+    DATE_GRACE_MS,
+  );
+}
+
+/** Midnight of a date, as if in UTC; null where that year has no such date. */
+function dateOf(year: number, month: number, day: number): number | null {
+  const date = Date.UTC(year, month, day);
+  return new Date(date).getUTCDate() === day ? date : null;
+}
+
+/** Milliseconds since midnight; null for what no clock shows. */
+function clockOf(
+  hourSaid: string | undefined,
+  minuteSaid: string | undefined,
+  half: string | undefined,
+): number | null {
+  // A bare number is no time of day.
+  if (minuteSaid === undefined && half === undefined) return null;
+  const hour = Number(hourSaid);
+  const minute = Number(minuteSaid ?? 0);
+  if (minute > 59) return null;
+  if (half === undefined) return hour > 23 ? null : (hour * 60 + minute) * MINUTE_MS;
+  if (hour < 1 || hour > 12) return null;
+  // 12am is midnight and 12pm is noon.
+  const hourOfDay = (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  return (hourOfDay * 60 + minute) * MINUTE_MS;
+}
+
+/** How far a zone's clocks are ahead of UTC at an instant, in milliseconds. */
+type OffsetAt = (ms: number) => number;
+
+/** Null where the zone is unknown. */
+function offsetsOf(zone: string): OffsetAt | null {
+  const format = formatIn(zone);
+  if (format === null) return null;
+  return (ms) => {
+    const fields = new Map(format.formatToParts(ms).map(({ type, value }) => [type, value]));
+    const field = (name: Intl.DateTimeFormatPartTypes): number => Number(fields.get(name));
+    const wall = Date.UTC(
+      field('year'),
+      field('month') - 1,
+      field('day'),
+      field('hour'),
+      field('minute'),
+      field('second'),
+    );
+    return wall - Math.floor(ms / 1_000) * 1_000;
+  };
+}
+
+function formatIn(timeZone: string): Intl.DateTimeFormat | null {
+  try {
+    return new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The instants, in order, at which a zone's clocks show a time (given as if it were in UTC): two
+ * where they go back over it. Where they leap over it, the one as long after the leap as the time
+ * would have been.
+ */
+function instantsOf(wallMs: number, offsetAt: OffsetAt): readonly number[] {
+  // No zone is a day away from UTC, so that these two enclose the instant and any leap beside it.
+  const before = wallMs - offsetAt(wallMs - DAY_MS);
+  const after = wallMs - offsetAt(wallMs + DAY_MS);
+  const shown = [...new Set([before, after])].filter((ms) => ms + offsetAt(ms) === wallMs);
+  return shown.length === 0 ? [before] : shown.sort((a, b) => a - b);
+}

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** One call of git that only reads. */
+interface GitCommand {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+  /** Ends it at once. */
+  readonly signal?: AbortSignal | undefined;
+  readonly input?: string;
+}
+
+/** Some 600,000 paths. */
+const OUTPUT_AT_MOST = 64 * 1024 * 1024;
+
+/**
+ * Runs git and resolves to its standard output as latin1, so that file names come through byte by
+ * byte; null where it failed in any way: no git, no repository, another's repository, out of time.
+ * It never asks, never writes to the repository, and ends with this process.
+ */
+export function runGit(command: GitCommand): Promise<string | null> {
+  const { timeoutMs, signal, input } = command;
+  if (signal?.aborted) return Promise.resolve(null);
+  const child = start(command);
+  if (child === null) return Promise.resolve(null);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let failed = false;
+  const giveUp = (): void => {
+    failed = true;
+    child.kill('SIGKILL');
+    // Where git is a script, what it started may hold the pipe for longer than it lives.
+    child.stdout?.destroy();
+  };
+  const timer = setTimeout(giveUp, timeoutMs);
+  signal?.addEventListener('abort', giveUp);
+  process.on('exit', giveUp);
+  child.stdout?.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > OUTPUT_AT_MOST) giveUp();
+    else chunks.push(chunk);
+  });
+  child.stdout?.on('error', () => {});
+  // It may end before it has read all; its exit code tells.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  return new Promise((resolve) => {
+    const settle = (exitCode: number | null): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+      process.off('exit', giveUp);
+      resolve(exitCode === 0 && !failed ? Buffer.concat(chunks).toString('latin1') : null);
+    };
+    child.once('error', () => settle(null));
+    child.once('close', settle);
+  });
+}
+
+/** Most of what can go wrong is told by an event, but a few errors are thrown. */
+function start({ args, cwd, env, input }: GitCommand): ChildProcess | null {
+  try {
+    return spawn('git', [...SAFELY, ...args], {
+      cwd,
+      env: gitEnvironment(env),
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
+    });
+  } catch {
+    return null;
+  }
+}
+
+/** A watcher would be a program of the repository's choice, or a daemon that stays. */
+const SAFELY = ['--no-pager', '-c', 'core.fsmonitor=false'];
+
+/**
+ * Variables by which git's own configuration comes in, and which say how far up it may look. All
+ * others are dropped: GIT_DIR or GIT_INDEX_FILE, as a hook has them, would point elsewhere, and
+ * GIT_LITERAL_PATHSPECS would make file names of our exclusions.
+ */
+const KEPT =
+  /^GIT_(?:EXEC_PATH|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+))$/;
+
+function gitEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    LC_ALL: 'C',
+    // The agent may hold the index at this moment, and must never find it held by us.
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
+  };
+}

@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { CommandResult, ProgressSigns } from '../core/completion.ts';
+import { type PlanCount, readPlan } from '../core/plan-file.ts';
+import type { Workspace } from '../loop/ports.ts';
+import {
+  differs,
+  type FileMark,
+  type FileMarks,
+  filesThatMatch,
+  markFile,
+  markFiles,
+} from './file-marks.ts';
+import type { GitProgress } from './git-progress.ts';
+
+/** What stood where at the task's start. */
+export interface Baseline {
+  readonly watched: FileMarks;
+  readonly done: FileMark | null;
+  readonly protected: FileMarks;
+}
+
+export interface WorkspaceRequest {
+  readonly cwd: string;
+  readonly globs: readonly string[];
+  /** Whether files that matched at the start count as they are. */
+  readonly existing: boolean;
+  /** Absolute path at which the watched file completes the task; null when none is watched. */
+  readonly donePath: string | null;
+  readonly protect: readonly string[];
+  /** Absolute; null when there is none. */
+  readonly planFile: string | null;
+  readonly until: string | null;
+  /** Null where git is not to be asked; marked already. */
+  readonly git: GitProgress | null;
+  /** Runs a command of the user's with this text on its standard input. */
+  readonly run: (command: string, input: string) => Promise<CommandResult>;
+  /** Told when a command that nobody judges did not succeed. */
+  readonly onAfterFailed: (result: CommandResult) => void;
+  /** Runs the command that follows the end; null: there is none. */
+  readonly onEnd: ((input: string) => Promise<CommandResult>) | null;
+  readonly onEndFailed: (result: CommandResult) => void;
+}
+
+type BaselineRequest = Pick<
+  WorkspaceRequest,
+  'cwd' | 'globs' | 'existing' | 'donePath' | 'protect'
+>;
+
+/** Notes how the files stand at the task's start. */
+export async function takeBaseline(request: BaselineRequest): Promise<Baseline> {
+  const { cwd, globs, existing, donePath, protect } = request;
+  return {
+    watched: existing ? {} : await markFiles(cwd, globs),
+    done: donePath === null ? null : await markFile(donePath),
+    protected: await markFiles(cwd, protect),
+  };
+}
+
+/** Looks at the files, the plan and the work tree after each iteration, against what was before. */
+export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): Workspace {
+  const { cwd, git, run } = request;
+  let before: FileMarks = {};
+  let planBefore: PlanCount | null = null;
+  // What git found after one iteration is what the next one is held against, unless something else
+  // has run in between.
+  let gitIsMarked = true;
+
+  return {
+    async mark() {
+      before = await markFiles(cwd, request.globs);
+      planBefore = await planOf(request.planFile);
+      if (!gitIsMarked) await git?.mark();
+      gitIsMarked = true;
+    },
+    async look() {
+      const matches = await filesThatMatch(cwd, request.globs);
+      const plan = await planOf(request.planFile);
+      const moved =
+        request.donePath !== null && (await differs(request.donePath, baseline.done ?? undefined));
+      return {
+        watchMatches: await changed(matches, baseline.watched, cwd),
+        movedFile: moved ? request.donePath : null,
+        until: request.until === null ? null : await run(request.until, ''),
+        plan,
+        protectedChanged: await changedOrGone(baseline.protected, cwd),
+        progress: {
+          git: (await git?.since()) ?? null,
+          watched: await watchedMoved(request, matches, before, planBefore, plan),
+        },
+      };
+    },
+    verify: (command) => run(command, ''),
+    async after(command, event) {
+      gitIsMarked = false;
+      const result = await run(command, `${JSON.stringify(event)}\n`);
+      if (result.exitCode !== 0) request.onAfterFailed(result);
+    },
+    async ended(event) {
+      const result = await request.onEnd?.(`${JSON.stringify(event)}\n`);
+      if (result !== undefined && result.exitCode !== 0) request.onEndFailed(result);
+    },
+  };
+}
+
+async function planOf(planFile: string | null): Promise<PlanCount | null> {
+  if (planFile === null) return null;
+  const text = await readFile(planFile, 'utf8').catch(() => null);
+  return text === null ? null : readPlan(text);
+}
+
+/** Whether a watched file or the plan moved in this iteration; null where neither is watched. */
+async function watchedMoved(
+  { cwd, globs, planFile }: WorkspaceRequest,
+  matches: readonly string[],
+  before: FileMarks,
+  planBefore: PlanCount | null,
+  plan: PlanCount | null,
+): Promise<ProgressSigns['watched']> {
+  if (globs.length === 0 && planFile === null) return null;
+  const advanced = (plan?.done ?? 0) > (planBefore?.done ?? 0);
+  return advanced || (await changed(matches, before, cwd)).length > 0;
+}
+
+async function changed(
+  files: readonly string[],
+  marks: FileMarks,
+  cwd: string,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const file of files) {
+    if (await differs(file, marks[file])) found.push(path.relative(cwd, file) || file);
+  }
+  return found;
+}
+
+/** Protected files that are not as they were, or not there any more. */
+async function changedOrGone(marks: FileMarks, cwd: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const [file, mark] of Object.entries(marks)) {
+    const isGone = (await markFile(file)) === null;
+    if (isGone || (await differs(file, mark))) found.push(path.relative(cwd, file) || file);
+  }
+  return found;
+}
