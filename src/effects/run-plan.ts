@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { DEFAULT_PROMISE } from '../core/default-promise.ts';
 import type { Policy } from '../core/policy.ts';
 import { untagged } from '../core/promise.ts';
 import type { Sources } from '../core/setting-source.ts';
-import { DEFAULT_PROMISE, type SettingName, type Settings } from '../core/settings.ts';
+import type { SettingName, Settings } from '../core/settings.ts';
 import { agentOf, settingsProblems } from '../core/settings-problems.ts';
 import { shellWords } from '../core/shell-words.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';

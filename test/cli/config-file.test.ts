@@ -193,11 +193,16 @@ describe('the keys of other documents', () => {
 `);
     expect(all.problems).toEqual([]);
     expect(resolveSettings([all.layer]).problems).toEqual([]);
-    expect(valuesOf(all)).toEqual({ maxIterations: 10 });
-    expect(all.notices).toEqual([
-      'ralph.config.yaml:4 completion_signals is not yet in force in this version.',
-      'ralph.config.yaml:8 circuit_breaker is not yet in force in this version.',
-    ]);
+    expect(valuesOf(all)).toEqual({
+      maxIterations: 10,
+      signal: ['TASK_COMPLETE', 'All tests passing', 'Ready for review'],
+      noProgressLimit: 3,
+      sameErrorLimit: 5,
+    });
+    expect(all.notices).toEqual([]);
+    expect(all.layer.sameErrorLimit?.source.where).toBe(
+      'ralph.config.yaml:10 circuit_breaker.same_error_limit',
+    );
   });
 
   test('a configuration of minutes, seconds and folders is understood', () => {
@@ -230,10 +235,16 @@ circuit_breaker:
     expect(problems).toEqual([
       'ralph.config.yaml:2 completion_strategy expects promise or file_movement; found "hope".',
       'ralph.config.yaml:3 enabled expects true or false; found "perhaps".',
-      'ralph.config.yaml:5 no_progres_limit is not a setting of ralph; did you mean no_progress_limit?',
+      'ralph.config.yaml:5 circuit_breaker.no_progres_limit is not a setting of ralph; did you mean no_progress_limit?',
     ]);
     expect(resolveSettings([layer]).problems).toEqual([
       expect.stringMatching(/^ralph\.config\.yaml:1 timeout_minutes expects .*found 'half'/),
+    ]);
+  });
+
+  test.each(['3', '[no_progress_limit]', ''])('a circuit breaker has its limits: %j', (value) => {
+    expect(read(`circuit_breaker: ${value}\n`).problems).toEqual([
+      'ralph.config.yaml:1 circuit_breaker expects limits such as "no_progress_limit: 3".',
     ]);
   });
 
@@ -246,6 +257,11 @@ circuit_breaker:
   test.each([
     ['promise: a\ncompletion_promise: b\n', 'completion_promise', 'promise'],
     ['timeout_minutes: 5\ntimeout: soon\n', 'timeout', 'timeout_minutes'],
+    [
+      'no_progress_limit: 5\ncircuit_breaker: { no_progress_limit: 3 }\n',
+      'circuit_breaker.no_progress_limit',
+      'no_progress_limit',
+    ],
   ])('one setting under two names is refused: %j', (text, second, first) => {
     expect(read(text).problems).toEqual([
       `ralph.config.yaml:2 ${second} is set by ralph.config.yaml:1 ${first} already.`,
@@ -362,7 +378,15 @@ describe('YAML', () => {
 });
 
 describe('a found file that makes ralph run something', () => {
-  const POWERFUL = ['dangerously_skip_permissions', 'claude_bin', 'agent_command'];
+  const POWERFUL = [
+    'dangerously_skip_permissions',
+    'claude_bin',
+    'agent_command',
+    'verify',
+    'until',
+    'after',
+    'on_end',
+  ];
 
   function found(text: string): readonly string[] {
     const file = '/project/ralph.config.yaml';

@@ -59,6 +59,10 @@ function samples(name: SettingName): readonly (readonly [written: string, become
       return ['61s', '1m2s', '63s'].map((text) => [text, parseDuration(text)]);
     case 'size':
       return ['7KB', '8MB', '9'].map((text) => [text, parseSize(text)]);
+    case 'cost':
+      return ['0.50', '2', '3'].map((text) => [text, Number(text)]);
+    case 'percent':
+      return ['70', '80', '90'].map((text) => [text, Number(text)]);
     case 'choice':
       return [0, 1, 2].map((index) => {
         const choice = type.choices[index % type.choices.length] ?? '';

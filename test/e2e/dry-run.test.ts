@@ -34,7 +34,7 @@ async function planOf(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Json> {
   const before = picture(scene.folder);
-  const { exitCode, stdout, stderr } = await scene.run([...args, '--dry-run', '--json'], { env });
+  const { exitCode, stdout, stderr } = await scene.run(['--dry-run', '--json', ...args], { env });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(picture(scene.folder)).toEqual(before);
   expect(scene.fake.calls()).toEqual([]);
@@ -213,17 +213,21 @@ describe('the plan', () => {
     ]);
   });
 
-  // Between two iterations there is a pause, after the last there is none.
-  test.each([
-    [['--timeout', '30m', '--iteration-timeout', '10m', '--delay', '0'], 3],
-    [['--timeout', '30m', '--iteration-timeout', '10m', '--delay', '1s'], 2],
-    [['--timeout', '32s', '--iteration-timeout', '10s', '--delay', '1s'], 3],
-    [['--timeout', '31999ms', '--iteration-timeout', '10s', '--delay', '1s'], 2],
-    [['--task-type', 'coding', '--delay', '2s'], 15],
-    [['--timeout', '1m'], 1],
-  ])('counts the full iterations that fit: %j', async (args, expected) => {
+  test('counts the full iterations that fit into the whole task', async () => {
+    // Between two iterations there is a pause, after the last there is none.
+    const tasks: readonly (readonly [string, number])[] = [
+      ['--timeout 30m --iteration-timeout 10m --delay 0', 3],
+      ['--timeout 32s --iteration-timeout 10s --delay 1s', 3],
+      ['--timeout 31999ms --iteration-timeout 10s --delay 1s', 2],
+      ['--task-type coding --delay 2s', 15],
+      ['--timeout 1m', 1],
+    ];
     const scene = await makeScene();
-    expect((await planOf(scene, [...args])).full_iterations).toBe(expected);
+    await Promise.all(
+      tasks.map(async ([words, full_iterations]) => {
+        expect(await planOf(scene, words.split(' '))).toMatchObject({ full_iterations });
+      }),
+    );
   });
 
   test('is shown to people with the same in it', async () => {

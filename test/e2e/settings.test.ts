@@ -228,14 +228,17 @@ ralph:
     same_error_limit: 5
 `;
 
-  test('is accepted as it stands; what is not yet in force is named', async () => {
+  test('is accepted as it stands, and its signals complete the task', async () => {
     const scene = await makeScene(DONE);
     await scene.write('config.yaml', RALPH_SECTION);
     const { exitCode, stderr } = await scene.run(['--config', 'config.yaml']);
     expect(exitCode).toBe(0);
     expect(stderr).toContain('up to 10 iterations');
-    expect(stderr).toContain('config.yaml:5 completion_signals is not yet in force');
-    expect(stderr).toContain('config.yaml:9 circuit_breaker is not yet in force');
+    // A signal has to be stated twice in a row.
+    expect(scene.fake.calls()).toHaveLength(2);
+    expect(keptSettings(scene)).toMatchObject({
+      no_progress_limit: { value: 3, source: 'config.yaml:10 circuit_breaker.no_progress_limit' },
+    });
   });
 
   test('turns ralph off where it says so', async () => {

@@ -76,6 +76,8 @@ async function stage(
       iteration: 1,
       attempt: 1,
       taskDeadlineAt: new Date(Date.now() + 600_000).toISOString(),
+      resumeSession: null,
+      budgetUsd: null,
       stops,
       listener: {
         activity: (activity) => activities.push(activity),

@@ -2,6 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PLAIN_TURN } from '../../src/effects/agent-kind.ts';
 import {
   type ClaudeOptions,
   claudeAgent,
@@ -23,7 +24,7 @@ const PLAIN: ClaudeOptions = {
 
 describe('the arguments', () => {
   it('are what ralph needs and nothing else, where nothing was asked for', () => {
-    expect(claudeArguments(PLAIN)).toEqual([
+    expect(claudeArguments(PLAIN, PLAIN_TURN)).toEqual([
       '--print',
       '--verbose',
       '--output-format',
@@ -41,7 +42,7 @@ describe('the arguments', () => {
       allowedTools: ['Edit', 'Bash(npm test:*)'],
       skipPermissions: true,
       passthrough,
-    });
+    }, PLAIN_TURN);
     expect(args[0]).toBe('script.js');
     expect(args[1]).toBe('--print');
     expect(args.slice(-passthrough.length)).toEqual(passthrough);
@@ -65,16 +66,16 @@ describe('the arguments', () => {
       ...PLAIN,
       allowedTools: ['Edit', 'Read'],
       passthrough: ['word'],
-    });
+    }, PLAIN_TURN);
     const after = args[args.indexOf('Read') + 1];
     expect(after).toMatch(/^--/);
   });
 
   it('are those that it is started with', async () => {
     const bin = await putProgram(await tempFolder(), 'claude');
-    expect(claudeAgent({ ...PLAIN, bin, model: 'opus' }).locate()).toEqual({
+    expect(claudeAgent({ ...PLAIN, bin, model: 'opus' }).locate(PLAIN_TURN)).toEqual({
       file: bin,
-      args: claudeArguments({ ...PLAIN, model: 'opus' }),
+      args: claudeArguments({ ...PLAIN, model: 'opus' }, PLAIN_TURN),
     });
   });
 });
@@ -94,7 +95,7 @@ describe('where claude is', () => {
     if (!home || !one || !two || !cwd) throw new Error('unreachable');
     for (const place of [home, one, two, cwd]) await mkdir(place);
     const locate = (more: Partial<ClaudeOptions> = {}) =>
-      claudeAgent({ ...PLAIN, env: { HOME: home, PATH: `${one}:${two}` }, cwd, ...more }).locate();
+      claudeAgent({ ...PLAIN, env: { HOME: home, PATH: `${one}:${two}` }, cwd, ...more }).locate(PLAIN_TURN);
     return { home, one, two, cwd, locate };
   }
   const at = (file: string) => expect.objectContaining({ file });

@@ -2,6 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Activity } from '../../src/core/events.ts';
+import { PLAIN_TURN } from '../../src/effects/agent-kind.ts';
 import { commandAgent } from '../../src/effects/command-agent.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -50,7 +51,7 @@ function read(...chunks: readonly (Buffer | string)[]) {
 describe('how a command is started', () => {
   it('as words, what stands after -- at their end', async () => {
     const words = ['sh', '-c', 'a "b c" $d', '*'];
-    expect(agent(words, { passthrough: ['--x', ''] }).locate()).toEqual({
+    expect(agent(words, { passthrough: ['--x', ''] }).locate(PLAIN_TURN)).toEqual({
       file: '/usr/bin/sh',
       args: ['-c', 'a "b c" $d', '*', '--x', ''],
     });
@@ -59,7 +60,7 @@ describe('how a command is started', () => {
   it('by a path from the working folder', async () => {
     const cwd = await tempFolder();
     await writeFile(join(cwd, 'my agent'), '', { mode: 0o755 });
-    expect(agent(['./my agent'], { cwd }).locate()).toEqual({
+    expect(agent(['./my agent'], { cwd }).locate(PLAIN_TURN)).toEqual({
       file: join(cwd, 'my agent'),
       args: [],
     });
@@ -68,10 +69,10 @@ describe('how a command is started', () => {
   it('not if it is nowhere, and it is said where it was looked for', async () => {
     const PATH = await tempFolder();
     await symlink('/nowhere', join(PATH, 'my-agent'));
-    expect(agent(['my-agent'], { env: { PATH } }).locate()).toEqual({
+    expect(agent(['my-agent'], { env: { PATH } }).locate(PLAIN_TURN)).toEqual({
       missing: `my-agent was not found in ${PATH}`,
     });
-    expect(agent(['/nowhere/agent']).locate()).toEqual({
+    expect(agent(['/nowhere/agent']).locate(PLAIN_TURN)).toEqual({
       missing: expect.stringContaining('/nowhere/agent'),
     });
   });

@@ -34,6 +34,7 @@ function loopState(change: Partial<TaskState> = {}) {
       maxIterations: 5,
       taskTimeoutMs: 60_000,
       driver: null,
+      gitBase: null,
     },
     STARTED,
   );

@@ -34,18 +34,25 @@ const POWERFUL: readonly SettingName[] = [
   'dangerouslySkipPermissions',
   'claudeBin',
   'agentCommand',
+  'verify',
+  'until',
+  'after',
+  'onEnd',
 ];
 
-/** Keys of other documents, and what they are here: a number in this unit. */
+/** Keys of other documents, and what they are here; a bare number is one of this unit. */
 const FURTHER_KEYS: Readonly<Record<string, { name: SettingName; unit: string }>> = {
   timeout_minutes: { name: 'timeout', unit: 'm' },
   check_interval_seconds: { name: 'delay', unit: 's' },
+  completion_signals: { name: 'signal', unit: '' },
 };
 
-/** Keys that are understood and do nothing yet. */
-const NOT_YET = ['completion_signals', 'circuit_breaker'];
-const CIRCUIT_BREAKER_KEYS = ['no_progress_limit', 'same_error_limit'];
-const OWN_KEYS = ['enabled', 'completion_strategy', 'task_types'];
+const CIRCUIT_BREAKER_KEYS: Readonly<Record<string, SettingName>> = {
+  no_progress_limit: 'noProgressLimit',
+  same_error_limit: 'sameErrorLimit',
+};
+
+const OWN_KEYS = ['enabled', 'completion_strategy', 'circuit_breaker', 'task_types'];
 
 /**
  * Reads a configuration file. An unknown key or a bad value is a problem with its place; all of them
@@ -103,7 +110,7 @@ function readKeys(map: YAMLMap, reader: Reader): void {
     if (name !== undefined) write(name, { value, source }, reader);
     else if (further !== undefined) {
       write(further.name, { value: withUnit(value, further.unit), source }, reader);
-    } else if (NOT_YET.includes(key)) readNotYet(pair, where, reader);
+    } else if (key === 'circuit_breaker') readCircuitBreaker(pair.value, where, reader);
     else if (key === 'task_types') readTaskTypes(pair.value, where, reader);
     else if (key === 'enabled') readEnabled(value, where, reader);
     else if (key === 'completion_strategy') readStrategy(value, where, reader);
@@ -119,7 +126,7 @@ function write(name: SettingName, written: Written, reader: Reader): void {
 }
 
 function unknownKey(where: string, key: string, known: readonly string[]): string {
-  const names = [...known, ...Object.keys(FURTHER_KEYS), ...NOT_YET, ...OWN_KEYS];
+  const names = [...known, ...Object.keys(FURTHER_KEYS), ...OWN_KEYS];
   const near = nearest(
     key,
     names.filter((name) => name !== null),
@@ -127,17 +134,22 @@ function unknownKey(where: string, key: string, known: readonly string[]): strin
   return `${where} is not a setting of ralph${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
-function readNotYet(pair: Pair, where: string, reader: Reader): void {
-  if (isMap(pair.value)) {
-    for (const inner of pair.value.items) {
-      const key = keyText(inner);
-      if (CIRCUIT_BREAKER_KEYS.includes(key)) continue;
-      reader.problems.push(
-        unknownKey(`${placeOf(inner, reader)} ${key}`, key, CIRCUIT_BREAKER_KEYS),
-      );
+function readCircuitBreaker(value: unknown, where: string, reader: Reader): void {
+  if (!isMap(value)) {
+    reader.problems.push(`${where} expects limits such as "no_progress_limit: 3".`);
+    return;
+  }
+  for (const pair of value.items) {
+    const key = keyText(pair);
+    const place = `${placeOf(pair, reader)} circuit_breaker.${key}`;
+    const name = Object.hasOwn(CIRCUIT_BREAKER_KEYS, key) ? CIRCUIT_BREAKER_KEYS[key] : undefined;
+    const written = plainValue(pair, reader);
+    if (name === undefined) {
+      reader.problems.push(unknownKey(place, key, Object.keys(CIRCUIT_BREAKER_KEYS)));
+    } else if (written !== UNREADABLE) {
+      write(name, { value: written, source: { kind: 'config', where: place } }, reader);
     }
   }
-  reader.notices.push(`${where} is not yet in force in this version.`);
 }
 
 function readEnabled(value: unknown, where: string, reader: Reader): void {
@@ -241,5 +253,5 @@ function plainValue(pair: Pair, reader: Reader): unknown {
 }
 
 function withUnit(value: unknown, unit: string): unknown {
-  return typeof value === 'number' ? `${value}${unit}` : value;
+  return typeof value === 'number' && unit !== '' ? `${value}${unit}` : value;
 }

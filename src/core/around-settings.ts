@@ -1,0 +1,95 @@
+import type { SettingRow } from './settings.ts';
+
+/** Where things lie, and what is said. */
+export const AROUND_ROWS = {
+  taskId: {
+    flag: '--task-id',
+    argument: 'ID',
+    type: { kind: 'text' },
+    group: 'Around it',
+    variable: false,
+    key: false,
+    help: 'name of the task: A-Z a-z 0-9 . _ -, up to 128 (default: date, time and six digits)',
+  },
+  vault: {
+    flag: '--vault',
+    argument: 'DIR',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'the folder with Needs_Action, Done and .ralph_state (default: here)',
+  },
+  stateDir: {
+    flag: '--state-dir',
+    argument: 'DIR',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'where states and logs are kept (default: .ralph_state in the vault)',
+  },
+  cwd: {
+    flag: '--cwd',
+    argument: 'DIR',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'the folder the agent works in (default: here)',
+  },
+  after: {
+    flag: '--after',
+    argument: 'COMMAND',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'shell command after each iteration; its outcome as JSON on standard input',
+  },
+  onEnd: {
+    flag: '--on-end',
+    argument: 'COMMAND',
+    type: { kind: 'text' },
+    group: 'Around it',
+    help: 'shell command once at the end; the outcome as JSON on standard input',
+  },
+  logLimit: {
+    flag: '--log-limit',
+    argument: 'SIZE',
+    type: { kind: 'size' },
+    group: 'Around it',
+    default: '1GB',
+    help: 'how much of an iteration the log keeps: its head and its tail',
+  },
+  config: {
+    flag: '--config',
+    argument: 'FILE',
+    type: { kind: 'text' },
+    group: 'Around it',
+    key: false,
+    help: 'the configuration file (default: the nearest ralph.config.yaml upward)',
+  },
+  dryRun: {
+    flag: '--dry-run',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: 'print what would be done, and do nothing',
+  },
+  json: {
+    flag: '--json',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: 'one event a line on standard output, instead of the final message',
+  },
+  quiet: {
+    flag: '--quiet',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: 'nothing on standard error unless it ends badly',
+  },
+  verbose: {
+    flag: '--verbose',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: "the agent's text and tool calls as they come",
+  },
+  noColor: {
+    flag: '--no-color',
+    type: { kind: 'switch' },
+    group: 'Output',
+    help: 'no colours (NO_COLOR does the same)',
+  },
+} as const satisfies Readonly<Record<string, SettingRow>>;

@@ -1,0 +1,2 @@
+/** Used where no completion condition is given at all. */
+export const DEFAULT_PROMISE = 'TASK_COMPLETE';
