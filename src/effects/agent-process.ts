@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { execa } from 'execa';
 import type { AttemptEnd, CutCause } from '../core/attempt.ts';
 import type { StopRequests } from '../loop/ports.ts';
 import type { AgentCommand, AgentSigns } from './agent-kind.ts';
@@ -13,8 +11,8 @@ import {
   type ProcessTree,
   type TreeWatch,
 } from './process-tree.ts';
+import { spawnAgent } from './spawn-agent.ts';
 import { startWorkClock, type WorkLimits } from './work-clock.ts';
-import { errorCode } from './write-file.ts';
 
 /** One start of an agent. */
 export interface AgentProcessRequest {
@@ -73,23 +71,12 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const startedAtMs = performance.now();
   const stderr = createTailText(STDERR_TAIL_BYTES, '');
   const decoder = new StringDecoder();
-  if (request.stops.signal.aborted)
+  if (request.stops.signal.aborted) {
     return notStarted({ kind: 'cut', cause: 'stop-requested', exitCode: null });
-  // A missing folder looks like a missing program to the system.
-  if (!existsSync(request.cwd)) {
-    return notStarted({
-      kind: 'not-started',
-      code: 'ENOTDIR',
-      message: `the folder ${request.cwd} is gone`,
-    });
   }
-  const child = start(request);
-  if (typeof child === 'string') return notStarted(unstarted('EINVAL', child));
-  const failed = child.then((result) => result);
-  if (child.pid === undefined) {
-    const { cause, originalMessage } = await failed;
-    return notStarted(unstarted(errorCode(cause), originalMessage));
-  }
+  const started = await spawnAgent(request);
+  if (started.kind !== 'started') return notStarted(started);
+  const { child, pid } = started;
 
   const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
@@ -98,7 +85,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     child.once('close', () => resolve());
   });
   const tree = createTreeWatch({
-    rootPid: child.pid,
+    rootPid: pid,
     marker: request.marker,
     neverPids: request.guardPid === null ? [] : [request.guardPid],
     spare: request.spare,
@@ -185,41 +172,6 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     retryWaitMs: clock.pausedMs(),
     stderrTail: stderr.read(),
     leftovers,
-  };
-}
-
-type AgentProcess = ReturnType<typeof spawnAgent>;
-
-/** Starts the process, or says why it cannot be: a NUL in an argument, for one. */
-function start(request: AgentProcessRequest): AgentProcess | string {
-  try {
-    return spawnAgent(request);
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-function spawnAgent({ command, cwd, env }: AgentProcessRequest) {
-  return execa(command.file, [...command.args], {
-    cwd,
-    env,
-    extendEnv: false,
-    // The agent leads its own process group, so that an interrupt reaches shims in front of it.
-    detached: true,
-    cleanup: false,
-    buffer: false,
-    reject: false,
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-}
-
-function unstarted(code: string, message: string | undefined): AttemptEnd {
-  return {
-    kind: 'not-started',
-    code: code || 'UNKNOWN',
-    message: message ?? 'it could not be started',
   };
 }
 

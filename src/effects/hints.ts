@@ -10,13 +10,22 @@ const FOLDER = 'requests';
 /** Takes the hints that lie in a task's folder, oldest first, each once. */
 export function hintBox(taskFolder: string): Requests {
   const folder = path.join(taskFolder, FOLDER);
+  /** A file that cannot be removed is not taken again all the same. */
+  const taken = new Set<string>();
   return {
     async hints() {
-      const names = await readdir(folder).catch(() => []);
+      const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+      const names = entries
+        // A named pipe would never come to an end.
+        .filter((entry) => entry.isFile() && /^tell-.*\.md$/.test(entry.name))
+        .map(({ name }) => name)
+        .filter((name) => !taken.has(name))
+        .sort();
       const hints: string[] = [];
-      for (const name of names.filter((each) => /^tell-.*\.md$/.test(each)).sort()) {
+      for (const name of names) {
         const file = path.join(folder, name);
         const text = await readFile(file, 'utf8').catch(() => '');
+        taken.add(name);
         await rm(file, { force: true }).catch(() => undefined);
         if (text.trim() !== '') hints.push(text);
       }

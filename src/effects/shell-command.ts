@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import type { CommandResult } from '../core/completion.ts';
 import type { StopRequests } from '../loop/ports.ts';
 import { runAgentProcess } from './agent-process.ts';
 import { createTailText } from './bounded-text.ts';
 import { endLeftovers } from './end-process.ts';
+import { listMarked, listProcesses, MARKER_NAME, type ProcessIdentity } from './process-table.ts';
 
 /** Where and how the user's own commands run. */
 export interface ShellOptions {
@@ -26,30 +26,53 @@ export async function runShellCommand(
   options: ShellOptions,
 ): Promise<CommandResult> {
   const output = createTailText(OUTPUT_BYTES, '');
-  const decoder = new StringDecoder();
-  const gather = (chunk: Buffer): void => output.append(decoder.write(chunk));
+  // Two streams, a decoder each: a character that is cut in one may not be ended by the other.
+  const gather = () => {
+    const decoder = new StringDecoder();
+    return (chunk: Buffer): void => output.append(decoder.write(chunk));
+  };
+  // A session of its own may lose its parent before anybody looked, so the run's marker counts; but
+  // what the agent's background work starts meanwhile carries it too, and is not the command's.
+  const marker = options.env[MARKER_NAME] ?? '';
+  const others = markedProcesses(marker);
   const report = await runAgentProcess({
     command: { file: '/bin/sh', args: ['-c', command] },
     cwd: options.cwd,
     env: options.env,
     prompt: new TextEncoder().encode(input),
-    // Known by descent alone: the run's own marker is carried by the agent's background work too.
-    marker: randomUUID(),
+    marker,
     limits: { iterationMs: options.timeoutMs, idleMs: null, taskMs: options.timeoutMs },
     stops: options.stops,
     guardPid: null,
-    spare: () => [],
+    spare: () => others,
     onMembers: () => {},
-    onStdout: gather,
+    onStdout: gather(),
     onHeard: () => {},
-    onStderr: gather,
+    onStderr: gather(),
     onStart: () => {},
   });
   if (report.leftovers.length > 0) await endLeftovers(report.leftovers).done;
   return {
     command,
     exitCode: report.end.kind === 'exited' ? report.end.exitCode : null,
-    timedOut: report.end.kind === 'cut' && report.end.cause !== 'stop-requested',
-    output: output.read(),
+    timedOut: report.end.kind === 'cut' ,
+    output: report.end.kind === 'not-started' ? report.end.message : output.read(),
   };
+}
+
+/** What carries the marker now. */
+function markedProcesses(marker: string): readonly ProcessIdentity[] {
+  try {
+    const all = listProcesses();
+    const marked = new Set(
+      listMarked(
+        all.map(({ pid }) => pid),
+        marker,
+      ),
+    );
+    return all.filter(({ pid }) => marked.has(pid));
+  } catch {
+    // Out of file descriptors: nobody can be told apart.
+    return [];
+  }
 }

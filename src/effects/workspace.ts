@@ -65,35 +65,46 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
   // What git found after one iteration is what the next one is held against, unless something else
   // has run in between.
   let gitIsMarked = true;
+  // A further attempt belongs to the same iteration: what an earlier one did is not forgotten.
+  let filesAreMarked = false;
+  /** For the user's own commands: what they do is no progress of the agent's. */
+  const runOwn = (command: string, input: string): Promise<CommandResult> => {
+    gitIsMarked = false;
+    return run(command, input);
+  };
 
   return {
     async mark() {
-      before = await markFiles(cwd, request.globs);
-      planBefore = await planOf(request.planFile);
       if (!gitIsMarked) await git?.mark();
       gitIsMarked = true;
+      if (filesAreMarked) return;
+      filesAreMarked = true;
+      before = await markFiles(cwd, request.globs);
+      planBefore = await planOf(request.planFile);
     },
     async look() {
       const matches = await filesThatMatch(cwd, request.globs);
       const plan = await planOf(request.planFile);
+      // Before `--until` runs: what that does is not the agent's either.
+      const progress: ProgressSigns = {
+        git: (await git?.since()) ?? null,
+        watched: await watchedMoved(request, matches, before, planBefore, plan),
+      };
+      filesAreMarked = false;
       const moved =
         request.donePath !== null && (await differs(request.donePath, baseline.done ?? undefined));
       return {
         watchMatches: await changed(matches, baseline.watched, cwd),
         movedFile: moved ? request.donePath : null,
-        until: request.until === null ? null : await run(request.until, ''),
+        until: request.until === null ? null : await runOwn(request.until, ''),
         plan,
         protectedChanged: await changedOrGone(baseline.protected, cwd),
-        progress: {
-          git: (await git?.since()) ?? null,
-          watched: await watchedMoved(request, matches, before, planBefore, plan),
-        },
+        progress,
       };
     },
-    verify: (command) => run(command, ''),
+    verify: (command) => runOwn(command, ''),
     async after(command, event) {
-      gitIsMarked = false;
-      const result = await run(command, `${JSON.stringify(event)}\n`);
+      const result = await runOwn(command, `${JSON.stringify(event)}\n`);
       if (result.exitCode !== 0) request.onAfterFailed(result);
     },
     async ended(event) {

@@ -512,7 +512,11 @@ describe('an end without a report', () => {
       withoutReport(1, 'Error: Input must be provided either through stdin\n'),
       'errored',
     ],
-    ['a lost session', withoutReport(1, 'No conversation found with session ID: x\n'), 'errored'],
+    [
+      'a lost session',
+      withoutReport(1, 'No conversation found with session ID: x\n'),
+      'session-gone',
+    ],
     [
       'words about an option inside a line',
       withoutReport(1, "npm warn: error: unknown option '--bogus'\n"),

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
+  type Claim,
   CONDITIONS,
   describeCompletion,
   findClaims,
+  type IterationView,
   judgeMessage,
   NOTHING_SEEN,
   needsLook,
@@ -18,9 +20,9 @@ const STATED: PromiseVerdict = { kind: 'stated', form: 'tagged', line: '<promise
 const MISSED: PromiseVerdict = { kind: 'near-miss', line: 'DONE?', why: 'decorated' };
 const ABSENT: PromiseVerdict = { kind: 'absent' };
 
-const MATCHED: Sightings = { watchMatches: ['out/b.md', 'out/a.md'], movedFile: null };
-const MOVED: Sightings = { watchMatches: [], movedFile: 'Done/x.md' };
-const BOTH: Sightings = { ...MATCHED, ...{ movedFile: 'Done/x.md' } };
+const MATCHED: Sightings = { ...NOTHING_SEEN, watchMatches: ['out/b.md', 'out/a.md'] };
+const MOVED: Sightings = { ...NOTHING_SEEN, movedFile: 'Done/x.md' };
+const BOTH: Sightings = { ...MATCHED, movedFile: 'Done/x.md' };
 
 const OUTCOMES: Readonly<Record<string, CountedOutcome>> = {
   answered: { kind: 'answered' },
@@ -31,6 +33,18 @@ const OUTCOMES: Readonly<Record<string, CountedOutcome>> = {
   'out of time': { kind: 'timed-out', limit: 'task' },
   errored: { kind: 'errored', message: 'boom' },
 };
+
+/** The claims of an iteration that answered, with all there is to claim by, but for what is given. */
+function claimsOf(changes: Partial<IterationView>): readonly Claim[] {
+  return findClaims({
+    outcome: { kind: 'answered' },
+    verdict: STATED,
+    sightings: BOTH,
+    signalsInARow: 0,
+    policy: loopPolicy({ watchGlobs: ['out/*.md'], watchFile: 'x.md' }),
+    ...changes,
+  });
+}
 
 describe('the claims of an iteration', () => {
   const everything = ['file-moved', 'watch-glob', 'promise'];
@@ -47,7 +61,7 @@ describe('the claims of an iteration', () => {
     ['errored', ['file-moved']],
   ])('that %s, with all there is to claim by', (ended, expected) => {
     const outcome = OUTCOMES[ended] ?? { kind: 'answered' };
-    const claims = findClaims({ outcome, verdict: STATED, sightings: BOTH });
+    const claims = claimsOf({ outcome });
     expect(claims.map(({ evidence }) => evidence.kind)).toEqual(expected);
   });
 
@@ -60,12 +74,12 @@ describe('the claims of an iteration', () => {
     [MISSED, BOTH, ['file-moved', 'watch-glob']],
     [STATED, MATCHED, ['watch-glob', 'promise']],
   ])('%#: %o', (verdict, sightings, expected) => {
-    const claims = findClaims({ outcome: { kind: 'answered' }, verdict, sightings });
+    const claims = claimsOf({ verdict, sightings });
     expect(claims.map(({ evidence }) => evidence.kind)).toEqual(expected);
   });
 
   test('name their evidence, and which of them are words', () => {
-    const claims = findClaims({ outcome: { kind: 'answered' }, verdict: STATED, sightings: BOTH });
+    const claims = claimsOf({});
     expect(claims).toEqual([
       { evidence: { kind: 'file-moved', detail: 'Done/x.md' }, byWords: false },
       { evidence: { kind: 'watch-glob', detail: 'out/b.md' }, byWords: false },

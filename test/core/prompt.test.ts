@@ -15,7 +15,7 @@ import { loopPolicy } from '../helpers/loop-policy.ts';
 const NEAR_MISS: Missing = { kind: 'near-miss', line: 'Is it DONE?', why: 'decorated' };
 
 function carrying(output: string, missing: readonly Missing[] = []): Carry {
-  return { output, wasCut: false, missing };
+  return { output, wasCut: false, missing, hints: [] };
 }
 
 const FILES_ONLY = { promise: null, watchGlobs: ['out/*.md', 'a.txt'] };

@@ -22,6 +22,10 @@ function problemOf({ type, default: text }: SettingRow): string | null {
       return (parseDuration(text) ?? -1) >= type.minMs ? null : 'no duration';
     case 'size':
       return parseSize(text) === null ? 'no size' : null;
+    case 'cost':
+      return Number(text) > 0 ? null : 'no cost';
+    case 'percent':
+      return Number(text) >= 1 && Number(text) <= 100 ? null : 'no percent';
     case 'choice':
       return type.choices.includes(text) ? null : 'no choice';
     case 'switch':

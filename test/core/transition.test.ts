@@ -26,8 +26,8 @@ const WORK = answered('I did a part of it.');
 const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
 const NO_LOGIN = errorReport('Not logged in · Please run /login');
 const REFUSED = answered(`All good.\n${TAG}`, { refused: [refusedTool('Bash', 'npm test')] });
-const MATCHED: Sightings = { watchMatches: ['out/a.md'], movedFile: null };
-const MOVED: Sightings = { watchMatches: [], movedFile: 'Done/x.md' };
+const MATCHED: Sightings = { ...NOTHING_SEEN, watchMatches: ['out/a.md'] };
+const MOVED: Sightings = { ...NOTHING_SEEN, movedFile: 'Done/x.md' };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 
 /** Status, step and actions after a turn, as one line. */
@@ -768,9 +768,9 @@ describe('the time of the whole task', () => {
   });
 
   test('can pass during a delay that lasts longer than it should: then nothing is started', () => {
-    const loop = running({ delayMs: 5_000 }, 30_000);
+    const loop = running({ delayMs: 5_000 }, 13_000);
     loop.attempt({ ...WORK, durationMs: 6_000 });
-    const turn = loop.wait(60_000);
+    const turn = loop.wait(3_000);
     expect(summary(turn)).toBe('timeout, ended: stop:timeout');
     expect(turn.state.task.current_iteration).toBe(1);
   });

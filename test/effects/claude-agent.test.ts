@@ -34,15 +34,18 @@ describe('the arguments', () => {
 
   it('end with what the user gave after --, unchanged', () => {
     const passthrough = ['--max-turns', '3', '', 'a b', '--', '$x'];
-    const args = claudeArguments({
-      ...PLAIN,
-      prefixArgs: ['script.js'],
-      model: 'opus',
-      permissionMode: 'acceptEdits',
-      allowedTools: ['Edit', 'Bash(npm test:*)'],
-      skipPermissions: true,
-      passthrough,
-    }, PLAIN_TURN);
+    const args = claudeArguments(
+      {
+        ...PLAIN,
+        prefixArgs: ['script.js'],
+        model: 'opus',
+        permissionMode: 'acceptEdits',
+        allowedTools: ['Edit', 'Bash(npm test:*)'],
+        skipPermissions: true,
+        passthrough,
+      },
+      PLAIN_TURN,
+    );
     expect(args[0]).toBe('script.js');
     expect(args[1]).toBe('--print');
     expect(args.slice(-passthrough.length)).toEqual(passthrough);
@@ -62,11 +65,14 @@ describe('the arguments', () => {
   });
 
   it('let no list of tools swallow the words after it', () => {
-    const args = claudeArguments({
-      ...PLAIN,
-      allowedTools: ['Edit', 'Read'],
-      passthrough: ['word'],
-    }, PLAIN_TURN);
+    const args = claudeArguments(
+      {
+        ...PLAIN,
+        allowedTools: ['Edit', 'Read'],
+        passthrough: ['word'],
+      },
+      PLAIN_TURN,
+    );
     const after = args[args.indexOf('Read') + 1];
     expect(after).toMatch(/^--/);
   });
@@ -95,7 +101,9 @@ describe('where claude is', () => {
     if (!home || !one || !two || !cwd) throw new Error('unreachable');
     for (const place of [home, one, two, cwd]) await mkdir(place);
     const locate = (more: Partial<ClaudeOptions> = {}) =>
-      claudeAgent({ ...PLAIN, env: { HOME: home, PATH: `${one}:${two}` }, cwd, ...more }).locate(PLAIN_TURN);
+      claudeAgent({ ...PLAIN, env: { HOME: home, PATH: `${one}:${two}` }, cwd, ...more }).locate(
+        PLAIN_TURN,
+      );
     return { home, one, two, cwd, locate };
   }
   const at = (file: string) => expect.objectContaining({ file });

@@ -2,20 +2,22 @@ import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { NOTHING_SEEN } from '../../src/core/completion.ts';
 import {
   createWorkspace,
   takeBaseline,
-  type WatchRequest,
-} from '../../src/effects/watched-files.ts';
+  type WorkspaceRequest,
+} from '../../src/effects/workspace.ts';
+import { workspaceRequest } from '../fixtures/workspace-request.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 type Files = Readonly<Record<string, string>>;
 
 /** A folder with files as they are at the start, and a look at what has become of them. */
-async function stage(files: Files, globs: readonly string[], more: Partial<WatchRequest> = {}) {
+async function stage(files: Files, globs: readonly string[], more: Partial<WorkspaceRequest> = {}) {
   const folder = await tempFolder();
   await put(folder, files);
-  const request = { cwd: folder, globs, existing: false, donePath: null, ...more };
+  const request = workspaceRequest({ cwd: folder, globs, ...more });
   // As it comes back from baseline.json on `resume`.
   const baseline = JSON.parse(JSON.stringify(await takeBaseline(request)));
   const look = async () => (await createWorkspace(request, baseline).look()).watchMatches;
@@ -166,12 +168,10 @@ describe('patterns', () => {
     const outside = await tempFolder();
     await put(outside, { 'work/keep': '', 'old.md': 'old' });
     const cwd = join(outside, 'work');
-    const request = {
+    const request = workspaceRequest({
       cwd,
       globs: ['../*.md', join(outside, 'abs', '*.txt')],
-      existing: false,
-      donePath: null,
-    };
+    });
     const baseline = await takeBaseline(request);
     const { look } = createWorkspace(request, baseline);
     expect((await look()).watchMatches).toEqual([]);
@@ -207,12 +207,10 @@ describe('patterns', () => {
     const outside = await tempFolder();
     const cwd = join(outside, '[my] (work) {x} !');
     await put(cwd, { 'old.md': '' });
-    const request = {
+    const request = workspaceRequest({
       cwd,
       globs: ['*.md', join(cwd, 'sub', '*.txt')],
-      existing: false,
-      donePath: null,
-    };
+    });
     const { look } = createWorkspace(request, await takeBaseline(request));
     expect((await look()).watchMatches).toEqual([]);
     await put(cwd, { 'new.md': '' });
@@ -228,7 +226,7 @@ describe('patterns', () => {
   it('cope with 10,000 files', { timeout: 60_000 }, async () => {
     const folder = await tempFolder();
     for (let n = 0; n < 10_000; n += 1) writeFileSync(join(folder, `${n}.md`), '');
-    const request = { cwd: folder, globs: ['*.md'], existing: false, donePath: null };
+    const request = workspaceRequest({ cwd: folder, globs: ['*.md'] });
     const baseline = await takeBaseline(request);
     expect(Object.keys(baseline.watched)).toHaveLength(10_000);
     utimesSync(join(folder, '1.md'), 1, 1);
@@ -252,7 +250,7 @@ describe('a file that cannot be read', () => {
     await chmod(folder, 0o755);
     await chmod(join(folder, 'a.md'), 0);
     await asNobody(async () => {
-      const request = { cwd: folder, globs: ['*.md'], existing: false, donePath: null };
+      const request = workspaceRequest({ cwd: folder, globs: ['*.md'] });
       const { look } = createWorkspace(request, await takeBaseline(request));
       expect((await look()).watchMatches).toEqual([]);
     });
@@ -290,7 +288,7 @@ describe('the watched file', () => {
     const folder = await tempFolder();
     await put(folder, files);
     const donePath = join(folder, 'Done', 'task.md');
-    const request = { cwd: folder, globs: [], existing: false, donePath };
+    const request = workspaceRequest({ cwd: folder, donePath });
     const baseline = JSON.parse(JSON.stringify(await takeBaseline(request)));
     const workspace = createWorkspace(request, baseline);
     const look = async () => (await workspace.look()).movedFile;
@@ -325,12 +323,9 @@ describe('the watched file', () => {
 
   it('is not asked for', async () => {
     const { folder } = await stageMove({});
-    const request = { cwd: folder, globs: [], existing: false, donePath: null };
+    const request = workspaceRequest({ cwd: folder });
     const baseline = await takeBaseline(request);
-    expect(baseline).toEqual({ watched: {}, done: null });
-    expect(await createWorkspace(request, baseline).look()).toEqual({
-      watchMatches: [],
-      movedFile: null,
-    });
+    expect(baseline).toEqual({ watched: {}, done: null, protected: {} });
+    expect(await createWorkspace(request, baseline).look()).toEqual(NOTHING_SEEN);
   });
 });

@@ -73,6 +73,18 @@ export interface Turn {
   readonly exitCode?: number;
 }
 
+/** A turn that meets a limit of the plan; `resetsInS` is counted from now, null tells no time at all. */
+export function planLimited(resetsInS: number | null): Turn {
+  const event = { status: 'rejected', rateLimitType: 'five_hour' };
+  const resetsAt = Math.ceil(Date.now() / 1_000) + (resetsInS ?? 0);
+  return {
+    rateLimit: resetsInS === null ? event : { ...event, resetsAt },
+    isError: true,
+    apiErrorStatus: 429,
+    text: "You've hit your session limit",
+  };
+}
+
 /** One call of the scripted `claude`, as it saw it. */
 interface FakeCall {
   /** From 1. */

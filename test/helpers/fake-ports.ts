@@ -1,7 +1,7 @@
 import type { AttemptFacts } from '../../src/core/attempt.ts';
-import { NOTHING_SEEN, type Sightings } from '../../src/core/completion.ts';
+import { type CommandResult, NOTHING_SEEN, type Sightings } from '../../src/core/completion.ts';
 import type { RalphEvent } from '../../src/core/events.ts';
-import type { LoopState, StopCause } from '../../src/core/machine.ts';
+import type { LoopState, Saying, StopCause } from '../../src/core/machine.ts';
 import { laterBy, msBetween } from '../../src/core/task-state.ts';
 import { exitCodeFor } from '../../src/exit-codes.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
@@ -19,6 +19,10 @@ export interface Script {
   readonly attempts: readonly (AttemptFacts | ScriptedAttempt)[];
   /** One for each look; nothing is seen when they are used up. */
   readonly sightings?: readonly Sightings[];
+  /** One for each time the claim is verified; it passes when they are used up. */
+  readonly verified?: readonly CommandResult[];
+  /** The hints that have come by each reading of them; none when they are used up. */
+  readonly hints?: readonly (readonly string[])[];
   /** The prompt as it stands at each reading, the last one from then on. */
   readonly prompts?: readonly Uint8Array[];
   /** What happens in an effect, by the words of `effects`. */
@@ -32,13 +36,17 @@ export interface FakePorts {
   readonly ports: Ports;
   /**
    * Every effect in its order: `save working 1.1`, `tell task_started`, `read prompt`,
-   * `run agent 1.1`, `look`, `wait 2000`, `close agent`, `write note`, `archive`.
+   * `mark`, `run agent 1.1`, `look`, `verify npm test`, `after ./sync`, `wait 2000`, `close agent`,
+   * `write note`, `archive`, `on-end task_completed`.
    */
   readonly effects: string[];
   readonly events: RalphEvent[];
   readonly saved: LoopState[];
   readonly requests: AgentRequest[];
   readonly texts: string[];
+  readonly sayings: Saying[];
+  /** The events that `--after` and `--on-end` got. */
+  readonly given: RalphEvent[];
   /** The signals by which the agent's end could be hurried. */
   readonly closedWith: AbortSignal[];
   /** A signal comes. */
@@ -51,10 +59,14 @@ export function fakePorts(script: Script): FakePorts {
   const saved: LoopState[] = [];
   const requests: AgentRequest[] = [];
   const texts: string[] = [];
+  const sayings: Saying[] = [];
+  const given: RalphEvent[] = [];
   const closedWith: AbortSignal[] = [];
   const stopped = new AbortController();
   const attempts = [...script.attempts];
   const sightings = [...(script.sightings ?? [])];
+  const verified = [...(script.verified ?? [])];
+  const hints = [...(script.hints ?? [])];
   const prompts = [...(script.prompts ?? [new TextEncoder().encode('Fix the tests.')])];
   let at = START;
   let cause: StopCause | null = null;
@@ -104,9 +116,24 @@ export function fakePorts(script: Script): FakePorts {
       },
     },
     workspace: {
+      async mark() {
+        effect('mark');
+      },
       async look() {
         effect('look');
         return sightings.shift() ?? NOTHING_SEEN;
+      },
+      async verify(command) {
+        effect(`verify ${command}`);
+        return verified.shift() ?? { command, exitCode: 0, timedOut: false, output: '' };
+      },
+      async after(command, event) {
+        given.push(event);
+        effect(`after ${command}`);
+      },
+      async ended(event) {
+        given.push(event);
+        effect(`on-end ${event.event}`);
       },
     },
     notes: {
@@ -123,6 +150,10 @@ export function fakePorts(script: Script): FakePorts {
       agentText(text) {
         texts.push(text);
       },
+      say(what) {
+        sayings.push(what);
+        effect(`say ${what.kind}`);
+      },
     },
     clock: {
       now: () => at,
@@ -138,6 +169,9 @@ export function fakePorts(script: Script): FakePorts {
       hurry: new AbortController().signal,
       cause: () => cause,
     },
+    requests: {
+      hints: async () => hints.shift() ?? [],
+    },
     exitCode: exitCodeFor,
   };
 
@@ -148,6 +182,8 @@ export function fakePorts(script: Script): FakePorts {
     saved,
     requests,
     texts,
+    sayings,
+    given,
     closedWith,
     stop(by) {
       cause ??= by;

@@ -1,7 +1,14 @@
 import type { AttemptFacts } from '../../src/core/attempt.ts';
-import type { Sightings } from '../../src/core/completion.ts';
+import type { CommandResult, Sightings } from '../../src/core/completion.ts';
 import type { EventBody } from '../../src/core/events.ts';
-import type { Action, Ending, LoopEvent, LoopState, StopCause } from '../../src/core/machine.ts';
+import type {
+  Action,
+  Asking,
+  Ending,
+  LoopEvent,
+  LoopState,
+  StopCause,
+} from '../../src/core/machine.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import { laterBy, msBetween } from '../../src/core/task-state.ts';
 import { initialState, transition } from '../../src/core/transition.ts';
@@ -11,11 +18,13 @@ import { newTask, START } from './new-task.ts';
 /** What one event brought: the state after it, and the actions. */
 export interface Turn {
   readonly state: LoopState;
-  /** In short: `task_iterated`, `start-agent 2.1`, `look`, `wait`, `stop:completed`. */
+  /** In short: `task_iterated`, `start-agent 2.1`, `look`, `verify npm test`, `wait`, `stop:completed`. */
   readonly actions: readonly string[];
   readonly told: readonly EventBody[];
   /** How the task ended, if it did. */
   readonly ending: Ending | null;
+  /** How the agent is started; null if it is not. */
+  readonly agent: Extract<Asking, { kind: 'start-agent' }> | null;
   /** What stands behind the prompt, if the agent is started. */
   readonly addition: string | null;
   /** When the time of the whole task is over, as the agent is told; null if it is not started. */
@@ -56,6 +65,8 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
       return hand({ kind: 'attempt-ended', at, startedAt, facts, random });
     },
     look: (sightings: Sightings) => hand({ kind: 'looked', at, sightings }),
+    verified: (result: CommandResult) => hand({ kind: 'verified', at, result }),
+    hint: (text: string) => hand({ kind: 'hinted', at, text }),
     /** Waits as long as the state says, and `lateMs` longer; less than nothing sets the clock back. */
     wait(lateMs = 0): Turn {
       const until = state.task.wait?.until ?? at;
@@ -68,17 +79,25 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
 
 function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn {
   let ending: Ending | null = null;
-  let addition: string | null = null;
-  let deadlineAt: string | null = null;
+  let agent: Turn['agent'] = null;
   let waitMs: number | null = null;
   const told: EventBody[] = [];
   for (const action of actions) {
     if (action.kind === 'publish') told.push(action.body);
     if (action.kind === 'stop') ending = action.ending;
-    if (action.kind === 'start-agent') ({ addition, taskDeadlineAt: deadlineAt } = action);
+    if (action.kind === 'start-agent') agent = action;
     if (action.kind === 'wait') waitMs = msBetween(at, action.until);
   }
-  return { state, actions: actions.map(inShort), told, ending, addition, deadlineAt, waitMs };
+  return {
+    state,
+    actions: actions.map(inShort),
+    told,
+    ending,
+    agent,
+    addition: agent?.addition ?? null,
+    deadlineAt: agent?.taskDeadlineAt ?? null,
+    waitMs,
+  };
 }
 
 function inShort(action: Action): string {
@@ -87,6 +106,12 @@ function inShort(action: Action): string {
       return action.body.event;
     case 'start-agent':
       return `start-agent ${action.iteration}.${action.attempt}`;
+    case 'verify':
+      return `verify ${action.command}`;
+    case 'run-after':
+      return `run-after ${action.command}`;
+    case 'say':
+      return `say ${action.what.kind}`;
     case 'stop':
       return `stop:${action.ending.status}`;
     case 'look':

@@ -1,6 +1,9 @@
 import type { Policy } from '../../src/core/policy.ts';
 
-/** The defaults of `ralph run` with the promise DONE, but for what is given. */
+/**
+ * The defaults of `ralph run` with the promise DONE, but for what is given. The circuit breaker is
+ * off, so that a test which is not about it may idle or fail as often as it likes.
+ */
 export function loopPolicy(changes: Partial<Policy> = {}): Policy {
   return {
     agent: 'claude',
@@ -9,6 +12,21 @@ export function loopPolicy(changes: Partial<Policy> = {}): Policy {
     watchGlobs: [],
     watchFile: null,
     doneFolder: 'Done',
+    until: null,
+    signals: [],
+    planFile: null,
+    verify: null,
+    confirm: 1,
+    minIterations: 1,
+    protect: [],
+    acceptRefused: [],
+    abortPromise: null,
+    maxCostUsd: null,
+    maxUsagePercent: null,
+    noProgressLimit: 0,
+    sameErrorLimit: 0,
+    session: 'fresh',
+    after: null,
     maxIterations: 5,
     iterationTimeoutMs: 180_000,
     idleTimeoutMs: null,

@@ -27,6 +27,7 @@ export function newTask(policy: Policy = loopPolicy(), taskTimeoutMs = 30 * 60_0
         host: 'host-1',
         beat_at: START,
       },
+      gitBase: null,
     },
     START,
   );

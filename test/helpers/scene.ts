@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,6 +49,10 @@ export interface Scene {
   journal(): readonly Json[];
   /** The notes in `Needs_Action`. */
   notes(): readonly Note[];
+  /** What the agent was told in its call of that number, from 1. */
+  prompt(call: number): string;
+  /** Makes the folder a git work tree with one commit of all that is in it. */
+  makeRepository(): void;
 }
 
 /** Makes one; without turns its `claude` has nothing to say and exits 97. */
@@ -99,6 +104,17 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
         const path = join(folder, 'Needs_Action', name);
         return { name, path, text, frontMatter: parse(frontMatter), command };
       }),
+    prompt: (call) => fake.calls()[call - 1]?.stdin ?? '',
+    makeRepository() {
+      // For whatever of the test commits later, too.
+      writeFileSync(join(home, '.gitconfig'), '[user]\nname = Test\nemail = test@localhost\n');
+      for (const args of ['init --quiet', 'add --all', 'commit --quiet --allow-empty -m Start']) {
+        execFileSync('git', args.split(' '), {
+          cwd: folder,
+          env: { PATH: '/usr/bin:/bin', HOME: home, GIT_CONFIG_NOSYSTEM: '1' },
+        });
+      }
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { AttemptFacts } from '../../src/core/attempt.ts';
+import { NOTHING_SEEN } from '../../src/core/completion.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import { stateJson } from '../../src/core/state-json.ts';
 import { laterBy } from '../../src/core/task-state.ts';
@@ -26,7 +27,7 @@ const WORK = answered('I did a part of it.');
 const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
 const NO_LOGIN = errorReport('Not logged in · Please run /login');
 const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
-const MATCHED = { watchMatches: ['out/a.md'], movedFile: null };
+const MATCHED = { ...NOTHING_SEEN, watchMatches: ['out/a.md'] };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 
 /** Runs a script to its end. */
@@ -62,6 +63,7 @@ describe('the order of effects', () => {
       'tell task_started',
       'tell iteration_started',
       'read prompt',
+      'mark',
       'run agent 1.1',
       'save waiting 1.1',
       'tell task_iterated',
@@ -69,18 +71,20 @@ describe('the order of effects', () => {
       'save working 2.1',
       'tell iteration_started',
       'read prompt',
+      'mark',
       'run agent 2.1',
       'save ended 2.1',
       'tell task_iterated',
       'close agent',
       'archive',
       'tell task_completed',
+      'on-end task_completed',
     ]);
   });
 
   test('of a run that looks at files, without a delay', async () => {
     const { effects } = await run(
-      { attempts: [WORK, WORK], sightings: [{ watchMatches: [], movedFile: null }, MATCHED] },
+      { attempts: [WORK, WORK], sightings: [NOTHING_SEEN, MATCHED] },
       { ...GLOBS, delayMs: 0 },
     );
     expect(effects).toEqual([
@@ -88,6 +92,7 @@ describe('the order of effects', () => {
       'tell task_started',
       'tell iteration_started',
       'read prompt',
+      'mark',
       'run agent 1.1',
       'save looking 1.1',
       'look',
@@ -95,6 +100,7 @@ describe('the order of effects', () => {
       'tell task_iterated',
       'tell iteration_started',
       'read prompt',
+      'mark',
       'run agent 2.1',
       'save looking 2.1',
       'look',
@@ -103,6 +109,7 @@ describe('the order of effects', () => {
       'close agent',
       'archive',
       'tell task_completed',
+      'on-end task_completed',
     ]);
   });
 
@@ -113,6 +120,7 @@ describe('the order of effects', () => {
       'tell task_started',
       'tell iteration_started',
       'read prompt',
+      'mark',
       'run agent 1.1',
       'save waiting 1.1',
       'tell agent_retry',
@@ -120,12 +128,14 @@ describe('the order of effects', () => {
       'save working 1.2',
       'tell iteration_started',
       'read prompt',
+      'mark',
       'run agent 1.2',
       'save ended 1.2',
       'tell task_iterated',
       'close agent',
       'write note EXHAUSTED',
       'tell max_iterations_reached',
+      'on-end max_iterations_reached',
     ]);
   });
 });
@@ -184,7 +194,7 @@ describe.each(WAYS)(
     test('tells its end once, as the last thing it does', async () => {
       const { effects, events } = await start();
       expect(endings(events)).toEqual([ending]);
-      expect(effects.at(-1)).toBe(`tell ${ending}`);
+      expect(effects.slice(-2)).toEqual([`tell ${ending}`, `on-end ${ending}`]);
     });
 
     test('closes the agent once, after it is saved and before anything is left for people', async () => {
@@ -195,6 +205,7 @@ describe.each(WAYS)(
         ...(note === null ? [] : [`write note ${note}`]),
         ...(exitCode === 0 ? ['archive'] : []),
         `tell ${ending}`,
+        `on-end ${ending}`,
       ]);
     });
 
@@ -216,7 +227,7 @@ describe.each(WAYS)(
       expect(requests).toHaveLength(attempts.length);
       for (const [index, effect] of effects.entries()) {
         if (!effect.startsWith('run agent')) continue;
-        expect(effects[index - 1]).toBe('read prompt');
+        expect(effects.slice(index - 2, index)).toEqual(['read prompt', 'mark']);
         expect(effects.slice(0, index).findLast((one) => one.startsWith('save'))).toBe(
           effect.replace('run agent', 'save working'),
         );
@@ -256,6 +267,7 @@ describe('a request to stop', () => {
       'save ended 2.1',
       'close agent',
       'tell task_stopped',
+      'on-end task_stopped',
     ]);
     expect(endings(events)).toEqual(['task_stopped']);
     expect(fields).toMatchObject({
@@ -280,6 +292,7 @@ describe('a request to stop', () => {
       'save ended 1.1',
       'close agent',
       'tell task_stopped',
+      'on-end task_stopped',
     ]);
     expect(endings(events)).toEqual(['task_stopped']);
     expect(fields).toMatchObject({ status: 'stopped', exit_code: exitCode, iterations_used: 1 });
@@ -297,6 +310,7 @@ describe('a request to stop', () => {
       'save ended 1.1',
       'close agent',
       'tell task_stopped',
+      'on-end task_stopped',
     ]);
     expect(state.task).toMatchObject({ status: 'stopped', current_iteration: 1, attempt: 1 });
   });

@@ -23,7 +23,9 @@ function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
   const { policy } = plan;
   const agent = locateAgent(plan);
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
-  const carry = { output: EXAMPLE_OUTPUT, wasCut: false, missing: [], hints: [] };
+  // A session of its own remembers what it said.
+  const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
+  const carry = { output, wasCut: false, missing: [], hints: [] };
   return {
     task_id: plan.taskId,
     task_type: plan.taskType,

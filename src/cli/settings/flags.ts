@@ -49,15 +49,15 @@ function parse(
 }
 
 function layerFrom(command: Command): Layer {
-  const options = command.opts<Record<string, unknown>>();
   const layer: Partial<Record<SettingName, Written>> = {};
   for (const name of settingNames()) {
-    const row = SETTINGS[name];
-    for (const flag of [row.flag, ...(row.aliases ?? [])]) {
-      const value = row.flag.startsWith('--no-')
-        ? options[camelCase(flag.replace('--no-', '--'))] === false || undefined
-        : options[camelCase(flag)];
-      if (value !== undefined) layer[name] ??= { value, source: { kind: 'flag', where: flag } };
+    const { flag: ownFlag, aliases = [], type } = SETTINGS[name];
+    for (const flag of [ownFlag, ...aliases]) {
+      // To commander `--no-progress-limit` is a negation, kept under another name.
+      const kept = command.options.find(({ long }) => long === flag)?.attributeName() ?? flag;
+      if (command.getOptionValueSource(kept) !== 'cli') continue;
+      const value: unknown = type.kind === 'switch' ? true : command.getOptionValue(kept);
+      layer[name] ??= { value, source: { kind: 'flag', where: flag } };
     }
   }
   return layer;
@@ -90,10 +90,6 @@ function flagsOf({ flag, short, argument }: SettingRow): string {
 function helpOf(row: SettingRow): string {
   const choices = row.type.kind === 'choice' ? ` (${row.type.choices.join(', ')})` : '';
   return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
-}
-
-function camelCase(flag: string): string {
-  return flag.replace(/^--/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** One sentence for each word that is no flag of ours and no value of one. */
