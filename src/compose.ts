@@ -8,7 +8,7 @@ import { describeMissing } from './core/prompt.ts';
 import { settingNames, snakeCase } from './core/settings.ts';
 import { newTaskState, type TaskState } from './core/task-state.ts';
 import { initialState } from './core/transition.ts';
-import { type AgentKind, PLAIN_TURN } from './effects/agent-kind.ts';
+import type { AgentKind } from './effects/agent-kind.ts';
 import { type ChildOptions, childEnvironment, createAgentRunner } from './effects/agent-runner.ts';
 import { claudeAgent } from './effects/claude-agent.ts';
 import { systemClock } from './effects/clock.ts';
@@ -289,8 +289,9 @@ export function locateAgent(plan: RunPlan): {
   readonly missing: string | null;
 } {
   const kind = agentKind(plan, []);
-  const found = kind.locate(PLAIN_TURN);
-  if ('missing' in found) return { argv: kind.wanted(), missing: found.missing };
+  const first = { resumeSession: null, budgetUsd: plan.policy.maxCostUsd };
+  const found = kind.locate(first);
+  if ('missing' in found) return { argv: kind.wanted(first), missing: found.missing };
   return { argv: [found.file, ...found.args], missing: null };
 }
 

@@ -7,8 +7,6 @@
 export const EXIT_FAILED = 1;
 /** Bad flags, config or prompt; nothing was started. */
 export const EXIT_USAGE = 2;
-/** A live loop already has this task. */
-export const EXIT_ALREADY_ACTIVE = 7;
 /** A bug in ralph. */
 export const EXIT_BUG = 70;
 

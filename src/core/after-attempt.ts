@@ -53,10 +53,16 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
   return { state: { ...known, step: { kind: 'looking', answer } }, actions: [{ kind: 'look' }] };
 }
 
-/** A prompt that is too long in a resumed session is the session's fault, not the prompt's. */
+/**
+ * A prompt that is too long in a resumed session is the session's fault, not the prompt's; and only
+ * a session that was resumed can be gone: one that the user asks for would be gone each time.
+ */
 function outcomeOf(state: LoopState, { facts, at }: AttemptEnded, policy: Policy): Outcome {
   const outcome = classify(facts, at, policy.timeZone);
   const resumed = state.step.kind === 'working' && state.step.resumed;
+  if (outcome.kind === 'session-gone' && !resumed) {
+    return { kind: 'errored', message: outcome.message };
+  }
   const isTooLong =
     facts.result?.terminalReason === 'prompt_too_long' ||
     /^prompt is too long/i.test(facts.result?.text ?? '');
@@ -121,16 +127,22 @@ function notCounted(
 ): Transition {
   switch (outcome.kind) {
     case 'transient':
-      return tryAgain(state, outcome, event, policy);
+      return endUsedUp(state, event.at, policy) ?? tryAgain(state, outcome, event, policy);
     case 'usage-limited':
-      return waitForReset(state, outcome, event.at, policy);
+      return endUsedUp(state, event.at, policy) ?? waitForReset(state, outcome, event, policy);
     case 'session-gone':
-      return beginAfresh(state, event.at, policy);
+      return endUsedUp(state, event.at, policy) ?? beginAfresh(state, event.at, policy);
     case 'stopped':
       return endStopped(state, event.at, state.stopRequested ?? 'SIGTERM');
     case 'fatal':
       return fatal(state, outcome, event.at, policy);
   }
+}
+
+/** Nothing is waited for or tried again without money or time to go on with. */
+function endUsedUp(state: LoopState, at: string, policy: Policy): Transition | null {
+  const isLate = msBetween(at, state.task.timeout_at) <= 0;
+  return endBudget(state, at, policy) ?? (isLate ? endByTime(state, at) : null);
 }
 
 /**
@@ -144,9 +156,6 @@ function tryAgain(
   policy: Policy,
 ): Transition {
   const { at } = event;
-  if (msBetween(at, state.task.timeout_at) <= 0) return endByTime(state, at);
-  const spent = endBudget(state, at, policy);
-  if (spent !== null) return spent;
   const transientAttempts = state.trouble.transientAttempts + 1;
   const quick = transientAttempts <= policy.retries;
   const outageSince = quick ? null : (state.trouble.outageSince ?? at);
@@ -197,12 +206,14 @@ const LONGEST_LIMIT_WAIT_MS = 30 * 60_000;
 function waitForReset(
   state: LoopState,
   outcome: Extract<Outcome, { kind: 'usage-limited' }>,
-  at: string,
+  { at, facts }: AttemptEnded,
   policy: Policy,
 ): Transition {
   const { resetsAt, message } = outcome;
-  const limitedInARow = state.trouble.limitedInARow + 1;
-  const limitedSince = state.trouble.limitedSince ?? at;
+  // An attempt that was let work first has met a new limit.
+  const hasWorked = facts.usage.output_tokens > 0;
+  const limitedInARow = hasWorked ? 1 : state.trouble.limitedInARow + 1;
+  const limitedSince = (hasWorked ? null : state.trouble.limitedSince) ?? at;
   const isAhead = resetsAt !== null && msBetween(at, resetsAt) > 0;
   const pauses = limitedInARow - (isAhead ? 1 : 0);
   const pauseMs =

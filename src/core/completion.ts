@@ -84,9 +84,7 @@ export const CONDITIONS: readonly Condition[] = [
     kind: 'watch-glob',
     byWords: false,
     describe: ({ watchGlobs }) =>
-      watchGlobs.length === 0
-        ? null
-        : `a new or changed file matches ${watchGlobs.map((glob) => `'${glob}'`).join(' or ')}`,
+      watchGlobs.length === 0 ? null : `a new or changed file matches ${quoted(watchGlobs)}`,
     // An agent that was cut off may have left half a file: it counts once an iteration ends well,
     // or where a command vouches for it.
     check: ({ outcome, sightings, policy }) =>
@@ -114,15 +112,17 @@ export const CONDITIONS: readonly Condition[] = [
     kind: 'signal',
     byWords: true,
     describe: ({ signals }) =>
-      signals.length === 0
-        ? null
-        : `you state ${signals.map((signal) => `'${signal}'`).join(' or ')} in two iterations in a row`,
+      signals.length === 0 ? null : `you state ${quoted(signals)} in two iterations in a row`,
     check: ({ signalsInARow, policy }) =>
       policy.signals.length > 0 && signalsInARow >= 2
-        ? `stated in ${signalsInARow} iterations in a row`
+        ? `${quoted(policy.signals)} stated in ${signalsInARow} iterations in a row`
         : null,
   },
 ];
+
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(' or ');
+}
 
 /** A statement that the task is complete, before it is verified. */
 export interface Claim {

@@ -7,7 +7,7 @@ import {
   type Sightings,
   statesOneOf,
 } from './completion.ts';
-import { end } from './ending.ts';
+import { end, endStopped } from './ending.ts';
 import { askGates, type Held } from './gates.ts';
 import type { Action, Answer, LoopState, Transition } from './machine.ts';
 import { oneLine } from './material.ts';
@@ -185,6 +185,8 @@ function nextAfter(
       until: null,
     });
   }
+  // A check that a signal has cut says nothing about the claim.
+  if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
   return (
     endBudget(state, at, policy) ??
     endUsage(state, answer.facts.rateLimit, at, policy) ??
@@ -213,11 +215,15 @@ function endStalled(
       error,
       until: null,
     });
-  if (state.streaks.refusedClaims >= 2 && judged.kind === 'held') {
-    const open = answer.record.refused.slice(0, openRefusals(answer).length);
+  if (
+    state.streaks.refusedClaims >= 2 &&
+    judged.kind === 'held' &&
+    judged.held.gate === 'refused-tools'
+  ) {
+    const tools = oneLine(describeTools(judged.held.tools), 600);
     return stalled(
       'refused',
-      `the task was stated complete twice while these tools were refused: ${open.join('; ')}`,
+      `the task was stated complete twice while these tools were refused: ${tools}`,
     );
   }
   const opened = breakerVerdict(state.task.breaker, policy);
@@ -232,7 +238,8 @@ function endStalled(
 function carryFrom(answer: Answer, held: Held | null): Carry {
   const { facts, outcome, verdict } = answer;
   const missing: Missing[] = [];
-  const refused = openRefusals(answer);
+  const isHeldForTools = held?.gate === 'refused-tools';
+  const refused = isHeldForTools ? held.tools : openRefusals(answer);
   if (isCounted(outcome) && outcome.kind !== 'answered') {
     missing.push({ kind: 'not-ended-well', outcome });
   }
@@ -241,7 +248,7 @@ function carryFrom(answer: Answer, held: Held | null): Carry {
   }
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
   if (refused.length > 0) {
-    missing.push({ kind: 'refused', tools: refused, held: held?.gate === 'refused-tools' });
+    missing.push({ kind: 'refused', tools: refused, held: isHeldForTools });
   }
   if (outcome.kind === 'answered' && /\?\s*$/.test(facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });
@@ -281,10 +288,7 @@ function describeHeld(held: Held): string {
     case 'min-iterations':
       return `not before iteration ${held.from}`;
     case 'refused-tools':
-      return `refused: ${held.tools
-        .slice(0, 5)
-        .map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`))
-        .join('; ')}`;
+      return `refused: ${describeTools(held.tools)}`;
     case 'protect':
       return `protected files have changed: ${held.files.slice(0, 5).join(', ')}`;
     case 'verify':
@@ -292,4 +296,11 @@ function describeHeld(held: Held): string {
     case 'confirm':
       return `confirmed ${held.so_far} of ${held.of} times`;
   }
+}
+
+function describeTools(tools: readonly RefusedTool[]): string {
+  return tools
+    .slice(0, 5)
+    .map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`))
+    .join('; ');
 }

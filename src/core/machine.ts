@@ -120,7 +120,7 @@ export type Asking =
   | { readonly kind: 'verify'; readonly command: string }
   | { readonly kind: 'wait'; readonly until: string };
 
-export type Telling =
+type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** A sentence for people. */
   | { readonly kind: 'say'; readonly what: Saying }

@@ -132,7 +132,7 @@ export function endUsage(
 ): Transition | null {
   const { maxUsagePercent } = policy;
   const used = rateLimit?.utilization ?? null;
-  if (maxUsagePercent === null || used === null || used * 100 < maxUsagePercent) return null;
+  if (maxUsagePercent === null || used === null || used < maxUsagePercent / 100) return null;
   return end(state, at, {
     status: 'usage_limited',
     exitReason: 'max_usage',

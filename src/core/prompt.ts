@@ -74,8 +74,14 @@ function contextBlock(policy: Policy, carry: Carry): string | null {
 }
 
 function reminder(policy: Policy, carry: Carry): string {
+  // Who has to check a claim must not be told to go on in the same breath.
+  const mustCheck = carry.missing.some(
+    (missing) => missing.kind === 'held' && missing.held.gate === 'confirm',
+  );
   const lines = [
-    `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
+    mustCheck
+      ? `The task is NOT yet confirmed. Please check and ensure ${describeCompletion(policy)}.`
+      : `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
     ...carry.missing.map((missing) => describeMissing(missing, policy)),
     ...carry.hints.map((hint) => `The person you work for adds: ${withoutControls(hint).trim()}`),
   ];
@@ -165,6 +171,6 @@ export function protocolNote(policy: Policy): string {
 }
 
 /** What material must be protected from, for the agent of this policy. */
-export function rulesFor(policy: Policy): MaterialRules {
+function rulesFor(policy: Policy): MaterialRules {
   return { expandsAtPaths: policy.agent === 'claude' };
 }

@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
  * `resets 3pm`, said at 3:00:20pm, is the 3pm of twenty seconds ago and not tomorrow's. A time that
  * lies back longer than this is the next such time.
  */
-export const RESET_GRACE_MS = 10 * MINUTE_MS;
+const RESET_GRACE_MS = 10 * MINUTE_MS;
 
 /** A date without a year belongs to next year once it lies back longer than this. */
 const DATE_GRACE_MS = DAY_MS;

@@ -1,7 +1,7 @@
 import type { SettingName } from './settings.ts';
 
 /** Where a value was written, first hit wins in this order. */
-export type SourceKind = 'flag' | 'variable' | 'front-matter' | 'task-type' | 'config' | 'default';
+type SourceKind = 'flag' | 'variable' | 'front-matter' | 'task-type' | 'config' | 'default';
 
 /** Where a value comes from, in words a person can look it up by. */
 export interface Source {

@@ -41,10 +41,11 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'waited':
       return waited(moved, state.task.updated_at, event.at, policy);
     case 'hinted':
-      return { state: { ...moved, hints: [...moved.hints, event.text] }, actions: [] };
+      // `updated_at` stays as it is: a wait is as long as the time since it was last set.
+      return { state: { ...state, hints: [...state.hints, event.text] }, actions: [] };
     case 'stop-requested':
       // What it means follows from the next event: an answer that is complete stays complete.
-      return { state: { ...moved, stopRequested: event.by }, actions: [] };
+      return { state: { ...state, stopRequested: event.by }, actions: [] };
   }
 }
 

@@ -11,7 +11,7 @@ export interface AgentKind {
   /** Looks for the program afresh each time: it may be updated while the loop runs. */
   locate(turn: AgentTurn): AgentCommand | AgentMissing;
   /** The words it would be started with if it were there, for a plan. */
-  wanted(): readonly string[];
+  wanted(turn: AgentTurn): readonly string[];
   /** A reader for the output of one attempt. */
   read(listener: AgentListener, signs: AgentSigns): AgentReader;
 }
@@ -23,9 +23,6 @@ export interface AgentTurn {
   /** What it may spend, in US dollars; null: no limit. */
   readonly budgetUsd: number | null;
 }
-
-/** A start like any other, for a plan. */
-export const PLAIN_TURN: AgentTurn = { resumeSession: null, budgetUsd: null };
 
 export interface AgentCommand {
   readonly file: string;

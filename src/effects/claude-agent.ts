@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { type AgentKind, type AgentTurn, PLAIN_TURN } from './agent-kind.ts';
+import type { AgentKind, AgentTurn } from './agent-kind.ts';
 import { createClaudeStream } from './claude-stream.ts';
 import { findProgram } from './find-program.ts';
 
@@ -72,7 +72,7 @@ export function claudeAgent(options: ClaudeOptions): AgentKind {
         ? found
         : { file: found.file, args: claudeArguments(options, turn) };
     },
-    wanted: () => [options.bin ?? 'claude', ...claudeArguments(options, PLAIN_TURN)],
+    wanted: (turn) => [options.bin ?? 'claude', ...claudeArguments(options, turn)],
     read(listener, signs) {
       const stream = createClaudeStream({
         onActivity: (activity) => {

@@ -68,7 +68,7 @@ export async function planRun(
 
   const promptFile = settings.promptFile === null ? null : path.resolve(cwd, settings.promptFile);
   const prompt = await readPrompt(request, promptFile, problems);
-  const promise = completionPromise(settings, problems);
+  const promise = completionPromise(settings, request.sources.promise.where, problems);
   problems.push(...settingsProblems(request));
   if (problems.length > 0 || prompt === null) return { problems };
 
@@ -139,6 +139,7 @@ async function readPrompt(
   problems: string[],
 ): Promise<Uint8Array | null> {
   const { prompt } = request.settings;
+  if (request.bad.has('prompt') || request.bad.has('promptFile')) return null;
   if ((prompt === null) === (promptFile === null)) {
     const found = prompt === null ? 'neither' : 'both';
     problems.push(
@@ -152,7 +153,7 @@ async function readPrompt(
     ? await request.readStdin()
     : promptFile === null
       ? new TextEncoder().encode(prompt ?? '')
-      : promptFromFile(promptFile, problems);
+      : promptFromFile(promptFile, request.sources.promptFile.where, problems);
   const problem = bytes === null ? null : promptProblem(bytes);
   if (problem !== null) {
     problems.push(`The prompt ${problem}; ralph expects 1 byte to 1 MB of text.`);
@@ -160,17 +161,17 @@ async function readPrompt(
   return bytes;
 }
 
-function promptFromFile(file: string, problems: string[]): Uint8Array | null {
+function promptFromFile(file: string, where: string, problems: string[]): Uint8Array | null {
   try {
     return readFileSync(file);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    problems.push(`--prompt-file expects a file that can be read; found: ${reason}.`);
+    problems.push(`${where} expects a file that can be read; found: ${reason}.`);
     return null;
   }
 }
 
-function completionPromise(settings: Settings, problems: string[]): string | null {
+function completionPromise(settings: Settings, where: string, problems: string[]): string | null {
   const { promise } = settings;
   if (promise === null) {
     const hasOther =
@@ -184,7 +185,7 @@ function completionPromise(settings: Settings, problems: string[]): string | nul
   const words = untagged(promise);
   if (words === '') {
     problems.push(
-      '--promise expects the words by which the agent states completion; found an empty text, which every message would contain.',
+      `${where} expects the words by which the agent states completion; found an empty text, which every message would contain.`,
     );
   }
   return words;

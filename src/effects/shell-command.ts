@@ -55,7 +55,7 @@ export async function runShellCommand(
   return {
     command,
     exitCode: report.end.kind === 'exited' ? report.end.exitCode : null,
-    timedOut: report.end.kind === 'cut' ,
+    timedOut: report.end.kind === 'cut' && report.end.cause !== 'stop-requested',
     output: report.end.kind === 'not-started' ? report.end.message : output.read(),
   };
 }

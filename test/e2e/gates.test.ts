@@ -24,7 +24,7 @@ describe('--verify', () => {
     const prompt = scene.prompt(2);
     // Material: between its markers, and without the power to pull in files.
     expect(prompt).toMatch(
-      /BEGIN DATA: the output of the command that checks[^\n]*\n3 tests fail \\@home\non stderr\n===== END DATA/,
+      /BEGIN DATA: the output of the command that checks[^\n]*\n3 tests fail \\@home\non stderr\n+===== END DATA/,
     );
     expect(prompt).toContain('was not accepted, because the command that checks it exited with 7');
     expect(stderr).toContain('claimed complete, but not accepted (verify)');

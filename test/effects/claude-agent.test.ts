@@ -2,13 +2,16 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PLAIN_TURN } from '../../src/effects/agent-kind.ts';
+
 import {
   type ClaudeOptions,
   claudeAgent,
   claudeArguments,
 } from '../../src/effects/claude-agent.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+
+/** A start like any other. */
+const PLAIN_TURN = { resumeSession: null, budgetUsd: null };
 
 const PLAIN: ClaudeOptions = {
   bin: null,

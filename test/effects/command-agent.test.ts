@@ -2,9 +2,12 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Activity } from '../../src/core/events.ts';
-import { PLAIN_TURN } from '../../src/effects/agent-kind.ts';
+
 import { commandAgent } from '../../src/effects/command-agent.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+
+/** A start like any other. */
+const PLAIN_TURN = { resumeSession: null, budgetUsd: null };
 
 const MB = 1024 * 1024;
 

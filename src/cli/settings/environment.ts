@@ -18,7 +18,7 @@ const IDENTITY = [
 ];
 
 /** A further name of `--timeout`, in minutes. */
-export const TIMEOUT_MINUTES = 'RALPH_TIMEOUT_MINUTES';
+const TIMEOUT_MINUTES = 'RALPH_TIMEOUT_MINUTES';
 
 /** Reads the `RALPH_*` variables; one that is unknown is only a warning. */
 export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
