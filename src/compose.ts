@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type CommandResult, describeCompletion } from './core/completion.ts';
 import type { RalphEvent } from './core/events.ts';
 import { oneLine, withoutControls } from './core/material.ts';
-import { describeMissing } from './core/prompt.ts';
+import { describeMissing, verifyOutput } from './core/prompt.ts';
 import { settingNames, snakeCase } from './core/settings.ts';
 import { newTaskState, type TaskState } from './core/task-state.ts';
 import { initialState } from './core/transition.ts';
@@ -315,6 +315,7 @@ function noteWriter(
         completion: describeCompletion(plan.policy),
         lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
         missing: carry.missing.map((missing) => describeMissing(missing, plan.policy)),
+        checkOutput: verifyOutput(carry),
         again,
       });
       const folder = path.join(plan.vault, 'Needs_Action');

@@ -74,6 +74,7 @@ function classifyErrorResult(
 ): Outcome {
   const text = oneLine(result.text ?? result.errors.join('; '), 300);
   const status = result.apiErrorStatus;
+  if (SESSION_GONE.test(text)) return { kind: 'session-gone', message: text };
   const limit = readUsageLimit(text, status, facts.rateLimit, at, timeZone);
   if (limit !== null) return { kind: 'usage-limited', resetsAt: limit.resetsAt, message: text };
   if (status === 401 || status === 403) return fatal('not-logged-in', text);
@@ -99,6 +100,8 @@ function classifyErrorResult(
   return errored(text === '' ? `the agent reported ${result.subtype}` : text);
 }
 
+const SESSION_GONE = /^no conversation found with session id.*$/im;
+
 const NETWORK_ERROR =
   /^api error\b.*\b(connection error|econnrefused|econnreset|enotfound|etimedout|eai_again|fetch failed|socket hang up|socket connection was closed|connection closed|request timed out|unable to connect)/i;
 
@@ -115,7 +118,7 @@ function classifyWithoutResult(facts: AttemptFacts): Outcome {
   }
   // Once it was at work, the words may be those of any program it ran.
   if (facts.owesResult && facts.sessionId === null) {
-    const gone = /^no conversation found with session id.*$/im.exec(facts.stderrTail);
+    const gone = SESSION_GONE.exec(facts.stderrTail);
     if (gone !== null) return { kind: 'session-gone', message: oneLine(gone[0], 300) };
     const fatalCause = readFatalStderr(facts.stderrTail);
     if (fatalCause !== null) return fatalCause;

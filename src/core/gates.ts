@@ -20,7 +20,12 @@ export interface ClaimView {
 /** What holds a claim, as the events and the reminder name it. */
 export type Held =
   | { readonly gate: 'min-iterations'; readonly from: number }
-  | { readonly gate: 'refused-tools'; readonly tools: readonly RefusedTool[] }
+  | {
+      readonly gate: 'refused-tools';
+      readonly tools: readonly RefusedTool[];
+      /** How the command that could have vouched for the claim failed; null where there is none. */
+      readonly verified: CommandResult | null;
+    }
   | { readonly gate: 'protect'; readonly files: readonly string[] }
   | { readonly gate: 'verify'; readonly result: CommandResult }
   | { readonly gate: 'confirm'; readonly so_far: number; readonly of: number };
@@ -60,9 +65,9 @@ function minIterations({ iteration, policy }: ClaimView): GateAnswer {
 function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnswer {
   const open = refused.filter((refusal) => !isAccepted(refusal, policy.acceptRefused));
   if (!claim.byWords || open.length === 0) return PASSED;
-  if (policy.verify === null) return held({ gate: 'refused-tools', tools: open });
+  if (policy.verify === null) return held({ gate: 'refused-tools', tools: open, verified: null });
   if (verified === null) return { kind: 'ask-verify' };
-  return verified.exitCode === 0 ? PASSED : held({ gate: 'refused-tools', tools: open });
+  return verified.exitCode === 0 ? PASSED : held({ gate: 'refused-tools', tools: open, verified });
 }
 
 /** The agent could edit its own judge. */

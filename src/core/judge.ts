@@ -15,6 +15,7 @@ import { endBudget, endByTime, endUsage, goOn } from './next-iteration.ts';
 import { describeOutcome, isCounted } from './outcome.ts';
 import type { Policy } from './policy.ts';
 import { type ProgressReport, readProgressReport } from './progress-report.ts';
+import type { OwnText } from './promise.ts';
 import { type Carry, type Missing, ownTexts } from './prompt.ts';
 import { type Progress, withIteration } from './task-state.ts';
 
@@ -49,7 +50,8 @@ export function judge(
       actions: [{ kind: 'verify', command: policy.verify ?? '' }],
     };
   }
-  const recorded = record(state, answer, sightings, judged, signals);
+  const report = readOwnReport(answer, own);
+  const recorded = record(state, answer, sightings, judged, { signals, report });
   const next = nextAfter(recorded, answer, judged, isAborted, at, policy);
   const iterated = iteratedEvent(recorded, answer);
   const tellings: Action[] = [
@@ -107,19 +109,19 @@ function record(
   answer: Answer,
   sightings: Sightings,
   judged: Judged,
-  signals: number,
+  { signals, report }: { readonly signals: number; readonly report: ProgressReport | null },
 ): LoopState {
   const { facts, outcome } = answer;
-  const report = readProgressReport(facts.finalMessage ?? '');
   const { git, watched } = sightings.progress;
   const signs = [
     git === null ? null : git.commits > 0 || git.filesChanged > 0,
     watched,
     report === null ? null : report.done > (state.task.progress?.steps_completed ?? 0),
   ].filter((sign) => sign !== null);
-  const progress = signs.length === 0 ? null : signs.includes(true);
   const error = isCounted(outcome) && outcome.kind !== 'answered' && outcome.kind !== 'bounded';
   const held = judged.kind === 'held' ? judged.held : null;
+  // An iteration that is asked to check and not to go on moves nothing, and should not.
+  const progress = signs.length === 0 || held?.gate === 'confirm' ? null : signs.includes(true);
   const task = withIteration(state.task, {
     ...answer.record,
     completed: judged.kind === 'passed',
@@ -143,6 +145,20 @@ function record(
       confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
     },
   };
+}
+
+/** What the agent reports; the example that the prompt gives, said back, is no report. */
+function readOwnReport({ facts }: Answer, own: readonly OwnText[]): ProgressReport | null {
+  const report = readProgressReport(facts.finalMessage ?? '');
+  if (report === null) return null;
+  const examples = own
+    .filter(({ kind }) => kind === 'sentence-wise')
+    .map(({ text }) => readProgressReport(text));
+  return examples.some((example) => isSameReport(example, report)) ? null : report;
+}
+
+function isSameReport(one: ProgressReport | null, other: ProgressReport): boolean {
+  return one?.done === other.done && one.total === other.total && one.step === other.step;
 }
 
 function progressOf({ done, total, step }: ProgressReport): Progress {
@@ -248,7 +264,8 @@ function carryFrom(answer: Answer, held: Held | null): Carry {
   }
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
   if (refused.length > 0) {
-    missing.push({ kind: 'refused', tools: refused, held: isHeldForTools });
+    const verified = isHeldForTools ? held.verified : null;
+    missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });
   }
   if (outcome.kind === 'answered' && /\?\s*$/.test(facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });

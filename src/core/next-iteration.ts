@@ -107,11 +107,14 @@ export function endByTime(state: LoopState, at: string): Transition {
   });
 }
 
+/** Sums of costs miss by tiny amounts. */
+const ROUNDING_USD = 1e-9;
+
 /** Ends the task if its money is spent; null otherwise. */
 export function endBudget(state: LoopState, at: string, policy: Policy): Transition | null {
   const { maxCostUsd } = policy;
   const spent = state.task.usage.cost_usd;
-  if (maxCostUsd === null || spent < maxCostUsd) return null;
+  if (maxCostUsd === null || spent < maxCostUsd - ROUNDING_USD) return null;
   return end(state, at, {
     status: 'budget_spent',
     exitReason: 'budget',

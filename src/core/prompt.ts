@@ -1,5 +1,5 @@
 import type { RefusedTool } from './attempt.ts';
-import { describeCompletion } from './completion.ts';
+import { type CommandResult, describeCompletion } from './completion.ts';
 import type { Held } from './gates.ts';
 import {
   type MaterialRules,
@@ -25,7 +25,12 @@ export interface Carry {
 /** Why the iteration did not complete the task, one sentence each in the reminder. */
 export type Missing =
   | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
-  | { readonly kind: 'refused'; readonly tools: readonly RefusedTool[]; readonly held: boolean }
+  | {
+      readonly kind: 'refused';
+      readonly tools: readonly RefusedTool[];
+      readonly held: boolean;
+      readonly verified: CommandResult | null;
+    }
   | { readonly kind: 'held'; readonly held: Exclude<Held, { gate: 'refused-tools' }> }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
   | { readonly kind: 'question' };
@@ -104,7 +109,9 @@ export function describeMissing(missing: Missing, policy: Policy): string {
         .map(({ tool, target }) =>
           materialLine(target === '' ? tool : `${tool} (${target})`, rules),
         )
-        .join('; ')}. Find another way, or say plainly what you need.`;
+        .join(
+          '; ',
+        )}. Only the person who started this can allow them, by --allowed-tools or --permission-mode: find another way, or say plainly what you need.`;
     case 'held':
       return describeHold(missing.held, rules);
     case 'not-ended-well':
@@ -130,15 +137,25 @@ function describeHold(
   }
 }
 
+/** What the command that checks a claim printed when it failed last; null where it did not. */
+export function verifyOutput(carry: Carry): string | null {
+  for (const missing of carry.missing) {
+    const failed =
+      missing.kind === 'refused'
+        ? missing.verified
+        : missing.kind === 'held' && missing.held.gate === 'verify'
+          ? missing.held.result
+          : null;
+    if (failed !== null && failed.output.trim() !== '') return failed.output;
+  }
+  return null;
+}
+
 /** What the checking command printed, in the same form as all that ralph did not get from the user. */
 function verifyBlock(policy: Policy, carry: Carry): string | null {
-  const held = carry.missing.find((missing) => missing.kind === 'held')?.held;
-  if (held?.gate !== 'verify' || held.result.output.trim() === '') return null;
-  return materialBlock(
-    'the output of the command that checks the task',
-    held.result.output,
-    rulesFor(policy),
-  );
+  const output = verifyOutput(carry);
+  if (output === null) return null;
+  return materialBlock('the output of the command that checks the task', output, rulesFor(policy));
 }
 
 function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: MaterialRules): string {

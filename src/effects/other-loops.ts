@@ -20,7 +20,7 @@ export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly st
     ...(env.HOME ? [path.join(env.HOME, '.claude', 'settings.json')] : []),
   ];
   for (const file of new Set(settings)) {
-    if (hasRalphStopHook(file)) {
+    if (hasRalphStopHook(file, env.HOME)) {
       found.push(
         `${file} has a stop hook for a ralph loop, which would hold the agent; take it out.`,
       );
@@ -29,7 +29,7 @@ export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly st
   return found;
 }
 
-function hasRalphStopHook(file: string): boolean {
+function hasRalphStopHook(file: string, home: string | undefined): boolean {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -40,7 +40,9 @@ function hasRalphStopHook(file: string): boolean {
   if (settings === null) return false;
   const stop = objectAt(settings, 'hooks')?.Stop;
   const plugins = objectAt(settings, 'enabledPlugins') ?? {};
-  const isHooked = stop !== undefined && /ralph/i.test(JSON.stringify(stop));
+  const hook = JSON.stringify(stop ?? null);
+  // A user may be called so.
+  const isHooked = /ralph/i.test(home ? hook.replaceAll(home, '') : hook);
   const isPlugged = Object.entries(plugins).some(
     ([name, isOn]) => /ralph/i.test(name) && isOn !== false && !isObject(isOn),
   );

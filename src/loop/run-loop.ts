@@ -99,7 +99,8 @@ async function startAgent(
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
   const userPrompt = await ports.prompt.read();
-  await ports.workspace.mark();
+  // A further attempt goes on from where the failed one left the files.
+  if (attempt === 1) await ports.workspace.mark();
   const startedAt = ports.clock.now();
   const facts = await ports.agent.run({
     prompt: concat(userPrompt, action.addition),

@@ -11,7 +11,7 @@ export interface LiveOptions {
   readonly verbose: boolean;
   /** Which agent the advice is about. */
   readonly agent: AgentName;
-  /** Milliseconds since any fixed moment. */
+  /** Milliseconds since any fixed moment, time asleep included: what is waited for does not sleep. */
   readonly nowMs: () => number;
 }
 
@@ -24,13 +24,18 @@ export function liveView(options: LiveOptions): View {
   let iteration = '';
   let costUsd = 0;
   let now = 'starting';
+  let waitEndsAtMs: number | null = null;
 
   const refresh = (): void => {
+    const doing =
+      waitEndsAtMs === null
+        ? now
+        : `waiting for the usage limit, ${formatDuration(waitEndsAtMs - nowMs())} left`;
     const parts = [
       iteration,
       formatDuration(nowMs() - startedAtMs),
       costUsd > 0 ? formatCost(costUsd) : '',
-      now,
+      doing,
     ];
     spinner.text = fitted(
       parts.filter((part) => part !== '').join(' · '),
@@ -53,6 +58,7 @@ export function liveView(options: LiveOptions): View {
         case 'iteration_started':
           iteration = `iteration ${event.iteration}/${event.max_iterations}`;
           now = 'starting';
+          waitEndsAtMs = null;
           refresh();
           spinner.start();
           return;
@@ -63,6 +69,11 @@ export function liveView(options: LiveOptions): View {
           return;
         case 'agent_retry':
           now = eventLine(event, options.agent) ?? now;
+          refresh();
+          return;
+        case 'usage_limit_wait':
+          waitEndsAtMs = nowMs() + Date.parse(event.until) - Date.parse(event.at);
+          line(paint(event, eventLine(event, options.agent) ?? '', colors));
           refresh();
           return;
         default: {
@@ -92,6 +103,7 @@ function paint(event: RalphEvent, text: string, colors: ChalkInstance): string {
       return `${colors.dim('•')} ${text}`;
     case 'near_miss':
     case 'claim_held':
+    case 'usage_limit_wait':
       return `  ${colors.yellow(text)}`;
     default:
       return `${colors.red('✖')} ${text}`;

@@ -81,7 +81,7 @@ export function eventLine(event: RalphEvent, agent: AgentName): string | null {
     case 'near_miss':
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
-      return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}`;
+      return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${event.gate === 'refused-tools' ? `; what to do: ${REFUSED_REMEDY}` : ''}`;
     case 'task_started':
     case 'agent_activity':
       return null;

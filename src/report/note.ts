@@ -17,6 +17,8 @@ export interface NoteFacts {
   readonly lastOutput: string | null;
   /** What kept the last iteration from being complete, one sentence each. */
   readonly missing: readonly string[];
+  /** What the command that checks a claim printed when it failed last, or null. */
+  readonly checkOutput: string | null;
   /** The command that takes the task up again, fit to be pasted. */
   readonly again: string;
 }
@@ -36,6 +38,9 @@ export function renderNote(facts: NoteFacts): string {
           `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inline(line)}`).join('\n')}`,
         ]
       : []),
+    ...(facts.checkOutput === null
+      ? []
+      : [`## What the check printed\n\n${fenced(facts.checkOutput)}`]),
     `## The last output\n\n${facts.lastOutput === null ? 'There was none.' : fenced(facts.lastOutput)}`,
     `## What to do next\n\n${whatToDo(facts)}`,
   ];
@@ -72,7 +77,11 @@ function whatHappened({ task, ending }: NoteFacts): string {
   const cost = task.usage.cost_usd > 0 ? ` at ${formatCost(task.usage.cost_usd)}` : '';
   const time = formatDuration(task.metrics.total_duration_seconds * 1000);
   const used = `${task.metrics.iterations} of ${task.max_iterations} iterations, ${time}${cost}`;
-  return ending.error === null ? `Used: ${used}.` : `${inline(ending.error)}\n\nUsed: ${used}.`;
+  return [
+    ...(ending.error === null ? [] : [inline(ending.error)]),
+    ...(ending.until === null ? [] : [`The limit resets at ${ending.until}.`]),
+    `Used: ${used}.`,
+  ].join('\n\n');
 }
 
 function iterationTable(task: TaskState): string {

@@ -121,8 +121,8 @@ describe('what was missing', () => {
     ],
     [
       'refused tools',
-      { kind: 'refused', tools: [refusedTool('Bash', 'npm test')], held: false },
-      /^These tools were refused: Bash \(npm test\)\. Find another way, or say plainly/,
+      { kind: 'refused', tools: [refusedTool('Bash', 'npm test')], held: false, verified: null },
+      /^These tools were refused: Bash \(npm test\)\. Only the person who started this can allow them, by --allowed-tools or --permission-mode: find another way, or say plainly/,
     ],
     [
       'a claim held for refused tools',
@@ -130,6 +130,7 @@ describe('what was missing', () => {
         kind: 'refused',
         tools: [refusedTool('Bash', 'npm test'), refusedTool('WebSearch')],
         held: true,
+        verified: null,
       },
       /complete was not accepted, because these tools were refused: Bash \(npm test\); WebSearch\./,
     ],
@@ -171,8 +172,11 @@ describe('what was missing', () => {
 
   test.each<[name: string, missing: Missing]>([
     ['a near miss', { kind: 'near-miss', line: HOSTILE, why: 'quoted' }],
-    ['a tool', { kind: 'refused', tools: [refusedTool(HOSTILE)], held: false }],
-    ['a target', { kind: 'refused', tools: [refusedTool('Bash', HOSTILE)], held: true }],
+    ['a tool', { kind: 'refused', tools: [refusedTool(HOSTILE)], held: false, verified: null }],
+    [
+      'a target',
+      { kind: 'refused', tools: [refusedTool('Bash', HOSTILE)], held: true, verified: null },
+    ],
     ['a failure', { kind: 'not-ended-well', outcome: { kind: 'errored', message: HOSTILE } }],
   ])('is material: %s', (_name, missing) => {
     const line = describeMissing(missing, policy);
@@ -184,7 +188,7 @@ describe('what was missing', () => {
 
   test('names ten tools at most', () => {
     const tools = Array.from({ length: 30 }, (_, index) => refusedTool('Bash', `step-${index}-`));
-    const line = describeMissing({ kind: 'refused', tools, held: false }, policy);
+    const line = describeMissing({ kind: 'refused', tools, held: false, verified: null }, policy);
     expect(line).toContain('step-9-');
     expect(line).not.toContain('step-10-');
   });

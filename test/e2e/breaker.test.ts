@@ -78,7 +78,7 @@ describe('in a git tree, what moves goes on', () => {
   ])('%s', async ([, shell]) => {
     const scene = await repository(does(shell));
     expect((await scene.run(['-n', '5'])).exitCode).toBe(3);
-    expect(scene.fake.calls()).toHaveLength(5);
+    expect(scene.state().iterations).toHaveLength(5);
     expect(scene.state().breaker).toMatchObject({ no_progress: 0 });
   });
 

@@ -232,6 +232,15 @@ describe('refused tools', () => {
     );
   });
 
+  test('the flag that would allow them is said from the first time on, to people and to the agent', async () => {
+    const scene = await makeScene([REFUSED, CLAIM]);
+    const { stderr } = await scene.run(['--permission-mode', 'acceptEdits']);
+    expect(stderr).toMatch(
+      /not accepted \(refused tools\): refused: Bash: npm test.*--allowed-tools/,
+    );
+    expect(scene.prompt(2)).toMatch(/Bash \(npm test\)[^\n]*--allowed-tools/);
+  });
+
   test('twice, but not running: the loop goes on', async () => {
     const scene = await makeScene([REFUSED, { text: 'Another way.' }, REFUSED, CLAIM]);
     expect((await scene.run()).exitCode).toBe(0);

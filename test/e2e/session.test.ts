@@ -46,6 +46,17 @@ describe('--session continue', () => {
         exitCode: 1,
       },
     ],
+    [
+      // So it is reported where the output is stream-json.
+      'gone, by the result line',
+      {
+        subtype: 'error_during_execution',
+        isError: true,
+        errors: ['No conversation found with session ID: session-a'],
+        numTurns: 0,
+        costUsd: 0,
+      },
+    ],
     ['too long', { isError: true, apiErrorStatus: 400, text: 'Prompt is too long' }],
   ])('a session that is %s: a fresh one in the same iteration', async ([, turn]) => {
     const scene = await makeScene([

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { planLimited, type Turn } from '../helpers/fake-claude.ts';
@@ -54,7 +55,7 @@ describe('waited for', () => {
     const scene = await makeScene([limited, DONE]);
     const { exitCode, stdout, stderr, durationMs } = await scene.run([
       // Shorter than the wait: no work was possible meanwhile.
-      ...['-n', '1', '--timeout', '3s'],
+      ...['-n', '1', '--timeout', '4s'],
     ]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${DONE.text}\n` });
     expect(durationMs).toBeGreaterThan(3_000);
@@ -79,7 +80,7 @@ describe('waited for', () => {
 
   test('a hint in such a wait does not make it count against --timeout', async () => {
     const scene = await makeScene([planLimited(3), DONE]);
-    const run = await scene.start([...RUN, '--timeout', '3s']);
+    const run = await scene.start([...RUN, '--timeout', '4s']);
     await run.untilStderr(/waiting until/);
     await scene.ralph(['tell', 't', 'Mind the tests.']);
     expect(await run.ended).toMatchObject({ exitCode: 0 });
@@ -98,6 +99,26 @@ describe('waited for', () => {
     run.child.kill('SIGINT');
     expect(await run.ended).toMatchObject({ exitCode: 130 });
     expect(scene.fake.calls()).toHaveLength(1);
+  });
+
+  test.skipIf(process.platform !== 'linux')('with a countdown on a terminal', async () => {
+    const scene = await makeScene([planLimited(2), DONE]);
+    const ralph = `timeout -s KILL 12 ralph ${RUN.join(' ')}`;
+    const { stdout, status } = spawnSync(
+      'script',
+      ['-qec', `stty rows 24 cols 100; ${ralph}`, '/dev/null'],
+      {
+        cwd: scene.folder,
+        env: { ...scene.env, TERM: 'xterm-256color', SHELL: '/bin/sh' },
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    expect(status).toBe(0);
+    const left = stdout.matchAll(/waiting for the usage limit, ([\d.]+)(?:m?s) left/g);
+    expect(new Set([...left].map(([shown]) => shown)).size).toBeGreaterThan(1);
+    // Nothing is wrong, so nothing looks so.
+    expect(stdout).not.toContain('✖');
   });
 
   test.for<[string, Turn]>([

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
+import type { AgentTurn } from '../../src/effects/agent-kind.ts';
 import {
   type ClaudeOptions,
   claudeAgent,
@@ -11,7 +11,7 @@ import {
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 /** A start like any other. */
-const PLAIN_TURN = { resumeSession: null, budgetUsd: null };
+const PLAIN_TURN: AgentTurn = { resumeSession: null, budgetUsd: null };
 
 const PLAIN: ClaudeOptions = {
   bin: null,
@@ -86,6 +86,45 @@ describe('the arguments', () => {
       file: bin,
       args: claudeArguments({ ...PLAIN, model: 'opus' }, PLAIN_TURN),
     });
+  });
+
+  it('resume a session and keep to a budget where they are told to, before the words of the user', () => {
+    const options = { ...PLAIN, allowedTools: ['Edit'], passthrough: ['--max-turns', '3'] };
+    const plain = claudeArguments(options, PLAIN_TURN);
+    const args = (turn: Partial<AgentTurn>) => claudeArguments(options, { ...PLAIN_TURN, ...turn });
+    const own = plain.slice(0, -2);
+    expect(args({ resumeSession: 'a-b' })).toEqual([...own, '--resume', 'a-b', '--max-turns', '3']);
+    for (const [budgetUsd, written] of [
+      [2, '2.0000'],
+      [0.123456, '0.1235'],
+      [0.01, '0.0100'],
+      [12345.5, '12345.5000'],
+    ] as const) {
+      expect(args({ budgetUsd })).toEqual([
+        ...own,
+        '--max-budget-usd',
+        written,
+        '--max-turns',
+        '3',
+      ]);
+    }
+    expect(args({ resumeSession: 'a-b', budgetUsd: 1 })).toEqual([
+      ...own,
+      ...['--resume', 'a-b', '--max-budget-usd', '1.0000', '--max-turns', '3'],
+    ]);
+    expect(plain.join(' ')).not.toMatch(/--resume|--max-budget-usd/);
+  });
+
+  it('are those of the turn that it is started for', async () => {
+    const bin = await putProgram(await tempFolder(), 'claude');
+    const turn = { resumeSession: 'a-b', budgetUsd: 0.5 };
+    const agent = claudeAgent({ ...PLAIN, bin });
+    expect(agent.locate(turn)).toEqual({ file: bin, args: claudeArguments(PLAIN, turn) });
+    expect(agent.locate(PLAIN_TURN)).toEqual({
+      file: bin,
+      args: claudeArguments(PLAIN, PLAIN_TURN),
+    });
+    expect(agent.wanted(turn)).toEqual([bin, ...claudeArguments(PLAIN, turn)]);
   });
 });
 

@@ -105,17 +105,20 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
         return { name, path, text, frontMatter: parse(frontMatter), command };
       }),
     prompt: (call) => fake.calls()[call - 1]?.stdin ?? '',
-    makeRepository() {
-      // For whatever of the test commits later, too.
-      writeFileSync(join(home, '.gitconfig'), '[user]\nname = Test\nemail = test@localhost\n');
-      for (const args of ['init --quiet', 'add --all', 'commit --quiet --allow-empty -m Start']) {
-        execFileSync('git', args.split(' '), {
-          cwd: folder,
-          env: { PATH: '/usr/bin:/bin', HOME: home, GIT_CONFIG_NOSYSTEM: '1' },
-        });
-      }
-    },
+    makeRepository: () => makeRepository(folder, home),
   };
+}
+
+/** Makes a folder a git work tree with one commit of all that is in it. */
+export function makeRepository(folder: string, home: string): void {
+  // For whatever of the test commits later, too.
+  writeFileSync(join(home, '.gitconfig'), '[user]\nname = Test\nemail = test@localhost\n');
+  for (const args of ['init --quiet', 'add --all', 'commit --quiet --allow-empty -m Start']) {
+    execFileSync('git', args.split(' '), {
+      cwd: folder,
+      env: { PATH: '/usr/bin:/bin', HOME: home, GIT_CONFIG_NOSYSTEM: '1' },
+    });
+  }
 }
 
 /** What `Scene.run` always gives. */

@@ -110,7 +110,7 @@ export async function viewFor(settings: Settings, agent: AgentName): Promise<Vie
         colors: new Chalk({ level: colorless ? 0 : 1 }),
         verbose: settings.verbose,
         agent,
-        nowMs: () => performance.now(),
+        nowMs: () => Date.now(),
       }),
     );
   } else {

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { isAccepted } from '../../src/core/tool-pattern.ts';
+import { refusedTool } from '../helpers/attempt-facts.ts';
+
+describe('a refusal that the user meant', () => {
+  test.each<[pattern: string, tool: string, target: string]>([
+    ['*', 'Bash', 'rm -rf build'],
+    ['*', 'WebSearch', ''],
+    ['Bash', 'Bash', 'git push'],
+    ['Bash', 'Bash', ''],
+    ['Bash(*)', 'Bash', 'git push'],
+    ['Bash()', 'Bash', ''],
+    ['Bash(git push:*)', 'Bash', 'git push'],
+    ['Bash(git push:*)', 'Bash', 'git push --force origin main'],
+    ['Bash(git push)', 'Bash', 'git push'],
+    ['Bash(npm run *)', 'Bash', 'npm run test'],
+    ['Edit(docs/**)', 'Edit', 'docs/api/a.md'],
+    ['Read(./.env)', 'Read', './.env'],
+    ['mcp__github__*', 'mcp__github__create_issue', ''],
+    ['Bash(echo "a.b?")', 'Bash', 'echo "a.b?"'],
+    ['Bash(cat *)', 'Bash', 'cat a\ncat b'],
+    ['Read,Bash(git push:*)', 'Bash', 'git push'],
+    ['Read Bash(git push:*)', 'Bash', 'git push'],
+    ['Read, Bash(git commit:*), Bash(git push:*)', 'Bash', 'git push'],
+  ])('%s covers %s (%s)', (pattern, tool, target) => {
+    expect(isAccepted(refusedTool(tool, target), [pattern])).toBe(true);
+  });
+
+  test.each<[pattern: string, tool: string, target: string]>([
+    ['Bash', 'Write', 'a.txt'],
+    ['Bash', 'BashOutput', ''],
+    ['bash', 'Bash', 'git push'],
+    ['Read', 'Bash', 'Read'],
+    ['Bash(git push)', 'Bash', 'git push --force'],
+    ['Bash(git push:*)', 'Bash', 'git pushy'],
+    ['Bash(git push:*)', 'Bash', 'echo git push'],
+    ['Bash(git push:*)', 'Write', 'git push'],
+    ['Bash(npm run *)', 'Bash', 'npm install'],
+    ['Edit(docs/**)', 'Edit', 'src/docs/a.md'],
+    ['Bash(aa*aa)', 'Bash', 'aaa'],
+    ['Bash(a*b*c)', 'Bash', 'a c b'],
+    // A dot is a dot, and no pattern is a regular expression.
+    ['Read(a.b)', 'Read', 'axb'],
+    ['.*', 'Bash', ''],
+    ['Bas[gh]', 'Bash', ''],
+    ['mcp__github__*', 'mcp__gitlab__create_issue', ''],
+    // Inside parentheses a comma parts nothing.
+    ['Bash(a, Write)', 'Write', ''],
+    ['', 'Bash', ''],
+    [' , ', 'Bash', ''],
+    ['(x)', 'Bash', 'x'],
+  ])('%s does not cover %s (%s)', (pattern, tool, target) => {
+    expect(isAccepted(refusedTool(tool, target), [pattern])).toBe(false);
+  });
+
+  test('is covered by one of several patterns, and by none where there is none', () => {
+    const push = refusedTool('Bash', 'git push');
+    expect(isAccepted(push, ['Read', 'Bash(git push:*)'])).toBe(true);
+    expect(isAccepted(push, [])).toBe(false);
+  });
+
+  test('is looked for quickly, also in hostile names', () => {
+    const startedAtMs = performance.now();
+    isAccepted(refusedTool('a'.repeat(5_000), 'b'.repeat(200)), [`${'*a'.repeat(4)}*x`]);
+    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+  });
+});
