@@ -144,10 +144,10 @@ describe('an error of any size', () => {
   it('is kept short, whole characters only', () => {
     const kept = normalisedError('😀'.repeat(5_000));
     expect(kept.length).toBeLessThanOrEqual(300);
-    expect(kept.isWellFormed()).toBe(true);
+    expect(kept).not.toMatch(/\p{Surrogate}/u);
   });
 
-  test.each(['a1-', '/a', 'ab_', '#1 ', 'a/', "'/", '1.', '0f', 'jan '])(
+  test.each(['a-', 'a1-', '/a', 'ab_', '#1 ', 'a/', "'/", '1.', '0f', 'jan '])(
     'is read quickly: %s again and again',
     (part) => {
       const startedAtMs = performance.now();

@@ -79,7 +79,7 @@ it('keeps a step short, whole characters only', () => {
   const step = `a${'😀'.repeat(300)}`;
   const read = readProgressReport(`<progress done="1" total="2">${step}</progress>`);
   expect(read?.step.length).toBeLessThanOrEqual(200);
-  expect(read?.step.isWellFormed()).toBe(true);
+  expect(read?.step).not.toMatch(/\p{Surrogate}/u);
 });
 
 test.each(['<progress done="1" total="2">', '<progress ', '<progress done="1"', '`'])(
