@@ -19,7 +19,7 @@ export function readPlan(text: string): PlanCount {
   let done = 0;
   let fence: string | null = null;
   let inComment = false;
-  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n?|\n/)) {
+  for (const line of text.split(/\r\n?|\n/)) {
     const [, markers = '', rest = ''] = LINE.exec(line) ?? [];
     if (fence !== null) {
       if (closes(line, fence)) fence = null;

@@ -1,7 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs';
-import path from 'node:path';
-import { type DirtyFiles, isSameFile, markDirtyFiles } from './dirty-files.ts';
+import { isSameFile, markDirtyFiles } from './dirty-files.ts';
 import { runGit } from './git-command.ts';
+import { findGitAbove, findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
 
 /*
  * Signs of progress in a git work tree: what git calls changed or untracked is compared, file by
@@ -45,18 +44,6 @@ export interface GitProgress {
    * Where it cannot look the old mark stays, so that nothing is lost.
    */
   since(): Promise<GitChange | null>;
-}
-
-/** How things stood at one moment. */
-interface View {
-  readonly root: string;
-  /** Null before the first commit. */
-  readonly head: string | null;
-  /** Where branches stand that this work tree may have moved. */
-  readonly branches: readonly string[];
-  /** All that could be seen: HEAD and every ref. */
-  readonly tips: readonly string[];
-  readonly dirty: DirtyFiles;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -114,110 +101,6 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
 }
 
 type Git = (args: readonly string[], input?: string) => Promise<string | null>;
-type GitIn = (cwd: string, ...call: Parameters<Git>) => Promise<string | null>;
-
-/** Where git works, and what it is told to leave out. */
-interface WorkTree {
-  /** The nearest folder upward that has a `.git`. */
-  readonly place: string;
-  readonly root: string;
-  readonly pathspecs: readonly string[];
-}
-
-/** Where no folder upward has a `.git`, no process needs to be started to know that. */
-function findGitAbove(cwd: string): string | null {
-  let folder = realPath(cwd);
-  while (!existsSync(path.join(folder, '.git'))) {
-    const parent = path.dirname(folder);
-    if (parent === folder) return null;
-    folder = parent;
-  }
-  return folder;
-}
-
-async function findWorkTree(
-  { cwd, excluded }: GitProgressRequest,
-  place: string,
-  git: GitIn,
-): Promise<WorkTree | null> {
-  const output = await git(cwd, ['rev-parse', '--show-toplevel']);
-  if (output === null) return null;
-  const root = Buffer.from(output, 'latin1').toString().replace(/\n$/, '');
-  const inside = excluded
-    .flatMap((folder) => [
-      // As git names it, and where it leads if it is a link.
-      path.join(realPath(path.dirname(folder)), path.basename(folder)),
-      realPath(folder),
-    ])
-    .filter((folder) => isInside(folder, root) && folder !== root)
-    .map((folder) => `:(top,exclude,literal)${path.relative(root, folder)}`);
-  return { place, root, pathspecs: inside.length === 0 ? [] : ['--', ...new Set(inside)] };
-}
-
-const STATUS = [
-  'status',
-  '--porcelain=v2',
-  '-z',
-  '--branch',
-  '--no-ahead-behind',
-  '--no-renames',
-  '--untracked-files=all',
-  // Whether a submodule stands elsewhere, without a process in each of them.
-  '--ignore-submodules=dirty',
-];
-const REFS = ['for-each-ref', '--format=%(objectname) %(refname) %(worktreepath)'];
-
-async function readView(
-  { root, pathspecs }: WorkTree,
-  earlier: DirtyFiles | null,
-  git: GitIn,
-): Promise<View | null> {
-  const [status, refs] = await Promise.all([git(root, [...STATUS, ...pathspecs]), git(root, REFS)]);
-  if (status === null || refs === null) return null;
-  const { head, names } = readStatus(status);
-  const own = head === null ? [] : [head];
-  const { branches, tips } = readRefs(refs, root);
-  return {
-    root,
-    head,
-    branches: [...own, ...branches],
-    tips: [...own, ...tips],
-    dirty: await markDirtyFiles(root, names, earlier),
-  };
-}
-
-/** The path stands last: behind 7 fields, behind 9 where it is in conflict. */
-const ENTRY = /^(?:1 (?:\S+ ){7}|u (?:\S+ ){9}|\? )([\s\S]+)$/;
-
-function readStatus(output: string): { head: string | null; names: readonly string[] } {
-  let head: string | null = null;
-  const names: string[] = [];
-  for (const entry of output.split('\0')) {
-    const name = ENTRY.exec(entry)?.[1];
-    if (name !== undefined) names.push(name);
-    else head ??= /^# branch\.oid ([0-9a-f]{40,64})$/.exec(entry)?.[1] ?? null;
-  }
-  return { head, names };
-}
-
-/**
- * A branch that is checked out in a work tree elsewhere is the business of whoever works there:
- * loops in two work trees of one repository must not take each other's commits for their own.
- */
-function readRefs(output: string, root: string): { branches: string[]; tips: string[] } {
-  const branches: string[] = [];
-  const tips: string[] = [];
-  for (const line of output.split('\n')) {
-    const [, tip, name = '', place = ''] = /^(\S+) (\S+) (.*)$/.exec(line) ?? [];
-    if (tip === undefined) continue;
-    tips.push(tip);
-    const folder = Buffer.from(place, 'latin1').toString();
-    if (name.startsWith('refs/heads/') && (folder === '' || isInside(folder, root))) {
-      branches.push(tip);
-    }
-  }
-  return { branches, tips };
-}
 
 async function compare(
   before: View,
@@ -282,19 +165,4 @@ async function filesBetween(
     ...pathspecs,
   ]);
   return (output ?? '').split('\0').filter((name) => name !== '');
-}
-
-function isInside(folder: string, root: string): boolean {
-  const way = path.relative(root, folder);
-  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
-}
-
-/** Without links as far as the path exists. */
-function realPath(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    const parent = path.dirname(file);
-    return parent === file ? file : path.join(realPath(parent), path.basename(file));
-  }
 }

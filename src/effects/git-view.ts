@@ -1,0 +1,138 @@
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';
+
+/** How things stood at one moment. */
+export interface View {
+  readonly root: string;
+  /** Null before the first commit. */
+  readonly head: string | null;
+  /** Where branches stand that this work tree may have moved. */
+  readonly branches: readonly string[];
+  /** All that could be seen: HEAD and every ref. */
+  readonly tips: readonly string[];
+  readonly dirty: DirtyFiles;
+}
+
+/** Runs git in a folder; null where it fails. */
+type GitIn = (cwd: string, args: readonly string[]) => Promise<string | null>;
+
+/** Where git works, and what it is told to leave out. */
+export interface WorkTree {
+  /** The nearest folder upward that has a `.git`. */
+  readonly place: string;
+  readonly root: string;
+  readonly pathspecs: readonly string[];
+}
+
+/** Where no folder upward has a `.git`, no process needs to be started to know that. */
+export function findGitAbove(cwd: string): string | null {
+  let folder = realPath(cwd);
+  while (!existsSync(path.join(folder, '.git'))) {
+    const parent = path.dirname(folder);
+    if (parent === folder) return null;
+    folder = parent;
+  }
+  return folder;
+}
+
+/** Asks git where the tree begins; null where it finds none, or one that it does not trust. */
+export async function findWorkTree(
+  { cwd, excluded }: { readonly cwd: string; readonly excluded: readonly string[] },
+  place: string,
+  git: GitIn,
+): Promise<WorkTree | null> {
+  const output = await git(cwd, ['rev-parse', '--show-toplevel']);
+  if (output === null) return null;
+  const root = Buffer.from(output, 'latin1').toString().replace(/\n$/, '');
+  const inside = excluded
+    .flatMap((folder) => [
+      // As git names it, and where it leads if it is a link.
+      path.join(realPath(path.dirname(folder)), path.basename(folder)),
+      realPath(folder),
+    ])
+    .filter((folder) => isInside(folder, root) && folder !== root)
+    .map((folder) => `:(top,exclude,literal)${path.relative(root, folder)}`);
+  return { place, root, pathspecs: inside.length === 0 ? [] : ['--', ...new Set(inside)] };
+}
+
+const STATUS = [
+  'status',
+  '--porcelain=v2',
+  '-z',
+  '--branch',
+  '--no-ahead-behind',
+  '--no-renames',
+  '--untracked-files=all',
+  // Whether a submodule stands elsewhere, without a process in each of them.
+  '--ignore-submodules=dirty',
+];
+const REFS = ['for-each-ref', '--format=%(objectname) %(refname) %(worktreepath)'];
+
+/** Two git processes side by side. What `earlier` has read is not read again. Null where git fails. */
+export async function readView(
+  { root, pathspecs }: WorkTree,
+  earlier: DirtyFiles | null,
+  git: GitIn,
+): Promise<View | null> {
+  const [status, refs] = await Promise.all([git(root, [...STATUS, ...pathspecs]), git(root, REFS)]);
+  if (status === null || refs === null) return null;
+  const { head, names } = readStatus(status);
+  const own = head === null ? [] : [head];
+  const { branches, tips } = readRefs(refs, root);
+  return {
+    root,
+    head,
+    branches: [...own, ...branches],
+    tips: [...own, ...tips],
+    dirty: await markDirtyFiles(root, names, earlier),
+  };
+}
+
+/** The path stands last: behind 7 fields, behind 9 where it is in conflict. */
+const ENTRY = /^(?:1 (?:\S+ ){7}|u (?:\S+ ){9}|\? )([\s\S]+)$/;
+
+function readStatus(output: string): { head: string | null; names: readonly string[] } {
+  let head: string | null = null;
+  const names: string[] = [];
+  for (const entry of output.split('\0')) {
+    const name = ENTRY.exec(entry)?.[1];
+    if (name !== undefined) names.push(name);
+    else head ??= /^# branch\.oid ([0-9a-f]{40,64})$/.exec(entry)?.[1] ?? null;
+  }
+  return { head, names };
+}
+
+/**
+ * A branch that is checked out in a work tree elsewhere is the business of whoever works there:
+ * loops in two work trees of one repository must not take each other's commits for their own.
+ */
+function readRefs(output: string, root: string): { branches: string[]; tips: string[] } {
+  const branches: string[] = [];
+  const tips: string[] = [];
+  for (const line of output.split('\n')) {
+    const [, tip, name = '', place = ''] = /^(\S+) (\S+) (.*)$/.exec(line) ?? [];
+    if (tip === undefined) continue;
+    tips.push(tip);
+    const folder = Buffer.from(place, 'latin1').toString();
+    if (name.startsWith('refs/heads/') && (folder === '' || isInside(folder, root))) {
+      branches.push(tip);
+    }
+  }
+  return { branches, tips };
+}
+
+function isInside(folder: string, root: string): boolean {
+  const way = path.relative(root, folder);
+  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+}
+
+/** Without links as far as the path exists. */
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    const parent = path.dirname(file);
+    return parent === file ? file : path.join(realPath(parent), path.basename(file));
+  }
+}
