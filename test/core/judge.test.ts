@@ -488,11 +488,7 @@ describe('the circuit breaker', () => {
     ['a commit', WORK, git(1, 0)],
     ['a changed file', WORK, git(0, 1)],
     ['a watched file', WORK, git(0, 0, true)],
-    [
-      'a watched file, outside of git',
-      WORK,
-      seen({ progress: { git: null, watched: true } }),
-    ],
+    ['a watched file, outside of git', WORK, seen({ progress: { git: null, watched: true } })],
     ['a progress report', answered('<progress done="1" total="5">a</progress>'), IDLE],
   ])('is closed again by %s', (_name, facts, sightings) => {
     const loop = running({ ...LIMITS, sameErrorLimit: 3 });
