@@ -78,6 +78,16 @@ describe('the claims of an iteration', () => {
     expect(claims.map(({ evidence }) => evidence.kind)).toEqual(expected);
   });
 
+  test.each(['timed out', 'silent', 'out of time', 'errored'])(
+    'that %s claims by a file at once where a command vouches for it',
+    (ended) => {
+      const outcome = OUTCOMES[ended] ?? { kind: 'answered' };
+      const policy = loopPolicy({ watchGlobs: ['out/*.md'], verify: 'npm test' });
+      const claims = claimsOf({ outcome, sightings: MATCHED, policy });
+      expect(claims.map(({ evidence }) => evidence.kind)).toEqual(['watch-glob']);
+    },
+  );
+
   test('name their evidence, and which of them are words', () => {
     const claims = claimsOf({});
     expect(claims).toEqual([
@@ -98,6 +108,13 @@ describe('the completion rule', () => {
     ],
     [{ promise: null, watchGlobs: ['a'] }, `a new or changed file matches 'a'`, true],
     [{ promise: null, watchGlobs: ['a', 'b'] }, `a new or changed file matches 'a' or 'b'`, true],
+    [{ promise: null, until: 'test -f ok' }, `the command 'test -f ok' succeeds`, true],
+    [{ promise: null, planFile: 'PLAN.md' }, `every box in 'PLAN.md' is ticked`, true],
+    [
+      { promise: null, signals: ['A', 'B'] },
+      `you state 'A' or 'B' in two iterations in a row`,
+      false,
+    ],
     [
       { watchGlobs: ['a'] },
       `'<promise>DONE</promise>' is satisfied, or a new or changed file matches 'a'`,

@@ -58,9 +58,8 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
     /** Time goes by without an event. */
     pass,
     start: () => hand({ kind: 'started', at, prompt: 'Fix the tests.' }),
-    /** The running attempt ends after `facts.durationMs`. */
-    attempt(facts: AttemptFacts, random = 0.5): Turn {
-      const startedAt = at;
+    /** The running attempt ends after `facts.durationMs`; earlier than now it began if the machine slept. */
+    attempt(facts: AttemptFacts, random = 0.5, startedAt = at): Turn {
       pass(facts.durationMs);
       return hand({ kind: 'attempt-ended', at, startedAt, facts, random });
     },

@@ -139,6 +139,104 @@ describe('the order of effects', () => {
   });
 });
 
+describe('the user’s own commands', () => {
+  const VERIFY = { verify: 'npm test', after: './sync', delayMs: 0 };
+  const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '1 test failed' };
+
+  test('have their places: verified before the iteration is judged, --after behind its event', async () => {
+    const { effects } = await run(
+      { attempts: [DONE, DONE], verified: [FAILED] },
+      { ...VERIFY, noProgressLimit: 3 },
+    );
+    expect(effects.slice(effects.indexOf('run agent 1.1'))).toEqual([
+      'run agent 1.1',
+      'save looking 1.1',
+      'look',
+      'save verifying 1.1',
+      'verify npm test',
+      'save working 2.1',
+      'tell task_iterated',
+      'after ./sync',
+      'tell claim_held',
+      'tell iteration_started',
+      'read prompt',
+      'mark',
+      'run agent 2.1',
+      'save looking 2.1',
+      'look',
+      'save verifying 2.1',
+      'verify npm test',
+      'save ended 2.1',
+      'tell task_iterated',
+      'after ./sync',
+      'close agent',
+      'archive',
+      'tell task_completed',
+      'on-end task_completed',
+    ]);
+  });
+
+  test('tell the next iteration what the check printed', async () => {
+    const { requests } = await run({ attempts: [DONE, DONE], verified: [FAILED] }, VERIFY);
+    expect(new TextDecoder().decode(requests[1]?.prompt)).toContain('1 test failed');
+  });
+
+  test('are given the very events that are told', async () => {
+    const { events, given } = await run({ attempts: [WORK, OVERLOADED, DONE] }, VERIFY);
+    expect(given.map(({ event }) => event)).toEqual([
+      'task_iterated',
+      'task_iterated',
+      'task_completed',
+    ]);
+    const told = events.filter(({ event }) => event === 'task_iterated' || event.endsWith('ed'));
+    for (const event of given) expect(told).toContainEqual(event);
+    expect(given.at(-1)).toMatchObject({ exit_code: 0, iterations_used: 2 });
+  });
+
+  test('that are stopped say nothing of the claim', async () => {
+    const cutOff = { command: 'npm test', exitCode: null, timedOut: false, output: '' };
+    const { fields, requests } = await run(
+      {
+        attempts: [DONE],
+        verified: [cutOff],
+        on: (effect, fake) => {
+          if (effect === 'verify npm test') fake.stop('SIGINT');
+        },
+      },
+      VERIFY,
+    );
+    expect(fields.status).toBe('stopped');
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('hints', () => {
+  const HINT = 'The person you work for adds: Use npm.';
+  const prompts = (fake: FakePorts) =>
+    fake.requests.map(({ prompt }) => new TextDecoder().decode(prompt).includes(HINT));
+
+  test('that come while the agent works are told to the next iteration, once', async () => {
+    const fake = await run({ attempts: [WORK, WORK, DONE], hints: [['Use npm.']] });
+    expect(prompts(fake)).toEqual([false, true, false]);
+  });
+
+  test('that come in the delay are told to the iteration behind it', async () => {
+    const fake = await run({ attempts: [WORK, DONE], hints: [[], ['Use npm.']] });
+    expect(prompts(fake)).toEqual([false, true]);
+  });
+
+  test('are repeated to an attempt that is tried again', async () => {
+    const fake = await run({ attempts: [WORK, OVERLOADED, WORK, DONE], hints: [['Use npm.']] });
+    expect(prompts(fake)).toEqual([false, true, true, false]);
+  });
+
+  test('do not shorten the time by which a wait moves the deadline', async () => {
+    // The first is read behind the attempt, the second behind the wait.
+    const { requests } = await run({ attempts: [OVERLOADED, DONE], hints: [['A'], ['B']] });
+    expect(requests[1]?.taskDeadlineAt).toBe(laterBy(START, 1_800_500));
+  });
+});
+
 /** Scripts that end in every way there is. */
 const WAYS: readonly {
   readonly name: string;
@@ -174,6 +272,38 @@ const WAYS: readonly {
     ending: 'task_stalled',
     exitCode: 5,
     note: 'STALLED',
+  },
+  {
+    name: 'out of money',
+    attempts: [WORK, WORK],
+    changes: { maxCostUsd: 0.02 },
+    ending: 'task_budget_spent',
+    exitCode: 8,
+    note: 'BUDGET',
+  },
+  {
+    name: 'idle',
+    attempts: [withoutReport(1, 'boom'), withoutReport(1, 'boom')],
+    changes: { sameErrorLimit: 2 },
+    ending: 'task_stalled',
+    exitCode: 5,
+    note: 'STALLED',
+  },
+  {
+    name: 'aborted',
+    attempts: [answered('CANNOT BE DONE')],
+    changes: { abortPromise: 'CANNOT BE DONE' },
+    ending: 'task_failed',
+    exitCode: 1,
+    note: 'FAILED',
+  },
+  {
+    name: 'limited by its plan',
+    attempts: [errorReport("You've hit your limit · resets 3pm (UTC)", 429)],
+    changes: { maxWaitMs: 60_000 },
+    ending: 'task_usage_limited',
+    exitCode: 75,
+    note: 'LIMITED',
   },
   {
     name: 'limited',
@@ -436,6 +566,28 @@ describe('the prompt', () => {
 });
 
 describe('the agent', () => {
+  test('is handed its session and its budget', async () => {
+    const { requests } = await run(
+      { attempts: [WORK, DONE] },
+      { session: 'continue', maxCostUsd: 2 },
+    );
+    expect(requests.map((one) => [one.resumeSession, one.budgetUsd])).toEqual([
+      [null, 2],
+      ['session-1', 1.99],
+    ]);
+  });
+
+  test('that does not know its budget is started without it, and people are told', async () => {
+    const unknown = withoutReport(1, "error: unknown option '--max-budget-usd'");
+    const { requests, sayings, fields } = await run(
+      { attempts: [unknown, DONE] },
+      { maxCostUsd: 2 },
+    );
+    expect(requests.map(({ budgetUsd }) => budgetUsd)).toEqual([2, null]);
+    expect(sayings).toEqual([{ kind: 'flag-dropped', flag: '--max-budget-usd' }]);
+    expect(fields).toMatchObject({ status: 'completed', iterations_used: 1 });
+  });
+
   test('is told its iteration, its attempt and the deadline of the whole task', async () => {
     const { requests } = await run({ attempts: [WORK, OVERLOADED, DONE] });
     expect(
