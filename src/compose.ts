@@ -9,7 +9,12 @@ import { settingNames, snakeCase } from './core/settings.ts';
 import { newTaskState, type TaskState } from './core/task-state.ts';
 import { initialState } from './core/transition.ts';
 import type { AgentKind } from './effects/agent-kind.ts';
-import { type ChildOptions, childEnvironment, createAgentRunner } from './effects/agent-runner.ts';
+import {
+  type ChildOptions,
+  childEnvironment,
+  createAgentRunner,
+  type GuardedRunner,
+} from './effects/agent-runner.ts';
 import { claudeAgent } from './effects/claude-agent.ts';
 import { systemClock } from './effects/clock.ts';
 import { commandAgent } from './effects/command-agent.ts';
@@ -25,7 +30,7 @@ import { runShellCommand, type ShellOptions } from './effects/shell-command.ts';
 import { createStateStore, retirePrevious } from './effects/state-store.ts';
 import { watchSignals } from './effects/stop-requests.ts';
 import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
-import { createWorkspace, takeBaseline } from './effects/workspace.ts';
+import { createWorkspace, idleProtections, takeBaseline } from './effects/workspace.ts';
 import { StateTooNewError } from './errors.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import type { NoteWriter, Ports, Reporter, StopRequests } from './loop/ports.ts';
@@ -35,6 +40,7 @@ import {
   defaultLimitNotice,
   leftoverLine,
   previousRetired,
+  protectsNothing,
   sayingText,
 } from './report/messages.ts';
 import { renderNote } from './report/note.ts';
@@ -44,7 +50,7 @@ import type { View } from './report/view.ts';
 export { type ConfigText, findConfig, readNamedConfig } from './effects/config-search.ts';
 export { leaveHint } from './effects/hints.ts';
 export { planRun, type RunPlan } from './effects/run-plan.ts';
-export { taskExists } from './effects/task-folder.ts';
+export { taskStatus } from './effects/task-folder.ts';
 
 export interface RunOptions {
   readonly plan: RunPlan;
@@ -63,6 +69,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
   const paths = taskPaths(plan.stateDir, plan.taskId);
   const warn = (sentence: string): void => view.notice(withoutControls(sentence));
   const journal = createJournal(paths.eventsFile);
+  let runner: GuardedRunner | null = null;
   try {
     if (await retireOr(paths, warn)) warn(previousRetired(plan.taskId));
     if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
@@ -72,9 +79,12 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
       existing: plan.settings.watchExisting,
       donePath: plan.donePath,
       protect: policy.protect,
+      isOwn: ownFiles(plan),
     };
     const baseline = await takeBaseline(watch);
-    const git = policy.noProgressLimit === 0 ? null : gitProgress(plan, stops.signal);
+    for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
+    const isWatched = policy.noProgressLimit > 0 || policy.sameErrorLimit > 0;
+    const git = !isWatched ? null : gitProgress(plan, stops.signal);
     const gitBase = (await git?.mark()) ?? null;
     const task = newTask(plan, gitBase);
     const store = await createStateStore(
@@ -103,20 +113,21 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
       maxIterations: policy.maxIterations,
       stateFile: paths.stateFile,
     };
+    runner = createAgentRunner({
+      kind: agentKind(plan, options.agentPrefixArgs ?? []),
+      cwd: plan.cwd,
+      ...child,
+      logDir: paths.folder,
+      iterationTimeoutMs: policy.iterationTimeoutMs,
+      idleTimeoutMs: policy.idleTimeoutMs,
+      guardProgram: fileURLToPath(new URL('guard-program.js', import.meta.url)),
+      keepBackground: plan.settings.keepBackground,
+      logLimitBytes: plan.settings.logLimit,
+      onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
+      warn,
+    });
     const ports: Ports = {
-      agent: createAgentRunner({
-        kind: agentKind(plan, options.agentPrefixArgs ?? []),
-        cwd: plan.cwd,
-        ...child,
-        logDir: paths.folder,
-        iterationTimeoutMs: policy.iterationTimeoutMs,
-        idleTimeoutMs: policy.idleTimeoutMs,
-        guardProgram: fileURLToPath(new URL('guard-program.js', import.meta.url)),
-        keepBackground: plan.settings.keepBackground,
-        logLimitBytes: plan.settings.logLimit,
-        onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
-        warn,
-      }),
+      agent: runner,
       store,
       prompt:
         plan.promptFile === null
@@ -147,10 +158,20 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     const started = { kind: 'started' as const, at: systemClock.now(), prompt };
     return await runLoop(ports, initialState(task), started, policy);
   } finally {
+    runner?.dismissGuard();
     view.close();
     journal.close();
     stops.close();
   }
+}
+
+/** What ralph writes by itself: states, logs, and the notes of this and other loops. */
+function ownFiles({ stateDir, vault }: RunPlan): (file: string) => boolean {
+  const states = `${stateDir}${path.sep}`;
+  const notes = path.join(vault, 'Needs_Action');
+  return (file) =>
+    file.startsWith(states) ||
+    (path.dirname(file) === notes && /^RALPH_[A-Z]+_.+\.md$/.test(path.basename(file)));
 }
 
 /** The vault's own folders: what ralph moves there is no progress of the agent's. */

@@ -38,3 +38,13 @@ export class TaskNotFoundError extends Error {
     this.name = 'TaskNotFoundError';
   }
 }
+
+/** What was asked for does not go with how the task stands. */
+export class InvalidStateError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(taskId: string, status: string) {
+    super(`InvalidStateError: task '${taskId}' is ${status}; a hint reaches a running task only.`);
+    this.name = 'InvalidStateError';
+  }
+}

@@ -175,6 +175,7 @@ export function needsLook(policy: Policy): boolean {
     policy.until !== null ||
     policy.planFile !== null ||
     policy.protect.length > 0 ||
-    policy.noProgressLimit > 0
+    policy.noProgressLimit > 0 ||
+    policy.sameErrorLimit > 0
   );
 }

@@ -55,6 +55,11 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
       );
     }
   }
+  if (settings.abortPromise !== null && settings.abortPromise === settings.promise) {
+    problems.push(
+      `${sources.abortPromise.where} and ${sources.promise.where} are the same words; they have to differ.`,
+    );
+  }
   if (settings.minIterations > settings.maxIterations) {
     problems.push(
       `${sources.minIterations.where} (${settings.minIterations}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,

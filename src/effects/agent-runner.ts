@@ -34,8 +34,14 @@ export interface RunnerOptions extends ChildOptions {
   readonly warn: (sentence: string) => void;
 }
 
+/** A runner with a guard behind it, which stays until everything that was started is over. */
+export interface GuardedRunner extends AgentRunner {
+  /** Sends the guard away. To be called last, when nothing is left that it should end. */
+  dismissGuard(): void;
+}
+
 /** Starts the agent once an attempt, keeps its whole output, and knows what it left running. */
-export function createAgentRunner(options: RunnerOptions): AgentRunner {
+export function createAgentRunner(options: RunnerOptions): GuardedRunner {
   let guard: Guard | null = null;
   let leftovers: readonly LeftoverProcess[] = [];
   const alive = (): readonly LeftoverProcess[] => {
@@ -71,8 +77,8 @@ export function createAgentRunner(options: RunnerOptions): AgentRunner {
         hurry.removeEventListener('abort', killNow);
         options.onLeftovers('ended', open);
       }
-      guard?.farewell();
     },
+    dismissGuard: () => guard?.farewell(),
   };
 }
 

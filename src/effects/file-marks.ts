@@ -15,19 +15,31 @@ export interface FileMark {
 export type FileMarks = Readonly<Record<string, FileMark>>;
 
 /** Notes size and content of everything that matches now. */
-export async function markFiles(cwd: string, globs: readonly string[]): Promise<FileMarks> {
+export async function markFiles(
+  globs: readonly string[],
+  options: GlobOptions,
+): Promise<FileMarks> {
   const marks: Record<string, FileMark> = {};
-  for (const file of await filesThatMatch(cwd, globs)) {
+  for (const file of await filesThatMatch(globs, options)) {
     const mark = await markFile(file);
     if (mark !== null) marks[file] = mark;
   }
   return marks;
 }
 
-/** Regular files that match, links left out: a link could point at anything. */
+/** How files are looked for. */
+export interface GlobOptions {
+  readonly cwd: string;
+  /** Files that never match: ralph's own, which it writes while the task runs. */
+  readonly isOwn: (file: string) => boolean;
+  /** Whether `*` matches a leading dot too. */
+  readonly dot?: boolean;
+}
+
+/** Regular files that match, links left out: a link could point at anything. Absolute and sorted. */
 export async function filesThatMatch(
-  cwd: string,
   globs: readonly string[],
+  { cwd, isOwn, dot = false }: GlobOptions,
 ): Promise<readonly string[]> {
   if (globs.length === 0) return [];
   const found = await fastGlob([...globs], {
@@ -36,11 +48,11 @@ export async function filesThatMatch(
     onlyFiles: true,
     followSymbolicLinks: false,
     suppressErrors: true,
-    dot: false,
+    dot,
   });
   // `a (1).txt` is a pattern that does not match the file of that very name.
   const literal = globs.map((glob) => path.resolve(cwd, glob)).filter((file) => statsOf(file));
-  return [...new Set([...found, ...literal])].sort();
+  return [...new Set([...found, ...literal])].filter((file) => !isOwn(file)).sort();
 }
 
 /** Whether a regular file stands there whose content is not the marked one: size, then hash. */

@@ -8,13 +8,22 @@ export interface Journal {
   close(): void;
 }
 
+/** So often at most what the agent says or thinks is noted. */
+const ACTIVITY_EVERY_MS = 1_000;
+
 /** Opens the journal at the first event. One `write` a line, so that two drivers do not mix lines. */
 export function createJournal(file: string): Journal {
   let descriptor: number | null = null;
   let broken = false;
+  let activityAtMs = Number.NEGATIVE_INFINITY;
   return {
     append(event) {
       if (broken) return;
+      // An agent may say a thousand things a second; the logs have every byte of it.
+      if (event.event === 'agent_activity' && event.activity.kind !== 'tool') {
+        if (performance.now() - activityAtMs < ACTIVITY_EVERY_MS) return;
+        activityAtMs = performance.now();
+      }
       try {
         descriptor ??= openForAppend(file);
         writeSync(descriptor, `${JSON.stringify(event)}\n`);

@@ -1,6 +1,7 @@
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';
-import { rename, stat } from 'node:fs/promises';
+import { readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { parseObject, stringAt } from './json-fields.ts';
 import { makePrivateFolder } from './write-file.ts';
 
 /** Where a task's files lie below the state folder. */
@@ -68,7 +69,10 @@ export function openForAppend(file: string): number {
   return openSync(file, 'a', 0o600);
 }
 
-/** Whether a task that is not in the history has this id. */
-export async function taskExists(stateDir: string, taskId: string): Promise<boolean> {
-  return exists(taskPaths(stateDir, taskId).stateFile);
+/** The status of a task that is not in the history; null where there is none of this id. */
+export async function taskStatus(stateDir: string, taskId: string): Promise<string | null> {
+  const text = await readFile(taskPaths(stateDir, taskId).stateFile, 'utf8').catch(() => null);
+  if (text === null) return null;
+  const state = parseObject(text);
+  return (state === null ? null : stringAt(state, 'status')) ?? 'of unknown state';
 }

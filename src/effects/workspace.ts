@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { CommandResult, ProgressSigns } from '../core/completion.ts';
@@ -28,6 +29,8 @@ export interface WorkspaceRequest {
   /** Absolute path at which the watched file completes the task; null when none is watched. */
   readonly donePath: string | null;
   readonly protect: readonly string[];
+  /** Files that ralph itself writes while the task runs: they are no sign of anything. */
+  readonly isOwn: (file: string) => boolean;
   /** Absolute; null when there is none. */
   readonly planFile: string | null;
   readonly until: string | null;
@@ -44,17 +47,34 @@ export interface WorkspaceRequest {
 
 type BaselineRequest = Pick<
   WorkspaceRequest,
-  'cwd' | 'globs' | 'existing' | 'donePath' | 'protect'
+  'cwd' | 'globs' | 'existing' | 'donePath' | 'protect' | 'isOwn'
 >;
 
 /** Notes how the files stand at the task's start. */
 export async function takeBaseline(request: BaselineRequest): Promise<Baseline> {
-  const { cwd, globs, existing, donePath, protect } = request;
+  const { globs, existing, donePath } = request;
   return {
-    watched: existing ? {} : await markFiles(cwd, globs),
+    watched: existing ? {} : await markFiles(globs, request),
     done: donePath === null ? null : await markFile(donePath),
-    protected: await markFiles(cwd, protect),
+    protected: Object.assign({}, ...(await protectedMarks(request))),
   };
+}
+
+/** The patterns of `protect` that match no file: nothing is protected by them. */
+export async function idleProtections(request: BaselineRequest): Promise<readonly string[]> {
+  const marks = await protectedMarks(request);
+  return request.protect.filter((_, index) => Object.keys(marks[index] ?? {}).length === 0);
+}
+
+/** A judge may lie in a hidden folder, and a folder stands for all that is in it. */
+function protectedMarks({ cwd, protect, isOwn }: BaselineRequest): Promise<readonly FileMarks[]> {
+  return Promise.all(
+    protect.map((glob) => {
+      const isFolder = statSync(path.resolve(cwd, glob), { throwIfNoEntry: false })?.isDirectory();
+      const globs = isFolder === true ? [`${glob.replace(/\/+$/, '')}/**`] : [glob];
+      return markFiles(globs, { cwd, isOwn, dot: true });
+    }),
+  );
 }
 
 /** Looks at the files, the plan and the work tree after each iteration, against what was before. */
@@ -79,11 +99,11 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
       gitIsMarked = true;
       if (filesAreMarked) return;
       filesAreMarked = true;
-      before = await markFiles(cwd, request.globs);
+      before = await markFiles(request.globs, request);
       planBefore = await planOf(request.planFile);
     },
     async look() {
-      const matches = await filesThatMatch(cwd, request.globs);
+      const matches = await filesThatMatch(request.globs, request);
       const plan = await planOf(request.planFile);
       // Before `--until` runs: what that does is not the agent's either.
       const progress: ProgressSigns = {

@@ -39,6 +39,10 @@ export function commandFailed(flag: string, exitCode: number | null): string {
   return `${flag} ${exitCode === null ? 'was ended' : `exited with ${exitCode}`}.`;
 }
 
+export function protectsNothing(glob: string): string {
+  return `--protect '${glob}' matches no file, so nothing is protected by it.`;
+}
+
 export function previousRetired(taskId: string): string {
   return `An earlier run of ${taskId} was put into the history; this one starts afresh.`;
 }

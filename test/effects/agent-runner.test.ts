@@ -66,6 +66,7 @@ async function stage(
   const close = async () => {
     open = false;
     await runner.close(stops.hurry);
+    runner.dismissGuard();
   };
   onTestFinished(async () => {
     if (open) await close();

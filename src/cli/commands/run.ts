@@ -23,7 +23,7 @@ export async function runCommand(argv: readonly string[], help: () => string): P
     process.stdout.write(help());
     return 0;
   }
-  const startDir = process.cwd();
+  const startDir = startFolder();
   const collected = await collectSettings({ flags: flags.layer, env: process.env, startDir });
   const { settings } = collected;
   const planned = await planRun({
@@ -120,6 +120,15 @@ export async function viewFor(settings: Settings, agent: AgentName): Promise<Vie
   return allOf(views);
 }
 
+/** The folder ralph was started in may have been removed under it. */
+function startFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError(['The folder ralph was started in is gone; change to one that is there.']);
+  }
+}
+
 /** Job runners give terminals of no width at all, on which nothing can be drawn. */
 const NARROWEST_COLUMNS = 20;
 
@@ -139,19 +148,32 @@ const PASTEABLE_CHARS = 2_000;
 
 /** The command that runs the same task again, fit to be pasted into a shell. */
 function againCommand(flags: ReadFlags, plan: RunPlan): string {
-  const fromCopy =
-    plan.settings.prompt === '-' || (plan.settings.prompt?.length ?? 0) > PASTEABLE_CHARS;
   const words = [...flags.own];
-  if (fromCopy) {
-    for (const flag of ['--prompt', '-p']) {
-      const at = words.indexOf(flag);
-      if (at !== -1) words.splice(at, 2, '--prompt', '-');
-    }
-  }
-  if (!words.includes('--task-id')) words.push('--task-id', plan.taskId);
+  const isWritten = isPlainPrompt(flags, plan);
+  if (!isWritten) words.splice(0, words.length, ...withoutPrompt(words), '--prompt', '-');
+  if (flags.layer.taskId === undefined) words.push('--task-id', plan.taskId);
   if (flags.passthrough.length > 0) words.push('--', ...flags.passthrough);
-  const input = fromCopy ? ` < ${shellQuote(`${plan.stateDir}/${plan.taskId}/prompt.md`)}` : '';
+  const copy = `${plan.stateDir}/${plan.taskId}/prompt.md`;
+  const input = isWritten ? '' : ` < ${shellQuote(copy)}`;
   return `cd ${shellQuote(process.cwd())} && ralph run ${words.map(shellQuote).join(' ')}${input}`;
+}
+
+/** Whether the prompt stands in the flags as it is, or in a file that will still be there. */
+function isPlainPrompt(flags: ReadFlags, plan: RunPlan): boolean {
+  const { prompt } = plan.settings;
+  if (flags.layer.promptFile !== undefined) return plan.promptFile !== null;
+  return (
+    flags.layer.prompt !== undefined && prompt !== '-' && (prompt?.length ?? 0) <= PASTEABLE_CHARS
+  );
+}
+
+const PROMPT_FLAGS = ['--prompt', '-p', '--prompt-file'];
+
+function withoutPrompt(words: readonly string[]): readonly string[] {
+  return words.filter((word, index) => {
+    const isFlag = PROMPT_FLAGS.some((flag) => word === flag || word.startsWith(`${flag}=`));
+    return !isFlag && !PROMPT_FLAGS.includes(words[index - 1] ?? '');
+  });
 }
 
 function shellQuote(word: string): string {

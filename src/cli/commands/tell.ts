@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { leaveHint, taskExists } from '../../compose.ts';
+import { leaveHint, taskStatus } from '../../compose.ts';
 import { isTaskId } from '../../core/task-id.ts';
-import { TaskNotFoundError, UsageError } from '../../errors.ts';
+import { InvalidStateError, TaskNotFoundError, UsageError } from '../../errors.ts';
 
 export interface TellOptions {
   readonly vault?: string;
@@ -15,9 +15,9 @@ export async function tell(taskId: string, text: string, options: TellOptions): 
   const stateDir = path.resolve(
     options.stateDir ?? process.env.RALPH_STATE_DIR ?? path.join(vault, '.ralph_state'),
   );
-  if (!isTaskId(taskId) || !(await taskExists(stateDir, taskId))) {
-    throw new TaskNotFoundError(taskId, stateDir);
-  }
+  const status = isTaskId(taskId) ? await taskStatus(stateDir, taskId) : null;
+  if (status === null) throw new TaskNotFoundError(taskId, stateDir);
+  if (status !== 'running') throw new InvalidStateError(taskId, status);
   await leaveHint(path.join(stateDir, taskId), text, new Date().toISOString());
   process.stderr.write(`ralph: the next iteration of ${taskId} is told\n`);
   return 0;
