@@ -204,7 +204,7 @@ function shellOptions(plan: RunPlan, child: ChildOptions, stops: StopRequests): 
   };
 }
 
-/** The last command runs also where the loop was stopped; only a second request ends it. */
+/** The last command runs also where the loop was stopped. */
 function endCommand(
   plan: RunPlan,
   child: ChildOptions,
@@ -212,8 +212,12 @@ function endCommand(
 ): ((input: string) => Promise<CommandResult>) | null {
   const command = plan.settings.onEnd;
   if (command === null) return null;
-  const last: StopRequests = { signal: stops.hurry, hurry: stops.hurry, cause: () => null };
-  return (input) => runShellCommand(command, input, shellOptions(plan, child, last));
+  return (input) => {
+    // A request that stopped the loop is answered already: it takes another one to end this too.
+    const signal = stops.signal.aborted ? stops.hurry : stops.signal;
+    const last: StopRequests = { signal, hurry: stops.hurry, cause: () => null };
+    return runShellCommand(command, input, shellOptions(plan, child, last));
+  };
 }
 
 /** The settings as they were resolved, each with its source, under their configuration keys. */

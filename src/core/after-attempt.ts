@@ -1,13 +1,12 @@
 import { type AttemptFacts, addUsage, outputOf } from './attempt.ts';
 import { classify } from './classify.ts';
 import { judgeMessage, NOTHING_SEEN, needsLook } from './completion.ts';
-import { end, endStopped } from './ending.ts';
+import { endStopped } from './ending.ts';
 import { judge } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { oneLine } from './material.ts';
-import { BUDGET_FLAG, endBudget, endByTime, startAttempt, waitUntil } from './next-iteration.ts';
 import { describeOutcome, isCounted, type Outcome } from './outcome.ts';
-import { backOffMs, type Policy, SLOWEST_RETRY_MS } from './policy.ts';
+import type { Policy } from './policy.ts';
 import type { PromiseVerdict } from './promise.ts';
 import { ownTexts } from './prompt.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type TaskState,
   withError,
 } from './task-state.ts';
+import { beginAfresh, endUsedUp, fatal, tryAgain, waitForReset } from './try-again.ts';
 
 type AttemptEnded = Extract<LoopEvent, { kind: 'attempt-ended' }>;
 type NotCounted = Exclude<Outcome, { kind: 'answered' | 'bounded' | 'timed-out' | 'errored' }>;
@@ -137,162 +137,6 @@ function notCounted(
     case 'fatal':
       return fatal(state, outcome, event.at, policy);
   }
-}
-
-/** Nothing is waited for or tried again without money or time to go on with. */
-function endUsedUp(state: LoopState, at: string, policy: Policy): Transition | null {
-  const isLate = msBetween(at, state.task.timeout_at) <= 0;
-  return endBudget(state, at, policy) ?? (isLate ? endByTime(state, at) : null);
-}
-
-/**
- * A passing fault: quick tries first, then one every five minutes, until `maxWaitMs` of those have
- * brought nothing.
- */
-function tryAgain(
-  state: LoopState,
-  outcome: Extract<Outcome, { kind: 'transient' }>,
-  event: AttemptEnded,
-  policy: Policy,
-): Transition {
-  const { at } = event;
-  const transientAttempts = state.trouble.transientAttempts + 1;
-  const quick = transientAttempts <= policy.retries;
-  const outageSince = quick ? null : (state.trouble.outageSince ?? at);
-  const delayMs = quick ? backOffMs(transientAttempts, event.random) : SLOWEST_RETRY_MS;
-  if (outageSince !== null && msBetween(outageSince, at) + delayMs > policy.maxWaitMs) {
-    return end(state, at, {
-      status: 'usage_limited',
-      exitReason: 'outage',
-      event: 'task_usage_limited',
-      evidence: null,
-      note: 'LIMITED',
-      error: outcome.message,
-      until: null,
-    });
-  }
-  const waiting = waitUntil(
-    { ...state, trouble: { ...state.trouble, transientAttempts, outageSince } },
-    at,
-    { kind: quick ? 'back-off' : 'outage', until: laterBy(at, delayMs) },
-  );
-  const retry = {
-    event: 'agent_retry' as const,
-    iteration: state.task.current_iteration,
-    attempt: state.task.attempt,
-    by: 'ralph' as const,
-    status: outcome.status,
-    delay_ms: delayMs,
-    error: outcome.message,
-  };
-  return { ...waiting, actions: [{ kind: 'publish', body: retry }, ...waiting.actions] };
-}
-
-/** The session is forgotten, and what it knew comes back as context. */
-function beginAfresh(state: LoopState, at: string, policy: Policy): Transition {
-  const task = { ...state.task, session_id: null };
-  return startAttempt({ ...state, task }, task.current_iteration, task.attempt + 1, at, policy);
-}
-
-/** The reset as the service tells it is a little early at times. */
-const RESET_MARGIN_MS = 1_000;
-const FIRST_LIMIT_WAIT_MS = 30_000;
-const LONGEST_LIMIT_WAIT_MS = 30 * 60_000;
-
-/**
- * A plan limit: waits for its reset. A reset that has passed already, an answer that is limited again
- * at once, or no time at all is met with growing pauses, so that nothing spins.
- */
-function waitForReset(
-  state: LoopState,
-  outcome: Extract<Outcome, { kind: 'usage-limited' }>,
-  { at, facts }: AttemptEnded,
-  policy: Policy,
-): Transition {
-  const { resetsAt, message } = outcome;
-  // An attempt that was let work first has met a new limit.
-  const hasWorked = facts.usage.output_tokens > 0;
-  const limitedInARow = hasWorked ? 1 : state.trouble.limitedInARow + 1;
-  const limitedSince = (hasWorked ? null : state.trouble.limitedSince) ?? at;
-  const isAhead = resetsAt !== null && msBetween(at, resetsAt) > 0;
-  const pauses = limitedInARow - (isAhead ? 1 : 0);
-  const pauseMs =
-    pauses === 0 ? 0 : Math.min(LONGEST_LIMIT_WAIT_MS, FIRST_LIMIT_WAIT_MS * 2 ** (pauses - 1));
-  const resetMs = isAhead && resetsAt !== null ? msBetween(at, resetsAt) + RESET_MARGIN_MS : 0;
-  const waitMs = Math.max(pauseMs, resetMs);
-  const until = laterBy(at, waitMs);
-  if (msBetween(limitedSince, until) > policy.maxWaitMs) {
-    return end(state, at, {
-      status: 'usage_limited',
-      exitReason: 'usage_limit',
-      event: 'task_usage_limited',
-      evidence: null,
-      note: 'LIMITED',
-      error: message,
-      until: resetsAt,
-    });
-  }
-  const trouble = { ...state.trouble, limitedInARow, limitedSince };
-  const waiting = waitUntil({ ...state, trouble }, at, { kind: 'usage-limit', until });
-  const iteration = state.task.current_iteration;
-  const body = { event: 'usage_limit_wait' as const, iteration, until };
-  return { ...waiting, actions: [{ kind: 'publish', body }, ...waiting.actions] };
-}
-
-const FATAL_RETRIES = 3;
-const FATAL_RETRY_MS = 60_000;
-
-function fatal(
-  state: LoopState,
-  outcome: Extract<Outcome, { kind: 'fatal' }>,
-  at: string,
-  policy: Policy,
-): Transition {
-  const { droppedFlags } = state.trouble;
-  const isOurFlag = outcome.cause === 'bad-option' && outcome.message.includes(BUDGET_FLAG);
-  if (isOurFlag && policy.maxCostUsd !== null && !droppedFlags.includes(BUDGET_FLAG)) {
-    const without = { ...state.trouble, droppedFlags: [...droppedFlags, BUDGET_FLAG] };
-    const again = startAttempt(
-      { ...state, trouble: without },
-      state.task.current_iteration,
-      state.task.attempt + 1,
-      at,
-      policy,
-    );
-    const said = {
-      kind: 'say' as const,
-      what: { kind: 'flag-dropped' as const, flag: BUDGET_FLAG },
-    };
-    return { ...again, actions: [said, ...again.actions] };
-  }
-  // What worked before may be away for a moment: an update of the agent, a token being renewed.
-  const mayPass = outcome.cause === 'agent-not-found' || outcome.cause === 'not-logged-in';
-  if (mayPass && state.hasAnswered && state.trouble.fatalRetries < FATAL_RETRIES) {
-    const waiting = waitUntil(
-      { ...state, trouble: { ...state.trouble, fatalRetries: state.trouble.fatalRetries + 1 } },
-      at,
-      { kind: 'recheck', until: laterBy(at, FATAL_RETRY_MS) },
-    );
-    const retry = {
-      event: 'agent_retry' as const,
-      iteration: state.task.current_iteration,
-      attempt: state.task.attempt,
-      by: 'ralph' as const,
-      status: null,
-      delay_ms: FATAL_RETRY_MS,
-      error: describeOutcome(outcome),
-    };
-    return { ...waiting, actions: [{ kind: 'publish', body: retry }, ...waiting.actions] };
-  }
-  return end(state, at, {
-    status: 'failed',
-    exitReason: `failed:${outcome.cause}`,
-    event: 'task_failed',
-    evidence: null,
-    note: 'FAILED',
-    error: outcome.message,
-    until: null,
-  });
 }
 
 function exitCodeOf({ end }: AttemptFacts): number | null {

@@ -1,9 +1,31 @@
 import type { Ending, LoopState, StopCause, Transition } from './machine.ts';
-import { msBetween } from './task-state.ts';
+import { type EndedStatus, msBetween } from './task-state.ts';
+
+/** What each ending is called outside, and the note it leaves. A new ending is one more row. */
+const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
+  completed: { event: 'task_completed', note: null },
+  failed: { event: 'task_failed', note: 'FAILED' },
+  timeout: { event: 'task_timeout', note: 'TIMEOUT' },
+  max_iterations_reached: { event: 'max_iterations_reached', note: 'EXHAUSTED' },
+  stalled: { event: 'task_stalled', note: 'STALLED' },
+  budget_spent: { event: 'task_budget_spent', note: 'BUDGET' },
+  usage_limited: { event: 'task_usage_limited', note: 'LIMITED' },
+  stopped: { event: 'task_stopped', note: null },
+};
+
+type HowItEnded = Pick<Ending, 'status' | 'exitReason'> &
+  Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
 
 /** Ends the loop: the state says so first, then the world is told. */
-export function end(state: LoopState, at: string, ending: Ending): Transition {
+export function end(state: LoopState, at: string, how: HowItEnded): Transition {
   const { task } = state;
+  const ending: Ending = {
+    evidence: null,
+    error: null,
+    until: null,
+    ...ENDINGS[how.status],
+    ...how,
+  };
   return {
     state: {
       ...state,
@@ -31,10 +53,5 @@ export function endStopped(state: LoopState, at: string, by: StopCause): Transit
   return end(state, at, {
     status: 'stopped',
     exitReason: `stopped:${by}`,
-    event: 'task_stopped',
-    evidence: null,
-    note: null,
-    error: null,
-    until: null,
   });
 }

@@ -67,11 +67,6 @@ export function goOn(state: LoopState, at: string, policy: Policy): Transition {
     return end(state, at, {
       status: 'max_iterations_reached',
       exitReason: 'max_iterations',
-      event: 'max_iterations_reached',
-      evidence: null,
-      note: 'EXHAUSTED',
-      error: null,
-      until: null,
     });
   }
   const rested: LoopState = {
@@ -99,11 +94,6 @@ export function endByTime(state: LoopState, at: string): Transition {
   return end(state, at, {
     status: 'timeout',
     exitReason: 'timeout',
-    event: 'task_timeout',
-    evidence: null,
-    note: 'TIMEOUT',
-    error: null,
-    until: null,
   });
 }
 
@@ -118,11 +108,7 @@ export function endBudget(state: LoopState, at: string, policy: Policy): Transit
   return end(state, at, {
     status: 'budget_spent',
     exitReason: 'budget',
-    event: 'task_budget_spent',
-    evidence: null,
-    note: 'BUDGET',
     error: `$${spent.toFixed(2)} of $${maxCostUsd.toFixed(2)} are spent`,
-    until: null,
   });
 }
 
@@ -139,9 +125,6 @@ export function endUsage(
   return end(state, at, {
     status: 'usage_limited',
     exitReason: 'max_usage',
-    event: 'task_usage_limited',
-    evidence: null,
-    note: 'LIMITED',
     error: `${Math.round(used * 100)} % of the account's usage limit are used, and --max-usage is ${maxUsagePercent}`,
     until: rateLimit?.resetsAt ?? null,
   });

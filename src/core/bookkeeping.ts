@@ -1,0 +1,100 @@
+import { outputOf } from './attempt.ts';
+import { afterIteration } from './breaker.ts';
+import type { Sightings } from './completion.ts';
+import type { Held } from './gates.ts';
+import { type Judged, openRefusals } from './judged.ts';
+import type { Answer, LoopState } from './machine.ts';
+import { describeOutcome, isCounted } from './outcome.ts';
+import { type ProgressReport, readProgressReport } from './progress-report.ts';
+import type { OwnText } from './promise.ts';
+import type { Carry, Missing } from './prompt.ts';
+import { type Progress, withIteration } from './task-state.ts';
+
+/** Writes the iteration down: its record, its streaks, its progress, what the next one is told. */
+export function record(
+  state: LoopState,
+  answer: Answer,
+  sightings: Sightings,
+  judged: Judged,
+  { signals, report }: { readonly signals: number; readonly report: ProgressReport | null },
+): LoopState {
+  const { facts, outcome } = answer;
+  const { git, watched } = sightings.progress;
+  const signs = [
+    git === null ? null : git.commits > 0 || git.filesChanged > 0,
+    watched,
+    report === null ? null : report.done > (state.task.progress?.steps_completed ?? 0),
+  ].filter((sign) => sign !== null);
+  const error = isCounted(outcome) && outcome.kind !== 'answered' && outcome.kind !== 'bounded';
+  const held = judged.kind === 'held' ? judged.held : null;
+  // An iteration that is asked to check and not to go on moves nothing, and should not.
+  const progress = signs.length === 0 || held?.gate === 'confirm' ? null : signs.includes(true);
+  const task = withIteration(state.task, {
+    ...answer.record,
+    completed: judged.kind === 'passed',
+    files_changed: git?.filesChanged ?? null,
+  });
+  return {
+    ...state,
+    task: {
+      ...task,
+      progress: report === null ? task.progress : progressOf(report),
+      breaker: afterIteration(task.breaker, {
+        progress,
+        error: error ? describeOutcome(outcome) : null,
+      }),
+    },
+    carry: carryFrom(answer, held),
+    finalMessage: facts.finalMessage,
+    streaks: {
+      signals,
+      refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
+      confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
+    },
+  };
+}
+
+/** What the agent reports; the example that the prompt gives, said back, is no report. */
+export function readOwnReport({ facts }: Answer, own: readonly OwnText[]): ProgressReport | null {
+  const report = readProgressReport(facts.finalMessage ?? '');
+  if (report === null) return null;
+  const examples = own
+    .filter(({ kind }) => kind === 'sentence-wise')
+    .map(({ text }) => readProgressReport(text));
+  return examples.some((example) => isSameReport(example, report)) ? null : report;
+}
+
+function isSameReport(one: ProgressReport | null, other: ProgressReport): boolean {
+  return one?.done === other.done && one.total === other.total && one.step === other.step;
+}
+
+function progressOf({ done, total, step }: ProgressReport): Progress {
+  return {
+    steps_total: total,
+    steps_completed: done,
+    current_step: step,
+    percentage: Math.round((1_000 * done) / total) / 10,
+  };
+}
+
+function carryFrom(answer: Answer, held: Held | null): Carry {
+  const { facts, outcome, verdict } = answer;
+  const missing: Missing[] = [];
+  const isHeldForTools = held?.gate === 'refused-tools';
+  const refused = isHeldForTools ? held.tools : openRefusals(answer);
+  if (isCounted(outcome) && outcome.kind !== 'answered') {
+    missing.push({ kind: 'not-ended-well', outcome });
+  }
+  if (verdict.kind === 'near-miss') {
+    missing.push({ kind: 'near-miss', line: verdict.line, why: verdict.why });
+  }
+  if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
+  if (refused.length > 0) {
+    const verified = isHeldForTools ? held.verified : null;
+    missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });
+  }
+  if (outcome.kind === 'answered' && /\?\s*$/.test(facts.finalMessage ?? '')) {
+    missing.push({ kind: 'question' });
+  }
+  return { output: outputOf(facts), wasCut: facts.end.kind === 'cut', missing, hints: [] };
+}
