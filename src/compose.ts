@@ -2,10 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CommandResult, describeCompletion } from './core/completion.ts';
-import type { RalphEvent } from './core/events.ts';
 import { oneLine, withoutControls } from './core/material.ts';
 import { describeMissing, verifyOutput } from './core/prompt.ts';
-import { settingNames, snakeCase } from './core/settings.ts';
 import { newTaskState, type TaskState } from './core/task-state.ts';
 import { initialState } from './core/transition.ts';
 import type { AgentKind } from './effects/agent-kind.ts';
@@ -30,14 +28,16 @@ import { runShellCommand, type ShellOptions } from './effects/shell-command.ts';
 import { createStateStore, retirePrevious } from './effects/state-store.ts';
 import { watchSignals } from './effects/stop-requests.ts';
 import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
+import { settingsJson } from './effects/task-settings.ts';
+import { ownFiles, VAULT_FOLDERS } from './effects/vault-folders.ts';
 import { createWorkspace, idleProtections, takeBaseline } from './effects/workspace.ts';
 import { StateTooNewError } from './errors.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import type { NoteWriter, Ports, Reporter, StopRequests } from './loop/ports.ts';
 import { type RunEnd, runLoop } from './loop/run-loop.ts';
+import { defaultLimitHint } from './report/default-limit.ts';
 import {
   commandFailed,
-  defaultLimitNotice,
   leftoverLine,
   previousRetired,
   protectsNothing,
@@ -79,7 +79,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
       existing: plan.settings.watchExisting,
       donePath: plan.donePath,
       protect: policy.protect,
-      isOwn: ownFiles(plan),
+      isOwn: ownFiles(plan.vault, plan.stateDir),
     };
     const baseline = await takeBaseline(watch);
     for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
@@ -96,7 +96,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
       },
       warn,
     );
-    const hint = defaultLimitHint(plan, warn);
+    const hint = defaultLimitHint(plan.sources, warn);
     const reporter: Reporter = {
       publish(event) {
         journal.append(event);
@@ -165,26 +165,6 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
   }
 }
 
-/** What ralph writes by itself: states, logs, and the notes of this and other loops. */
-function ownFiles({ stateDir, vault }: RunPlan): (file: string) => boolean {
-  const states = `${stateDir}${path.sep}`;
-  const notes = path.join(vault, 'Needs_Action');
-  return (file) =>
-    file.startsWith(states) ||
-    (path.dirname(file) === notes && /^RALPH_[A-Z]+_.+\.md$/.test(path.basename(file)));
-}
-
-/** The vault's own folders: what ralph moves there is no progress of the agent's. */
-const VAULT_FOLDERS = [
-  'Needs_Action',
-  'In_Progress',
-  'Pending_Approval',
-  'Approved',
-  'Rejected',
-  'Done',
-  'Quarantine',
-];
-
 function gitProgress(plan: RunPlan, signal: AbortSignal): GitProgress {
   const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));
   return createGitProgress({
@@ -218,17 +198,6 @@ function endCommand(
     const last: StopRequests = { signal, hurry: stops.hurry, cause: () => null };
     return runShellCommand(command, input, shellOptions(plan, child, last));
   };
-}
-
-/** The settings as they were resolved, each with its source, under their configuration keys. */
-function settingsJson(plan: RunPlan): string {
-  const settings = Object.fromEntries(
-    settingNames().map((name) => [
-      snakeCase(name),
-      { value: plan.settings[name], source: plan.sources[name].where },
-    ]),
-  );
-  return `${JSON.stringify({ settings, passthrough: plan.passthrough }, null, 2)}\n`;
 }
 
 /** An older task that cannot be put away must not keep a new one from running. */
@@ -268,25 +237,6 @@ function newTask(plan: RunPlan, gitBase: string | null): TaskState {
     },
     systemClock.now(),
   );
-}
-
-/** Names the flag once, where a limit passes that nobody chose. */
-function defaultLimitHint(
-  { sources }: RunPlan,
-  warn: (sentence: string) => void,
-): (event: RalphEvent) => void {
-  let isSaid = false;
-  return (event) => {
-    if (isSaid) return;
-    const isIteration = event.event === 'task_iterated' && event.outcome === 'timed-out';
-    const isTask = event.event === 'task_timeout';
-    const limit = isIteration ? 'iteration' : isTask ? 'task' : null;
-    if (limit === null) return;
-    const source = limit === 'iteration' ? sources.iterationTimeout : sources.timeout;
-    if (source.kind !== 'default') return;
-    isSaid = true;
-    warn(defaultLimitNotice(limit));
-  };
 }
 
 /** A new kind of agent is one more line here. */

@@ -1,0 +1,21 @@
+import path from 'node:path';
+
+/** The vault's own folders: what ralph moves there is no progress of the agent's. */
+export const VAULT_FOLDERS = [
+  'Needs_Action',
+  'In_Progress',
+  'Pending_Approval',
+  'Approved',
+  'Rejected',
+  'Done',
+  'Quarantine',
+];
+
+/** What ralph writes by itself: states, logs, and the notes of this and other loops. */
+export function ownFiles(vault: string, stateDir: string): (file: string) => boolean {
+  const states = `${stateDir}${path.sep}`;
+  const notes = path.join(vault, 'Needs_Action');
+  return (file) =>
+    file.startsWith(states) ||
+    (path.dirname(file) === notes && /^RALPH_[A-Z]+_.+\.md$/.test(path.basename(file)));
+}

@@ -1,0 +1,22 @@
+import type { RalphEvent } from '../core/events.ts';
+import type { Sources } from '../core/setting-source.ts';
+import { defaultLimitNotice } from './messages.ts';
+
+/** Names the flag once, where a limit passes that nobody chose. */
+export function defaultLimitHint(
+  sources: Sources,
+  warn: (sentence: string) => void,
+): (event: RalphEvent) => void {
+  let isSaid = false;
+  return (event) => {
+    if (isSaid) return;
+    const isIteration = event.event === 'task_iterated' && event.outcome === 'timed-out';
+    const isTask = event.event === 'task_timeout';
+    const limit = isIteration ? 'iteration' : isTask ? 'task' : null;
+    if (limit === null) return;
+    const source = limit === 'iteration' ? sources.iterationTimeout : sources.timeout;
+    if (source.kind !== 'default') return;
+    isSaid = true;
+    warn(defaultLimitNotice(limit));
+  };
+}
