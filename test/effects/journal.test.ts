@@ -24,6 +24,23 @@ describe('the journal', () => {
     );
   });
 
+  it('does not grow with every word of a talkative agent, and notes every tool', async () => {
+    const file = join(await tempFolder(), 'events.jsonl');
+    const journal = createJournal(file);
+    const said = { kind: 'text', text: 'And another thing.' } as const;
+    const did = { kind: 'tool', tool: 'Bash', target: 'npm test' } as const;
+    for (let turn = 0; turn < 5_000; turn += 1) {
+      for (const activity of turn % 50 === 0 ? [said, did] : [said]) {
+        const body = { event: 'agent_activity', iteration: 1, activity } as const;
+        journal.append(stamped(body, '2026-01-02T03:04:05.678Z', 'T1'));
+      }
+    }
+    journal.close();
+    const text = readFileSync(file, 'utf8');
+    expect(text.match(/"tool"/g)?.length).toBe(200);
+    expect(text.split('\n').length).toBeLessThan(1_000);
+  });
+
   it('is for its owner alone', async () => {
     const folder = join(await tempFolder(), 'state');
     const journal = createJournal(join(folder, 'events.jsonl'));
