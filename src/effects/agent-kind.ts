@@ -54,7 +54,7 @@ export interface AgentReader {
 }
 
 /** The facts of an attempt that come from standard output. */
-type ReaderFacts = Pick<
+export type ReaderFacts = Pick<
   AttemptFacts,
   | 'result'
   | 'finalMessage'

@@ -1,4 +1,5 @@
-import type { AttemptFacts, ResultFacts, Usage } from '../core/attempt.ts';
+import type { ResultFacts, Usage } from '../core/attempt.ts';
+import type { ReaderFacts } from './agent-kind.ts';
 import { type ConversationListeners, createConversation } from './claude-conversation.ts';
 import {
   isFromModel,
@@ -27,25 +28,8 @@ export interface ClaudeStreamListeners extends ConversationListeners {
   readonly onResult?: ((result: ResultFacts) => void) | undefined;
 }
 
-/** The facts of an attempt that come from the stream alone. */
-type StreamedFacts = Pick<
-  AttemptFacts,
-  | 'result'
-  | 'finalMessage'
-  | 'partialOutput'
-  | 'retries'
-  | 'endedInRetry'
-  | 'rateLimit'
-  | 'usage'
-  | 'turns'
-  | 'tools'
-  | 'refused'
-  | 'sessionId'
-  | 'skippedLines'
->;
-
 /** What the stream showed. */
-interface ClaudeStreamFacts extends StreamedFacts {
+interface ClaudeStreamFacts extends ReaderFacts {
   /** All retries, of which `retries` holds the last 50. */
   readonly retryCount: number;
   /** `assistant`, `system/api_retry`, …; null before the first event. */
