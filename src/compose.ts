@@ -29,7 +29,7 @@ import { createStateStore, retirePrevious } from './effects/state-store.ts';
 import { watchSignals } from './effects/stop-requests.ts';
 import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
 import { settingsJson } from './effects/task-settings.ts';
-import { ownFiles, VAULT_FOLDERS } from './effects/vault-folders.ts';
+import { leadsOut, ownFiles, VAULT_FOLDERS } from './effects/vault-folders.ts';
 import { createWorkspace, idleProtections, takeBaseline } from './effects/workspace.ts';
 import { StateTooNewError } from './errors.ts';
 import { exitCodeFor } from './exit-codes.ts';
@@ -295,6 +295,7 @@ function noteWriter(
       });
       const folder = path.join(plan.vault, 'Needs_Action');
       try {
+        if (leadsOut(folder, plan.vault)) throw new Error(`${folder} leads out of the vault`);
         return await writeNote({
           folder,
           reason: ending.note ?? 'FAILED',

@@ -9,6 +9,7 @@ import { agentOf, settingsProblems } from '../core/settings-problems.ts';
 import { shellWords } from '../core/shell-words.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';
 import { promptProblem } from './prompt-source.ts';
+import { leadsOut } from './vault-folders.ts';
 
 /** What a run is asked for, before anything of it is looked at. */
 export interface RunRequest {
@@ -62,6 +63,12 @@ export async function planRun(
     problems.push(`${request.sources.cwd.where} expects an existing folder; found none at ${cwd}.`);
   if (existsSync(vault) && !isFolder(vault)) {
     problems.push(`${request.sources.vault.where} expects a folder; ${vault} is something else.`);
+  }
+  const ownStateDir = path.join(vault, '.ralph_state');
+  if (settings.stateDir === null && leadsOut(ownStateDir, vault)) {
+    problems.push(
+      `${ownStateDir} is a link that leads out of the vault; remove it, or name the folder with --state-dir.`,
+    );
   }
   const taskId = settings.taskId ?? request.newTaskId();
   if (!isTaskId(taskId)) problems.push(`--task-id expects ${TASK_ID_RULE}; found '${taskId}'.`);
@@ -118,10 +125,7 @@ export async function planRun(
     // A pipe, as of a process substitution, can be read once only.
     promptFile: promptFile !== null && isRegularFile(promptFile) ? promptFile : null,
     vault,
-    stateDir:
-      settings.stateDir === null
-        ? path.join(vault, '.ralph_state')
-        : path.resolve(cwd, settings.stateDir),
+    stateDir: settings.stateDir === null ? ownStateDir : path.resolve(cwd, settings.stateDir),
     cwd,
     env: request.env,
     taskTimeoutMs: settings.timeout,

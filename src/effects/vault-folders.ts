@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /** The vault's own folders: what ralph moves there is no progress of the agent's. */
@@ -18,4 +19,16 @@ export function ownFiles(vault: string, stateDir: string): (file: string) => boo
   return (file) =>
     file.startsWith(states) ||
     (path.dirname(file) === notes && /^RALPH_[A-Z]+_.+\.md$/.test(path.basename(file)));
+}
+
+/** Whether a folder of the vault is a link to somewhere else: nothing is written through it. */
+export function leadsOut(folder: string, vault: string): boolean {
+  try {
+    const root = realpathSync(vault);
+    const real = realpathSync(folder);
+    return real !== root && !real.startsWith(`${root}${path.sep}`);
+  } catch {
+    // Not there yet: it will be made as a folder.
+    return false;
+  }
 }

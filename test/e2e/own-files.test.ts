@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { untilDead } from '../helpers/processes.ts';
@@ -71,6 +71,22 @@ test('--on-end is ended as well when ralph is killed', async () => {
   process.kill(ralph.pid, 'SIGKILL');
   await ralph.ended;
   await untilDead(pid);
+});
+
+test('nothing is written through a link that leads out of the vault', async () => {
+  const scene = await makeScene([WORKING]);
+  const outside = path.join(scene.folder, '..', 'outside');
+  mkdirSync(outside);
+  symlinkSync(outside, path.join(scene.folder, '.ralph_state'));
+  const refused = await scene.run(['-n', '1']);
+  expect(refused.exitCode).toBe(2);
+  expect(refused.stderr).toMatch(/\.ralph_state is a link that leads out of the vault/);
+
+  symlinkSync(outside, path.join(scene.folder, 'Needs_Action'));
+  const { exitCode, stderr } = await scene.run(['-n', '1', '--state-dir', 'kept']);
+  expect(exitCode).toBe(3);
+  expect(stderr).toMatch(/note for a human could not be written: .*leads out of the vault/);
+  expect(readdirSync(outside)).toEqual([]);
 });
 
 test('a hint for a task that has ended is refused', async () => {
