@@ -37,7 +37,7 @@ export function hintBox(taskFolder: string): Requests {
 /** Leaves a hint for a running task. Rejects with the system's error. */
 export async function leaveHint(taskFolder: string, text: string, at: string): Promise<void> {
   const folder = path.join(taskFolder, FOLDER);
-  await makePrivateFolder(folder);
+  makePrivateFolder(folder);
   const stamp = at.replace(/\D/g, '');
   await writeFileAtomic(path.join(folder, `tell-${stamp}-${randomUUID()}.md`), text);
 }

@@ -19,7 +19,7 @@ export async function writeNote(note: NoteFile): Promise<string> {
   const prefix = `RALPH_${note.reason}_${note.taskId}_`;
   const stamp = note.at.replace(/\.\d+/, '').replace(/[^0-9TZ]/g, '');
   const file = path.join(note.folder, `${prefix}${stamp}.md`);
-  await retryBusy(() => makePrivateFolder(note.folder));
+  await retryBusy(async () => makePrivateFolder(note.folder));
   await writeFileAtomic(file, note.text);
   for (const name of await readdir(note.folder)) {
     const isOlder = name.startsWith(prefix) && /^\d{8}T\d{6}Z\.md$/.test(name.slice(prefix.length));

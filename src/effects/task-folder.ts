@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { openSync, writeFileSync } from 'node:fs';
 import { readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { parseObject, stringAt } from './json-fields.ts';
@@ -27,7 +27,7 @@ export function taskPaths(stateDir: string, taskId: string): TaskPaths {
 
 /** Makes the state folder, which hides itself from git, and the task's own folder in it. */
 export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
-  await makePrivateFolder(paths.folder);
+  makePrivateFolder(paths.folder);
   try {
     writeFileSync(path.join(paths.stateDir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
   } catch {
@@ -37,7 +37,7 @@ export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
 
 /** Moves a task's state and folder to the history under `name`; whatever is there keeps its own. */
 export async function moveToHistory(paths: TaskPaths, name: string): Promise<TaskPaths> {
-  await makePrivateFolder(paths.history);
+  makePrivateFolder(paths.history);
   let free = name;
   for (let number = 2; await isTaken(paths.history, free); number += 1) free = `${name}.${number}`;
   const moved: TaskPaths = {
@@ -65,7 +65,7 @@ export async function exists(file: string): Promise<boolean> {
 
 /** Opens a file for appending, for its owner alone. Throws the system's error. */
 export function openForAppend(file: string): number {
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  makePrivateFolder(path.dirname(file));
   return openSync(file, 'a', 0o600);
 }
 

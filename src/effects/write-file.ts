@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdirSync, statSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import pRetry from 'p-retry';
 
@@ -59,7 +60,27 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.close();
 }
 
-/** Makes a folder and its parents; its own mode is for the owner alone. */
-export async function makePrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+/**
+ * Makes a folder and its parents, for the owner alone; one that is there stays as it is. Throws the
+ * system's error. Step by step, since Node's recursive mkdir never returns where a parent that exists
+ * answers "not there", as /proc does.
+ */
+export function makePrivateFolder(folder: string): void {
+  try {
+    makeOne(folder);
+  } catch (error) {
+    const parent = path.dirname(folder);
+    if (errorCode(error) !== 'ENOENT' || parent === folder) throw error;
+    makePrivateFolder(parent);
+    makeOne(folder);
+  }
+}
+
+/** Another ralph may be making the same one at this moment. */
+function makeOne(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST' || !statSync(folder).isDirectory()) throw error;
+  }
 }

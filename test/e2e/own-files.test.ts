@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { untilDead } from '../helpers/processes.ts';
@@ -88,6 +88,18 @@ test('nothing is written through a link that leads out of the vault', async () =
   expect(stderr).toMatch(/note for a human could not be written: .*leads out of the vault/);
   expect(readdirSync(outside)).toEqual([]);
 });
+
+// Node's own recursive mkdir never comes back from there.
+test.runIf(existsSync('/proc/self'))(
+  'a vault that cannot be made is said, and nothing spins',
+  async () => {
+    const scene = await makeScene([WORKING]);
+    const { exitCode, stderr } = await scene.run(['-n', '1', '--vault', '/proc/nope/vault']);
+    expect(exitCode).toBe(3);
+    expect(stderr.match(/The state cannot be kept/g)).toHaveLength(1);
+    expect(stderr).toMatch(/note for a human could not be written/);
+  },
+);
 
 test('a hint for a task that has ended is refused', async () => {
   const scene = await makeScene(WORKING);
