@@ -62,12 +62,10 @@ function minIterations({ iteration, policy }: ClaimView): GateAnswer {
  * Words from an iteration in which tools were refused are not believed: an agent that was allowed to
  * do nothing cannot have done it. A command of the user's that vouches for the result is.
  */
-function refusedTools({ claim, refused, sightings, verified, policy }: ClaimView): GateAnswer {
+function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnswer {
   const open = refused.filter((refusal) => !isAccepted(refusal, policy.acceptRefused));
   if (!claim.byWords || open.length === 0) return PASSED;
   if (policy.verify === null) return held({ gate: 'refused-tools', tools: open, verified: null });
-  // The next gate holds it in any case, and a judge that was tampered with is not asked.
-  if (verified === null && sightings.protectedChanged.length > 0) return PASSED;
   if (verified === null) return { kind: 'ask-verify' };
   return verified.exitCode === 0 ? PASSED : held({ gate: 'refused-tools', tools: open, verified });
 }

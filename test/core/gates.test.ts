@@ -56,12 +56,6 @@ describe('the gates, each by itself', () => {
       ['words, verified', { verified: PASSED }, { verify: 'npm test' }, 'passed'],
       ['words, not verified', { verified: FAILED }, { verify: 'npm test' }, 'refused-tools'],
       ['words, not verified in time', { verified: CUT }, { verify: 'npm test' }, 'refused-tools'],
-      [
-        'words, the judge changed: nobody asks it',
-        { sightings: { ...NOTHING_SEEN, protectedChanged: ['judge.js'] } },
-        { verify: 'npm test' },
-        'protect',
-      ],
       ['words, meant', {}, { acceptRefused: ['Bash(git push:*)'] }, 'passed'],
       ['words, all meant', {}, { acceptRefused: ['*'] }, 'passed'],
       ['words, another one meant', {}, { acceptRefused: ['Write'] }, 'refused-tools'],
