@@ -31,7 +31,7 @@ import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
 import { settingsJson } from './effects/task-settings.ts';
 import { leadsOut, ownFiles, VAULT_FOLDERS } from './effects/vault-folders.ts';
 import { createWorkspace, idleProtections, takeBaseline } from './effects/workspace.ts';
-import { StateTooNewError } from './errors.ts';
+import { messageOf, StateTooNewError } from './errors.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import type { NoteWriter, Ports, Reporter, StopRequests } from './loop/ports.ts';
 import { type RunEnd, runLoop } from './loop/run-loop.ts';
@@ -206,9 +206,7 @@ async function retireOr(paths: TaskPaths, warn: (sentence: string) => void): Pro
     return await retirePrevious(paths);
   } catch (error) {
     if (error instanceof StateTooNewError) throw error;
-    warn(
-      `An earlier run could not be put into the history: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    warn(`An earlier run could not be put into the history: ${messageOf(error)}`);
     return false;
   }
 }
@@ -304,7 +302,7 @@ function noteWriter(
           text,
         });
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         warn(`The note for a human could not be written: ${reason}`);
         return null;
       }

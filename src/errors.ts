@@ -48,3 +48,8 @@ export class InvalidStateError extends Error {
     this.name = 'InvalidStateError';
   }
 }
+
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

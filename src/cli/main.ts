@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts';
 import { EXIT_BUG } from '../exit-codes.ts';
 
 declare const __RALPH_VERSION__: string;
@@ -23,7 +24,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /** Mistakes of the caller's know their exit code; anything else is a bug of ours. */
 function explain(error: unknown): number {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
     process.stderr.write(`${message.replace(/^/gm, 'ralph: ')}\n`);
     return error.exitCode;

@@ -1,4 +1,5 @@
 import { end } from './ending.ts';
+import type { EventBody } from './events.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { BUDGET_FLAG, endBudget, endByTime, startAttempt, waitUntil } from './next-iteration.ts';
 import { describeOutcome, type Outcome } from './outcome.ts';
@@ -40,16 +41,17 @@ export function tryAgain(
     at,
     { kind: quick ? 'back-off' : 'outage', until: laterBy(at, delayMs) },
   );
-  const retry = {
-    event: 'agent_retry' as const,
-    iteration: state.task.current_iteration,
-    attempt: state.task.attempt,
-    by: 'ralph' as const,
-    status: outcome.status,
-    delay_ms: delayMs,
-    error: outcome.message,
-  };
-  return { ...waiting, actions: [{ kind: 'publish', body: retry }, ...waiting.actions] };
+  return announced(waiting, { status: outcome.status, delay_ms: delayMs, error: outcome.message });
+}
+
+/** Says that a further attempt follows, and why. */
+function announced(
+  waiting: Transition,
+  why: Pick<Extract<EventBody, { event: 'agent_retry' }>, 'status' | 'delay_ms' | 'error'>,
+): Transition {
+  const { current_iteration: iteration, attempt } = waiting.state.task;
+  const body = { event: 'agent_retry' as const, iteration, attempt, by: 'ralph' as const, ...why };
+  return { ...waiting, actions: [{ kind: 'publish', body }, ...waiting.actions] };
 }
 
 /** The session is forgotten, and what it knew comes back as context. */
@@ -135,16 +137,11 @@ export function fatal(
       at,
       { kind: 'recheck', until: laterBy(at, FATAL_RETRY_MS) },
     );
-    const retry = {
-      event: 'agent_retry' as const,
-      iteration: state.task.current_iteration,
-      attempt: state.task.attempt,
-      by: 'ralph' as const,
+    return announced(waiting, {
       status: null,
       delay_ms: FATAL_RETRY_MS,
       error: describeOutcome(outcome),
-    };
-    return { ...waiting, actions: [{ kind: 'publish', body: retry }, ...waiting.actions] };
+    });
   }
   return end(state, at, {
     status: 'failed',

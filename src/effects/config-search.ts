@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { messageOf } from '../errors.ts';
 
 /** A configuration file that may be used. */
 export interface ConfigText {
@@ -137,8 +138,4 @@ function distrust(stats: Stats): string | null {
     return 'its group can write it; chmod g-w mends that';
   }
   return null;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

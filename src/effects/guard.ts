@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
+import { messageOf } from '../errors.ts';
 import { type ProcessIdentity, readProcess } from './process-table.ts';
 
 /*
@@ -105,7 +106,7 @@ function spawnShell(
     // What spawn cannot do it tells later, and then there is no pid.
     return child.on('error', ({ message }) => tellProblem(message));
   } catch (error) {
-    tellProblem(error instanceof Error ? error.message : String(error));
+    tellProblem(messageOf(error));
     return null;
   }
 }

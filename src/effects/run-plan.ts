@@ -8,6 +8,7 @@ import type { SettingName, Settings } from '../core/settings.ts';
 import { agentOf, settingsProblems } from '../core/settings-problems.ts';
 import { shellWords } from '../core/shell-words.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';
+import { messageOf } from '../errors.ts';
 import { promptProblem } from './prompt-source.ts';
 import { leadsOut } from './vault-folders.ts';
 
@@ -169,7 +170,7 @@ function promptFromFile(file: string, where: string, problems: string[]): Uint8A
   try {
     return readFileSync(file);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     problems.push(`${where} expects a file that can be read; found: ${reason}.`);
     return null;
   }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { execa } from 'execa';
 import type { AttemptEnd } from '../core/attempt.ts';
+import { messageOf } from '../errors.ts';
 import type { AgentCommand } from './agent-kind.ts';
 import { errorCode } from './write-file.ts';
 
@@ -25,7 +26,7 @@ export async function spawnAgent(request: SpawnRequest): Promise<Spawned | NotSt
     child = spawnWithPipes(request);
   } catch (error) {
     // A NUL in an argument, for one.
-    return notStarted('EINVAL', error instanceof Error ? error.message : String(error));
+    return notStarted('EINVAL', messageOf(error));
   }
   // Nobody else waits for execa's own promise, and it must not end as an unhandled rejection.
   const ended = child.then((result) => result);

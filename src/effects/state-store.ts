@@ -3,7 +3,7 @@ import { readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { stateJson } from '../core/state-json.ts';
 import { SCHEMA_VERSION } from '../core/task-state.ts';
-import { StateTooNewError } from '../errors.ts';
+import { messageOf, StateTooNewError } from '../errors.ts';
 import type { StateStore } from '../loop/ports.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
 import { exists, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
@@ -35,7 +35,7 @@ export async function createStateStore(
     } catch (error) {
       if (warned) return;
       warned = true;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       warn(`The state cannot be kept (${reason}). The loop goes on, but cannot be resumed.`);
     }
   };

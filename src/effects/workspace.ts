@@ -9,6 +9,7 @@ import {
   type FileMark,
   type FileMarks,
   filesThatMatch,
+  type GlobOptions,
   markFile,
   markFiles,
 } from './file-marks.ts';
@@ -52,29 +53,34 @@ type BaselineRequest = Pick<
 
 /** Notes how the files stand at the task's start. */
 export async function takeBaseline(request: BaselineRequest): Promise<Baseline> {
-  const { globs, existing, donePath } = request;
+  const { cwd, globs, existing, donePath, protect } = request;
+  const protectedGlobs = protect.map((glob) => protectedGlob(cwd, glob));
   return {
     watched: existing ? {} : await markFiles(globs, request),
     done: donePath === null ? null : await markFile(donePath),
-    protected: Object.assign({}, ...(await protectedMarks(request))),
+    protected: await markFiles(protectedGlobs, hiddenToo(request)),
   };
 }
 
 /** The patterns of `protect` that match no file: nothing is protected by them. */
 export async function idleProtections(request: BaselineRequest): Promise<readonly string[]> {
-  const marks = await protectedMarks(request);
-  return request.protect.filter((_, index) => Object.keys(marks[index] ?? {}).length === 0);
+  const idle: string[] = [];
+  for (const glob of request.protect) {
+    const files = await filesThatMatch([protectedGlob(request.cwd, glob)], hiddenToo(request));
+    if (files.length === 0) idle.push(glob);
+  }
+  return idle;
 }
 
-/** A judge may lie in a hidden folder, and a folder stands for all that is in it. */
-function protectedMarks({ cwd, protect, isOwn }: BaselineRequest): Promise<readonly FileMarks[]> {
-  return Promise.all(
-    protect.map((glob) => {
-      const isFolder = statSync(path.resolve(cwd, glob), { throwIfNoEntry: false })?.isDirectory();
-      const globs = isFolder === true ? [`${glob.replace(/\/+$/, '')}/**`] : [glob];
-      return markFiles(globs, { cwd, isOwn, dot: true });
-    }),
-  );
+/** A folder stands for all that is in it. */
+function protectedGlob(cwd: string, glob: string): string {
+  const isFolder = statSync(path.resolve(cwd, glob), { throwIfNoEntry: false })?.isDirectory();
+  return isFolder === true ? `${glob.replace(/\/+$/, '')}/**` : glob;
+}
+
+/** A judge may lie in a hidden folder. */
+function hiddenToo({ cwd, isOwn }: BaselineRequest): GlobOptions {
+  return { cwd, isOwn, dot: true };
 }
 
 /** Looks at the files, the plan and the work tree after each iteration, against what was before. */
