@@ -86,7 +86,8 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     const isWatched = policy.noProgressLimit > 0 || policy.sameErrorLimit > 0;
     const git = !isWatched ? null : gitProgress(plan, stops.signal);
     const gitBase = (await git?.mark()) ?? null;
-    const task = newTask(plan, gitBase);
+    const runId = randomUUID();
+    const task = newTask(plan, runId, gitBase);
     const store = await createStateStore(
       paths,
       {
@@ -108,7 +109,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     };
     const child: ChildOptions = {
       env: plan.env,
-      runId: randomUUID(),
+      runId,
       taskId: plan.taskId,
       maxIterations: policy.maxIterations,
       stateFile: paths.stateFile,
@@ -215,7 +216,7 @@ function promptText(plan: RunPlan): string {
   return new TextDecoder().decode(plan.prompt);
 }
 
-function newTask(plan: RunPlan, gitBase: string | null): TaskState {
+function newTask(plan: RunPlan, runId: string, gitBase: string | null): TaskState {
   const { policy } = plan;
   return newTaskState(
     {
@@ -230,7 +231,7 @@ function newTask(plan: RunPlan, gitBase: string | null): TaskState {
       doneFolder: policy.doneFolder,
       maxIterations: policy.maxIterations,
       taskTimeoutMs: plan.taskTimeoutMs,
-      driver: thisDriver(systemClock.now()),
+      driver: thisDriver(systemClock.now(), runId),
       gitBase,
     },
     systemClock.now(),

@@ -1,4 +1,4 @@
-import { EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
+import { EXIT_ALREADY_ACTIVE, EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
 
 /**
  * A mistake of the caller's, found before anything was started. Carries every problem at once, each
@@ -36,6 +36,19 @@ export class TaskNotFoundError extends Error {
       `TaskNotFoundError: there is no task '${taskId}' in ${stateDir}; check the id and --vault.`,
     );
     this.name = 'TaskNotFoundError';
+  }
+}
+
+/** A live loop has this task. */
+export class TaskAlreadyActiveError extends Error {
+  readonly exitCode = EXIT_ALREADY_ACTIVE;
+
+  /** `where` says who drives it: `pid 123, iteration 3/10`. */
+  constructor(taskId: string, where: string) {
+    super(
+      `TaskAlreadyActiveError: a live loop already has task '${taskId}' (${where}); look with ralph status, end it with ralph stop ${taskId}.`,
+    );
+    this.name = 'TaskAlreadyActiveError';
   }
 }
 

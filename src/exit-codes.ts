@@ -7,6 +7,8 @@
 export const EXIT_FAILED = 1;
 /** Bad flags, config or prompt; nothing was started. */
 export const EXIT_USAGE = 2;
+/** A live loop already has this task. */
+export const EXIT_ALREADY_ACTIVE = 7;
 /** A bug in ralph. */
 export const EXIT_BUG = 70;
 
@@ -16,6 +18,7 @@ const BY_STATUS = {
   max_iterations_reached: 3,
   timeout: 4,
   stalled: 5,
+  paused: 6,
   budget_spent: 8,
   usage_limited: 75,
 } as const;
@@ -50,6 +53,8 @@ export const EXIT_CODES: readonly {
     status: 'stalled',
     meaning: 'no progress, the same error again and again, or nothing but refused tools',
   },
+  { code: '6', status: 'paused', meaning: 'held by `ralph pause`; `ralph resume` goes on' },
+  { code: '7', status: '–', meaning: 'a live loop already has this task' },
   { code: '8', status: 'budget_spent', meaning: '`--max-cost` reached' },
   { code: '70', status: '–', meaning: 'a bug in ralph' },
   {

@@ -11,6 +11,7 @@ const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
   budget_spent: { event: 'task_budget_spent', note: 'BUDGET' },
   usage_limited: { event: 'task_usage_limited', note: 'LIMITED' },
   stopped: { event: 'task_stopped', note: null },
+  paused: { event: 'task_paused', note: null },
 };
 
 type HowItEnded = Pick<Ending, 'status' | 'exitReason'> &

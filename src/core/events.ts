@@ -71,7 +71,8 @@ export type EndingBody =
   | ({ readonly event: 'task_stalled' } & EndingFields)
   | ({ readonly event: 'task_budget_spent' } & EndingFields)
   | ({ readonly event: 'task_usage_limited'; readonly until: string | null } & EndingFields)
-  | ({ readonly event: 'task_stopped' } & EndingFields);
+  | ({ readonly event: 'task_stopped' } & EndingFields)
+  | ({ readonly event: 'task_paused'; readonly final: true } & EndingFields);
 
 /** An event with its instant and task, as it is written out. */
 export type RalphEvent = { readonly at: string; readonly task_id: string } & EventBody;

@@ -3,7 +3,7 @@ export const TASK_ID_RULE =
   '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash, not ending in .json';
 
 /** Names that already mean something in the state folder. */
-const RESERVED = new Set(['history', 'events', 'events.jsonl']);
+const RESERVED = new Set(['history', 'events', 'events.jsonl', 'locks']);
 
 export function isTaskId(text: string): boolean {
   return (

@@ -7,6 +7,7 @@ import type { MatchRule } from './promise.ts';
 export const SCHEMA_VERSION = 1;
 
 export type EndedStatus =
+  | 'paused'
   | 'completed'
   | 'failed'
   | 'timeout'
@@ -16,7 +17,7 @@ export type EndedStatus =
   | 'usage_limited'
   | 'stopped';
 
-type Status = 'pending' | 'running' | 'paused' | 'paused_awaiting_approval' | EndedStatus;
+export type Status = 'pending' | 'running' | 'paused_awaiting_approval' | EndedStatus;
 
 /** One counted iteration, as the state file and the notes show it. */
 export interface IterationRecord {
@@ -81,6 +82,11 @@ export interface Driver {
   readonly pid_started_at: string;
   readonly boot_id: string;
   readonly host: string;
+  /** Containers share host name and boot: a pid means something only within its namespace. */
+  readonly pid_namespace: string;
+  /** The marker of this driver's processes. */
+  readonly run_id: string;
+  /** Renewed while it lives. */
   readonly beat_at: string;
 }
 
@@ -122,6 +128,8 @@ export interface TaskState {
   readonly session_id: string | null;
   readonly git_base: string | null;
   readonly driver: Driver | null;
+  /** Name of the file in the task's folder that holds what the loop knows beyond this. */
+  readonly memory: string | null;
 }
 
 /** What a new task is made from. Instants are ISO strings. */
@@ -183,6 +191,7 @@ export function newTaskState(task: NewTask, at: string): TaskState {
     session_id: null,
     git_base: task.gitBase,
     driver: task.driver,
+    memory: null,
   };
 }
 

@@ -1,14 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { Here } from '../core/driver.ts';
 import type { Driver } from '../core/task-state.ts';
-import { readBootId, readProcess } from './process-table.ts';
+import { isAlive, readBootId, readProcess } from './process-table.ts';
 
 /** This process as the state file names it: by more than a pid, since pids are used again. */
-export function thisDriver(at: string): Driver {
+export function thisDriver(at: string, runId: string): Driver {
   return {
     pid: process.pid,
     pid_started_at: readProcess(process.pid)?.startedAt ?? '',
     boot_id: readBootId() ?? '',
     host: hostname(),
+    pid_namespace: pidNamespace(),
+    run_id: runId,
     beat_at: at,
   };
 }
+
+/** Where this process judges from whether a driver is alive. */
+export function thisPlace(at: string): Here {
+  return {
+    host: hostname(),
+    bootId: readBootId() ?? '',
+    pidNamespace: pidNamespace(),
+    at,
+    isAlive,
+  };
+}
+
+/**
+ * Names the set of pids that this process sees; empty where the system has but one. Where /proc shows
+ * another set (a namespace that did not mount its own) no pid in it is ours: then the name is one
+ * that nobody else has, and drivers are judged by their beat.
+ */
+function pidNamespace(): string {
+  try {
+    const namespace = readlinkSync('/proc/self/ns/pid');
+    const [shownPid] = readFileSync('/proc/self/stat', 'utf8').split(' ');
+    return Number(shownPid) === process.pid ? namespace : `${namespace} ${UNIQUE}`;
+  } catch {
+    return '';
+  }
+}
+
+const UNIQUE = randomUUID();

@@ -181,6 +181,8 @@ function endingBody(ending: Ending, state: LoopState, fields: EndingFields): Eve
       return { event: ending.event, ...fields };
     case 'task_stopped':
       return { event: ending.event, ...fields };
+    case 'task_paused':
+      return { event: ending.event, final: true, ...fields };
   }
 }
 

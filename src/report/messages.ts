@@ -137,6 +137,8 @@ function endingText(event: EndingEvent): string {
       return `not completed: ${LIMITED_BY[event.exit_reason] ?? event.exit_reason}${event.until === null ? '' : `, until ${event.until}`}`;
     case 'task_stopped':
       return `stopped (${event.exit_reason.replace(/^stopped:/, '')})`;
+    case 'task_paused':
+      return 'paused';
   }
 }
 

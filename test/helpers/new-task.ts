@@ -25,6 +25,8 @@ export function newTask(policy: Policy = loopPolicy(), taskTimeoutMs = 30 * 60_0
         pid_started_at: START,
         boot_id: 'boot-1',
         host: 'host-1',
+        pid_namespace: '',
+        run_id: 'run-1',
         beat_at: START,
       },
       gitBase: null,

@@ -13,6 +13,7 @@ import {
   startLine,
 } from '../../report/messages.ts';
 import { allOf, type View } from '../../report/view.ts';
+import { startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { type ReadFlags, readFlags } from '../settings/flags.ts';
 
@@ -118,15 +119,6 @@ export async function viewFor(settings: Settings, agent: AgentName): Promise<Vie
     views.push(plainView(stderr, { verbose: settings.verbose, agent }));
   }
   return allOf(views);
-}
-
-/** The folder ralph was started in may have been removed under it. */
-function startFolder(): string {
-  try {
-    return process.cwd();
-  } catch {
-    throw new UsageError(['The folder ralph was started in is gone; change to one that is there.']);
-  }
 }
 
 /** Job runners give terminals of no width at all, on which nothing can be drawn. */

@@ -1,0 +1,30 @@
+import type { Driver } from './task-state.ts';
+import { msBetween } from './task-state.ts';
+
+/** Where liveness is judged from. */
+export interface Here {
+  readonly host: string;
+  readonly bootId: string;
+  readonly pidNamespace: string;
+  /** The present instant. */
+  readonly at: string;
+  /** Whether the process of that pid that started at that time is alive. */
+  readonly isAlive: (process: { readonly pid: number; readonly startedAt: string }) => boolean;
+}
+
+/** A driver renews its beat this often, and one elsewhere counts as dead when it has not for so long. */
+export const BEAT_MS = 15_000;
+const DEAD_AFTER_MS = 120_000;
+
+/**
+ * Whether a driver is alive. On this host, in this boot and this pid namespace the process itself
+ * tells, suspended or not; elsewhere (a container, a shared folder) only its beat does.
+ */
+export function isDriverAlive(driver: Driver, here: Here): boolean {
+  const isHere =
+    driver.host === here.host &&
+    driver.boot_id === here.bootId &&
+    (driver.pid_namespace === '' || driver.pid_namespace === here.pidNamespace);
+  if (isHere) return here.isAlive({ pid: driver.pid, startedAt: driver.pid_started_at });
+  return msBetween(driver.beat_at, here.at) < DEAD_AFTER_MS;
+}

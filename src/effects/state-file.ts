@@ -1,0 +1,38 @@
+import { readFileSync, statSync } from 'node:fs';
+import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
+import { numberAt, parseObject } from './json-fields.ts';
+import { parseState } from './state-schema.ts';
+import { errorCode } from './write-file.ts';
+
+/** What stands where a task's state should be. */
+export type StateFile =
+  | { readonly kind: 'task'; readonly state: TaskState }
+  | { readonly kind: 'none' }
+  /** A newer ralph has written it: it is neither read nor moved. */
+  | { readonly kind: 'too-new'; readonly version: number }
+  | { readonly kind: 'corrupt'; readonly modifiedAt: string };
+
+/**
+ * Reads a state file. Throws the system's error only where a file is there that cannot be read, such
+ * as another user's.
+ */
+export function readStateFile(file: string): StateFile {
+  let json: string;
+  try {
+    json = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return { kind: 'none' };
+    if (errorCode(error) !== 'EISDIR') throw error;
+    json = '';
+  }
+  const value = parseObject(json);
+  const version = value === null ? null : numberAt(value, 'schema_version');
+  if (version !== null && version > SCHEMA_VERSION) return { kind: 'too-new', version };
+  const state = value === null ? null : parseState(value);
+  if (state !== null) return { kind: 'task', state };
+  return { kind: 'corrupt', modifiedAt: modifiedAt(file) };
+}
+
+function modifiedAt(file: string): string {
+  return (statSync(file, { throwIfNoEntry: false })?.mtime ?? new Date()).toISOString();
+}
