@@ -11,6 +11,8 @@ case $code in
   2) echo "the command line is wrong" ;;
   3 | 4) echo "not finished in time, see Needs_Action" ;;
   5) echo "stuck, see Needs_Action" ;;
+  6) echo "held, ralph resume goes on" ;;
+  7) echo "already running" ;;
   8) echo "the money for it is spent" ;;
   75) echo "the service is away, try again later" ;;
   129 | 130 | 143) echo "stopped" ;;

@@ -1,8 +1,10 @@
 // Bundles src/ into dist/. Chunk names carry a hash of their content, so a ralph that is already
 // running while this runs finds the chunks it was built with: they are kept for an hour.
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import {
   mkdir,
+  mkdtemp,
   readdir,
   readFile,
   rename,
@@ -12,8 +14,10 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 
 const KEEP_OLD_CHUNKS_MS = 60 * 60 * 1000;
@@ -24,12 +28,17 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 
 const entries = [
   'src/cli/main.ts',
+  // What programs import.
+  'src/index.ts',
   // Programs of their own that ralph starts.
   ...['src/effects/guard-program.ts', 'src/cli/stand-in-agent.ts'].filter((path) =>
     existsSync(join(root, path)),
   ),
 ];
 
+const declared = declarations();
+// Told where it is waited for, below; until then it is nobody's.
+declared.catch(() => undefined);
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
   entryPoints: entries.map((path) => ({ in: path, out: basename(path, '.ts') })),
@@ -58,6 +67,7 @@ const files = outputFiles.map(({ path, text }) => ({
   path,
   text: text.includes('typeof require') ? REQUIRE + text : text,
 }));
+files.push(...(await declared));
 files.push({ path: join(dist, 'THIRD-PARTY-LICENSES.txt'), text: await licences(metafile.inputs) });
 
 // Chunks before the entries that name them: no reader sees an entry whose chunks are missing.
@@ -79,6 +89,33 @@ async function replace(path, text) {
   const temporary = `${path}.${process.pid}.tmp`;
   await writeFile(temporary, text);
   await rename(temporary, path);
+}
+
+/**
+ * The types of what programs import, and of nothing else. They are made without being checked, so
+ * that a checkout with a mistake in it can still be tried; `npm run check` checks them.
+ */
+async function declarations() {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-types-'));
+  try {
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    const words = [tsc, '--project', join(root, 'tsconfig.types.json'), '--outDir', folder];
+    await promisify(execFile)(process.execPath, words);
+    const texts = new Map();
+    const wanted = ['index.d.ts'];
+    for (const name of wanted) {
+      if (texts.has(name)) continue;
+      const text = await readFile(join(folder, name), 'utf8');
+      // The compiler leaves the names of sources in them, which are not in the package.
+      texts.set(name, text.replace(/(['"]\.{1,2}\/[^'"\n]+)\.ts(?=['"])/g, '$1.js'));
+      for (const [, target] of text.matchAll(/['"](\.{1,2}\/[^'"\n]+)\.ts['"]/g)) {
+        wanted.push(join(dirname(name), `${target}.d.ts`));
+      }
+    }
+    return [...texts].map(([name, text]) => ({ path: join(dist, 'types', name), text }));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** @param {Set<string>} wanted */

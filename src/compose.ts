@@ -1,102 +1,131 @@
 import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type CommandResult, describeCompletion } from './core/completion.ts';
+import { agentKind } from './compose/agent-kind.ts';
+import { noteWriter } from './compose/note-writer.ts';
+import { holdTask, makeRoom, takeUp } from './compose/open-task.ts';
+import { endCommand, userCommands } from './compose/user-commands.ts';
+import type { LoopEvent, LoopState } from './core/machine.ts';
 import { oneLine, withoutControls } from './core/material.ts';
-import { describeMissing, verifyOutput } from './core/prompt.ts';
-import { newTaskState, type TaskState } from './core/task-state.ts';
+import { maskSecrets } from './core/secrets.ts';
+import { lastWorkAt, msBetween, type NewTask, newTaskState } from './core/task-state.ts';
 import { initialState } from './core/transition.ts';
-import type { AgentKind } from './effects/agent-kind.ts';
 import {
   type ChildOptions,
-  childEnvironment,
   createAgentRunner,
   type GuardedRunner,
 } from './effects/agent-runner.ts';
-import { claudeAgent } from './effects/claude-agent.ts';
 import { systemClock } from './effects/clock.ts';
-import { commandAgent } from './effects/command-agent.ts';
 import { thisDriver } from './effects/driver-identity.ts';
 import { createGitProgress, type GitProgress } from './effects/git-progress.ts';
-import { hintBox } from './effects/hints.ts';
 import { createJournal } from './effects/journal.ts';
-import { writeNote } from './effects/note-file.ts';
+import { readMemory } from './effects/loop-memory.ts';
 import { findOtherLoops } from './effects/other-loops.ts';
 import { fixedPrompt, promptFile } from './effects/prompt-source.ts';
+import { watchRequests } from './effects/requests.ts';
 import type { RunPlan } from './effects/run-plan.ts';
-import { runShellCommand, type ShellOptions } from './effects/shell-command.ts';
-import { createStateStore, retirePrevious } from './effects/state-store.ts';
-import { watchSignals } from './effects/stop-requests.ts';
+import { createStateStore } from './effects/state-store.ts';
+import { type SignalWatch, watchSignals } from './effects/stop-requests.ts';
 import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
 import { settingsJson } from './effects/task-settings.ts';
-import { leadsOut, ownFiles, VAULT_FOLDERS } from './effects/vault-folders.ts';
-import { createWorkspace, idleProtections, takeBaseline } from './effects/workspace.ts';
-import { messageOf, StateTooNewError } from './errors.ts';
+import { ownFiles, VAULT_FOLDERS } from './effects/vault-folders.ts';
+import {
+  type Baseline,
+  type BaselineRequest,
+  createWorkspace,
+  idleProtections,
+  readBaseline,
+  takeBaseline,
+} from './effects/workspace.ts';
+import { TaskAlreadyActiveError } from './errors.ts';
 import { exitCodeFor } from './exit-codes.ts';
-import type { NoteWriter, Ports, Reporter, StopRequests } from './loop/ports.ts';
+import type { Ports, Reporter } from './loop/ports.ts';
 import { type RunEnd, runLoop } from './loop/run-loop.ts';
 import { defaultLimitHint } from './report/default-limit.ts';
 import {
+  baselineLost,
   commandFailed,
   leftoverLine,
-  previousRetired,
   protectsNothing,
   sayingText,
 } from './report/messages.ts';
-import { renderNote } from './report/note.ts';
 import type { View } from './report/view.ts';
 
-// biome-ignore lint/performance/noBarrelFile: this file is the only door to the effects
+// biome-ignore lint/performance/noBarrelFile: this file is a door to the effects
+export { locateAgent } from './compose/agent-kind.ts';
 export { type ConfigText, findConfig, readNamedConfig } from './effects/config-search.ts';
-export { leaveHint } from './effects/hints.ts';
 export { planRun, type RunPlan } from './effects/run-plan.ts';
-export { taskStatus } from './effects/task-folder.ts';
+export { keepAside as setAside } from './effects/state-store.ts';
+export { makePrivateFolder } from './effects/write-file.ts';
 
 export interface RunOptions {
   readonly plan: RunPlan;
   readonly view: View;
-  /** The command that takes the task up again, for notes. */
-  readonly again: string;
+  /** Given where a task is gone on with: how long its whole time was before. */
+  readonly resume?: { readonly previousTimeoutMs: number };
   /** Words between the agent's program and its arguments: for a program that is a script. */
   readonly agentPrefixArgs?: readonly string[];
 }
 
-/** Binds the effects to the loop's ports and runs one task to its end. */
+/**
+ * Binds the effects to the loop's ports and runs one task to its end, from its beginning or from where
+ * it stood. Rejects with `TaskAlreadyActiveError`, and for what stands in the way of a resume with
+ * `TaskNotFoundError`, `StateTooNewError` or `StateCorruptedError`.
+ */
 export async function startRun(options: RunOptions): Promise<RunEnd> {
   const { plan, view } = options;
-  const { policy } = plan;
-  const stops = watchSignals();
   const paths = taskPaths(plan.stateDir, plan.taskId);
   const warn = (sentence: string): void => view.notice(withoutControls(sentence));
+  const driver = thisDriver(systemClock.now(), randomUUID());
+  const stops = watchSignals();
+  try {
+    const hold = await holdTask(paths, plan.taskId, driver);
+    try {
+      const end = await runHeld({ ...options, paths, warn, driver, hold, stops });
+      if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
+      return end;
+    } finally {
+      hold.release();
+    }
+  } finally {
+    view.close();
+    stops.close();
+  }
+}
+
+interface HeldRun extends RunOptions {
+  readonly paths: TaskPaths;
+  readonly warn: (sentence: string) => void;
+  readonly driver: NonNullable<NewTask['driver']>;
+  readonly hold: Awaited<ReturnType<typeof holdTask>>;
+  readonly stops: SignalWatch;
+}
+
+async function runHeld(run: HeldRun): Promise<RunEnd> {
+  const { plan, view, paths, warn, stops } = run;
+  const { policy } = plan;
+  const watch = watchOf(plan);
+  const git = gitProgress(plan, stops.signal);
+  const start =
+    run.resume === undefined ? await begin(run, watch, git) : await goOn(run, watch, git);
+  if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
+
   const journal = createJournal(paths.eventsFile);
+  const requests = watchRequests(paths.folder);
+  requests.stop.addEventListener('abort', () => stops.request('request'));
   let runner: GuardedRunner | null = null;
   try {
-    if (await retireOr(paths, warn)) warn(previousRetired(plan.taskId));
-    if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
-    const watch = {
-      cwd: plan.cwd,
-      globs: policy.watchGlobs,
-      existing: plan.settings.watchExisting,
-      donePath: plan.donePath,
-      protect: policy.protect,
-      isOwn: ownFiles(plan.vault, plan.stateDir),
-    };
-    const baseline = await takeBaseline(watch);
-    for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
-    const isWatched = policy.noProgressLimit > 0 || policy.sameErrorLimit > 0;
-    const git = !isWatched ? null : gitProgress(plan, stops.signal);
-    const gitBase = (await git?.mark()) ?? null;
-    const runId = randomUUID();
-    const task = newTask(plan, runId, gitBase);
     const store = await createStateStore(
       paths,
       {
         prompt: plan.prompt,
         settings: settingsJson(plan),
-        baseline: `${JSON.stringify(baseline)}\n`,
+        baseline: `${JSON.stringify(start.baseline)}\n`,
       },
       warn,
+      start.state.task.memory,
     );
+    run.hold.keep(store, stops);
     const hint = defaultLimitHint(plan.sources, warn);
     const reporter: Reporter = {
       publish(event) {
@@ -109,24 +138,12 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     };
     const child: ChildOptions = {
       env: plan.env,
-      runId,
+      runId: run.driver.run_id,
       taskId: plan.taskId,
       maxIterations: policy.maxIterations,
       stateFile: paths.stateFile,
     };
-    runner = createAgentRunner({
-      kind: agentKind(plan, options.agentPrefixArgs ?? []),
-      cwd: plan.cwd,
-      ...child,
-      logDir: paths.folder,
-      iterationTimeoutMs: policy.iterationTimeoutMs,
-      idleTimeoutMs: policy.idleTimeoutMs,
-      guardProgram: fileURLToPath(new URL('guard-program.js', import.meta.url)),
-      keepBackground: plan.settings.keepBackground,
-      logLimitBytes: plan.settings.logLimit,
-      onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
-      warn,
-    });
+    runner = agentRunner(run, child);
     const ports: Ports = {
       agent: runner,
       store,
@@ -140,33 +157,108 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
           planFile: policy.planFile === null ? null : path.resolve(plan.cwd, policy.planFile),
           until: policy.until,
           git,
-          run: (command, input) =>
-            runShellCommand(command, input, shellOptions(plan, child, stops)),
+          run: userCommands(plan, child, stops),
           onAfterFailed: ({ exitCode }) => warn(commandFailed('--after', exitCode)),
           onEnd: endCommand(plan, child, stops),
           onEndFailed: ({ exitCode }) => warn(commandFailed('--on-end', exitCode)),
         },
-        baseline,
+        start.baseline,
       ),
-      requests: hintBox(paths.folder),
-      notes: noteWriter(options, paths.stateFile, paths.folder, warn),
+      requests,
+      notes: noteWriter(plan, paths, warn),
       reporter,
       clock: systemClock,
       stops,
       exitCode: exitCodeFor,
     };
-    const prompt = oneLine(promptText(plan), 500);
-    const started = { kind: 'started' as const, at: systemClock.now(), prompt };
-    return await runLoop(ports, initialState(task), started, policy);
+    return await runLoop(ports, start.state, start.event, policy);
   } finally {
     runner?.dismissGuard();
-    view.close();
+    requests.close();
     journal.close();
-    stops.close();
   }
 }
 
-function gitProgress(plan: RunPlan, signal: AbortSignal): GitProgress {
+/** Where a run begins: the loop's state, its first event, and how the files stood at the task's start. */
+interface Start {
+  readonly state: LoopState;
+  readonly event: LoopEvent;
+  readonly baseline: Baseline;
+}
+
+/** A new task. */
+async function begin(
+  { plan, paths, warn, driver }: HeldRun,
+  watch: BaselineRequest,
+  git: GitProgress | null,
+): Promise<Start> {
+  await makeRoom(paths, plan.taskId, warn);
+  const baseline = await takeBaseline(watch);
+  for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
+  const gitBase = (await git?.mark()) ?? null;
+  const at = systemClock.now();
+  const task = newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
+  const prompt = oneLine(maskSecrets(promptText(plan)), 500);
+  return { state: initialState(task), event: { kind: 'started', at, prompt }, baseline };
+}
+
+/** A task that was begun before: its state, what the loop remembers, and the time that is left. */
+async function goOn(
+  { plan, paths, warn, driver, resume }: HeldRun,
+  watch: BaselineRequest,
+  git: GitProgress | null,
+): Promise<Start> {
+  const task = await takeUp(paths, plan.taskId, warn);
+  const kept = readBaseline(paths.folder);
+  if (kept === null && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
+  await git?.mark();
+  const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };
+  const settled = newTaskState(facts, task.started_at);
+  const at = systemClock.now();
+  const previousTimeoutMs = resume?.previousTimeoutMs ?? plan.taskTimeoutMs;
+  const timeLeftMs =
+    msBetween(lastWorkAt(task), task.timeout_at) + plan.taskTimeoutMs - previousTimeoutMs;
+  const memory = readMemory(paths.folder, task.memory);
+  const fresh = initialState(task);
+  const hasEnded = task.status !== 'running' && task.status !== 'pending';
+  const preview = task.iterations.at(-1)?.output_preview ?? null;
+  return {
+    state: {
+      ...fresh,
+      step: hasEnded ? { kind: 'ended' } : fresh.step,
+      carry: { ...fresh.carry, output: preview },
+      ...memory,
+      // Settings that were given anew are in force from now on.
+      task: {
+        ...task,
+        driver,
+        task_type: settled.task_type,
+        completion_promise: settled.completion_promise,
+        match: settled.match,
+        watch_glob: settled.watch_glob,
+        watch_file: settled.watch_file,
+        done_folder: settled.done_folder,
+      },
+    },
+    event: { kind: 'resumed', at, timeLeftMs },
+    baseline: kept ?? (await takeBaseline(watch)),
+  };
+}
+
+function watchOf(plan: RunPlan): BaselineRequest {
+  return {
+    cwd: plan.cwd,
+    globs: plan.policy.watchGlobs,
+    existing: plan.settings.watchExisting,
+    donePath: plan.donePath,
+    protect: plan.policy.protect,
+    isOwn: ownFiles(plan.vault, plan.stateDir),
+  };
+}
+
+/** Null where no limit asks whether the work tree moved. */
+function gitProgress(plan: RunPlan, signal: AbortSignal): GitProgress | null {
+  if (plan.policy.noProgressLimit === 0 && plan.policy.sameErrorLimit === 0) return null;
   const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));
   return createGitProgress({
     cwd: plan.cwd,
@@ -176,137 +268,41 @@ function gitProgress(plan: RunPlan, signal: AbortSignal): GitProgress {
   });
 }
 
-function shellOptions(plan: RunPlan, child: ChildOptions, stops: StopRequests): ShellOptions {
-  return {
+function agentRunner(run: HeldRun, child: ChildOptions): GuardedRunner {
+  const { plan, paths, warn } = run;
+  return createAgentRunner({
+    kind: agentKind(plan, run.agentPrefixArgs ?? []),
     cwd: plan.cwd,
-    env: childEnvironment(child, 0),
-    timeoutMs: plan.policy.iterationTimeoutMs,
-    stops,
-  };
-}
-
-/** The last command runs also where the loop was stopped. */
-function endCommand(
-  plan: RunPlan,
-  child: ChildOptions,
-  stops: StopRequests,
-): ((input: string) => Promise<CommandResult>) | null {
-  const command = plan.settings.onEnd;
-  if (command === null) return null;
-  return (input) => {
-    // A request that stopped the loop is answered already: it takes another one to end this too.
-    const signal = stops.signal.aborted ? stops.hurry : stops.signal;
-    const last: StopRequests = { signal, hurry: stops.hurry, cause: () => null };
-    return runShellCommand(command, input, shellOptions(plan, child, last));
-  };
-}
-
-/** An older task that cannot be put away must not keep a new one from running. */
-async function retireOr(paths: TaskPaths, warn: (sentence: string) => void): Promise<boolean> {
-  try {
-    return await retirePrevious(paths);
-  } catch (error) {
-    if (error instanceof StateTooNewError) throw error;
-    warn(`An earlier run could not be put into the history: ${messageOf(error)}`);
-    return false;
-  }
+    ...child,
+    logDir: paths.folder,
+    iterationTimeoutMs: plan.policy.iterationTimeoutMs,
+    idleTimeoutMs: plan.policy.idleTimeoutMs,
+    guardProgram: fileURLToPath(new URL('guard-program.js', import.meta.url)),
+    keepBackground: plan.settings.keepBackground,
+    logLimitBytes: plan.settings.logLimit,
+    onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
+    warn,
+  });
 }
 
 function promptText(plan: RunPlan): string {
   return new TextDecoder().decode(plan.prompt);
 }
 
-function newTask(plan: RunPlan, runId: string, gitBase: string | null): TaskState {
+/** What the state says of a plan. */
+function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
   const { policy } = plan;
-  return newTaskState(
-    {
-      taskId: plan.taskId,
-      promptPreview: withoutControls(promptText(plan)).slice(0, 1_000),
-      promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
-      taskType: plan.taskType,
-      promise: policy.promise,
-      match: policy.match,
-      watchGlobs: policy.watchGlobs,
-      watchFile: policy.watchFile,
-      doneFolder: policy.doneFolder,
-      maxIterations: policy.maxIterations,
-      taskTimeoutMs: plan.taskTimeoutMs,
-      driver: thisDriver(systemClock.now(), runId),
-      gitBase,
-    },
-    systemClock.now(),
-  );
-}
-
-/** A new kind of agent is one more line here. */
-function agentKind(plan: RunPlan, prefixArgs: readonly string[]): AgentKind {
-  const { settings, env, cwd, passthrough } = plan;
-  if (plan.policy.agent === 'command') {
-    return commandAgent({ words: plan.agentWords, passthrough, env, cwd });
-  }
-  return claudeAgent({
-    bin: settings.claudeBin,
-    prefixArgs,
-    model: settings.model,
-    permissionMode: settings.permissionMode,
-    allowedTools: settings.allowedTools,
-    skipPermissions: settings.dangerouslySkipPermissions,
-    passthrough,
-    env,
-    cwd,
-  });
-}
-
-/** How the agent would be started, and where it was looked for if it is not there. */
-export function locateAgent(plan: RunPlan): {
-  readonly argv: readonly string[];
-  readonly missing: string | null;
-} {
-  const kind = agentKind(plan, []);
-  const first = { resumeSession: null, budgetUsd: plan.policy.maxCostUsd };
-  const found = kind.locate(first);
-  if ('missing' in found) return { argv: kind.wanted(first), missing: found.missing };
-  return { argv: [found.file, ...found.args], missing: null };
-}
-
-function noteWriter(
-  options: RunOptions,
-  stateFile: string,
-  logDir: string,
-  warn: (sentence: string) => void,
-): NoteWriter {
-  const { plan, again } = options;
   return {
-    async write({ task, carry }, ending) {
-      const at = systemClock.now();
-      const text = renderNote({
-        task,
-        ending,
-        agent: plan.policy.agent,
-        created: at,
-        stateFile,
-        logDir,
-        completion: describeCompletion(plan.policy),
-        lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
-        missing: carry.missing.map((missing) => describeMissing(missing, plan.policy)),
-        checkOutput: verifyOutput(carry),
-        again,
-      });
-      const folder = path.join(plan.vault, 'Needs_Action');
-      try {
-        if (leadsOut(folder, plan.vault)) throw new Error(`${folder} leads out of the vault`);
-        return await writeNote({
-          folder,
-          reason: ending.note ?? 'FAILED',
-          taskId: task.task_id,
-          at,
-          text,
-        });
-      } catch (error) {
-        const reason = messageOf(error);
-        warn(`The note for a human could not be written: ${reason}`);
-        return null;
-      }
-    },
+    taskId: plan.taskId,
+    promptPreview: maskSecrets(withoutControls(promptText(plan))).slice(0, 1_000),
+    promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
+    taskType: plan.taskType,
+    promise: policy.promise,
+    match: policy.match,
+    watchGlobs: policy.watchGlobs,
+    watchFile: policy.watchFile,
+    doneFolder: policy.doneFolder,
+    maxIterations: policy.maxIterations,
+    taskTimeoutMs: plan.taskTimeoutMs,
   };
 }

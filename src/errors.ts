@@ -1,4 +1,4 @@
-import { EXIT_ALREADY_ACTIVE, EXIT_FAILED, EXIT_USAGE } from './exit-codes.ts';
+import { EXIT_ALREADY_ACTIVE, EXIT_FAILED, EXIT_USAGE, exitCodeFor } from './exit-codes.ts';
 
 /**
  * A mistake of the caller's, found before anything was started. Carries every problem at once, each
@@ -27,38 +27,205 @@ export class StateTooNewError extends Error {
   }
 }
 
+/** An error about a task as data, for whoever hands it on to another program. */
+export interface TaskErrorJson {
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly task_id: string | null;
+    /** Whether the task can go on once the action has been taken. */
+    readonly recoverable: boolean;
+    readonly action_required: string;
+  };
+}
+
+/** What a program needs to know of an error about a task, beside the sentence for people. */
+interface TaskErrorFacts {
+  readonly type: string;
+  /** Null where the task has no id yet. */
+  readonly taskId: string | null;
+  readonly recoverable: boolean;
+  readonly actionRequired: string;
+}
+
+/** An error about one task. Its message begins with its type, so that it can be told in a log. */
+abstract class TaskError extends Error {
+  abstract readonly exitCode: number;
+  readonly taskId: string | null;
+  readonly recoverable: boolean;
+  readonly actionRequired: string;
+  readonly #sentence: string;
+
+  constructor({ type, taskId, recoverable, actionRequired }: TaskErrorFacts, sentence: string) {
+    super(`${type}: ${sentence}`);
+    this.name = type;
+    this.taskId = taskId;
+    this.recoverable = recoverable;
+    this.actionRequired = actionRequired;
+    this.#sentence = sentence;
+  }
+
+  toJSON(): TaskErrorJson {
+    return {
+      error: {
+        type: this.name,
+        message: this.#sentence,
+        task_id: this.taskId,
+        recoverable: this.recoverable,
+        action_required: this.actionRequired,
+      },
+    };
+  }
+}
+
 /** No task has this id here. */
-export class TaskNotFoundError extends Error {
+export class TaskNotFoundError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
-  constructor(taskId: string, stateDir: string) {
+  constructor(
+    taskId: string,
+    stateDir: string,
+    sentence = `there is no task '${taskId}' in ${stateDir}; check the id and --vault.`,
+  ) {
     super(
-      `TaskNotFoundError: there is no task '${taskId}' in ${stateDir}; check the id and --vault.`,
+      { type: 'TaskNotFoundError', taskId, recoverable: false, actionRequired: 'abort_task' },
+      sentence,
     );
-    this.name = 'TaskNotFoundError';
   }
 }
 
 /** A live loop has this task. */
-export class TaskAlreadyActiveError extends Error {
+export class TaskAlreadyActiveError extends TaskError {
   readonly exitCode = EXIT_ALREADY_ACTIVE;
 
   /** `where` says who drives it: `pid 123, iteration 3/10`. */
-  constructor(taskId: string, where: string) {
+  constructor(
+    taskId: string,
+    where: string,
+    sentence = `a live loop already has task '${taskId}' (${where}); look with ralph status, end it with ralph stop ${taskId}.`,
+  ) {
     super(
-      `TaskAlreadyActiveError: a live loop already has task '${taskId}' (${where}); look with ralph status, end it with ralph stop ${taskId}.`,
+      {
+        type: 'TaskAlreadyActiveError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'end_active_task',
+      },
+      sentence,
     );
-    this.name = 'TaskAlreadyActiveError';
   }
 }
 
 /** What was asked for does not go with how the task stands. */
-export class InvalidStateError extends Error {
+export class InvalidStateError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
-  constructor(taskId: string, status: string) {
-    super(`InvalidStateError: task '${taskId}' is ${status}; a hint reaches a running task only.`);
-    this.name = 'InvalidStateError';
+  /** `whatToDo` is half a sentence: `ralph resume nightly goes on`. */
+  constructor(taskId: string, status: string, whatToDo: string) {
+    super(
+      { type: 'InvalidStateError', taskId, recoverable: false, actionRequired: 'check_status' },
+      `task '${taskId}' is ${status}; ${whatToDo}.`,
+    );
+  }
+}
+
+/** A state file that cannot be read. */
+export class StateCorruptedError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `why` says what is wrong with it: `it is no state of a task`. */
+  constructor(taskId: string, stateFile: string, why: string) {
+    super(
+      {
+        type: 'StateCorruptedError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'recreate_state',
+      },
+      `the state of task '${taskId}' in ${stateFile} cannot be read (${why}); put it right, or start afresh with ralph run --task-id ${taskId}.`,
+    );
+  }
+}
+
+/** A prompt that is none: empty, or too long. */
+export class InvalidPromptError extends TaskError {
+  readonly exitCode = EXIT_USAGE;
+
+  /** `what` goes on a sentence: `is empty`. */
+  constructor(taskId: string | null, what: string) {
+    super(
+      { type: 'InvalidPromptError', taskId, recoverable: false, actionRequired: 'correct_prompt' },
+      `the prompt ${what}; 1 byte to 1 MB of text is expected.`,
+    );
+  }
+}
+
+/** The task waits for a person's approval. */
+export class ApprovalPendingError extends TaskError {
+  readonly exitCode = exitCodeFor('paused', 'approval');
+
+  /** `what` says how the request stands, and what to do: half a sentence. */
+  constructor(taskId: string, what: string) {
+    super(
+      {
+        type: 'ApprovalPendingError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'answer_approval',
+      },
+      `task '${taskId}' waits for an approval; ${what}.`,
+    );
+  }
+}
+
+/** The iterations of a task are used up. */
+export class MaxIterationsExceededError extends TaskError {
+  readonly exitCode = exitCodeFor('max_iterations_reached', 'max_iterations');
+
+  constructor(taskId: string, maxIterations: number) {
+    super(
+      {
+        type: 'MaxIterationsExceededError',
+        taskId,
+        recoverable: false,
+        actionRequired: 'manual_review',
+      },
+      `task '${taskId}' has used its ${maxIterations} iterations; a person has to look at it.`,
+    );
+  }
+}
+
+/** The time for the whole task is over. */
+export class TimeoutError extends TaskError {
+  readonly exitCode = exitCodeFor('timeout', 'timeout');
+
+  constructor(taskId: string, timeoutAt: string) {
+    super(
+      { type: 'TimeoutError', taskId, recoverable: false, actionRequired: 'notify_user' },
+      `the time of task '${taskId}' was over at ${timeoutAt}; what it has done is kept.`,
+    );
+  }
+}
+
+/** A request to a task that could not be written. */
+export class RequestNotLeftError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(folder: string, why: string) {
+    super(`The request could not be left in ${folder} (${why}); nothing was asked.`);
+    this.name = 'RequestNotLeftError';
+  }
+}
+
+/** What only a person may ask was asked from inside the task's own loop. */
+export class InsideOwnLoopError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(command: string, taskId: string) {
+    super(
+      `ralph ${command} is refused inside the loop of task '${taskId}' itself: that is for a person to decide, from another terminal.`,
+    );
+    this.name = 'InsideOwnLoopError';
   }
 }
 

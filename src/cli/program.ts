@@ -1,7 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { nearest } from '../core/nearest.ts';
 import { UsageError } from '../errors.ts';
-import type { TellOptions } from './commands/tell.ts';
+import type { LogsOptions } from './commands/logs.ts';
+import type { PruneOptions } from './commands/prune.ts';
+import type { StatusOptions } from './commands/status.ts';
+import type { PlaceOptions } from './place.ts';
 import { declareSettings } from './settings/flags.ts';
 
 declare const __RALPH_VERSION__: string;
@@ -26,16 +29,54 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { demo } = await import('./commands/demo.ts');
       exitCode = await demo();
     });
-  program
-    .command('tell')
-    .description('put a hint into the next prompt of a running task')
+  placed(program.command('status'))
+    .description('what runs, waits and ended; or one task in detail')
+    .argument('[id]', 'the task')
+    .option('--watch', 'keep it live')
+    .option('--json', 'as JSON')
+    .action(async (id: string | undefined, options: StatusOptions) => {
+      const { status } = await import('./commands/status.ts');
+      exitCode = await status(id, options);
+    });
+  placed(program.command('logs'))
+    .description("an agent's output, readable")
+    .argument('<id>', 'the task')
+    .option('--iteration <N>', 'only that iteration')
+    .option('--raw', 'every byte as it came')
+    .option('--follow', 'go on with the loop as it runs')
+    .action(async (id: string, options: LogsOptions) => {
+      const { logs } = await import('./commands/logs.ts');
+      exitCode = await logs(id, options);
+    });
+  placed(program.command('stop'))
+    .description('end a running loop from another terminal; resume goes on')
+    .argument('<id>', 'the task')
+    .action(async (id: string, options: PlaceOptions) => {
+      const { stop } = await import('./commands/stop.ts');
+      exitCode = await stop(id, options);
+    });
+  placed(program.command('pause'))
+    .description('hold a running loop after its iteration; resume goes on')
+    .argument('<id>', 'the task')
+    .action(async (id: string, options: PlaceOptions) => {
+      const { pause } = await import('./commands/pause.ts');
+      exitCode = await pause(id, options);
+    });
+  placed(program.command('tell'))
+    .description('put a hint into the next prompt of a task')
     .argument('<id>', 'the task')
     .argument('<hint>', 'what the agent is told')
-    .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')
-    .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)')
-    .action(async (id: string, hint: string, options: TellOptions) => {
+    .action(async (id: string, hint: string, options: PlaceOptions) => {
       const { tell } = await import('./commands/tell.ts');
       exitCode = await tell(id, hint, options);
+    });
+  placed(program.command('prune'))
+    .description('clear the history')
+    .option('--older-than <TIME>', 'what ended longer ago (default: 30d)')
+    .option('--dry-run', 'only say what would go')
+    .action(async (options: PruneOptions) => {
+      const { prune } = await import('./commands/prune.ts');
+      exitCode = await prune(options);
     });
   // Its arguments are read by themselves, so that every mistake in them is told at once; here it
   // has its place in the help.
@@ -44,9 +85,19 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('run one task to its end')
     .usage('--prompt TEXT [options] [-- agent options]');
   declareSettings(run);
+  const resume = program
+    .command('resume')
+    .description('go on with a task that is not completed')
+    .usage('[ID] [options] [-- agent options]')
+    .addHelpText('after', RESUME_HELP);
+  declareSettings(resume);
   if (argv[0] === 'run') {
     const { runCommand } = await import('./commands/run.ts');
     return runCommand(argv.slice(1), () => run.helpInformation());
+  }
+  if (argv[0] === 'resume') {
+    const { resumeCommand } = await import('./commands/resume.ts');
+    return resumeCommand(argv.slice(1), () => resume.helpInformation());
   }
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -54,6 +105,17 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     return explainCommander(error, program, argv);
   }
   return exitCode;
+}
+
+const RESUME_HELP = `
+A flag that is given overrides what the task was started with; all else is as it was.
+--max-iterations +5, --timeout +30m and --max-cost +2 add to what was used.`;
+
+/** Where the task's state lies. */
+function placed(command: Command): Command {
+  return command
+    .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')
+    .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)');
 }
 
 /** Help and version are no errors; a word that is no command is told its nearest neighbour. */

@@ -4,9 +4,9 @@ import { judgeMessage, NOTHING_SEEN, needsLook } from './completion.ts';
 import { endStopped } from './ending.ts';
 import { judge } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
-import { oneLine } from './material.ts';
 import { describeOutcome, isCounted, type Outcome } from './outcome.ts';
 import type { Policy } from './policy.ts';
+import { preview } from './preview.ts';
 import type { PromiseVerdict } from './promise.ts';
 import { ownTexts } from './prompt.ts';
 import {
@@ -44,9 +44,9 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
     refused: [...facts.refused]
       .sort((a, b) => Number(a.laterSucceeded) - Number(b.laterSucceeded))
       .slice(0, 5)
-      .map(({ tool, target }) => oneLine(target === '' ? tool : `${tool}: ${target}`, 120)),
+      .map(({ tool, target }) => preview(target === '' ? tool : `${tool}: ${target}`, 120)),
     files_changed: null,
-    output_preview: oneLine(outputOf(facts), 200),
+    output_preview: preview(outputOf(facts), 200),
   };
   const answer = { outcome, verdict, record, facts };
   if (!needsLook(policy)) return judge(known, answer, NOTHING_SEEN, null, event.at, policy);
@@ -100,7 +100,7 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
       iteration: task.current_iteration,
       attempt: task.attempt,
       kind: outcome.kind === 'fatal' ? `fatal:${outcome.cause}` : outcome.kind,
-      message: oneLine(describeOutcome(outcome), 200),
+      message: preview(describeOutcome(outcome), 200),
     });
   }
   return {

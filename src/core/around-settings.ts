@@ -46,6 +46,18 @@ export const AROUND_ROWS = {
     group: 'Around it',
     help: 'shell command once at the end; the outcome as JSON on standard input',
   },
+  detach: {
+    flag: '--detach',
+    type: { kind: 'switch' },
+    group: 'Around it',
+    help: 'go on in the background, also after a log-out; prints the id and the log',
+  },
+  resumeIfOpen: {
+    flag: '--resume-if-open',
+    type: { kind: 'switch' },
+    group: 'Around it',
+    help: 'go on where --task-id has something open, else start: one line for cron',
+  },
   logLimit: {
     flag: '--log-limit',
     argument: 'SIZE',

@@ -17,16 +17,25 @@ const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
 type HowItEnded = Pick<Ending, 'status' | 'exitReason'> &
   Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
 
+function endingOf(how: HowItEnded): Ending {
+  return { evidence: null, error: null, until: null, ...ENDINGS[how.status], ...how };
+}
+
+/** Says again how a completed task ended: its driver died before the world was told. */
+export function tellEndAgain(state: LoopState): Transition {
+  const { exit_reason, evidence } = state.task;
+  const ending = endingOf({
+    status: 'completed',
+    exitReason: exit_reason ?? 'completed',
+    evidence,
+  });
+  return { state, actions: [{ kind: 'stop', ending }] };
+}
+
 /** Ends the loop: the state says so first, then the world is told. */
 export function end(state: LoopState, at: string, how: HowItEnded): Transition {
   const { task } = state;
-  const ending: Ending = {
-    evidence: null,
-    error: null,
-    until: null,
-    ...ENDINGS[how.status],
-    ...how,
-  };
+  const ending = endingOf(how);
   return {
     state: {
       ...state,

@@ -25,6 +25,11 @@ export interface EndingFields {
 export type EventBody =
   | { readonly event: 'task_started'; readonly prompt: string; readonly max_iterations: number }
   | {
+      readonly event: 'task_resumed';
+      readonly iteration: number;
+      readonly max_iterations: number;
+    }
+  | {
       readonly event: 'iteration_started';
       readonly iteration: number;
       readonly max_iterations: number;

@@ -5,11 +5,12 @@ import { end, endStopped } from './ending.ts';
 import { askGates } from './gates.ts';
 import { describeTools, iteratedEvent, tell } from './iteration-events.ts';
 import { type Judged, openRefusals } from './judged.ts';
-import type { Action, Answer, LoopState, Transition } from './machine.ts';
+import type { Action, Answer, LoopState, Step, Transition } from './machine.ts';
 import { oneLine } from './material.ts';
 import { endBudget, endByTime, endUsage, goOn } from './next-iteration.ts';
 import { describeOutcome } from './outcome.ts';
 import type { Policy } from './policy.ts';
+import { preview } from './preview.ts';
 import { ownTexts } from './prompt.ts';
 
 /*
@@ -45,16 +46,26 @@ export function judge(
   }
   const report = readOwnReport(answer, own);
   const recorded = record(state, answer, sightings, judged, { signals, report });
-  const next = nextAfter(recorded, answer, judged, isAborted, at, policy);
-  const iterated = iteratedEvent(recorded, answer);
+  const next =
+    policy.after === null
+      ? nextAfter(recorded, { answer, judged, isAborted }, at, policy)
+      : follow(recorded, { answer, judged, isAborted }, policy.after);
   const tellings: Action[] = [
-    { kind: 'publish', body: iterated },
-    ...(policy.after === null
-      ? []
-      : [{ kind: 'run-after' as const, command: policy.after, body: iterated }]),
+    { kind: 'publish', body: iteratedEvent(recorded, answer) },
     ...tell(answer, judged),
   ];
   return { state: next.state, actions: [...tellings, ...next.actions] };
+}
+
+/** A judged iteration, as far as what comes next depends on it. */
+type Judgement = Omit<Extract<Step, { kind: 'following' }>, 'kind'>;
+
+/** Runs the user's command that follows an iteration. */
+export function follow(state: LoopState, judgement: Judgement, command: string): Transition {
+  return {
+    state: { ...state, step: { kind: 'following', ...judgement } },
+    actions: [{ kind: 'run-after', command, body: iteratedEvent(state, judgement.answer) }],
+  };
 }
 
 const NO_CLAIM: Judged = { kind: 'no-claim' };
@@ -87,11 +98,10 @@ function judgeClaims(
   return judged;
 }
 
-function nextAfter(
+/** What comes after a judged iteration: the end, or the next one. */
+export function nextAfter(
   state: LoopState,
-  answer: Answer,
-  judged: Judged,
-  isAborted: boolean,
+  { answer, judged, isAborted }: Judgement,
   at: string,
   policy: Policy,
 ): Transition {
@@ -107,7 +117,7 @@ function nextAfter(
     return end(state, at, {
       status: 'completed',
       exitReason: 'completed',
-      evidence: { ...evidence, detail: oneLine(evidence.detail, 200) },
+      evidence: { ...evidence, detail: preview(evidence.detail, 200) },
     });
   }
   // A check that a signal has cut says nothing about the claim.

@@ -1,6 +1,7 @@
 import type { AttemptFacts } from './attempt.ts';
 import type { CommandResult, Sightings } from './completion.ts';
 import type { EndingBody, EventBody } from './events.ts';
+import type { Judged } from './judged.ts';
 import type { Outcome } from './outcome.ts';
 import type { PromiseVerdict } from './promise.ts';
 import type { Carry } from './prompt.ts';
@@ -21,17 +22,26 @@ export interface LoopState {
   readonly hasAnswered: boolean;
   /** Once it is set nothing is started or waited for any more. */
   readonly stopRequested: StopCause | null;
+  /** Once it is set the running iteration is the last one. */
+  readonly pauseRequested: boolean;
   /** Cost of the failed attempts of the running iteration, so that the iteration shows it all. */
   readonly attemptsUsage: AttemptFacts['usage'];
 }
 
 /** Where the loop stands, drawn in `transition.ts`. */
-type Step =
+export type Step =
   | { readonly kind: 'new' }
   /** `resumed`: in the agent's own session of the iteration before. */
   | { readonly kind: 'working'; readonly resumed: boolean }
   | { readonly kind: 'looking'; readonly answer: Answer }
   | { readonly kind: 'verifying'; readonly answer: Answer; readonly sightings: Sightings }
+  /** The user's command that follows an iteration runs; what comes next is decided after it. */
+  | {
+      readonly kind: 'following';
+      readonly answer: Answer;
+      readonly judged: Judged;
+      readonly isAborted: boolean;
+    }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
 
@@ -68,7 +78,7 @@ export const NO_TROUBLE: Trouble = {
 };
 
 /** What has happened in several iterations running. */
-interface Streaks {
+export interface Streaks {
   /** Claims by words that were held because tools were refused. */
   readonly refusedClaims: number;
   /** Claims that passed every gate but the last, confirmation. */
@@ -82,6 +92,13 @@ export const NO_STREAKS: Streaks = { refusedClaims: 0, confirmations: 0, signals
 /** What happened. Every event carries its instant: the core has no clock of its own. */
 export type LoopEvent =
   | { readonly kind: 'started'; readonly at: string; readonly prompt: string }
+  /** A task whose driver ended or died is gone on with. */
+  | {
+      readonly kind: 'resumed';
+      readonly at: string;
+      /** What is left of the time for the whole task. */
+      readonly timeLeftMs: number;
+    }
   | {
       readonly kind: 'attempt-ended';
       readonly at: string;
@@ -92,12 +109,14 @@ export type LoopEvent =
     }
   | { readonly kind: 'looked'; readonly at: string; readonly sightings: Sightings }
   | { readonly kind: 'verified'; readonly at: string; readonly result: CommandResult }
+  | { readonly kind: 'followed'; readonly at: string }
   | { readonly kind: 'waited'; readonly at: string }
   | { readonly kind: 'hinted'; readonly at: string; readonly text: string }
-  | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause };
+  | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
+  | { readonly kind: 'pause-requested'; readonly at: string };
 
-/** Who asked the loop to stop. */
-export type StopCause = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+/** Who asked the loop to stop: a signal, or `ralph stop` from another terminal. */
+export type StopCause = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'request';
 
 /** What to do next. Askings bring back an event; tellings do not. */
 export type Action = Asking | Telling;
@@ -118,14 +137,14 @@ export type Asking =
     }
   | { readonly kind: 'look' }
   | { readonly kind: 'verify'; readonly command: string }
+  /** Runs the user's command after an iteration; the event is its standard input. */
+  | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
   | { readonly kind: 'wait'; readonly until: string };
 
 type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** A sentence for people. */
   | { readonly kind: 'say'; readonly what: Saying }
-  /** Runs the user's command after an iteration and waits for it. */
-  | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
   | { readonly kind: 'stop'; readonly ending: Ending };
 
 /** Something people are told that is no event. */

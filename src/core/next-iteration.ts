@@ -17,7 +17,8 @@ export function startAttempt(
   at: string,
   policy: Policy,
 ): Transition {
-  if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
+  const asked = endAsAsked(state, at);
+  if (asked !== null) return asked;
   if (msBetween(at, state.task.timeout_at) <= 0) return endByTime(state, at);
   const task = { ...state.task, current_iteration: iteration, attempt };
   // A further attempt of the same iteration is told the same; what came meanwhile waits.
@@ -63,12 +64,7 @@ export function startAttempt(
 export function goOn(state: LoopState, at: string, policy: Policy): Transition {
   const { task } = state;
   if (msBetween(at, task.timeout_at) <= 0) return endByTime(state, at);
-  if (task.current_iteration >= task.max_iterations) {
-    return end(state, at, {
-      status: 'max_iterations_reached',
-      exitReason: 'max_iterations',
-    });
-  }
+  if (task.current_iteration >= task.max_iterations) return endExhausted(state, at);
   const rested: LoopState = {
     ...state,
     attemptsUsage: NO_USAGE,
@@ -80,13 +76,28 @@ export function goOn(state: LoopState, at: string, policy: Policy): Transition {
   return waitUntil(rested, at, { kind: 'delay', until: laterBy(at, policy.delayMs) });
 }
 
+/** Ends the loop if somebody has asked for it; null otherwise. */
+function endAsAsked(state: LoopState, at: string): Transition | null {
+  if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
+  return state.pauseRequested ? end(state, at, { status: 'paused', exitReason: 'paused' }) : null;
+}
+
 /** Holds the loop until an instant. */
 export function waitUntil(state: LoopState, at: string, wait: Wait): Transition {
-  if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
+  const asked = endAsAsked(state, at);
+  if (asked !== null) return asked;
   return {
     state: { ...state, step: { kind: 'waiting' }, task: { ...state.task, wait } },
     actions: [{ kind: 'wait', until: wait.until }],
   };
+}
+
+/** Ends the task because its iterations are used up. */
+export function endExhausted(state: LoopState, at: string): Transition {
+  return end(state, at, {
+    status: 'max_iterations_reached',
+    exitReason: 'max_iterations',
+  });
 }
 
 /** Ends the task because its time is over. */

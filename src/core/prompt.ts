@@ -59,6 +59,9 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
     const verify = verifyBlock(policy, carry);
     if (verify !== null) texts.push({ kind: 'whole', text: verify });
     texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
+  } else if (carry.hints.length > 0) {
+    // The first iteration is tried again, and somebody has said something meanwhile.
+    texts.push({ kind: 'sentence-wise', text: hintLines(carry).join('\n') });
   }
   texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
   return texts;
@@ -88,9 +91,13 @@ function reminder(policy: Policy, carry: Carry): string {
       ? `The task is NOT yet confirmed. Please check and ensure ${describeCompletion(policy)}.`
       : `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
     ...carry.missing.map((missing) => describeMissing(missing, policy)),
-    ...carry.hints.map((hint) => `The person you work for adds: ${withoutControls(hint).trim()}`),
+    ...hintLines(carry),
   ];
   return lines.join('\n');
+}
+
+function hintLines({ hints }: Carry): readonly string[] {
+  return hints.map((hint) => `The person you work for adds: ${withoutControls(hint).trim()}`);
 }
 
 /** One sentence to the agent: what kept the task from being complete. */

@@ -130,6 +130,8 @@ export interface TaskState {
   readonly driver: Driver | null;
   /** Name of the file in the task's folder that holds what the loop knows beyond this. */
   readonly memory: string | null;
+  /** Set where a program keeps the task's state by the library: it never has a driver then. */
+  readonly kept_by?: 'library';
 }
 
 /** What a new task is made from. Instants are ISO strings. */
@@ -203,6 +205,17 @@ export function laterBy(at: string, ms: number): string {
 /** Milliseconds from one ISO instant to another; negative when `to` is earlier. */
 export function msBetween(from: string, to: string): number {
   return Date.parse(to) - Date.parse(from);
+}
+
+/**
+ * Until when a task was worked on: the time since is not its own. A wait for a limit or an outage was
+ * no time to work in from its beginning.
+ */
+export function lastWorkAt(task: TaskState): string {
+  if (task.finished_at !== null) return task.finished_at;
+  const beatAt = task.driver?.beat_at ?? task.updated_at;
+  const waited = task.wait !== null && task.wait.kind !== 'delay';
+  return waited || msBetween(task.updated_at, beatAt) < 0 ? task.updated_at : beatAt;
 }
 
 /** Records kept one by one; older ones live on in the totals, so that the file stays small. */

@@ -1,11 +1,12 @@
 import { attemptEnded } from './after-attempt.ts';
 import { NO_USAGE } from './attempt.ts';
-import { judge } from './judge.ts';
+import { judge, nextAfter } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { NO_STREAKS, NO_TROUBLE } from './machine.ts';
 import { startAttempt } from './next-iteration.ts';
 import type { Policy } from './policy.ts';
 import { NOTHING_CARRIED } from './prompt.ts';
+import { resumed } from './resumed.ts';
 import type { TaskState } from './task-state.ts';
 import { laterBy, msBetween } from './task-state.ts';
 
@@ -14,14 +15,15 @@ import { laterBy, msBetween } from './task-state.ts';
  *
  *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged ◄─verified─ verifying
  *                       ▲                     │                                   ├─ claim to verify ──┘
- *                       │                     ├─ passing fault ──► waiting        ├─ complete ─► ended
- *                       │                     │                      │            │
- *                       │                     └─ fatal, stopped ─► ended          ├─ limit ────► ended
- *                       │                                            │            │
- *                       └──────────────── waited ◄───────────────────┴── waiting ◄┘
+ *                       │                     ├─ passing fault ──► waiting        ├─ --after ─► following ──followed──┐
+ *                       │                     │                      │            ├─ complete, paused ─► ended ◄──────┤
+ *                       │                     └─ fatal, stopped ─► ended          ├─ limit ────────────► ended ◄──────┤
+ *                       │                                            │            │                                   │
+ *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴───────────────────────────────────┘
  *
  * Nothing is looked at when no file matters, and nothing waited for when the delay is 0: then the
- * states in between are passed over, and with them a save each.
+ * states in between are passed over, and with them a save each. `resumed` takes up any of them: see
+ * `resumed.ts`.
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
   const moved = { ...state, task: { ...state.task, updated_at: event.at } };
@@ -33,6 +35,12 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'looked':
       return moved.step.kind === 'looking'
         ? judge(moved, moved.step.answer, event.sightings, null, event.at, policy)
+        : { state: moved, actions: [] };
+    case 'resumed':
+      return resumed(moved, event, policy);
+    case 'followed':
+      return moved.step.kind === 'following'
+        ? nextAfter(moved, moved.step, event.at, policy)
         : { state: moved, actions: [] };
     case 'verified':
       return moved.step.kind === 'verifying'
@@ -46,6 +54,8 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'stop-requested':
       // What it means follows from the next event: an answer that is complete stays complete.
       return { state: { ...state, stopRequested: event.by }, actions: [] };
+    case 'pause-requested':
+      return { state: { ...state, pauseRequested: true }, actions: [] };
   }
 }
 
@@ -61,6 +71,7 @@ export function initialState(task: TaskState): LoopState {
     hints: [],
     hasAnswered: false,
     stopRequested: null,
+    pauseRequested: false,
     attemptsUsage: NO_USAGE,
   };
 }

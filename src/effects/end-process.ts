@@ -48,6 +48,14 @@ const LEFTOVER_ENDING: readonly EscalationStep[] = [
   { atMs: 1000, signal: 'SIGKILL', to: 'everything' },
 ];
 
+/** Nobody is left to read a report, and all is to be over within 5 s, node's own start included. */
+export const ORPHAN_ENDING: readonly EscalationStep[] = [
+  { atMs: 0, signal: 'SIGINT', to: 'everything' },
+  { atMs: 700, signal: 'SIGINT', to: 'everything' },
+  { atMs: 1500, signal: 'SIGTERM', to: 'everything' },
+  { atMs: 2500, signal: 'SIGKILL', to: 'everything' },
+];
+
 const LOOK_EVERY_MS = process.platform === 'linux' ? 50 : 100;
 const KILL_FOR_MS = 2000;
 

@@ -1,4 +1,4 @@
-import { type EscalationStep, endTree } from './end-process.ts';
+import { endTree, ORPHAN_ENDING } from './end-process.ts';
 import { isAlive, type ProcessIdentity } from './process-table.ts';
 import { createTree } from './process-tree.ts';
 
@@ -6,14 +6,6 @@ import { createTree } from './process-tree.ts';
  * What the guard becomes when ralph has died without a farewell: it ends what the run started and
  * exits. A program of its own: `node guard-program.js RUN_ID DRIVER [PID:START]…`.
  */
-
-/** Nobody is left to read a report, and all is to be over within 5 s, node's own start included. */
-const ORPHAN_ENDING: readonly EscalationStep[] = [
-  { atMs: 0, signal: 'SIGINT', to: 'everything' },
-  { atMs: 700, signal: 'SIGINT', to: 'everything' },
-  { atMs: 1500, signal: 'SIGTERM', to: 'everything' },
-  { atMs: 2500, signal: 'SIGKILL', to: 'everything' },
-];
 
 const DRIVER_DIES_WITHIN_MS = 1000;
 const LOOK_EVERY_MS = 10;

@@ -26,6 +26,8 @@ export interface RunRequest {
   readonly env: NodeJS.ProcessEnv;
   /** Reads standard input whole, for the prompt `-`. */
   readonly readStdin: () => Promise<Uint8Array>;
+  /** The text of a task that is gone on with, which is read from nowhere else. */
+  readonly keptPrompt?: Uint8Array;
   /** The id a task without one gets. */
   readonly newTaskId: () => string;
 }
@@ -43,6 +45,8 @@ export interface RunPlan {
   readonly vault: string;
   readonly stateDir: string;
   readonly cwd: string;
+  /** The folder ralph was started in first. */
+  readonly startDir: string;
   readonly env: NodeJS.ProcessEnv;
   readonly taskTimeoutMs: number;
   /** Where the watched file has to arrive; null when none is watched. */
@@ -128,6 +132,7 @@ export async function planRun(
     vault,
     stateDir: settings.stateDir === null ? ownStateDir : path.resolve(cwd, settings.stateDir),
     cwd,
+    startDir,
     env: request.env,
     taskTimeoutMs: settings.timeout,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
@@ -145,6 +150,7 @@ async function readPrompt(
 ): Promise<Uint8Array | null> {
   const { prompt } = request.settings;
   if (request.bad.has('prompt') || request.bad.has('promptFile')) return null;
+  if (request.keptPrompt !== undefined) return request.keptPrompt;
   if ((prompt === null) === (promptFile === null)) {
     const found = prompt === null ? 'neither' : 'both';
     problems.push(

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
+import { readForeignState } from './foreign-state.ts';
 import { numberAt, parseObject } from './json-fields.ts';
 import { parseState } from './state-schema.ts';
 import { errorCode } from './write-file.ts';
@@ -28,7 +29,7 @@ export function readStateFile(file: string): StateFile {
   const value = parseObject(json);
   const version = value === null ? null : numberAt(value, 'schema_version');
   if (version !== null && version > SCHEMA_VERSION) return { kind: 'too-new', version };
-  const state = value === null ? null : parseState(value);
+  const state = value === null ? null : (readForeignState(value, file) ?? parseState(value));
   if (state !== null) return { kind: 'task', state };
   return { kind: 'corrupt', modifiedAt: modifiedAt(file) };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
+import { laterBy, SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
 
 /*
  * What a state file must hold to be one: an id, a status, and when it started. All else is taken
@@ -137,13 +137,18 @@ const state = z.object({
   git_base: orNull(text),
   driver: orNull(driver),
   memory: orNull(text),
+  kept_by: orNull(z.literal('library')),
 });
+
+/** The time for a whole task that nobody has limited otherwise. */
+const USUAL_TIMEOUT_MS = 30 * 60_000;
 
 /** Reads a parsed state file; null where it is none. */
 export function parseState(value: unknown): TaskState | null {
   const parsed = state.safeParse(value);
   if (!parsed.success) return null;
-  const { started_at } = parsed.data;
-  const updated_at = parsed.data.updated_at ?? started_at;
-  return { ...parsed.data, updated_at, timeout_at: parsed.data.timeout_at ?? started_at };
+  const { kept_by, ...fields } = parsed.data;
+  const updated_at = fields.updated_at ?? fields.started_at;
+  const timeout_at = fields.timeout_at ?? laterBy(updated_at, USUAL_TIMEOUT_MS);
+  return { ...fields, updated_at, timeout_at, ...(kept_by === null ? {} : { kept_by }) };
 }

@@ -1,13 +1,20 @@
-import { existsSync } from 'node:fs';
-import { readFile, rename, stat } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { stateJson } from '../core/state-json.ts';
-import { SCHEMA_VERSION } from '../core/task-state.ts';
+import type { TaskState } from '../core/task-state.ts';
 import { messageOf, StateTooNewError } from '../errors.ts';
 import type { StateStore } from '../loop/ports.ts';
-import { numberAt, parseObject, stringAt } from './json-fields.ts';
-import { exists, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
-import { retryBusy, writeFileAtomic } from './write-file.ts';
+import {
+  forgetMemory,
+  freeMemoryName,
+  type LoopMemory,
+  memoryJson,
+  memoryOf,
+} from './loop-memory.ts';
+import { readStateFile } from './state-file.ts';
+import { exists, inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
+import { replaceFile, retryBusy, writeFileAtomic } from './write-file.ts';
 
 /** What does not change during a run and lies beside the state. */
 export interface TaskFiles {
@@ -17,27 +24,58 @@ export interface TaskFiles {
   readonly baseline: string;
 }
 
+/** A store, and what only its owner may ask of it. */
+export interface TaskStore extends StateStore {
+  /** Writes the last state again with a newer beat, so that drivers elsewhere see a living one. */
+  beat(at: string): Promise<void>;
+  /** Says, if it has not been said yet, that nothing is kept. */
+  complain(error: unknown): void;
+  /** From now on nothing is written: another driver has the task. */
+  silence(): void;
+}
+
 /**
  * Keeps one task's state on disk. A write that fails is said once through `warn`; the loop goes on
  * without persistence, and every later save tries again.
+ *
+ *   memory file (the free one of two) ──► state file, which names it ──► both made durable
+ *          whoever is killed here              the instant at which          beside the agent's
+ *          has changed nothing                 the state changes             work
  */
 export async function createStateStore(
   paths: TaskPaths,
   files: TaskFiles,
   warn: (sentence: string) => void,
-): Promise<StateStore> {
+  inUse: string | null = null,
+): Promise<TaskStore> {
   let places = paths;
   let warned = false;
+  let silent = false;
+  let last: { readonly task: TaskState; readonly memory: LoopMemory } | null = null;
+  let memoryName = inUse;
+  let seen: string | null = null;
+  let synced: Promise<unknown> = Promise.resolve();
+  /** One write after the other: a beat must not overtake a save. */
+  let queue: Promise<void> = Promise.resolve();
 
-  const attempt = async (action: () => Promise<void>): Promise<void> => {
-    try {
-      await action();
-    } catch (error) {
-      if (warned) return;
-      warned = true;
-      const reason = messageOf(error);
-      warn(`The state cannot be kept (${reason}). The loop goes on, but cannot be resumed.`);
-    }
+  const attempt = (action: () => Promise<void>): Promise<void> => {
+    queue = queue.then(async () => {
+      if (silent) return;
+      try {
+        await action();
+      } catch (error) {
+        tell(error);
+      }
+    });
+    return queue;
+  };
+
+  const tell = (error: unknown): void => {
+    if (warned || silent) return;
+    warned = true;
+    warn(
+      `The state cannot be kept (${messageOf(error)}). The loop goes on, but cannot be resumed.`,
+    );
   };
 
   const prepare = async (): Promise<void> => {
@@ -49,36 +87,89 @@ export async function createStateStore(
     ]);
   };
 
+  const writeState = async (task: TaskState): Promise<() => Promise<void>> => {
+    const found = fingerprint(paths.stateFile);
+    if (seen !== null && found !== '' && found !== seen) {
+      warn(
+        `${paths.stateFile} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`,
+      );
+    }
+    const sync = await replaceFile(paths.stateFile, stateJson({ ...task, memory: memoryName }));
+    seen = fingerprint(paths.stateFile);
+    return sync;
+  };
+
+  /** The file system takes its time; at most one save waits for it. */
+  const makeDurable = async (syncs: readonly (() => Promise<void>)[]): Promise<void> => {
+    await synced;
+    synced = Promise.all(syncs.map((sync) => sync())).catch(tell);
+  };
+
   await attempt(prepare);
 
   return {
-    save: ({ task }) =>
+    save: ({ step, ...state }) =>
       attempt(async () => {
-        // The folder may have been deleted under the running loop: make it anew.
-        if (!existsSync(paths.folder)) await prepare();
-        await writeFileAtomic(paths.stateFile, stateJson(task));
+        // The folder may have been deleted under the running loop, and a request have made a new one.
+        if (!existsSync(path.join(paths.folder, 'prompt.md'))) {
+          await prepare();
+          memoryName = null;
+        }
+        const memory = memoryOf({ ...state, step });
+        const syncs: (() => Promise<void>)[] = [];
+        if (last === null || memoryName === null || !isSame(memory, last.memory)) {
+          const name = freeMemoryName(memoryName);
+          syncs.push(await replaceFile(path.join(paths.folder, name), memoryJson(memory)));
+          memoryName = name;
+        }
+        syncs.push(await writeState(state.task));
+        last = { task: state.task, memory };
+        await makeDurable(syncs);
+        if (step.kind === 'ended') await synced;
+      }),
+    beat: (at) =>
+      attempt(async () => {
+        const driver = last?.task.driver;
+        if (last === null || driver == null) return;
+        last = { ...last, task: { ...last.task, driver: { ...driver, beat_at: at } } };
+        await makeDurable([await writeState(last.task)]);
       }),
     archive: () =>
       attempt(async () => {
+        await synced;
         await retireNamesake(paths);
+        await forgetMemory(paths.folder);
         places = await retryBusy(() => moveToHistory(paths, taskName(paths)));
       }),
     places: () => ({ stateFile: places.stateFile, logDir: places.folder }),
+    complain: tell,
+    silence() {
+      silent = true;
+    },
   };
+}
+
+/** Whether two memories are of the same values: nothing in a state is ever changed in place. */
+function isSame(one: LoopMemory, other: LoopMemory): boolean {
+  const others = new Map(Object.entries(other));
+  return Object.entries(one).every(([key, value]) => others.get(key) === value);
+}
+
+/** What tells that a file is still the one that was written; empty where it is gone. */
+function fingerprint(file: string): string {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
 }
 
 /** A completed task of the same name keeps its place in the history under its start time. */
 async function retireNamesake(paths: TaskPaths): Promise<void> {
   const name = taskName(paths);
-  const old: TaskPaths = {
-    ...paths,
-    stateFile: path.join(paths.history, `${name}.json`),
-    folder: path.join(paths.history, name),
-  };
-  if (!(await exists(old.stateFile)) && !(await exists(old.folder))) return;
-  const kept = await readKept(old.stateFile);
-  const stamp = kept.kind === 'task' ? kept.startedAt : kept.modifiedAt;
-  await moveToHistory(old, `${name}.${forFileName(stamp)}`);
+  const old = inHistory(paths, name);
+  const hasState = await exists(old.stateFile);
+  if (!hasState && !(await exists(old.folder))) return;
+  // Our own folder, moved by a driver that was killed before it had moved the state.
+  if (!hasState && !(await exists(paths.folder))) return;
+  await moveToHistory(old, `${name}.${forFileName(startOf(old.stateFile))}`);
 }
 
 /**
@@ -88,36 +179,32 @@ async function retireNamesake(paths: TaskPaths): Promise<void> {
  */
 export async function retirePrevious(paths: TaskPaths): Promise<boolean> {
   if (!(await exists(paths.stateFile)) && !(await exists(paths.folder))) return false;
-  const kept = await readKept(paths.stateFile);
+  const kept = readStateFile(paths.stateFile);
   if (kept.kind === 'too-new') throw new StateTooNewError(paths.stateFile, kept.version);
-  if (kept.kind === 'corrupt') {
-    await rename(paths.stateFile, `${paths.stateFile}.corrupt-${forFileName(kept.modifiedAt)}`);
-  }
-  const stamp = kept.kind === 'task' ? kept.startedAt : kept.modifiedAt;
+  const stamp = startOf(paths.stateFile);
+  if (kept.kind === 'corrupt') await keepAside(paths.stateFile, kept.modifiedAt);
+  await forgetMemory(paths.folder);
   await moveToHistory(paths, `${taskName(paths)}.${forFileName(stamp)}`);
   return true;
+}
+
+/** Gives a file that cannot be read another name, and returns that. */
+export async function keepAside(stateFile: string, modifiedAt: string): Promise<string> {
+  const aside = `${stateFile}.corrupt-${forFileName(modifiedAt)}`;
+  await rename(stateFile, aside);
+  return aside;
 }
 
 function taskName(paths: TaskPaths): string {
   return path.basename(paths.stateFile, '.json');
 }
 
-/** What an older state file turns out to be. Instants are ISO strings. */
-type Kept =
-  | { readonly kind: 'task'; readonly startedAt: string }
-  | { readonly kind: 'too-new'; readonly version: number; readonly modifiedAt: string }
-  | { readonly kind: 'corrupt'; readonly modifiedAt: string }
-  | { readonly kind: 'none'; readonly modifiedAt: string };
-
-async function readKept(stateFile: string): Promise<Kept> {
-  const stats = await stat(stateFile).catch(() => null);
-  const modifiedAt = (stats?.mtime ?? new Date()).toISOString();
-  if (stats === null) return { kind: 'none', modifiedAt };
-  const state = parseObject(await readFile(stateFile, 'utf8').catch(() => ''));
-  const version = state === null ? null : numberAt(state, 'schema_version');
-  if (version !== null && version > SCHEMA_VERSION) return { kind: 'too-new', version, modifiedAt };
-  const startedAt = state === null ? null : stringAt(state, 'started_at');
-  return startedAt === null ? { kind: 'corrupt', modifiedAt } : { kind: 'task', startedAt };
+/** When a kept task was started, or, where that cannot be told, when its file was last written. */
+function startOf(stateFile: string): string {
+  const kept = readStateFile(stateFile);
+  if (kept.kind === 'task') return kept.state.started_at;
+  const stats = statSync(stateFile, { throwIfNoEntry: false });
+  return (stats?.mtime ?? new Date()).toISOString();
 }
 
 function forFileName(instant: string): string {

@@ -1,9 +1,11 @@
 import type { StopCause } from '../core/machine.ts';
 import type { StopRequests } from '../loop/ports.ts';
 
-const SIGNALS: readonly StopCause[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface SignalWatch extends StopRequests {
+  /** Asks for a clean end as a signal would; a further one asks for nothing more. */
+  request(by: StopCause): void;
   /** Gives the signals back to Node's own handling. */
   close(): void;
 }
@@ -16,19 +18,20 @@ export function watchSignals(): SignalWatch {
   const first = new AbortController();
   const second = new AbortController();
   let cause: StopCause | null = null;
+  const request = (by: StopCause): void => {
+    cause ??= by;
+    first.abort();
+  };
   const onSignal = (signal: StopCause): void => {
-    if (cause === null) {
-      cause = signal;
-      first.abort();
-    } else {
-      second.abort();
-    }
+    if (cause === null) request(signal);
+    else second.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     signal: first.signal,
     hurry: second.signal,
     cause: () => cause,
+    request,
     close() {
       for (const signal of SIGNALS) process.off(signal, onSignal);
     },

@@ -1,7 +1,7 @@
-import { openSync, writeFileSync } from 'node:fs';
-import { readFile, rename, stat } from 'node:fs/promises';
+import { openSync, readdirSync, writeFileSync } from 'node:fs';
+import { rename, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { parseObject, stringAt } from './json-fields.ts';
+import { isTaskId } from '../core/task-id.ts';
 import { makePrivateFolder } from './write-file.ts';
 
 /** Where a task's files lie below the state folder. */
@@ -28,6 +28,8 @@ export function taskPaths(stateDir: string, taskId: string): TaskPaths {
 /** Makes the state folder, which hides itself from git, and the task's own folder in it. */
 export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
   makePrivateFolder(paths.folder);
+  // By whoever drives the task: another user's first request must not make it theirs.
+  makePrivateFolder(path.join(paths.folder, 'requests'));
   try {
     writeFileSync(path.join(paths.stateDir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
   } catch {
@@ -39,15 +41,26 @@ export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
 export async function moveToHistory(paths: TaskPaths, name: string): Promise<TaskPaths> {
   makePrivateFolder(paths.history);
   let free = name;
-  for (let number = 2; await isTaken(paths.history, free); number += 1) free = `${name}.${number}`;
-  const moved: TaskPaths = {
-    ...paths,
-    stateFile: path.join(paths.history, `${free}.json`),
-    folder: path.join(paths.history, free),
-  };
+  // A folder that stands there without a state is our own, where ours is gone: a driver was killed
+  // between the two moves.
+  const isBegun =
+    !(await exists(paths.folder)) && !(await exists(inHistory(paths, name).stateFile));
+  for (let number = 2; !isBegun && (await isTaken(paths.history, free)); number += 1) {
+    free = `${name}.${number}`;
+  }
+  const moved = inHistory(paths, free);
   await moveIfThere(paths.folder, moved.folder);
   await moveIfThere(paths.stateFile, moved.stateFile);
   return moved;
+}
+
+/** Where a task lies in the history under a name. */
+export function inHistory(paths: TaskPaths, name: string): TaskPaths {
+  return {
+    ...paths,
+    stateFile: path.join(paths.history, `${name}.json`),
+    folder: path.join(paths.history, name),
+  };
 }
 
 async function isTaken(folder: string, name: string): Promise<boolean> {
@@ -69,10 +82,15 @@ export function openForAppend(file: string): number {
   return openSync(file, 'a', 0o600);
 }
 
-/** The status of a task that is not in the history; null where there is none of this id. */
-export async function taskStatus(stateDir: string, taskId: string): Promise<string | null> {
-  const text = await readFile(taskPaths(stateDir, taskId).stateFile, 'utf8').catch(() => null);
-  if (text === null) return null;
-  const state = parseObject(text);
-  return (state === null ? null : stringAt(state, 'status')) ?? 'of unknown state';
+/** The ids of the tasks that are not in the history, sorted; none where there is no state folder. */
+export function openTaskIds(stateDir: string): readonly string[] {
+  try {
+    return readdirSync(stateDir)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => name.slice(0, -'.json'.length))
+      .filter(isTaskId)
+      .sort();
+  } catch {
+    return [];
+  }
 }

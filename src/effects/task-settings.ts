@@ -6,8 +6,13 @@ export function settingsJson(plan: RunPlan): string {
   const settings = Object.fromEntries(
     settingNames().map((name) => [
       snakeCase(name),
-      { value: plan.settings[name], source: plan.sources[name].where },
+      {
+        value: plan.settings[name],
+        source: plan.sources[name].where,
+        from: plan.sources[name].kind,
+      },
     ]),
   );
-  return `${JSON.stringify({ settings, passthrough: plan.passthrough }, null, 2)}\n`;
+  const { passthrough, taskType: task_type, startDir: start_dir } = plan;
+  return `${JSON.stringify({ settings, passthrough, task_type, start_dir }, null, 2)}\n`;
 }

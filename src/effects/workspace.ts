@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import * as z from 'zod/mini';
 import type { CommandResult, ProgressSigns } from '../core/completion.ts';
 import { type PlanCount, readPlan } from '../core/plan-file.ts';
 import type { Workspace } from '../loop/ports.ts';
@@ -46,7 +47,8 @@ export interface WorkspaceRequest {
   readonly onEndFailed: (result: CommandResult) => void;
 }
 
-type BaselineRequest = Pick<
+/** What a baseline is taken of. */
+export type BaselineRequest = Pick<
   WorkspaceRequest,
   'cwd' | 'globs' | 'existing' | 'donePath' | 'protect' | 'isOwn'
 >;
@@ -61,6 +63,30 @@ export async function takeBaseline(request: BaselineRequest): Promise<Baseline> 
     protected: await markFiles(protectedGlobs, hiddenToo(request)),
   };
 }
+
+/** The baseline as it was kept beside the state; null where it is gone or damaged. */
+export function readBaseline(taskFolder: string): Baseline | null {
+  try {
+    const parsed = baselineSchema.safeParse(
+      JSON.parse(readFileSync(path.join(taskFolder, 'baseline.json'), 'utf8')),
+    );
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+const markSchema = z.object({
+  size: z.number(),
+  changedAt: z.string(),
+  sha256: z.nullable(z.string()),
+});
+
+const baselineSchema = z.object({
+  watched: z.record(z.string(), markSchema),
+  done: z.nullable(markSchema),
+  protected: z.record(z.string(), markSchema),
+});
 
 /** The patterns of `protect` that match no file: nothing is protected by them. */
 export async function idleProtections(request: BaselineRequest): Promise<readonly string[]> {
@@ -111,11 +137,14 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
     async look() {
       const matches = await filesThatMatch(request.globs, request);
       const plan = await planOf(request.planFile);
-      // Before `--until` runs: what that does is not the agent's either.
-      const progress: ProgressSigns = {
-        git: (await git?.since()) ?? null,
-        watched: await watchedMoved(request, matches, before, planBefore, plan),
-      };
+      // Before `--until` runs: what that does is not the agent's either. A look that a resumed task
+      // begins with has nothing to hold things against.
+      const progress: ProgressSigns = !filesAreMarked
+        ? { git: null, watched: null }
+        : {
+            git: (await git?.since()) ?? null,
+            watched: await watchedMoved(request, matches, before, planBefore, plan),
+          };
       filesAreMarked = false;
       const moved =
         request.donePath !== null && (await differs(request.donePath, baseline.done ?? undefined));

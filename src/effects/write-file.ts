@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import pRetry from 'p-retry';
 
@@ -50,6 +50,38 @@ export async function writeFileAtomic(
     throw error;
   }
   await syncFolder(path.dirname(file));
+}
+
+/**
+ * Writes a file whole or not at all for every reader, and for a kill at any instant; what is written
+ * outlives a power cut only once the returned function has resolved, which may run beside other work.
+ * Rejects with the system's error; nothing half-written stays under the file's own name.
+ */
+export async function replaceFile(
+  file: string,
+  content: string,
+  mode = 0o600,
+): Promise<() => Promise<void>> {
+  const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+  let handle: FileHandle | null = null;
+  try {
+    handle = await retryBusy(() => open(temporary, 'w', mode));
+    await handle.writeFile(content);
+    await retryBusy(() => rename(temporary, file));
+  } catch (error) {
+    await handle?.close().catch(() => undefined);
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  const written = handle;
+  return async () => {
+    try {
+      await written.sync();
+    } finally {
+      await written.close();
+    }
+    await syncFolder(path.dirname(file));
+  };
 }
 
 /** A rename is durable only once its folder is; some file systems cannot sync one, which is fine. */

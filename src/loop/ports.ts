@@ -81,6 +81,10 @@ export interface Workspace {
 export interface Requests {
   /** Hints for the agent that have come since the last call. */
   hints(): Promise<readonly string[]>;
+  /** To be called once the state that holds the hints is saved: they are removed only then. */
+  settled(): Promise<void>;
+  /** Aborts when the loop is asked to hold after the running iteration. */
+  readonly pause: AbortSignal;
 }
 
 /** Leaves a note for a human. Resolves to its path, or null when it could not be written. */

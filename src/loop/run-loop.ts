@@ -8,6 +8,7 @@ import {
 import type { Action, Asking, Ending, LoopEvent, LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
+import { maskDeep } from '../core/secrets.ts';
 import { transition } from '../core/transition.ts';
 import type { Ports } from './ports.ts';
 
@@ -31,21 +32,32 @@ export async function runLoop(
   first: LoopEvent,
   policy: Policy,
 ): Promise<RunEnd> {
-  let { state, actions } = transition(initial, first, policy);
+  let state = initial;
+  let event = first;
   for (;;) {
+    for (const request of await requested(ports, state)) {
+      state = transition(state, request, policy).state;
+    }
+    const next = transition(state, event, policy);
+    state = next.state;
     await ports.store.save(state);
-    const outcome = await act(ports, state, actions);
+    await ports.requests.settled();
+    const outcome = await act(ports, state, next.actions);
     if ('fields' in outcome) return outcome;
-    for (const text of await ports.requests.hints()) {
-      state = transition(state, { kind: 'hinted', at: ports.clock.now(), text }, policy).state;
-    }
-    const by = ports.stops.cause();
-    if (by !== null && state.stopRequested === null) {
-      const asked: LoopEvent = { kind: 'stop-requested', at: ports.clock.now(), by };
-      state = transition(state, asked, policy).state;
-    }
-    ({ state, actions } = transition(state, outcome, policy));
+    event = outcome;
   }
+}
+
+/** What people have asked for since the last look, as events. */
+async function requested(ports: Ports, state: LoopState): Promise<readonly LoopEvent[]> {
+  const { requests, stops, clock } = ports;
+  const at = clock.now();
+  const events: LoopEvent[] = [];
+  for (const text of await requests.hints()) events.push({ kind: 'hinted', at, text });
+  const by = stops.cause();
+  if (by !== null && state.stopRequested === null) events.push({ kind: 'stop-requested', at, by });
+  if (requests.pause.aborted && !state.pauseRequested) events.push({ kind: 'pause-requested', at });
+  return events;
 }
 
 /** Carries out one transition's actions; the asking among them brings the next event. */
@@ -61,9 +73,6 @@ async function act(
         break;
       case 'say':
         ports.reporter.say(action.what);
-        break;
-      case 'run-after':
-        await ports.workspace.after(action.command, eventOf(ports, state, action.body));
         break;
       case 'stop':
         return stop(ports, state, action.ending);
@@ -86,8 +95,14 @@ async function ask(ports: Ports, state: LoopState, action: Asking): Promise<Loop
       const result = await ports.workspace.verify(action.command);
       return { kind: 'verified', at: ports.clock.now(), result };
     }
+    case 'run-after':
+      await ports.workspace.after(action.command, eventOf(ports, state, action.body));
+      return { kind: 'followed', at: ports.clock.now() };
     case 'wait':
-      await ports.clock.waitUntil(action.until, ports.stops.signal);
+      await ports.clock.waitUntil(
+        action.until,
+        AbortSignal.any([ports.stops.signal, ports.requests.pause]),
+      );
       return { kind: 'waited', at: ports.clock.now() };
   }
 }
@@ -99,8 +114,7 @@ async function startAgent(
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
   const userPrompt = await ports.prompt.read();
-  // A further attempt goes on from where the failed one left the files.
-  if (attempt === 1) await ports.workspace.mark();
+  await ports.workspace.mark();
   const startedAt = ports.clock.now();
   const facts = await ports.agent.run({
     prompt: concat(userPrompt, action.addition),
@@ -191,7 +205,7 @@ function publish(ports: Ports, state: LoopState, body: EventBody): void {
 }
 
 function eventOf(ports: Ports, state: LoopState, body: EventBody): RalphEvent {
-  return stamped(body, ports.clock.now(), state.task.task_id);
+  return maskDeep(stamped(body, ports.clock.now(), state.task.task_id));
 }
 
 /** What an agent says of itself is shown on terminals: nothing in it may act there. */

@@ -44,7 +44,15 @@ export function protectsNothing(glob: string): string {
 }
 
 export function previousRetired(taskId: string): string {
-  return `An earlier run of ${taskId} was put into the history; this one starts afresh.`;
+  return `An earlier run of ${taskId} was put into the history, and this one starts afresh; ralph resume ${taskId} would have gone on with it.`;
+}
+
+export function leftoversOfDeadDriver(count: number): string {
+  return `ended ${count === 1 ? 'a process' : `${count} processes`} that the last run of this task had left when it died`;
+}
+
+export function baselineLost(): string {
+  return 'What the files were at the start of the task is not known any more (baseline.json is gone or damaged): they are compared with what they are now.';
 }
 
 export function leftoverLine(
@@ -86,6 +94,10 @@ export function eventLine(event: RalphEvent, agent: AgentName): string | null {
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
       return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${event.gate === 'refused-tools' ? `; what to do: ${REFUSED_REMEDY}` : ''}`;
+    case 'task_resumed':
+      return event.iteration === 0
+        ? 'resumed'
+        : `resumed at iteration ${event.iteration}/${event.max_iterations}`;
     case 'task_started':
     case 'agent_activity':
       return null;

@@ -19,7 +19,7 @@ export interface NoteFacts {
   readonly missing: readonly string[];
   /** What the command that checks a claim printed when it failed last, or null. */
   readonly checkOutput: string | null;
-  /** The command that takes the task up again, fit to be pasted. */
+  /** The command that goes on with the task, fit to be pasted. */
   readonly again: string;
 }
 
@@ -111,9 +111,7 @@ function whatToDo({ ending, again, agent }: NoteFacts): string {
       : remedyFor(ending.exitReason, agent);
   return [
     ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
-    ending.note === 'EXHAUSTED'
-      ? 'To start it again, if you like with a larger `--max-iterations`:\n'
-      : 'To start it again:\n',
+    'To go on with it:\n',
     fenced(again, 'sh'),
   ].join('\n');
 }

@@ -562,37 +562,116 @@ describe('the command after an iteration', () => {
 
   test('comes once, behind the word that the iteration is over, before the next one', () => {
     const loop = running(AFTER);
-    expect(loop.attempt(WORK).actions).toEqual([
+    expect(loop.attempt(WORK).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.followed().actions).toEqual(['iteration_started', 'start-agent 2.1']);
+    expect(loop.attempt(DONE).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.followed().actions).toEqual(['stop:completed']);
+  });
+
+  test('comes behind all that is told of the iteration', () => {
+    expect(running(AFTER).attempt(answered(`I will say ${TAG} soon.`)).actions).toEqual([
       'task_iterated',
+      'near_miss',
       'run-after ./sync',
-      'iteration_started',
-      'start-agent 2.1',
     ]);
-    expect(loop.attempt(DONE).actions).toEqual([
+    expect(running(AFTER).attempt(REFUSED).actions).toEqual([
       'task_iterated',
+      'claim_held',
       'run-after ./sync',
-      'stop:completed',
     ]);
+  });
+
+  test('is a step of its own: the iteration is counted before it, what comes next decided after it', () => {
+    const { state } = running(AFTER).attempt(DONE);
+    expect(state.step).toMatchObject({
+      kind: 'following',
+      judged: { kind: 'passed' },
+      isAborted: false,
+    });
+    expect(state.task).toMatchObject({
+      status: 'running',
+      evidence: null,
+      iterations: [{ number: 1, completed: true }],
+    });
+  });
+
+  test('is given the event that is told', () => {
+    const loop = loopInHand({ ...AFTER, delayMs: 0 });
+    loop.start();
+    const { told, followedBy } = loop.attempt(WORK);
+    expect(followedBy).toEqual(told.find(({ event }) => event === 'task_iterated'));
+    expect(followedBy).toMatchObject({ event: 'task_iterated', iteration: 1 });
   });
 
   test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, last: string]>([
     ['the last iteration', WORK, { maxIterations: 1 }, 'stop:max_iterations_reached'],
     ['a failed one', withoutReport(1), {}, 'start-agent 2.1'],
     ['one that was cut', cut('task-timeout'), {}, 'stop:timeout'],
+    ['one that is followed by a delay', WORK, { delayMs: 2_000 }, 'wait'],
+    ['one that spent the money', WORK, { maxCostUsd: 0.01 }, 'stop:budget_spent'],
+    [
+      'one that used up what the account may be used',
+      answered('Part of it.', {
+        rateLimit: { status: 'allowed', resetsAt: null, type: null, utilization: 0.9 },
+      }),
+      { maxUsagePercent: 80 },
+      'stop:usage_limited',
+    ],
+    ['one that stalled', withoutReport(1, 'boom'), { sameErrorLimit: 1 }, 'stop:stalled'],
+    ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'stop:failed'],
   ])('comes also after %s', (_name, facts, changes, last) => {
-    const { actions } = running({ ...AFTER, ...changes }).attempt(facts);
-    expect(actions.slice(0, 2)).toEqual(['task_iterated', 'run-after ./sync']);
-    expect(actions.at(-1)).toBe(last);
+    const loop = running({ ...AFTER, ...changes });
+    expect(loop.attempt(facts).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.followed().actions.at(-1)).toBe(last);
   });
 
   test('waits for the check', () => {
     const loop = running({ ...AFTER, ...VERIFY });
     expect(loop.attempt(DONE).actions).toEqual(['verify npm test']);
-    expect(loop.verified(PASSED).actions).toEqual([
-      'task_iterated',
-      'run-after ./sync',
-      'stop:completed',
-    ]);
+    expect(loop.verified(PASSED).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.followed().actions).toEqual(['stop:completed']);
+  });
+
+  test('takes its time: what it uses up is gone, and the delay begins after it', () => {
+    const loop = running({ ...AFTER, delayMs: 2_000 }, 60_000);
+    loop.attempt(WORK);
+    expect(loop.followed(10_000).waitMs).toBe(2_000);
+    const late = running(AFTER, 60_000);
+    late.attempt(WORK);
+    expect(late.followed(60_000).actions).toEqual(['stop:timeout']);
+    const complete = running(AFTER, 60_000);
+    complete.attempt(DONE);
+    expect(complete.followed(60_000).actions).toEqual(['stop:completed']);
+  });
+
+  test('stands before the end of a second claim that is held for refused tools', () => {
+    const loop = running(AFTER);
+    loop.attempt(REFUSED);
+    loop.followed();
+    loop.attempt(REFUSED);
+    expect(loop.followed().ending).toMatchObject({ status: 'stalled', exitReason: 'refused' });
+  });
+
+  test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
+    ['an iteration', WORK, {}, 'stopped:SIGINT'],
+    ['the last iteration', WORK, { maxIterations: 1 }, 'stopped:SIGINT'],
+    ['an iteration that completed', DONE, {}, 'completed'],
+    ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'failed:aborted'],
+  ])('can be met by a request to stop: after %s', (_name, facts, changes, expected) => {
+    const loop = running({ ...AFTER, ...changes });
+    loop.attempt(facts);
+    loop.stop('SIGINT');
+    const { ending, actions } = loop.followed();
+    expect(ending?.exitReason).toBe(expected);
+    expect(actions).toHaveLength(1);
+  });
+
+  test('that is told of when nothing follows changes nothing', () => {
+    const loop = running(AFTER);
+    const before = loop.state();
+    const turn = loop.followed();
+    expect(turn.actions).toEqual([]);
+    expect(turn.state).toEqual(before);
   });
 
   test.each<[name: string, facts: AttemptFacts]>([

@@ -101,12 +101,13 @@ test.runIf(existsSync('/proc/self'))(
   },
 );
 
-test('a hint for a task that has ended is refused', async () => {
-  const scene = await makeScene(WORKING);
-  await scene.run(['-n', '1']);
+test('a hint for a task that is completed is refused', async () => {
+  const scene = await makeScene(DONE);
+  await scene.run();
   const { exitCode, stderr } = await scene.ralph(['tell', 't', 'Use tabs.']);
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/InvalidStateError: task 't' is max_iterations_reached/);
+  expect(stderr).toMatch(/InvalidStateError: task 't' is completed/);
+  expect(scene.has('.ralph_state/t')).toBe(false);
 });
 
 test('the command in a note has the prompt, also where no flag gave it', async () => {

@@ -63,7 +63,7 @@ describe('the iterations run out', () => {
     expect({ stderr: again.stderr, status: again.status }).toMatchObject({ status: 0 });
     expect(again.stdout).toBe('Good.\n\nTASK_COMPLETE\n');
     const [first, , third] = scene.fake.calls();
-    expect(third?.stdin).toBe(first?.stdin);
+    expect(third?.stdin).toMatch(/^Fix it\n\n=+ BEGIN DATA: the output of the previous iteration/);
     expect(third?.argv).toEqual(first?.argv);
     expect(third?.cwd).toBe(first?.cwd);
     expect(third?.env.RALPH_TASK_ID).toBe('t');
@@ -76,7 +76,7 @@ describe('the iterations run out', () => {
     ['standard input', `it's "so"\r\n$(touch x)\n`, () => ['-p', '-']],
     ['a fence', '```sh\ntouch x\n```\n````\n', (text) => ['--prompt', text]],
     ['a leading dash', '- fix it', (text) => ['--prompt', text]],
-  ])('the command of the note holds a prompt with %s', async ([, prompt, words]) => {
+  ])('the command of the note goes on with a prompt with %s', async ([, prompt, words]) => {
     const scene = await makeScene([WORKING, DONE]);
     const folder = join(scene.folder, `it's "a" $(touch x)`);
     await mkdir(folder);
@@ -89,7 +89,7 @@ describe('the iterations run out', () => {
     expect({ stderr: again.stderr, status: again.status }).toMatchObject({ status: 0 });
     const [first, second] = scene.fake.calls();
     expect(first?.stdin.startsWith(prompt)).toBe(true);
-    expect(second?.stdin).toBe(first?.stdin);
+    expect(second?.stdin.startsWith(prompt)).toBe(true);
     expect(second?.cwd).toBe(folder);
     expect(second?.env.RALPH_TASK_ID).toBe(first?.env.RALPH_TASK_ID);
     expect(scene.names()).not.toContain('x');

@@ -364,7 +364,10 @@ describe('the state folder', () => {
       'iteration-0001.stdout.log',
       'iteration-0002.stderr.log',
       'iteration-0002.stdout.log',
+      'memory-1.json',
+      'memory-2.json',
       'prompt.md',
+      'requests',
       'settings.json',
     ]);
     expect(scene.read('.ralph_state/.gitignore')).toBe('*\n');
@@ -399,7 +402,7 @@ describe('the state folder', () => {
     const keys = (text: string) => text.split(/,\s*/).sort();
     expect(Object.keys(state).sort()).toEqual(
       keys(
-        'schema_version, task_id, task_prompt, prompt_sha256, task_type, task_file, completion_promise, match, watch_glob, watch_file, done_folder, max_iterations, current_iteration, attempt, status, started_at, updated_at, finished_at, timeout_at, exit_reason, evidence, iterations, errors, wait, progress, usage, metrics, breaker, paused_for_approval, approval, session_id, git_base, driver',
+        'schema_version, task_id, task_prompt, prompt_sha256, task_type, task_file, completion_promise, match, watch_glob, watch_file, done_folder, max_iterations, current_iteration, attempt, status, started_at, updated_at, finished_at, timeout_at, exit_reason, evidence, iterations, errors, wait, progress, usage, metrics, breaker, paused_for_approval, approval, session_id, git_base, driver, memory',
       ),
     );
     expect(Object.keys(state.iterations[0]).sort()).toEqual(
@@ -469,7 +472,9 @@ describe('the state folder', () => {
       'boot_id',
       'host',
       'pid',
+      'pid_namespace',
       'pid_started_at',
+      'run_id',
     ]);
     expect(seen.driver.pid).toBe(ralph.pid);
   });

@@ -59,7 +59,6 @@ describe('one thing is wrong, and one thing is said', () => {
     [['--promt-file=x'], /--promt-file is not a flag.*--prompt-file/],
     [['--xyzzy'], /--xyzzy is not a flag/],
     [['-x'], /-x is not a flag/],
-    [['--detach'], /--detach is not a flag/],
     [['--verfy', 'npm test'], /--verfy is not a flag.*--verify/],
     // Conditions, gates and limits.
     ...['--verify', '--until', '--after', '--on-end'].map((flag): [string[], RegExp] => [

@@ -79,13 +79,15 @@ describe('the state on disk', () => {
       'T1',
       'T1.json',
       'T1/baseline.json',
+      'T1/memory-1.json',
       'T1/prompt.md',
+      'T1/requests',
       'T1/settings.json',
     ]);
     expect(readFileSync(join(paths.folder, 'prompt.md')).equals(FILES.prompt)).toBe(true);
     expect(readFileSync(join(paths.folder, 'settings.json'), 'utf8')).toBe(FILES.settings);
     expect(readFileSync(join(paths.folder, 'baseline.json'), 'utf8')).toBe(FILES.baseline);
-    expect(readState(paths.stateFile)).toEqual(loopState().task);
+    expect(readState(paths.stateFile)).toEqual({ ...loopState().task, memory: 'memory-1.json' });
     expect(store.places()).toEqual({ stateFile: paths.stateFile, logDir: paths.folder });
     expect(warnings).toEqual([]);
   });
@@ -174,7 +176,9 @@ describe('a disk that is against it', () => {
     await mkdir(join(paths.stateFile, 'sub'), { recursive: true });
     await store.save(loopState());
     expect(warnings).toHaveLength(1);
-    expect(tree(paths.stateDir)).toEqual([...before, 'T1.json', 'T1.json/sub'].sort());
+    expect(tree(paths.stateDir)).toEqual(
+      [...before, 'T1.json', 'T1.json/sub', 'T1/memory-1.json'].sort(),
+    );
   });
 
   it('makes folders anew that were deleted under the running loop', async () => {

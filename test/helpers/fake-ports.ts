@@ -21,7 +21,7 @@ export interface Script {
   readonly sightings?: readonly Sightings[];
   /** One for each time the claim is verified; it passes when they are used up. */
   readonly verified?: readonly CommandResult[];
-  /** The hints that have come by each reading of them; none when they are used up. */
+  /** The hints that have come by each reading, the first before the first event; none when used up. */
   readonly hints?: readonly (readonly string[])[];
   /** The prompt as it stands at each reading, the last one from then on. */
   readonly prompts?: readonly Uint8Array[];
@@ -29,6 +29,8 @@ export interface Script {
   readonly on?: (effect: string, ports: FakePorts) => void;
   /** Where the note was written; null: it could not be. */
   readonly notePath?: string | null;
+  /** The instant at which the script begins, if it is not `START`. */
+  readonly from?: string;
 }
 
 /** Ports that only write down what is asked of them, over a clock that never really waits. */
@@ -37,7 +39,7 @@ export interface FakePorts {
   /**
    * Every effect in its order: `save working 1.1`, `tell task_started`, `read prompt`,
    * `mark`, `run agent 1.1`, `look`, `verify npm test`, `after ./sync`, `wait 2000`, `close agent`,
-   * `write note`, `archive`, `on-end task_completed`.
+   * `write note`, `archive`, `on-end task_completed`; `settle hints` where some were read.
    */
   readonly effects: string[];
   readonly events: RalphEvent[];
@@ -49,8 +51,10 @@ export interface FakePorts {
   readonly given: RalphEvent[];
   /** The signals by which the agent's end could be hurried. */
   readonly closedWith: AbortSignal[];
-  /** A signal comes. */
+  /** A signal comes, or somebody else asks. */
   readonly stop: (by: StopCause) => void;
+  /** The loop is asked to hold after the running iteration. */
+  readonly pause: () => void;
 }
 
 export function fakePorts(script: Script): FakePorts {
@@ -63,12 +67,14 @@ export function fakePorts(script: Script): FakePorts {
   const given: RalphEvent[] = [];
   const closedWith: AbortSignal[] = [];
   const stopped = new AbortController();
+  const paused = new AbortController();
   const attempts = [...script.attempts];
   const sightings = [...(script.sightings ?? [])];
   const verified = [...(script.verified ?? [])];
   const hints = [...(script.hints ?? [])];
   const prompts = [...(script.prompts ?? [new TextEncoder().encode('Fix the tests.')])];
-  let at = START;
+  let at = script.from ?? START;
+  let unsettled = 0;
   let cause: StopCause | null = null;
   let archived = false;
 
@@ -160,8 +166,8 @@ export function fakePorts(script: Script): FakePorts {
       random: () => 0,
       async waitUntil(instant, signal) {
         effect(`wait ${msBetween(at, instant)}`);
-        // A request to stop that came in the effect cuts the wait short.
-        if (!signal.aborted) at = instant;
+        // A request that came in the effect cuts the wait short, and an instant that is past is none.
+        if (!signal.aborted && msBetween(at, instant) > 0) at = instant;
       },
     },
     stops: {
@@ -170,7 +176,16 @@ export function fakePorts(script: Script): FakePorts {
       cause: () => cause,
     },
     requests: {
-      hints: async () => hints.shift() ?? [],
+      async hints() {
+        const read = hints.shift() ?? [];
+        unsettled += read.length;
+        return read;
+      },
+      async settled() {
+        if (unsettled > 0) effect('settle hints');
+        unsettled = 0;
+      },
+      pause: paused.signal,
     },
     exitCode: exitCodeFor,
   };
@@ -188,6 +203,9 @@ export function fakePorts(script: Script): FakePorts {
     stop(by) {
       cause ??= by;
       stopped.abort();
+    },
+    pause() {
+      paused.abort();
     },
   };
   return fake;

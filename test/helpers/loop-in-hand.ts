@@ -10,7 +10,7 @@ import type {
   StopCause,
 } from '../../src/core/machine.ts';
 import type { Policy } from '../../src/core/policy.ts';
-import { laterBy, msBetween } from '../../src/core/task-state.ts';
+import { lastWorkAt, laterBy, msBetween } from '../../src/core/task-state.ts';
 import { initialState, transition } from '../../src/core/transition.ts';
 import { loopPolicy } from './loop-policy.ts';
 import { newTask, START } from './new-task.ts';
@@ -31,14 +31,20 @@ export interface Turn {
   readonly deadlineAt: string | null;
   /** How long it wants to wait, in milliseconds; null if not at all. */
   readonly waitMs: number | null;
+  /** What the command after the iteration is given; null if it is not run. */
+  readonly followedBy: EventBody | null;
 }
+
+/** How long a task lies about before it is taken up again. */
+export const A_DAY_MS = 24 * 3_600_000;
 
 /**
  * The pure loop with a clock of its own, event by event. `start` comes first; each method lets
  * time pass and hands one event to `transition`.
  */
 export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number) {
-  const policy = loopPolicy(changes);
+  let policy = loopPolicy(changes);
+  const { driver } = newTask(policy);
   let state = initialState(newTask(policy, taskTimeoutMs));
   let at = START;
 
@@ -52,7 +58,7 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
   };
 
   return {
-    policy,
+    policy: () => policy,
     now: () => at,
     state: () => state,
     /** Time goes by without an event. */
@@ -65,6 +71,11 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
     },
     look: (sightings: Sightings) => hand({ kind: 'looked', at, sightings }),
     verified: (result: CommandResult) => hand({ kind: 'verified', at, result }),
+    /** The command after the iteration took so long. */
+    followed(ms = 0): Turn {
+      pass(ms);
+      return hand({ kind: 'followed', at });
+    },
     hint: (text: string) => hand({ kind: 'hinted', at, text }),
     /** Waits as long as the state says, and `lateMs` longer; less than nothing sets the clock back. */
     wait(lateMs = 0): Turn {
@@ -73,6 +84,28 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
       return hand({ kind: 'waited', at });
     },
     stop: (by: StopCause) => hand({ kind: 'stop-requested', at, by }),
+    pause: () => hand({ kind: 'pause-requested', at }),
+    /**
+     * The driver dies, if the task has not ended, and after a while another takes it up, from what the
+     * files hold: by the time that was left, where no other is given, and by these settings from now on.
+     */
+    resume(
+      settings: Partial<Policy> = {},
+      { afterMs = A_DAY_MS, timeLeftMs }: { afterMs?: number; timeLeftMs?: number } = {},
+    ): Turn {
+      const { task } = state;
+      const left = timeLeftMs ?? msBetween(lastWorkAt(task), task.timeout_at);
+      pass(afterMs);
+      policy = { ...policy, ...settings };
+      const kept: LoopState = JSON.parse(JSON.stringify(state));
+      state = {
+        ...kept,
+        stopRequested: null,
+        pauseRequested: false,
+        task: { ...kept.task, driver: driver && { ...driver, run_id: 'run-2', beat_at: at } },
+      };
+      return hand({ kind: 'resumed', at, timeLeftMs: left });
+    },
   };
 }
 
@@ -80,12 +113,14 @@ function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn 
   let ending: Ending | null = null;
   let agent: Turn['agent'] = null;
   let waitMs: number | null = null;
+  let followedBy: EventBody | null = null;
   const told: EventBody[] = [];
   for (const action of actions) {
     if (action.kind === 'publish') told.push(action.body);
     if (action.kind === 'stop') ending = action.ending;
     if (action.kind === 'start-agent') agent = action;
     if (action.kind === 'wait') waitMs = msBetween(at, action.until);
+    if (action.kind === 'run-after') followedBy = action.body;
   }
   return {
     state,
@@ -96,6 +131,7 @@ function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn 
     addition: agent?.addition ?? null,
     deadlineAt: agent?.taskDeadlineAt ?? null,
     waitMs,
+    followedBy,
   };
 }
 

@@ -6,7 +6,7 @@ import { fakePorts } from '../helpers/fake-ports.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
-test('the work is marked once an iteration: what a failed attempt of it did is progress too', async () => {
+test('the work is marked before every attempt: only the workspace knows whether it has been', async () => {
   const overloaded = errorReport('API Error: 529 Overloaded.', 529);
   const done = answered('<promise>DONE</promise>');
   const policy = loopPolicy({ delayMs: 0 });
@@ -17,9 +17,11 @@ test('the work is marked once an iteration: what a failed attempt of it did is p
   expect(seen).toEqual([
     'mark',
     'run agent 1.1',
+    'mark',
     'run agent 1.2',
     'mark',
     'run agent 2.1',
+    'mark',
     'run agent 2.2',
   ]);
 });

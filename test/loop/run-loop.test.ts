@@ -49,6 +49,7 @@ const ENDINGS = [
   'task_budget_spent',
   'task_usage_limited',
   'task_stopped',
+  'task_paused',
 ];
 
 function endings(events: FakePorts['events']): readonly string[] {
@@ -128,6 +129,7 @@ describe('the order of effects', () => {
       'save working 1.2',
       'tell iteration_started',
       'read prompt',
+      'mark',
       'run agent 1.2',
       'save ended 1.2',
       'tell task_iterated',
@@ -143,7 +145,7 @@ describe('the user’s own commands', () => {
   const VERIFY = { verify: 'npm test', after: './sync', delayMs: 0 };
   const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '1 test failed' };
 
-  test('have their places: verified before the iteration is judged, --after behind its event', async () => {
+  test('have their places: verified before the iteration is judged, --after behind what is told of it', async () => {
     const { effects } = await run(
       { attempts: [DONE, DONE], verified: [FAILED] },
       { ...VERIFY, noProgressLimit: 3 },
@@ -154,10 +156,11 @@ describe('the user’s own commands', () => {
       'look',
       'save verifying 1.1',
       'verify npm test',
-      'save working 2.1',
+      'save following 1.1',
       'tell task_iterated',
-      'after ./sync',
       'tell claim_held',
+      'after ./sync',
+      'save working 2.1',
       'tell iteration_started',
       'read prompt',
       'mark',
@@ -166,9 +169,10 @@ describe('the user’s own commands', () => {
       'look',
       'save verifying 2.1',
       'verify npm test',
-      'save ended 2.1',
+      'save following 2.1',
       'tell task_iterated',
       'after ./sync',
+      'save ended 2.1',
       'close agent',
       'archive',
       'tell task_completed',
@@ -216,23 +220,28 @@ describe('hints', () => {
     fake.requests.map(({ prompt }) => new TextDecoder().decode(prompt).includes(HINT));
 
   test('that come while the agent works are told to the next iteration, once', async () => {
-    const fake = await run({ attempts: [WORK, WORK, DONE], hints: [['Use npm.']] });
+    const fake = await run({ attempts: [WORK, WORK, DONE], hints: [[], ['Use npm.']] });
     expect(prompts(fake)).toEqual([false, true, false]);
   });
 
   test('that come in the delay are told to the iteration behind it', async () => {
-    const fake = await run({ attempts: [WORK, DONE], hints: [[], ['Use npm.']] });
+    const fake = await run({ attempts: [WORK, DONE], hints: [[], [], ['Use npm.']] });
     expect(prompts(fake)).toEqual([false, true]);
   });
 
+  test('that lay there before the start are told to the first iteration, once', async () => {
+    const fake = await run({ attempts: [WORK, DONE], hints: [['Use npm.']] });
+    expect(prompts(fake)).toEqual([true, false]);
+  });
+
   test('are repeated to an attempt that is tried again', async () => {
-    const fake = await run({ attempts: [WORK, OVERLOADED, WORK, DONE], hints: [['Use npm.']] });
+    const fake = await run({ attempts: [WORK, OVERLOADED, WORK, DONE], hints: [[], ['Use npm.']] });
     expect(prompts(fake)).toEqual([false, true, true, false]);
   });
 
   test('do not shorten the time by which a wait moves the deadline', async () => {
     // The first is read behind the attempt, the second behind the wait.
-    const { requests } = await run({ attempts: [OVERLOADED, DONE], hints: [['A'], ['B']] });
+    const { requests } = await run({ attempts: [OVERLOADED, DONE], hints: [[], ['A'], ['B']] });
     expect(requests[1]?.taskDeadlineAt).toBe(laterBy(START, 1_800_500));
   });
 });
@@ -356,9 +365,7 @@ describe.each(WAYS)(
       expect(requests).toHaveLength(attempts.length);
       for (const [index, effect] of effects.entries()) {
         if (!effect.startsWith('run agent')) continue;
-        // What a failed attempt did is part of the iteration: it is marked once.
-        const before = effect.endsWith('.1') ? ['read prompt', 'mark'] : ['read prompt'];
-        expect(effects.slice(index - before.length, index)).toEqual(before);
+        expect(effects.slice(index - 2, index)).toEqual(['read prompt', 'mark']);
         expect(effects.slice(0, index).findLast((one) => one.startsWith('save'))).toBe(
           effect.replace('run agent', 'save working'),
         );
@@ -385,6 +392,7 @@ describe('a request to stop', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
+    ['request', 143],
   ] as const;
 
   test.each(stopCodes)('while the agent works: %s', async (by, exitCode) => {
@@ -778,8 +786,8 @@ const EVENT = z.discriminatedUnion('event', [
   }),
   event('near_miss', { iteration: z.number().int(), line: z.string(), why: z.string() }),
   event('claim_held', { gate: z.string() }),
-  event('task_paused', {}),
-  event('task_resumed', {}),
+  event('task_paused', { ...ending, final: z.literal(true) }),
+  event('task_resumed', { iteration: z.number().int(), max_iterations: z.number().int() }),
   event('task_completed', ending),
   event('task_failed', { ...ending, error: z.string().min(1) }),
   event('max_iterations_reached', { ...ending, max_iterations: z.number().int() }),

@@ -38,7 +38,6 @@ export async function demo(): Promise<number> {
     const { fields } = await startRun({
       plan: planned.plan,
       view,
-      again: 'ralph demo',
       agentPrefixArgs: [fileURLToPath(new URL('stand-in-agent.js', import.meta.url))],
     });
     if (fields.final_message !== null) {

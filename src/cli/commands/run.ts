@@ -13,9 +13,11 @@ import {
   startLine,
 } from '../../report/messages.ts';
 import { allOf, type View } from '../../report/view.ts';
+import { findTask, type Standing } from '../find-task.ts';
 import { startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
-import { type ReadFlags, readFlags } from '../settings/flags.ts';
+import { takeDetachedLog } from '../settings/environment.ts';
+import { readFlags } from '../settings/flags.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
 export async function runCommand(argv: readonly string[], help: () => string): Promise<number> {
@@ -38,21 +40,83 @@ export async function runCommand(argv: readonly string[], help: () => string): P
   const problems = [
     ...flags.problems,
     ...collected.problems,
+    ...(settings.resumeIfOpen && settings.taskId === null
+      ? ['--resume-if-open needs --task-id, by which the open task is known; none was given.']
+      : []),
     ...('problems' in planned ? planned.problems : []),
   ];
   if ('problems' in planned || problems.length > 0) {
     throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
   }
   const { plan } = planned;
+  if (settings.resumeIfOpen && isOpen(plan)) {
+    const { resumeTask } = await import('./resume.ts');
+    const { prompt, promptFile, taskId, taskType, config, ...layer } = flags.layer;
+    return resumeTask(plan.taskId, plan, { ...flags, layer }, argv);
+  }
+  return runPlan({ plan, notices: collected.notices, again: ['run', ...argv] });
+}
+
+/** Whether a task of this id waits to be gone on with, rather than having come to an end of its own. */
+function isOpen(plan: RunPlan): boolean {
+  const found = findTask(plan.taskId, plan.stateDir);
+  if (found === null || found.isInHistory) return false;
+  return OPEN.includes(found.standing) && found.state.exit_reason !== 'failed:aborted';
+}
+
+const OPEN: readonly Standing[] = [
+  'live',
+  'interrupted',
+  'paused',
+  'paused_awaiting_approval',
+  'stopped',
+  'usage_limited',
+  'failed',
+];
+
+/** A run that is about to begin, or to go on. */
+export interface PlannedRun {
+  readonly plan: RunPlan;
+  /** What was found odd on the way to the plan, one sentence each. */
+  readonly notices: readonly string[];
+  readonly resume?: { readonly previousTimeoutMs: number };
+  /** The command line, for the process that goes on with it in the background. */
+  readonly again: readonly string[];
+}
+
+/** Carries a plan out and prints the result. Resolves to the exit code. */
+export async function runPlan({ plan, notices, resume, again }: PlannedRun): Promise<number> {
+  const { settings } = plan;
   if (settings.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
-    return dryRun(plan, collected.notices);
+    return dryRun(plan, notices);
+  }
+  const log = takeDetachedLog(process.env);
+  if (settings.detach && log === null) {
+    const { detach } = await import('./detach.ts');
+    return detach(plan, resume === undefined ? withTaskId(again, plan.taskId) : again);
   }
   const view = await viewFor(settings, plan.policy.agent);
-  for (const notice of [...collected.notices, ...announcements(plan)]) view.notice(notice);
-  const { fields } = await startRun({ plan, view, again: againCommand(flags, plan) });
+  for (const notice of [...notices, ...announcements(plan)]) view.notice(notice);
+  const views = log === null ? [view] : [view, await backgroundView(log, plan)];
+  const { fields } = await startRun({
+    plan,
+    view: allOf(views),
+    ...(resume === undefined ? {} : { resume }),
+  });
   if (!settings.json && fields.status === 'completed') printResult(fields.final_message ?? '');
   return fields.exit_code;
+}
+
+/** The background has to run under the id that the caller is told. */
+function withTaskId(argv: readonly string[], taskId: string): readonly string[] {
+  const [command = 'run', ...words] = argv;
+  return [command, '--task-id', taskId, ...words];
+}
+
+async function backgroundView(log: string, plan: RunPlan): Promise<View> {
+  const { detachedView } = await import('./detach.ts');
+  return detachedView(log, `${plan.stateDir}/${plan.taskId}`);
 }
 
 function printResult(message: string): void {
@@ -133,41 +197,4 @@ async function readStdin(): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
-}
-
-/** Longer prompts are taken from the copy that lies beside the state. */
-const PASTEABLE_CHARS = 2_000;
-
-/** The command that runs the same task again, fit to be pasted into a shell. */
-function againCommand(flags: ReadFlags, plan: RunPlan): string {
-  const words = [...flags.own];
-  const isWritten = isPlainPrompt(flags, plan);
-  if (!isWritten) words.splice(0, words.length, ...withoutPrompt(words), '--prompt', '-');
-  if (flags.layer.taskId === undefined) words.push('--task-id', plan.taskId);
-  if (flags.passthrough.length > 0) words.push('--', ...flags.passthrough);
-  const copy = `${plan.stateDir}/${plan.taskId}/prompt.md`;
-  const input = isWritten ? '' : ` < ${shellQuote(copy)}`;
-  return `cd ${shellQuote(process.cwd())} && ralph run ${words.map(shellQuote).join(' ')}${input}`;
-}
-
-/** Whether the prompt stands in the flags as it is, or in a file that will still be there. */
-function isPlainPrompt(flags: ReadFlags, plan: RunPlan): boolean {
-  const { prompt } = plan.settings;
-  if (flags.layer.promptFile !== undefined) return plan.promptFile !== null;
-  return (
-    flags.layer.prompt !== undefined && prompt !== '-' && (prompt?.length ?? 0) <= PASTEABLE_CHARS
-  );
-}
-
-const PROMPT_FLAGS = ['--prompt', '-p', '--prompt-file'];
-
-function withoutPrompt(words: readonly string[]): readonly string[] {
-  return words.filter((word, index) => {
-    const isFlag = PROMPT_FLAGS.some((flag) => word === flag || word.startsWith(`${flag}=`));
-    return !isFlag && !PROMPT_FLAGS.includes(words[index - 1] ?? '');
-  });
-}
-
-function shellQuote(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -17,6 +17,9 @@ const IDENTITY = [
   'RALPH_RUN_ID',
 ];
 
+/** Names the log to a loop in the background: no setting either. */
+export const DETACHED_LOG = 'RALPH_DETACHED_LOG';
+
 /** A further name of `--timeout`, in minutes. */
 const TIMEOUT_MINUTES = 'RALPH_TIMEOUT_MINUTES';
 
@@ -37,7 +40,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
   const warnings: string[] = [];
   for (const [variable, value] of Object.entries(env)) {
     if (!variable.startsWith('RALPH_') || value === undefined) continue;
-    if (isInsideLoop && IDENTITY.includes(variable)) continue;
+    if (variable === DETACHED_LOG || (isInsideLoop && IDENTITY.includes(variable))) continue;
     const name = names.get(variable);
     const source = { kind: 'variable' as const, where: variable };
     if (name !== undefined) layer[name] ??= { value: readText(name, value), source };
@@ -61,4 +64,11 @@ function readText(name: SettingName, value: string): unknown {
 function unknownVariable(variable: string, known: readonly string[]): string {
   const near = nearest(variable, [...known, TIMEOUT_MINUTES]);
   return `The variable ${variable} means nothing to ralph${near === null ? '' : `; did you mean ${near}?`}`;
+}
+
+/** The log of this process, if it is a loop in the background; taken out, so that no agent sees it. */
+export function takeDetachedLog(env: NodeJS.ProcessEnv): string | null {
+  const log = env[DETACHED_LOG] ?? null;
+  delete env[DETACHED_LOG];
+  return log;
 }

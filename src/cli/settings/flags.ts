@@ -10,20 +10,22 @@ export interface ReadFlags {
   readonly passthrough: readonly string[];
   /** Unknown words and missing values, all of them. */
   readonly problems: readonly string[];
-  /** The words before `--`. */
-  readonly own: readonly string[];
+  /** The task that `ralph resume` names; null where it names none. */
+  readonly taskId: string | null;
   readonly wantsHelp: boolean;
 }
 
-/** Reads the flags of `ralph run` from its arguments. */
-export function readFlags(argv: readonly string[]): ReadFlags {
+/** Reads the flags of `ralph run` from its arguments; of `ralph resume` with the task's id among them. */
+export function readFlags(argv: readonly string[], name: 'run' | 'resume' = 'run'): ReadFlags {
   const dashes = argv.indexOf('--');
   const own = dashes === -1 ? argv : argv.slice(0, dashes);
   const passthrough = dashes === -1 ? [] : argv.slice(dashes + 1);
   const command = declareSettings(new Command('run')).exitOverride().configureOutput(SILENT);
   const { problems, wantsHelp } = parse(command, own);
-  problems.push(...strayWords(command.args));
-  return { layer: layerFrom(command), passthrough, problems, own, wantsHelp };
+  const [first] = command.args;
+  const taskId = name === 'resume' && first !== undefined && !first.startsWith('-') ? first : null;
+  problems.push(...strayWords(taskId === null ? command.args : command.args.slice(1), name));
+  return { layer: layerFrom(command), passthrough, problems, taskId, wantsHelp };
 }
 
 const SILENT = { writeOut() {}, writeErr() {}, outputError() {} };
@@ -93,7 +95,7 @@ function helpOf(row: SettingRow): string {
 }
 
 /** One sentence for each word that is no flag of ours and no value of one. */
-function strayWords(words: readonly string[]): readonly string[] {
+function strayWords(words: readonly string[], name: string): readonly string[] {
   const flags = settingNames().flatMap((name) => [
     SETTINGS[name].flag,
     ...(SETTINGS[name].aliases ?? []),
@@ -103,20 +105,22 @@ function strayWords(words: readonly string[]): readonly string[] {
     if (word.startsWith('-') && word !== '-') {
       const flag = word.replace(/=.*$/s, '');
       problems.push(
-        flags.includes(flag) ? `${flag} takes no value; found '${word}'.` : unknown(flag, flags),
+        flags.includes(flag)
+          ? `${flag} takes no value; found '${word}'.`
+          : unknown(flag, flags, name),
       );
     } else if (!isUnknownFlag(words[index - 1])) {
       problems.push(
-        `ralph run expects only flags; found '${word}'. Quote a value that has spaces, and put what is meant for the agent after --.`,
+        `ralph ${name} expects only flags; found '${word}'. Quote a value that has spaces, and put what is meant for the agent after --.`,
       );
     }
   });
   return problems;
 }
 
-function unknown(flag: string, flags: readonly string[]): string {
+function unknown(flag: string, flags: readonly string[], name: string): string {
   const near = nearest(flag, flags);
-  return `${flag} is not a flag of ralph run${near === null ? '' : `; did you mean ${near}?`}`;
+  return `${flag} is not a flag of ralph ${name}${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
 /** Whether the word after this one may be its value. */

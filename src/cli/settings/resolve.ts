@@ -50,8 +50,13 @@ function badValues(layer: Layer): readonly string[] {
   });
 }
 
+/** The settings that stand for this one too, itself included. */
+export function groupOf(name: SettingName): readonly SettingName[] {
+  return GROUPS.find((names) => names.includes(name)) ?? [name];
+}
+
 function firstWritten(name: SettingName, layers: readonly Layer[]): Written | undefined {
-  const group = GROUPS.find((names) => names.includes(name)) ?? [name];
+  const group = groupOf(name);
   const layer = layers.find((each) => group.some((member) => each[member] !== undefined));
   return layer?.[name];
 }
@@ -67,10 +72,10 @@ function defaultValue(name: SettingName): unknown {
 }
 
 /** The types of `Settings` come from the same table as the values, which have all been parsed by it. */
-function areSettings(values: Readonly<Record<string, unknown>>): values is Settings {
+export function areSettings(values: Readonly<Record<string, unknown>>): values is Settings {
   return settingNames().every((name) => name in values);
 }
 
-function areSources(sources: Readonly<Record<string, Source>>): sources is Sources {
+export function areSources(sources: Readonly<Record<string, Source>>): sources is Sources {
   return settingNames().every((name) => name in sources);
 }

@@ -1,0 +1,39 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { openTaskIds } from '../../compose/tasks.ts';
+import { placeOf } from '../place.ts';
+
+/**
+ * `ralph __complete-ids WORDS`: the ids of the tasks in the folder that the words of an unfinished
+ * command line name, one a line. Never fails, since nobody would see why.
+ */
+export function completeIds(words: readonly string[]): number {
+  const vault = flagIn(words, '--vault');
+  const stateDir = flagIn(words, '--state-dir');
+  const { stateDir: folder } = placeOf({
+    ...(vault === undefined ? {} : { vault }),
+    ...(stateDir === undefined ? {} : { stateDir }),
+  });
+  process.stdout.write(
+    openTaskIds(folder)
+      .map((id) => `${id}\n`)
+      .join(''),
+  );
+  return 0;
+}
+
+/** The last value of a flag, written `--vault DIR`, `--vault=DIR` or, as bash cuts it, `--vault = DIR`. */
+function flagIn(words: readonly string[], flag: string): string | undefined {
+  const index = words.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  if (index === -1) return undefined;
+  const joined = words[index]?.slice(flag.length + 1) ?? '';
+  const [next, afterNext] = words.slice(index + 1);
+  const value = joined !== '' ? joined : next === '=' ? afterNext : next;
+  return value === undefined ? undefined : asShellReads(value);
+}
+
+/** Shells hand over the words as they were typed. */
+function asShellReads(word: string): string {
+  const bare = word.replace(/^(["'])(.*?)\1?$/s, '$2').replace(/\\(.)/gs, '$1');
+  return bare === '~' || bare.startsWith('~/') ? path.join(homedir(), bare.slice(1)) : bare;
+}

@@ -1,0 +1,90 @@
+import {
+  createPlainLog,
+  createReadableLog,
+  type LogItem,
+  type LogPiece,
+  openTaskLogs,
+} from '../../compose/tasks.ts';
+import { TaskNotFoundError, UsageError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import {
+  iterationHeader,
+  logText,
+  noLogsYet,
+  noSuchIteration,
+  STDERR_HEADER,
+} from '../../report/logs.ts';
+import { standardOutlet } from '../outlet.ts';
+import { type PlaceOptions, placeOf } from '../place.ts';
+
+export interface LogsOptions extends PlaceOptions {
+  /** The bytes as the agent wrote them. */
+  readonly raw?: boolean;
+  /** A number, as it was written. */
+  readonly iteration?: string;
+  readonly follow?: boolean;
+}
+
+/** `ralph logs ID`: what the agent wrote, iteration by iteration. */
+export async function logs(taskId: string, options: LogsOptions): Promise<number> {
+  const iteration = options.iteration === undefined ? null : iterationOf(options.iteration);
+  const { stateDir } = placeOf(options);
+  const found = openTaskLogs(stateDir, taskId);
+  if (found === null) throw new TaskNotFoundError(taskId, stateDir);
+  const follow = options.follow ?? false;
+  const there = found.iterations();
+  if (iteration !== null && !there.includes(iteration)) {
+    process.stderr.write(`ralph: ${noSuchIteration(taskId, iteration, there)}\n`);
+    return EXIT_FAILED;
+  }
+  if (there.length === 0) process.stderr.write(noLogsYet(taskId));
+  const outlet = standardOutlet();
+  const show = options.raw ? rawBytes : readableText();
+  for await (const piece of found.read({ iteration, follow })) {
+    // Nobody reads any more: that is how `ralph logs … | head` ends.
+    if (!(await outlet.write(show(piece)))) break;
+  }
+  return 0;
+}
+
+function iterationOf(text: string): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new UsageError([`--iteration expects a number from 1; found '${text}'.`]);
+}
+
+function rawBytes(piece: LogPiece): Uint8Array {
+  return piece.kind === 'stdout' ? piece.chunk : new Uint8Array();
+}
+
+/** Follows the pieces and makes text of each; what belongs to a line still open waits for its end. */
+function readableText(): (piece: LogPiece) => string {
+  let stdout = createReadableLog();
+  let stderr = createPlainLog();
+  let hasErrors = false;
+  const errors = (items: readonly LogItem[]): string => {
+    const header = hasErrors || items.length === 0 ? '' : STDERR_HEADER;
+    hasErrors ||= items.length > 0;
+    return header + textOf(items);
+  };
+  return (piece) => {
+    switch (piece.kind) {
+      case 'iteration':
+        stdout = createReadableLog();
+        stderr = createPlainLog();
+        hasErrors = false;
+        return iterationHeader(piece.number);
+      case 'stdout':
+        return textOf(stdout.push(piece.chunk));
+      case 'stdout-end':
+        return textOf(stdout.end());
+      case 'stderr':
+        return errors(stderr.push(piece.chunk));
+      case 'stderr-end':
+        return errors(stderr.end());
+    }
+  };
+}
+
+function textOf(items: readonly LogItem[]): string {
+  return items.map(logText).join('');
+}

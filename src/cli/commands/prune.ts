@@ -1,0 +1,44 @@
+import { pruneHistory } from '../../compose/tasks.ts';
+import { parseDuration } from '../../core/duration.ts';
+import { oneLine } from '../../core/material.ts';
+import { UsageError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { prunedLine, pruneFailure, pruneSummary } from '../../report/prune.ts';
+import { type PlaceOptions, placeOf } from '../place.ts';
+
+export interface PruneOptions extends PlaceOptions {
+  /** A duration; `30d` if not given. */
+  readonly olderThan?: string;
+  readonly dryRun?: boolean;
+}
+
+/** `ralph prune`: clears the history of what ended long ago. */
+export async function prune(options: PruneOptions): Promise<number> {
+  const { olderThan = '30d', dryRun = false } = options;
+  const ageMs = parseDuration(olderThan);
+  if (ageMs === null) {
+    throw new UsageError([
+      `--older-than expects a duration such as 30d, 12h or 90m; found '${olderThan}'.`,
+    ]);
+  }
+  const { stateDir } = placeOf(options);
+  const totals = { tasks: 0, corruptFiles: 0, bytes: 0, dryRun, olderThan };
+  let exitCode = 0;
+  for (const { kind, name, bytes, failure } of pruneHistory(stateDir, {
+    beforeMs: Date.now() - ageMs,
+    dryRun,
+  })) {
+    const shown = oneLine(name, 300);
+    if (failure !== null) {
+      process.stderr.write(pruneFailure(shown, oneLine(failure, 300)));
+      exitCode = EXIT_FAILED;
+      continue;
+    }
+    if (dryRun) process.stdout.write(prunedLine(shown, bytes));
+    if (kind === 'task') totals.tasks += 1;
+    else totals.corruptFiles += 1;
+    totals.bytes += bytes;
+  }
+  process.stdout.write(pruneSummary(totals));
+  return exitCode;
+}

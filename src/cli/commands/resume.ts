@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { openTaskIds, readStateFile, taskPaths } from '../../compose/tasks.ts';
+import { planRun, setAside } from '../../compose.ts';
+import type { Layer, Written } from '../../core/setting-source.ts';
+import { isTaskId } from '../../core/task-id.ts';
+import { lastWorkAt, msBetween, type TaskState } from '../../core/task-state.ts';
+import {
+  StateCorruptedError,
+  StateTooNewError,
+  TaskNotFoundError,
+  UsageError,
+} from '../../errors.ts';
+import { findTask, refuseInsideOwnLoop, standingOf } from '../find-task.ts';
+import { type Place, placeOf, startFolder } from '../place.ts';
+import { collectSettings } from '../settings/collect.ts';
+import { type ReadFlags, readFlags } from '../settings/flags.ts';
+import { overrideSettings, type Used } from '../settings/override.ts';
+import { readStoredRun, type StoredRun } from '../settings/stored.ts';
+import { runPlan } from './run.ts';
+
+/** `ralph resume [ID]`: goes on with a task that is not completed and has no live driver. */
+export async function resumeCommand(argv: readonly string[], help: () => string): Promise<number> {
+  const flags = readFlags(argv, 'resume');
+  if (flags.wantsHelp) {
+    process.stdout.write(help());
+    return 0;
+  }
+  const place = placeOf(textsOf(flags.layer));
+  return resumeTask(flags.taskId ?? onlyCandidate(place), place, flags, argv);
+}
+
+/** Goes on with a task; the flags override what it was started with. Resolves to the exit code. */
+export async function resumeTask(
+  taskId: string,
+  place: Place,
+  flags: ReadFlags,
+  argv: readonly string[],
+): Promise<number> {
+  if (!isTaskId(taskId)) throw new TaskNotFoundError(taskId, place.stateDir);
+  const paths = taskPaths(place.stateDir, taskId);
+  refuseInsideOwnLoop('resume', taskId, paths.stateFile, process.env);
+  const state = await readOpen(taskId, paths.stateFile);
+  if (state === null) return tellCompleted(taskId, place);
+
+  const stored = readStored(paths.folder) ?? (await storedFrom(state));
+  const usedMs = stored.settings.timeout - msBetween(lastWorkAt(state), state.timeout_at);
+  const used: Used = {
+    iterations: state.metrics.iterations,
+    costUsd: state.usage.cost_usd,
+    timeMs: usedMs,
+  };
+  const { run, problems } = overrideSettings(stored, withoutPlace(flags.layer), used);
+  const planned = await planRun({
+    ...run,
+    settings: {
+      ...run.settings,
+      taskId,
+      vault: place.vault,
+      stateDir: place.stateDir === path.join(place.vault, '.ralph_state') ? null : place.stateDir,
+    },
+    bad: new Set(),
+    passthrough: flags.passthrough.length > 0 ? flags.passthrough : run.passthrough,
+    env: process.env,
+    readStdin: async () => new Uint8Array(),
+    keptPrompt: readPrompt(paths.folder, state),
+    newTaskId: () => taskId,
+  });
+  const all = [...flags.problems, ...problems, ...('problems' in planned ? planned.problems : [])];
+  if ('problems' in planned || all.length > 0) throw new UsageError(all);
+  return runPlan({
+    plan: planned.plan,
+    notices: [],
+    resume: { previousTimeoutMs: stored.settings.timeout },
+    again: ['resume', ...argv],
+  });
+}
+
+/** The state of a task that is not completed; null for one that is. Throws for what cannot be read. */
+async function readOpen(taskId: string, stateFile: string): Promise<TaskState | null> {
+  const file = readStateFile(stateFile);
+  switch (file.kind) {
+    case 'task':
+      return file.state;
+    case 'too-new':
+      throw new StateTooNewError(stateFile, file.version);
+    case 'corrupt': {
+      const aside = await setAside(stateFile, file.modifiedAt);
+      throw new StateCorruptedError(taskId, aside, 'it is no state of a task, and was set aside');
+    }
+    case 'none':
+      return null;
+  }
+}
+
+function tellCompleted(taskId: string, place: Place): number {
+  if (findTask(taskId, place.stateDir) === null) {
+    throw new TaskNotFoundError(taskId, place.stateDir);
+  }
+  process.stderr.write(`ralph: ${taskId} is completed already; there is nothing to go on with\n`);
+  return 0;
+}
+
+/** Without an id: the one task that can be gone on with, or a list of them to choose from. */
+function onlyCandidate(place: Place): string {
+  const candidates = openTaskIds(place.stateDir).filter((taskId) => {
+    const file = readStateFile(taskPaths(place.stateDir, taskId).stateFile);
+    if (file.kind !== 'task') return false;
+    return !['live', 'completed'].includes(standingOf(file.state));
+  });
+  const [only, ...others] = candidates;
+  if (only === undefined) {
+    throw new UsageError([
+      `ralph resume expects a task that is not completed and that nobody drives; there is none in ${place.stateDir}. Look with ralph status, or name another --vault.`,
+    ]);
+  }
+  if (others.length > 0) {
+    throw new UsageError([
+      `ralph resume expects the id of a task, since there are several to go on with: ${candidates.join(', ')}.`,
+    ]);
+  }
+  return only;
+}
+
+function readStored(folder: string): StoredRun | null {
+  const text = readText(path.join(folder, 'settings.json'));
+  return text === null ? null : readStoredRun(text.toString());
+}
+
+/** The settings of a task whose `settings.json` is gone: what its state says, and today's for the rest. */
+async function storedFrom(state: TaskState): Promise<StoredRun> {
+  const startDir = startFolder();
+  const source = { kind: 'flag' as const, where: 'the state file' };
+  const written = (value: unknown): Written => ({ value, source });
+  const flags: Layer = {
+    maxIterations: written(state.max_iterations),
+    ...(state.completion_promise === null ? {} : { promise: written(state.completion_promise) }),
+    ...(state.watch_glob.length === 0 ? {} : { watchGlob: written(state.watch_glob) }),
+    ...(state.watch_file === null ? {} : { watchFile: written(state.watch_file) }),
+    ...(state.done_folder === '' ? {} : { doneFolder: written(state.done_folder) }),
+    match: written(state.match),
+  };
+  const collected = await collectSettings({ flags, env: process.env, startDir });
+  return { ...collected, taskType: state.task_type, passthrough: [], startDir };
+}
+
+/** The prompt as it was given; a state of another program's has it in full in itself. */
+function readPrompt(folder: string, state: TaskState): Uint8Array {
+  return readText(path.join(folder, 'prompt.md')) ?? new TextEncoder().encode(state.task_prompt);
+}
+
+function readText(file: string): Buffer | null {
+  try {
+    return readFileSync(file);
+  } catch {
+    return null;
+  }
+}
+
+function textsOf(layer: Layer): { vault?: string; stateDir?: string } {
+  const text = (written: Written | undefined): string | undefined =>
+    typeof written?.value === 'string' ? written.value : undefined;
+  const [vault, stateDir] = [text(layer.vault), text(layer.stateDir)];
+  return {
+    ...(vault === undefined ? {} : { vault }),
+    ...(stateDir === undefined ? {} : { stateDir }),
+  };
+}
+
+function withoutPlace({ vault, stateDir, detach, resumeIfOpen, ...layer }: Layer): Layer {
+  return { ...layer, ...(detach === undefined ? {} : { detach }) };
+}

@@ -1,0 +1,93 @@
+import { readStateObject } from '../../compose/tasks.ts';
+import { withoutControls } from '../../core/material.ts';
+import type { ShownTask } from '../../core/shown-task.ts';
+import { noTasks, statusJson, statusTable, type TableOptions } from '../../report/status.ts';
+import { taskDetail } from '../../report/task-detail.ts';
+import { standardOutlet } from '../outlet.ts';
+import { type PlaceOptions, placeOf } from '../place.ts';
+import { viewTask, viewTasks } from '../task-view.ts';
+import { watchView } from '../watch-view.ts';
+
+export interface StatusOptions extends PlaceOptions {
+  readonly json?: boolean;
+  readonly watch?: boolean;
+}
+
+/** What is shown now. */
+export interface Frame {
+  readonly text: string;
+  /** Changes only where something has happened: time that passes alone is nothing new. */
+  readonly key: string;
+  /** Nothing more will happen. */
+  readonly isLast: boolean;
+}
+
+/** `ralph status [ID]`: what runs, what waits, what ended; changes nothing. */
+export async function status(taskId: string | undefined, options: StatusOptions): Promise<number> {
+  const { stateDir } = placeOf(options);
+  const terminal = await terminalOf(process.stdout, process.env);
+  const json = options.json ?? false;
+  const frame = (): Frame =>
+    taskId === undefined
+      ? listFrame(stateDir, json, terminal())
+      : taskFrame(stateDir, taskId, json, terminal());
+  if (options.watch) return watchView(frame, process.stdout);
+  const { text } = frame();
+  if (text === '') process.stderr.write(noTasks(stateDir));
+  await standardOutlet().write(text);
+  return 0;
+}
+
+function listFrame(stateDir: string, json: boolean, options: TableOptions): Frame {
+  const tasks = viewTasks(stateDir);
+  const text = json
+    ? jsonText(tasks.map(statusJson))
+    : tasks.length === 0
+      ? ''
+      : statusTable(tasks, options);
+  return { text, key: keyOf(tasks), isLast: false };
+}
+
+function taskFrame(stateDir: string, taskId: string, json: boolean, options: TableOptions): Frame {
+  const detail = viewTask(stateDir, taskId);
+  const { shown, task } = detail;
+  const text = json ? jsonText(wholeState(shown)) : taskDetail(detail, options);
+  return {
+    text,
+    key: `${keyOf([shown])}${task.updated_at}`,
+    isLast: shown.runBy === null,
+  };
+}
+
+/** All that the file holds, what this ralph does not know included. */
+function wholeState(shown: ShownTask): object {
+  const { state, stateFile, logDir } = shown;
+  return { ...readStateObject(stateFile), state, state_file: stateFile, log_dir: logDir };
+}
+
+function keyOf(tasks: readonly ShownTask[]): string {
+  return JSON.stringify(tasks.map((task) => ({ ...task, elapsedMs: null, driver: null })));
+}
+
+function jsonText(value: unknown): string {
+  const plain = (_key: string, each: unknown): unknown =>
+    typeof each === 'string' ? withoutControls(each) : each;
+  return `${JSON.stringify(value, plain, 2)}\n`;
+}
+
+/** Where nothing tells: as wide as terminals have always been. */
+const USUAL_COLUMNS = 80;
+const NARROWEST_COLUMNS = 20;
+
+/** How to draw now: a terminal may change its size, and colours are loaded only where they show. */
+async function terminalOf(
+  stream: NodeJS.WriteStream,
+  env: NodeJS.ProcessEnv,
+): Promise<() => TableOptions> {
+  const isColored = stream.isTTY && !env.NO_COLOR && env.TERM !== 'dumb';
+  const paint = isColored ? new (await import('chalk')).Chalk({ level: 1 }) : null;
+  return () => {
+    const columns = stream.isTTY ? stream.columns : 0;
+    return { width: columns >= NARROWEST_COLUMNS ? columns : USUAL_COLUMNS, paint };
+  };
+}

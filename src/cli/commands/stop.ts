@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { leaveRequest, liveClaim, thisPlace } from '../../compose/tasks.ts';
+import { oneLine } from '../../core/material.ts';
+import type { Driver } from '../../core/task-state.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import {
+  type FoundTask,
+  findOpenTask,
+  findTask,
+  notLive,
+  refuseInsideOwnLoop,
+  resumeCommand,
+  type Standing,
+  standingOf,
+} from '../find-task.ts';
+import { type PlaceOptions, placeOf } from '../place.ts';
+
+/** A driver that has noticed the request ends its agent within 5 s. */
+const ENDS_WITHIN_MS = 10_000;
+const LOOK_EVERY_MS = 50;
+
+/**
+ * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits until it has. Sends
+ * no signal to anybody: a driver that hangs is named, and ending it is left to the person.
+ */
+export async function stop(taskId: string, options: PlaceOptions): Promise<number> {
+  const place = placeOf(options);
+  const found = findOpenTask(taskId, place);
+  refuseInsideOwnLoop('stop', taskId, found.paths.stateFile, process.env);
+  if (found.standing !== 'live') throw notLive(taskId, found.standing);
+  await leaveRequest(found.paths.folder, { kind: 'stop' }, new Date().toISOString());
+  const isFree = (): boolean =>
+    liveClaim(place.stateDir, taskId, thisPlace(new Date().toISOString())) === null;
+  const look = (): FoundTask | null => findTask(taskId, place.stateDir);
+  const standing = await untilItEnds(found, look, isFree);
+  process.stderr.write(`ralph: ${outcome(taskId, standing, found.state.driver)}\n`);
+  return standing === 'live' ? EXIT_FAILED : 0;
+}
+
+/** How the task stands once its driver has gone, or `live` where it has not for too long. */
+async function untilItEnds(
+  found: FoundTask,
+  look: () => FoundTask | null,
+  isFree: () => boolean,
+): Promise<Standing> {
+  const startedMs = performance.now();
+  for (;;) {
+    const standing = lookAgain(found, look);
+    // Its state says so first; the driver is gone when its claim is, after a last command maybe.
+    const isOver = standing !== 'live' && isFree();
+    if (isOver || performance.now() - startedMs > ENDS_WITHIN_MS) return standing;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+function lookAgain(found: FoundTask, look: () => FoundTask | null): Standing {
+  try {
+    const seen = look();
+    // An older task of the same id may lie in the history.
+    if (seen?.state.started_at === found.state.started_at) return seen.standing;
+  } catch {
+    // What cannot be read now, its driver may still write anew.
+  }
+  // The state is gone: then only the driver itself tells.
+  return standingOf(found.state);
+}
+
+function outcome(taskId: string, standing: Standing, driver: Driver | null): string {
+  const goOn = `${resumeCommand(taskId, standing)} goes on`;
+  switch (standing) {
+    case 'live':
+      return hangs(taskId, driver);
+    case 'completed':
+      return `${taskId} was completed before the request reached it`;
+    case 'stopped':
+      return `${taskId} is stopped; ${goOn}`;
+    case 'interrupted':
+      return `the driver of ${taskId} is dead, and the task interrupted; ${goOn}`;
+    default:
+      return `${taskId} ended before the request reached it, and is ${standing}; ${goOn}`;
+  }
+}
+
+function hangs(taskId: string, driver: Driver | null): string {
+  const host = oneLine(driver?.host ?? '', 60);
+  const pid = driver?.pid ?? 0;
+  return `the driver of ${taskId} (pid ${pid} on ${host}) has not reacted for ${ENDS_WITHIN_MS / 1_000}s and seems to hang; end it there with kill -KILL ${pid}, and its guard ends the agent`;
+}

@@ -1,0 +1,75 @@
+import type { Layer, Source, Written } from '../../core/setting-source.ts';
+import { SETTINGS, type SettingName, settingNames } from '../../core/settings.ts';
+import { areSettings, areSources, groupOf, resolveSettings } from './resolve.ts';
+import type { StoredRun } from './stored.ts';
+
+/** What a task has used of its limits so far, for flags that add to it. */
+export interface Used {
+  readonly iterations: number;
+  readonly costUsd: number;
+  /** Of the time for the whole task. */
+  readonly timeMs: number;
+}
+
+export interface Overridden {
+  readonly run: StoredRun;
+  readonly problems: readonly string[];
+}
+
+/** What a task is; who wants another one starts it. */
+const FIXED: readonly SettingName[] = ['prompt', 'promptFile', 'taskId', 'taskType', 'config'];
+
+/** Lays flags over what a task was started with; `+5` adds to what was used. */
+export function overrideSettings(stored: StoredRun, flags: Layer, used: Used): Overridden {
+  const problems: string[] = [];
+  for (const name of FIXED) {
+    const written = flags[name];
+    if (written !== undefined)
+      problems.push(
+        `${written.source.where} cannot change when a task is gone on with; start another with ralph run, or say more with ralph tell.`,
+      );
+  }
+  const added = new Set<SettingName>();
+  const plain = withoutPlus(flags, added, problems);
+  const resolved = resolveSettings([plain]);
+  problems.push(...resolved.problems);
+  const settings: Record<string, unknown> = { ...stored.settings };
+  const sources: Record<string, Source> = { ...stored.sources };
+  for (const name of settingNames()) {
+    // How it is shown is a matter of who looks now.
+    const isOutput = SETTINGS[name].group === 'Output';
+    if (!isOutput && !groupOf(name).some((member) => plain[member] !== undefined)) continue;
+    settings[name] = resolved.settings[name];
+    sources[name] = resolved.sources[name];
+  }
+  for (const name of added) settings[name] = usedOf(name, used) + Number(settings[name]);
+  if (!areSettings(settings) || !areSources(sources)) {
+    throw new Error('the settings of a task do not make settings');
+  }
+  return { run: { ...stored, settings, sources }, problems };
+}
+
+/** The limits that can be added to. */
+const ADDABLE: readonly SettingName[] = ['maxIterations', 'timeout', 'maxCost'];
+
+function withoutPlus(flags: Layer, added: Set<SettingName>, problems: string[]): Layer {
+  const plain: Partial<Record<SettingName, Written>> = { ...flags };
+  for (const name of settingNames()) {
+    const written = flags[name];
+    if (typeof written?.value !== 'string' || !/^\+\d/.test(written.value)) continue;
+    if (!ADDABLE.includes(name)) {
+      if (SETTINGS[name].type.kind !== 'text') {
+        problems.push(`${written.source.where} takes no +; found '${written.value}'.`);
+      }
+      continue;
+    }
+    added.add(name);
+    plain[name] = { ...written, value: written.value.slice(1) };
+  }
+  return plain;
+}
+
+function usedOf(name: SettingName, used: Used): number {
+  if (name === 'maxIterations') return used.iterations;
+  return name === 'maxCost' ? used.costUsd : used.timeMs;
+}

@@ -1,0 +1,93 @@
+import * as z from 'zod/mini';
+import type { Source, Sources } from '../../core/setting-source.ts';
+import {
+  SETTINGS,
+  type SettingKind,
+  type SettingName,
+  type Settings,
+  settingNames,
+  snakeCase,
+} from '../../core/settings.ts';
+import { areSettings, areSources, resolveSettings } from './resolve.ts';
+
+/** A run as `settings.json` beside its state keeps it. */
+export interface StoredRun {
+  readonly settings: Settings;
+  readonly sources: Sources;
+  readonly taskType: string;
+  readonly passthrough: readonly string[];
+  /** The folder ralph was started in. */
+  readonly startDir: string;
+}
+
+const storedRun = z.object({
+  settings: z.record(
+    z.string(),
+    z.object({
+      value: z.unknown(),
+      source: z.string(),
+      from: z.enum(['flag', 'variable', 'front-matter', 'task-type', 'config', 'default']),
+    }),
+  ),
+  task_type: z.string(),
+  passthrough: z.array(z.string()),
+  start_dir: z.string(),
+});
+
+/**
+ * Reads `settings.json`; null if it is none. A setting that is missing (an older ralph did not know
+ * it) or that has another form takes its default.
+ */
+export function readStoredRun(json: string): StoredRun | null {
+  const parsed = storedRun.safeParse(parseJson(json));
+  if (!parsed.success) return null;
+  const { settings: stored, task_type, passthrough, start_dir } = parsed.data;
+  const defaults = resolveSettings([]);
+  const settings: Record<string, unknown> = { ...defaults.settings };
+  const sources: Record<string, Source> = { ...defaults.sources };
+  for (const name of settingNames()) {
+    const kept = stored[snakeCase(name)];
+    if (kept === undefined) continue;
+    const value = valueSchema(name).safeParse(kept.value);
+    if (!value.success) continue;
+    settings[name] = value.data;
+    sources[name] = { kind: kept.from, where: kept.source };
+  }
+  if (!areSettings(settings) || !areSources(sources)) return null;
+  return { settings, sources, taskType: task_type, passthrough, startDir: start_dir };
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+/** What a setting's value is once it has been read: durations and sizes are numbers by now. */
+function valueSchema(name: SettingName): z.ZodMiniType {
+  const { type, default: fallback } = SETTINGS[name];
+  const schema = formOf(type);
+  const isNullable = fallback === undefined && type.kind !== 'switch' && type.kind !== 'texts';
+  return isNullable ? z.nullable(schema) : schema;
+}
+
+function formOf(type: SettingKind): z.ZodMiniType {
+  switch (type.kind) {
+    case 'text':
+      return z.string();
+    case 'texts':
+      return z.array(z.string());
+    case 'switch':
+      return z.boolean();
+    case 'choice':
+      return z.enum(type.choices);
+    case 'count':
+    case 'duration':
+    case 'size':
+    case 'cost':
+    case 'percent':
+      return z.number();
+  }
+}

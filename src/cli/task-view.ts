@@ -1,0 +1,112 @@
+import {
+  findTaskEntry,
+  listTasks,
+  readSavedSettings,
+  type TaskEntry,
+  thisPlace,
+} from '../compose/tasks.ts';
+import type { Here } from '../core/driver.ts';
+import { oneLine, withoutControls } from '../core/material.ts';
+import { inShownOrder, type ShownTask, showBroken, showTask } from '../core/shown-task.ts';
+import type { TaskState } from '../core/task-state.ts';
+import { StateCorruptedError, StateTooNewError, TaskNotFoundError } from '../errors.ts';
+import type { TaskDetail } from '../report/task-detail.ts';
+
+/** Of the history, so many are shown. */
+const ENDED_SHOWN = 10;
+
+/** The tasks of a state folder as they are shown, in their order. */
+export function viewTasks(stateDir: string): readonly ShownTask[] {
+  const here = thisPlace(new Date().toISOString());
+  const { open, ended } = listTasks(stateDir, ENDED_SHOWN);
+  return inShownOrder([...open, ...ended].map((entry) => shownOf(entry, here)));
+}
+
+/**
+ * One task in detail. Throws `TaskNotFoundError`, and for a state that cannot be read
+ * `StateTooNewError` or `StateCorruptedError`.
+ */
+export function viewTask(stateDir: string, taskId: string): TaskDetail {
+  const at = new Date().toISOString();
+  const entry = findTaskEntry(stateDir, taskId);
+  if (entry === null) throw new TaskNotFoundError(taskId, stateDir);
+  const { found, stateFile } = entry;
+  if (found.kind === 'too-new') throw new StateTooNewError(stateFile, found.version);
+  if (found.kind !== 'task') {
+    const why = found.kind === 'corrupt' ? 'it is no state of a task' : 'it may not be read';
+    throw new StateCorruptedError(taskId, stateFile, why);
+  }
+  const settings = readSavedSettings(entry.folder);
+  const maxCost = settings.get('max_cost');
+  return {
+    shown: shownOf(entry, thisPlace(at)),
+    task: withoutControlsIn(found.state),
+    conditions: CONDITIONS.flatMap(([key, flag]) => conditionText(flag, settings.get(key))),
+    maxCostUsd: typeof maxCost === 'number' ? maxCost : null,
+    at,
+  };
+}
+
+/** What decides about completion and is no part of the state. */
+const CONDITIONS = [
+  ['until', '--until'],
+  ['plan_file', '--plan-file'],
+  ['signal', '--signal'],
+  ['verify', '--verify'],
+  ['confirm', '--confirm'],
+  ['min_iterations', '--min-iterations'],
+  ['protect', '--protect'],
+  ['abort_promise', '--abort-promise'],
+] as const;
+
+function conditionText(flag: string, value: unknown): readonly string[] {
+  if (typeof value === 'number') return value > 1 ? [`${flag} ${value}`] : [];
+  const texts = Array.isArray(value) ? value : [value];
+  return texts
+    .filter((text) => typeof text === 'string')
+    .map((text) => `${flag} '${oneLine(text, 200)}'`);
+}
+
+function shownOf(entry: TaskEntry, here: Here): ShownTask {
+  const { name, stateFile, folder, archived, found } = entry;
+  const places = { taskId: name, stateFile, logDir: folder, archived };
+  switch (found.kind) {
+    case 'task':
+      return showTask(found.state, places, here);
+    case 'too-new':
+      return showBroken('newer ralph', places);
+    default:
+      return showBroken(found.kind, places);
+  }
+}
+
+/** A state may have been edited by anybody: nothing in it may act on a terminal. */
+function withoutControlsIn(task: TaskState): TaskState {
+  const line = (text: string): string => oneLine(text, 1_000);
+  return {
+    ...task,
+    task_prompt: withoutControls(task.task_prompt),
+    task_type: line(task.task_type),
+    completion_promise: task.completion_promise === null ? null : line(task.completion_promise),
+    watch_glob: task.watch_glob.map(line),
+    watch_file: task.watch_file === null ? null : line(task.watch_file),
+    done_folder: line(task.done_folder),
+    exit_reason: task.exit_reason === null ? null : line(task.exit_reason),
+    evidence:
+      task.evidence === null ? null : { ...task.evidence, detail: line(task.evidence.detail) },
+    progress:
+      task.progress === null
+        ? null
+        : { ...task.progress, current_step: line(task.progress.current_step) },
+    errors: task.errors.map((error) => ({
+      ...error,
+      kind: line(error.kind),
+      message: line(error.message),
+    })),
+    iterations: task.iterations.map((record) => ({
+      ...record,
+      outcome: line(record.outcome),
+      output_preview: line(record.output_preview),
+    })),
+  };
+}

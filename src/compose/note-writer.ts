@@ -1,0 +1,56 @@
+import path from 'node:path';
+import { describeCompletion } from '../core/completion.ts';
+import { withoutControls } from '../core/material.ts';
+import { describeMissing, verifyOutput } from '../core/prompt.ts';
+import { maskSecrets } from '../core/secrets.ts';
+import { systemClock } from '../effects/clock.ts';
+import { writeNote } from '../effects/note-file.ts';
+import type { RunPlan } from '../effects/run-plan.ts';
+import type { TaskPaths } from '../effects/task-folder.ts';
+import { leadsOut } from '../effects/vault-folders.ts';
+import { messageOf } from '../errors.ts';
+import type { NoteWriter } from '../loop/ports.ts';
+import { renderNote } from '../report/note.ts';
+import { resumeCommand } from '../report/resume-command.ts';
+
+/** Leaves the notes of one task in its vault. */
+export function noteWriter(
+  plan: RunPlan,
+  paths: TaskPaths,
+  warn: (sentence: string) => void,
+): NoteWriter {
+  return {
+    async write({ task, carry }, ending) {
+      const at = systemClock.now();
+      const text = maskSecrets(
+        renderNote({
+          task,
+          ending,
+          agent: plan.policy.agent,
+          created: at,
+          stateFile: paths.stateFile,
+          logDir: paths.folder,
+          completion: describeCompletion(plan.policy),
+          lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
+          missing: carry.missing.map((missing) => describeMissing(missing, plan.policy)),
+          checkOutput: verifyOutput(carry),
+          again: resumeCommand(plan, ending.status),
+        }),
+      );
+      const folder = path.join(plan.vault, 'Needs_Action');
+      try {
+        if (leadsOut(folder, plan.vault)) throw new Error(`${folder} leads out of the vault`);
+        return await writeNote({
+          folder,
+          reason: ending.note ?? 'FAILED',
+          taskId: task.task_id,
+          at,
+          text,
+        });
+      } catch (error) {
+        warn(`The note for a human could not be written: ${messageOf(error)}`);
+        return null;
+      }
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { BEAT_MS, isDriverAlive } from '../core/driver.ts';
+import type { Driver, TaskState } from '../core/task-state.ts';
+import { systemClock } from '../effects/clock.ts';
+import { thisPlace } from '../effects/driver-identity.ts';
+import { dropStaleRequests } from '../effects/requests.ts';
+import { readStateFile, type StateFile } from '../effects/state-file.ts';
+import { keepAside, retirePrevious, type TaskStore } from '../effects/state-store.ts';
+import type { SignalWatch } from '../effects/stop-requests.ts';
+import { sweepRun } from '../effects/sweep-run.ts';
+import { claimTask, type TaskClaim } from '../effects/task-claim.ts';
+import type { TaskPaths } from '../effects/task-folder.ts';
+import {
+  messageOf,
+  StateCorruptedError,
+  StateTooNewError,
+  TaskAlreadyActiveError,
+  TaskNotFoundError,
+} from '../errors.ts';
+import { leftoversOfDeadDriver, previousRetired } from '../report/messages.ts';
+
+/** Tells people something, one sentence. */
+type Warn = (sentence: string) => void;
+
+/** A task that this process drives, and nobody else. */
+export interface Hold {
+  /** Renews the claim until it is released; another driver's taking over ends the run. */
+  keep(store: TaskStore, stops: SignalWatch): void;
+  /** Whether another driver has taken the task over meanwhile. */
+  isLost(): boolean;
+  release(): void;
+}
+
+/**
+ * Takes a task for this driver, or rejects with `TaskAlreadyActiveError`. Where nothing can be written
+ * the run goes on without a claim: the state cannot be kept there either, and that is said.
+ */
+export async function holdTask(paths: TaskPaths, taskId: string, driver: Driver): Promise<Hold> {
+  const result = await claimTask(paths.stateDir, taskId, driver, () =>
+    thisPlace(systemClock.now()),
+  );
+  if (result.kind === 'taken') throw alreadyActive(taskId, result.by, readTask(paths));
+  const claim = result.kind === 'held' ? result.claim : null;
+  const other = liveDriver(readTask(paths));
+  if (other !== null && other.run_id !== driver.run_id) {
+    claim?.release();
+    throw alreadyActive(taskId, other, readTask(paths));
+  }
+  return beating(claim, result.kind === 'unwritable' ? result.error : null);
+}
+
+function beating(claim: TaskClaim | null, problem: unknown): Hold {
+  let timer: NodeJS.Timeout | undefined;
+  let lost = false;
+  return {
+    keep(store, stops) {
+      if (problem !== null) store.complain(problem);
+      timer = setInterval(() => {
+        if (claim !== null && !claim.isHeld()) {
+          lost = true;
+          store.silence();
+          stops.request('request');
+          clearInterval(timer);
+          return;
+        }
+        const at = systemClock.now();
+        claim?.renew();
+        void store.beat(at);
+      }, BEAT_MS).unref();
+    },
+    isLost: () => lost,
+    release() {
+      clearInterval(timer);
+      claim?.release();
+    },
+  };
+}
+
+function alreadyActive(
+  taskId: string,
+  by: Driver | null,
+  state: TaskState | null,
+): TaskAlreadyActiveError {
+  const who = by === null ? 'it is just starting' : `pid ${by.pid} on ${by.host}`;
+  const where =
+    state === null || liveDriver(state) === null
+      ? ''
+      : `, iteration ${state.current_iteration}/${state.max_iterations}`;
+  return new TaskAlreadyActiveError(taskId, `${who}${where}`);
+}
+
+function readTask(paths: TaskPaths): TaskState | null {
+  const file = tryRead(paths.stateFile);
+  return file.kind === 'task' ? file.state : null;
+}
+
+function tryRead(stateFile: string): StateFile {
+  try {
+    return readStateFile(stateFile);
+  } catch {
+    return { kind: 'none' };
+  }
+}
+
+function liveDriver(state: TaskState | null): Driver | null {
+  const driver = state?.driver ?? null;
+  return driver !== null && isDriverAlive(driver, thisPlace(systemClock.now())) ? driver : null;
+}
+
+/** Makes room for a new task: what a dead driver left running is ended, its state put away. */
+export async function makeRoom(paths: TaskPaths, taskId: string, warn: Warn): Promise<void> {
+  await endLeftovers(readTask(paths)?.driver ?? null, warn);
+  try {
+    if (await retirePrevious(paths)) warn(previousRetired(taskId));
+  } catch (error) {
+    if (error instanceof StateTooNewError) throw error;
+    // An older task that cannot be put away must not keep a new one from running.
+    warn(`An earlier run could not be put into the history: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * The state of a task that is to be gone on with, what its dead driver left running ended. Rejects with
+ * `TaskNotFoundError`, `StateTooNewError`, or `StateCorruptedError` for one that is kept aside.
+ */
+export async function takeUp(paths: TaskPaths, taskId: string, warn: Warn): Promise<TaskState> {
+  const file = readStateFile(paths.stateFile);
+  if (file.kind === 'none') throw new TaskNotFoundError(taskId, paths.stateDir);
+  if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
+  if (file.kind === 'corrupt') {
+    const aside = await keepAside(paths.stateFile, file.modifiedAt);
+    throw new StateCorruptedError(
+      taskId,
+      aside,
+      'it is no state of a task; it was given this name',
+    );
+  }
+  await endLeftovers(file.state.driver, warn);
+  await dropStaleRequests(paths.folder);
+  return file.state;
+}
+
+async function endLeftovers(driver: Driver | null, warn: Warn): Promise<void> {
+  if (driver === null) return;
+  const count = await sweepRun(driver.run_id);
+  if (count > 0) warn(leftoversOfDeadDriver(count));
+}

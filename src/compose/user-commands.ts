@@ -1,0 +1,38 @@
+import type { CommandResult } from '../core/completion.ts';
+import { type ChildOptions, childEnvironment } from '../effects/agent-runner.ts';
+import type { RunPlan } from '../effects/run-plan.ts';
+import { runShellCommand, type ShellOptions } from '../effects/shell-command.ts';
+import type { StopRequests } from '../loop/ports.ts';
+
+/** Runs one of the user's shell commands with a text on its standard input. */
+type RunCommand = (command: string, input: string) => Promise<CommandResult>;
+
+/** Runs the user's commands of a plan while its loop runs. */
+export function userCommands(plan: RunPlan, child: ChildOptions, stops: StopRequests): RunCommand {
+  return (command, input) => runShellCommand(command, input, shellOptions(plan, child, stops));
+}
+
+/** Runs the command that follows the end, also where the loop was stopped; null: there is none. */
+export function endCommand(
+  plan: RunPlan,
+  child: ChildOptions,
+  stops: StopRequests,
+): ((input: string) => Promise<CommandResult>) | null {
+  const command = plan.settings.onEnd;
+  if (command === null) return null;
+  return (input) => {
+    // A request that stopped the loop is answered already: it takes another one to end this too.
+    const signal = stops.signal.aborted ? stops.hurry : stops.signal;
+    const last: StopRequests = { signal, hurry: stops.hurry, cause: () => null };
+    return runShellCommand(command, input, shellOptions(plan, child, last));
+  };
+}
+
+function shellOptions(plan: RunPlan, child: ChildOptions, stops: StopRequests): ShellOptions {
+  return {
+    cwd: plan.cwd,
+    env: childEnvironment(child, 0),
+    timeoutMs: plan.policy.iterationTimeoutMs,
+    stops,
+  };
+}

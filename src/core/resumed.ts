@@ -1,0 +1,86 @@
+import { NO_BREAKER } from './breaker.ts';
+import { tellEndAgain } from './ending.ts';
+import { follow } from './judge.ts';
+import type { LoopEvent, LoopState, Transition } from './machine.ts';
+import { NO_STREAKS, NO_TROUBLE } from './machine.ts';
+import { endBudget, endByTime, endExhausted, startAttempt } from './next-iteration.ts';
+import type { Policy } from './policy.ts';
+import { laterBy, msBetween, type TaskState } from './task-state.ts';
+
+/*
+ * Where a task is taken up. What was asked for before the driver died is asked for again; an attempt
+ * that nobody saw the end of was never counted, so its iteration is tried once more.
+ *
+ *   looking, verifying, following, waiting ──► the same again
+ *   working, ended within an iteration ──────► the same iteration, a further attempt
+ *   ended after an iteration ────────────────► the next iteration
+ *   completed, but nobody was told ──────────► told
+ */
+
+type Resumed = Extract<LoopEvent, { kind: 'resumed' }>;
+
+/** Goes on with a task whose driver ended or died. */
+export function resumed(state: LoopState, event: Resumed, policy: Policy): Transition {
+  if (state.task.status === 'completed') return tellEndAgain(state);
+  const running = takenUp(state, event, policy);
+  const next = goOnFrom(running, event.at, policy);
+  const { current_iteration: iteration, max_iterations } = running.task;
+  const body = { event: 'task_resumed' as const, iteration, max_iterations };
+  return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
+}
+
+/** The state of a task that runs again: what ended it is forgotten, what it has used is not. */
+function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy): LoopState {
+  const { task } = state;
+  const isStalled = task.status === 'stalled';
+  const hadEnded = state.step.kind === 'ended';
+  return {
+    ...state,
+    stopRequested: null,
+    pauseRequested: false,
+    trouble: hadEnded ? { ...NO_TROUBLE, droppedFlags: state.trouble.droppedFlags } : state.trouble,
+    streaks: isStalled ? NO_STREAKS : state.streaks,
+    task: {
+      ...task,
+      status: 'running',
+      exit_reason: null,
+      evidence: null,
+      finished_at: null,
+      max_iterations: policy.maxIterations,
+      timeout_at: laterBy(at, timeLeftMs),
+      breaker: isStalled ? NO_BREAKER : task.breaker,
+    },
+  };
+}
+
+function goOnFrom(state: LoopState, at: string, policy: Policy): Transition {
+  const { step, task } = state;
+  if (step.kind === 'looking') return { state, actions: [{ kind: 'look' }] };
+  if (step.kind === 'verifying' && policy.verify !== null) {
+    return { state, actions: [{ kind: 'verify', command: policy.verify }] };
+  }
+  if (step.kind === 'following' && policy.after !== null) return follow(state, step, policy.after);
+  if (step.kind === 'waiting' && task.wait !== null) {
+    return { state, actions: [{ kind: 'wait', until: task.wait.until }] };
+  }
+  const rested: LoopState = { ...state, task: { ...task, wait: null } };
+  return endBudget(rested, at, policy) ?? startNext(rested, at, policy);
+}
+
+function startNext(state: LoopState, at: string, policy: Policy): Transition {
+  const { task } = state;
+  if (!isCounted(task)) {
+    // What was said meanwhile is told at once, though the iteration is an old one.
+    const hints = [...state.carry.hints, ...state.hints];
+    const told = { ...state, carry: { ...state.carry, hints }, hints: [] };
+    return startAttempt(told, task.current_iteration, task.attempt + 1, at, policy);
+  }
+  if (msBetween(at, task.timeout_at) <= 0) return endByTime(state, at);
+  if (task.current_iteration >= task.max_iterations) return endExhausted(state, at);
+  return startAttempt(state, task.current_iteration + 1, 1, at, policy);
+}
+
+/** Whether the iteration with the newest number has been counted. */
+function isCounted(task: TaskState): boolean {
+  return task.metrics.iterations >= task.current_iteration;
+}

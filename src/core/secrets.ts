@@ -1,0 +1,51 @@
+import { isCredentialField, maskAssignments } from './secret-assignments.ts';
+import { MASK, maskPrivateKeys, maskShapes } from './secret-shapes.ts';
+
+/**
+ * Takes out whatever looks like a credential, and leaves enough to tell which kind it was:
+ * `sk-ant-api03-…[masked]`, `DB_PASSWORD=…[masked]`. Done twice it changes nothing more. A text that
+ * is to be cut is masked first: half a secret cannot always be told.
+ */
+export function maskSecrets(text: string): string {
+  return maskAssignments(maskHeaders(maskShapes(maskPrivateKeys(text))));
+}
+
+/** The same for every string in plain JSON data; also a value whose field is called as one. */
+export function maskDeep<T>(value: T): T {
+  // Strings become strings, lists lists, and records keep their keys: the type stays what it was.
+  return masked(value) as T;
+}
+
+function masked(value: unknown): unknown {
+  if (typeof value === 'string') return maskSecrets(value);
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([name, field]: [string, unknown]) => {
+    const isNamed = typeof field === 'string' && isCredentialField(name, field);
+    return [name, isNamed ? MASK : masked(field)] as const;
+  });
+  return Object.fromEntries(fields);
+}
+
+/** `Authorization: Bearer …`, and a bearer token that stands alone. */
+const AUTHORIZATION =
+  /(authorization\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["']?(?:(?:bearer|basic|token|apikey|digest)[ \t]{1,4})?)([^\s"'`\\,;<>]+)/gi;
+const BEARER = /(\bbearer[ \t]{1,4})([A-Za-z0-9._~+/=-]{12,})/gi;
+
+function maskHeaders(text: string): string {
+  return text
+    .replace(AUTHORIZATION, (whole, before: string, value: string) => {
+      const hasScheme = /[a-z][ \t]{1,4}$/i.test(before);
+      return isOpaque(value, hasScheme ? 6 : 16) ? `${before}${MASK}` : whole;
+    })
+    .replace(BEARER, (whole, before: string, value: string) =>
+      isOpaque(value, 12) ? `${before}${MASK}` : whole,
+    );
+}
+
+/** No plain word, no name with parts, and nothing that stands for a value elsewhere. */
+function isOpaque(value: string, least: number): boolean {
+  if (value.length < least || /^[$%{<[]|\[masked\]|\$\{/.test(value)) return false;
+  const isNames = /^[A-Za-z_]?[a-z_]*(?:[-.][A-Za-z_]?[a-z_]*)*$|^[A-Z_]+$/.test(value);
+  return !isNames;
+}

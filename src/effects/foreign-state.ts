@@ -1,0 +1,276 @@
+import path from 'node:path';
+import { oneLine } from '../core/material.ts';
+import { isTaskId } from '../core/task-id.ts';
+import {
+  type ErrorRecord,
+  type IterationRecord,
+  laterBy,
+  newTaskState,
+  type Progress,
+  type Status,
+  type TaskState,
+} from '../core/task-state.ts';
+import {
+  type JsonObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  stringAt,
+  stringsAt,
+} from './json-fields.ts';
+
+/*
+ * State files of other loop tools, in the three shapes their documents show. They name no schema
+ * version, which is how they are told from ralph's own:
+ *
+ *   loop_id, prompt, iterations[{number, timestamp, …}]   the one that a stop hook reads
+ *   task_id, task_file, iteration, iterations_history[]   the one that a service keeps
+ *   task_id, task_prompt, watch_glob "…", outputs[]       the one that a headless loop keeps
+ */
+
+/** Their words for a status that ralph has another word for. */
+export const FOREIGN_STATUSES: Readonly<Record<string, Status>> = {
+  initializing: 'pending',
+  in_progress: 'running',
+  waiting_approval: 'paused_awaiting_approval',
+};
+
+const OWN_STATUSES: ReadonlySet<string> = new Set<Status>([
+  'pending',
+  'running',
+  'paused',
+  'paused_awaiting_approval',
+  'completed',
+  'failed',
+  'timeout',
+  'max_iterations_reached',
+  'stopped',
+]);
+
+/** What such a file means where it says nothing itself. */
+const DEFAULT_MAX_ITERATIONS = 10;
+const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+
+/** What the three shapes say in words of their own. */
+interface Foreign {
+  readonly taskId: string;
+  /** Whole, since no copy of it lies beside the state. */
+  readonly prompt: string;
+  readonly taskFile: string | null;
+  readonly iteration: number;
+  /** How many iterations have ended. */
+  readonly counted: number;
+  readonly updatedAt: string | null;
+  readonly iterations: readonly IterationRecord[];
+}
+
+/**
+ * Reads a parsed state file of another tool as a task of ralph's; null where it is none. The file's
+ * name is the task's id here, whatever the file says, since that is where the task is looked for.
+ */
+export function readForeignState(value: JsonObject, file: string): TaskState | null {
+  if (numberAt(value, 'schema_version') !== null) return null;
+  const startedAt = instantAt(value, 'started_at');
+  const status = statusOf(value);
+  const foreign = startedAt === null ? null : readShape(value, startedAt);
+  if (foreign === null || startedAt === null || status === null) return null;
+  const taskId = idHere(foreign.taskId, file);
+  if (taskId === null) return null;
+  const timeoutAt = instantAt(value, 'timeout_at') ?? laterBy(startedAt, DEFAULT_TIMEOUT_MS);
+  const updatedAt = foreign.updatedAt ?? foreign.iterations.at(-1)?.started_at ?? startedAt;
+  const fresh = newTaskState(
+    {
+      taskId,
+      promptPreview: foreign.prompt,
+      promptSha256: '',
+      taskType: stringAt(value, 'task_type') ?? 'default',
+      promise: stringAt(value, 'completion_promise'),
+      // What these tools look for is a text anywhere in the output; ralph asks for a statement.
+      match: 'statement',
+      watchGlobs: globsOf(value),
+      watchFile: stringAt(value, 'watch_file') ?? foreign.taskFile,
+      doneFolder: stringAt(value, 'done_folder') ?? '',
+      maxIterations: countAt(value, 'max_iterations') ?? DEFAULT_MAX_ITERATIONS,
+      taskTimeoutMs: 0,
+      driver: null,
+      gitBase: null,
+    },
+    startedAt,
+  );
+  return {
+    ...fresh,
+    task_file: foreign.taskFile,
+    current_iteration: foreign.iteration,
+    attempt: foreign.iteration > 0 ? 1 : 0,
+    status,
+    updated_at: updatedAt,
+    finished_at: instantAt(value, 'completed_at'),
+    timeout_at: timeoutAt,
+    exit_reason: stringAt(value, 'exit_reason'),
+    iterations: foreign.iterations,
+    errors: errorsOf(value, updatedAt, foreign.iteration),
+    progress: progressOf(value),
+    metrics: { ...fresh.metrics, iterations: foreign.counted },
+    paused_for_approval: status === 'paused_awaiting_approval',
+  };
+}
+
+function readShape(value: JsonObject, startedAt: string): Foreign | null {
+  if (stringAt(value, 'loop_id') !== null) return readHookState(value, startedAt);
+  if (stringAt(value, 'task_id') === null) return null;
+  if (countAt(value, 'iteration') !== null) return readServiceState(value, startedAt);
+  return Array.isArray(value.outputs) ? readLoopState(value, startedAt) : null;
+}
+
+/** The state that a stop hook reads; `current_iteration` counts the ended ones. */
+function readHookState(value: JsonObject, startedAt: string): Foreign {
+  const iteration = countAt(value, 'current_iteration') ?? 0;
+  return {
+    taskId: stringAt(value, 'loop_id') ?? '',
+    prompt: stringAt(value, 'prompt') ?? '',
+    taskFile: null,
+    iteration,
+    counted: iteration,
+    updatedAt: instantAt(value, 'updated_at'),
+    iterations: objectsAt(value, 'iterations').map((each, index) =>
+      iterationRecord({
+        number: countAt(each, 'number') ?? index + 1,
+        startedAt: instantAt(each, 'timestamp') ?? startedAt,
+        preview: stringAt(each, 'output_preview') ?? '',
+        completed: each.completed === true,
+      }),
+    ),
+  };
+}
+
+/** The state that a service keeps; `iteration` is the one that runs. */
+function readServiceState(value: JsonObject, startedAt: string): Foreign {
+  const iterations = objectsAt(value, 'iterations_history').map((each, index) =>
+    iterationRecord({
+      number: countAt(each, 'iteration') ?? index + 1,
+      startedAt: instantAt(each, 'timestamp') ?? startedAt,
+      preview: stringAt(each, 'action') ?? '',
+      outcome: (stringAt(each, 'result') ?? 'success') === 'success' ? 'answered' : 'errored',
+      durationMs: Math.round(Math.max(0, numberAt(each, 'duration_seconds') ?? 0) * 1_000),
+    }),
+  );
+  const iteration = countAt(value, 'iteration') ?? 0;
+  return {
+    taskId: stringAt(value, 'task_id') ?? '',
+    prompt: stringAt(value, 'prompt') ?? '',
+    taskFile: stringAt(value, 'task_file'),
+    iteration: Math.max(iteration, iterations.at(-1)?.number ?? 0),
+    counted: iterations.at(-1)?.number ?? Math.max(0, iteration - 1),
+    updatedAt: instantAt(value, 'last_updated'),
+    iterations,
+  };
+}
+
+/** The state that a headless loop keeps; each output is one ended iteration. */
+function readLoopState(value: JsonObject, startedAt: string): Foreign {
+  const outputs = stringsAt(value, 'outputs');
+  const counted = Math.max(countAt(value, 'current_iteration') ?? 0, outputs.length);
+  const first = counted - outputs.length + 1;
+  return {
+    taskId: stringAt(value, 'task_id') ?? '',
+    prompt: stringAt(value, 'task_prompt') ?? '',
+    taskFile: null,
+    iteration: counted,
+    counted,
+    updatedAt: instantAt(value, 'updated_at'),
+    iterations: outputs.map((output, index) =>
+      iterationRecord({ number: first + index, startedAt, preview: output }),
+    ),
+  };
+}
+
+interface Told {
+  readonly number: number;
+  readonly startedAt: string;
+  readonly preview: string;
+  readonly completed?: boolean;
+  readonly outcome?: string;
+  readonly durationMs?: number;
+}
+
+function iterationRecord(told: Told): IterationRecord {
+  return {
+    number: told.number,
+    started_at: told.startedAt,
+    duration_ms: told.durationMs ?? 0,
+    outcome: told.outcome ?? 'answered',
+    exit_code: null,
+    completed: told.completed ?? false,
+    near_miss: false,
+    cost_usd: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    turns: 0,
+    tools: 0,
+    refused: [],
+    files_changed: null,
+    output_preview: oneLine(told.preview, 200),
+  };
+}
+
+function errorsOf(value: JsonObject, at: string, iteration: number): readonly ErrorRecord[] {
+  const texts = stringsAt(value, 'errors').map((message) => ({ at, message }));
+  const objects = objectsAt(value, 'errors').map((each) => ({
+    at: instantAt(each, 'timestamp') ?? instantAt(each, 'at') ?? at,
+    message: stringAt(each, 'message') ?? stringAt(each, 'error') ?? '',
+  }));
+  return [...texts, ...objects].map((error) => ({
+    at: error.at,
+    iteration,
+    attempt: 1,
+    kind: 'reported',
+    message: oneLine(error.message, 500),
+  }));
+}
+
+function progressOf(value: JsonObject): Progress | null {
+  const progress = objectAt(value, 'progress');
+  const total = progress === null ? null : countAt(progress, 'steps_total');
+  if (progress === null || total === null) return null;
+  const done = countAt(progress, 'steps_completed') ?? 0;
+  return {
+    steps_total: total,
+    steps_completed: done,
+    current_step: stringAt(progress, 'current_step') ?? '',
+    percentage: numberAt(progress, 'percentage') ?? (total === 0 ? 0 : (100 * done) / total),
+  };
+}
+
+function statusOf(value: JsonObject): Status | null {
+  const word = stringAt(value, 'status') ?? '';
+  const status = FOREIGN_STATUSES[word] ?? (isOwnStatus(word) ? word : null);
+  const mayWait = status === 'running' || status === 'paused';
+  return mayWait && value.paused_for_approval === true ? 'paused_awaiting_approval' : status;
+}
+
+function isOwnStatus(word: string): word is Status {
+  return OWN_STATUSES.has(word);
+}
+
+function globsOf(value: JsonObject): readonly string[] {
+  const glob = stringAt(value, 'watch_glob');
+  return glob === null || glob === '' ? stringsAt(value, 'watch_glob') : [glob];
+}
+
+/** In the history a name may go on behind the id, with the time of the start. */
+function idHere(taskId: string, file: string): string | null {
+  const stem = path.basename(file, '.json');
+  if (isTaskId(taskId) && (stem === taskId || stem.startsWith(`${taskId}.`))) return taskId;
+  return isTaskId(stem) ? stem : null;
+}
+
+function instantAt(value: JsonObject, key: string): string | null {
+  const text = stringAt(value, key);
+  const ms = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+}
+
+function countAt(value: JsonObject, key: string): number | null {
+  const number = numberAt(value, key);
+  return number !== null && Number.isInteger(number) && number >= 0 ? number : null;
+}

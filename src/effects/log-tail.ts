@@ -1,0 +1,101 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+
+const PIECE_BYTES = 256 * 1024;
+/** What stands in a log where its middle was left out, and how far around a place to look for it. */
+const LEFT_OUT = /\n\[ralph: (\d+) bytes left out\]\n/;
+const MARKER_BYTES = 80;
+
+/** A log read from its beginning, on and on while it grows. */
+export interface LogTail {
+  /** What has come since the last call; a piece is valid until the next one is asked for. */
+  pieces(): Generator<Buffer>;
+  /**
+   * Looks whether another file stands at `file` by now, as where a log has come to its limit: then
+   * what it holds beyond what was read comes next.
+   */
+  refresh(file: string): void;
+  close(): void;
+}
+
+/** Opens a log; null where there is none, or something else than a plain file. */
+export function openLogTail(file: string): LogTail | null {
+  const first = openPlain(file);
+  if (first === null) return null;
+  let current = first;
+  let position = 0;
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  return {
+    *pieces() {
+      for (;;) {
+        const length = readSync(current, buffer, 0, buffer.length, position);
+        if (length === 0) return;
+        position += length;
+        yield buffer.subarray(0, length);
+      }
+    },
+    refresh(path) {
+      const there = lstatSync(path, { throwIfNoEntry: false });
+      const { ino, dev } = fstatSync(current);
+      if (there === undefined || (there.ino === ino && there.dev === dev)) return;
+      const fresh = openPlain(path);
+      if (fresh === null) return;
+      position = placeIn(fresh, current, position);
+      closeSync(current);
+      current = fresh;
+    },
+    close: () => closeSync(current),
+  };
+}
+
+function openPlain(file: string): number | null {
+  let opened: number;
+  try {
+    // Without waiting: a pipe of that name would hold the reader up for ever.
+    opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
+  if (fstatSync(opened).isFile()) return opened;
+  closeSync(opened);
+  return null;
+}
+
+/*
+ *   read so far   [ head ........ | left out ... | kept ]
+ *   fresh         [ head ........ | marker | kept | new ... ]     goes on at `new`
+ *
+ * Where more was left out than had been read, the marker itself comes next.
+ */
+/** Where to go on in the file that has taken the place of one read up to `read`. */
+function placeIn(fresh: number, old: number, read: number): number {
+  const common = commonBytes(fresh, old, read);
+  if (common === read) return read;
+  const start = Math.max(0, common - MARKER_BYTES);
+  const around = Buffer.alloc(2 * MARKER_BYTES);
+  const length = readSync(fresh, around, 0, around.length, start);
+  const marker = LEFT_OUT.exec(around.toString('latin1', 0, length));
+  // A file of its own, as where the folder was removed and made anew.
+  if (marker === null) return 0;
+  const head = start + marker.index;
+  const kept = read - head - Number(marker[1]);
+  return kept < 0 ? head : head + marker[0].length + kept;
+}
+
+function commonBytes(one: number, other: number, limit: number): number {
+  const [first, second] = [Buffer.allocUnsafe(PIECE_BYTES), Buffer.allocUnsafe(PIECE_BYTES)];
+  for (let at = 0; at < limit; ) {
+    const wanted = Math.min(PIECE_BYTES, limit - at);
+    const length = Math.min(
+      readSync(one, first, 0, wanted, at),
+      readSync(other, second, 0, wanted, at),
+    );
+    if (length === 0) return at;
+    if (first.compare(second, 0, length, 0, length) !== 0) {
+      let same = 0;
+      while (first[same] === second[same]) same += 1;
+      return at + same;
+    }
+    at += length;
+  }
+  return limit;
+}

@@ -1,0 +1,125 @@
+import { lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs';
+import path from 'node:path';
+import { isTaskId } from '../core/task-id.ts';
+import { SCHEMA_VERSION } from '../core/task-state.ts';
+import { messageOf } from '../errors.ts';
+import { numberAt, parseObject, stringAt } from './json-fields.ts';
+import { isRealFolder } from './task-list.ts';
+
+/** Something old that was removed, or would be. */
+export interface Pruned {
+  readonly kind: 'task' | 'corrupt-file';
+  /** The name it had in its folder. */
+  readonly name: string;
+  readonly bytes: number;
+  /** Why it is still there; null where it is gone. */
+  readonly failure: string | null;
+}
+
+/**
+ * Removes from the history the tasks that ended before an instant, in milliseconds, and what was kept
+ * aside as corrupt before it; with `dryRun` it only looks. Open tasks, links, what lies outside, and
+ * what a newer ralph has written stay.
+ */
+export function* pruneHistory(
+  stateDir: string,
+  { beforeMs, dryRun }: { readonly beforeMs: number; readonly dryRun: boolean },
+): Generator<Pruned> {
+  const history = path.join(stateDir, 'history');
+  const old = [
+    ...(isRealFolder(history)
+      ? [...oldTasks(history, beforeMs), ...oldCorrupt(history, beforeMs)]
+      : []),
+    ...oldCorrupt(stateDir, beforeMs),
+  ];
+  for (const { kind, name, files } of old) {
+    const bytes = files.reduce((sum, file) => sum + bytesOf(file), 0);
+    yield { kind, name, bytes, failure: dryRun ? null : remove(files) };
+  }
+}
+
+interface Old {
+  readonly kind: Pruned['kind'];
+  readonly name: string;
+  /** In the order in which they go. */
+  readonly files: readonly string[];
+}
+
+function oldTasks(history: string, beforeMs: number): Old[] {
+  const names = new Set(
+    namesIn(history)
+      .map((name) => name.replace(/\.json$/, ''))
+      .filter(isTaskId),
+  );
+  return [...names].flatMap((name) => {
+    const [stateFile, folder] = [path.join(history, `${name}.json`), path.join(history, name)];
+    const [state, logs] = [look(stateFile), look(folder)];
+    if (!state?.isFile() && !logs?.isDirectory()) return [];
+    const endedMs = state?.isFile() ? endOf(stateFile, state) : (logs?.mtimeMs ?? null);
+    if (endedMs === null || endedMs >= beforeMs) return [];
+    // The state goes last: whatever ends this in between, the next run finds the rest by it.
+    const files = [
+      ...(logs?.isDirectory() ? [folder] : []),
+      ...(state?.isFile() ? [stateFile] : []),
+    ];
+    return [{ kind: 'task', name, files }];
+  });
+}
+
+function oldCorrupt(folder: string, beforeMs: number): Old[] {
+  return namesIn(folder)
+    .filter((name) => name.includes('.corrupt-'))
+    .flatMap((name) => {
+      const file = path.join(folder, name);
+      const stats = look(file);
+      if (!stats?.isFile() || stats.mtimeMs >= beforeMs) return [];
+      return [{ kind: 'corrupt-file', name, files: [file] }];
+    });
+}
+
+/** When a task ended, by its state or else by the file's time; null where a newer ralph wrote it. */
+function endOf(stateFile: string, stats: Stats): number | null {
+  const state = parseObject(textOf(stateFile));
+  const version = state === null ? null : numberAt(state, 'schema_version');
+  if (version !== null && version > SCHEMA_VERSION) return null;
+  const finishedMs = Date.parse((state === null ? null : stringAt(state, 'finished_at')) ?? '');
+  return Number.isNaN(finishedMs) ? stats.mtimeMs : finishedMs;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function look(file: string): Stats | undefined {
+  return lstatSync(file, { throwIfNoEntry: false });
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** What a file or a folder holds, links not followed. */
+function bytesOf(file: string): number {
+  const stats = look(file);
+  if (stats === undefined) return 0;
+  if (!stats.isDirectory()) return stats.size;
+  return namesIn(file).reduce((sum, name) => sum + bytesOf(path.join(file, name)), 0);
+}
+
+/** Null where all is gone. A link in a folder goes; what it points to stays. */
+function remove(files: readonly string[]): string | null {
+  try {
+    for (const file of files) rmSync(file, { recursive: true, force: true });
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

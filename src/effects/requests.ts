@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { type Dirent, type FSWatcher, readdirSync, rmSync, watch } from 'node:fs';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { messageOf, RequestNotLeftError } from '../errors.ts';
+import type { Requests } from '../loop/ports.ts';
+import { makePrivateFolder, writeFileAtomic } from './write-file.ts';
+
+/*
+ * What people ask of a running loop from elsewhere. Each request is a file of its own in the task's
+ * folder, so nobody needs to know the driver's pid, and no signal can hit a stranger who has it now.
+ *
+ *   requests/stop-<stamp>-<uuid>.json    gone as soon as it is noticed
+ *   requests/pause-<stamp>-<uuid>.json   likewise
+ *   requests/tell-<stamp>-<uuid>.md      gone once the state that holds its text is saved
+ */
+
+const FOLDER = 'requests';
+
+/** How often is looked where file events do not tell: there is no folder yet, or a network's. */
+const POLL_MS = 1_000;
+
+/** A request, as a command leaves it. */
+type TaskRequest =
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'pause' }
+  | { readonly kind: 'tell'; readonly text: string };
+
+type Kind = TaskRequest['kind'];
+
+/** The requests to one driver, noticed as they come. */
+export interface RequestBox extends Requests {
+  /** Aborts when the loop is asked to end its running iteration and stop. */
+  readonly stop: AbortSignal;
+  /** Nothing is noticed any more. */
+  close(): void;
+}
+
+/**
+ * Watches for the requests to a task from now on; what lies there already counts at once, so stale
+ * requests have to be dropped before. Never throws, and never keeps the process alive.
+ */
+export function watchRequests(taskFolder: string, { pollMs = POLL_MS } = {}): RequestBox {
+  const folder = path.join(taskFolder, FOLDER);
+  const stop = new AbortController();
+  const pause = new AbortController();
+  let watcher: FSWatcher | null = null;
+
+  const unwatch = (): void => {
+    watcher?.close();
+    watcher = null;
+  };
+  // Synchronous, so that no two looks overlap.
+  const look = (): void => {
+    watcher ??= tryWatch(folder, look, unwatch);
+    const entries = tryList(folder);
+    // The folder may be deleted and come again: then it is another one, to be watched anew.
+    if (entries === null) {
+      unwatch();
+      return;
+    }
+    if (take(folder, entries, 'stop')) stop.abort();
+    if (take(folder, entries, 'pause')) pause.abort();
+  };
+
+  const timer = setInterval(look, pollMs).unref();
+  look();
+  return {
+    ...hintBox(folder),
+    stop: stop.signal,
+    pause: pause.signal,
+    close() {
+      clearInterval(timer);
+      unwatch();
+    },
+  };
+}
+
+function tryWatch(folder: string, onEvent: () => void, onError: () => void): FSWatcher | null {
+  try {
+    return watch(folder, { persistent: false }, onEvent).on('error', onError);
+  } catch {
+    // No folder yet, or no watches left in this system: the poll behind it will do.
+    return null;
+  }
+}
+
+function tryList(folder: string): readonly Dirent[] | null {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return null;
+  }
+}
+
+/** Whether there are requests of this kind, which are removed. */
+function take(folder: string, entries: readonly Dirent[], kind: Kind): boolean {
+  const names = namesOf(entries, kind);
+  for (const name of names) {
+    try {
+      rmSync(path.join(folder, name), { force: true });
+    } catch {
+      // It asks for nothing more than it has been given already.
+    }
+  }
+  return names.length > 0;
+}
+
+function hintBox(folder: string): Pick<Requests, 'hints' | 'settled'> {
+  /** Kept of a file that cannot be removed, too, so that it is not told again. */
+  const told = new Set<string>();
+  let unsettled: readonly string[] = [];
+  return {
+    async hints() {
+      const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+      const texts: string[] = [];
+      for (const name of namesOf(entries, 'tell')) {
+        if (told.has(name)) continue;
+        const text = await readFile(path.join(folder, name), 'utf8').catch(() => null);
+        // What cannot be read now is not lost: it is tried again with the next call.
+        if (text === null) continue;
+        told.add(name);
+        unsettled = [...unsettled, name];
+        if (text.trim() !== '') texts.push(text);
+      }
+      return texts;
+    },
+    async settled() {
+      const names = unsettled;
+      unsettled = [];
+      for (const name of names) {
+        const isGone = await remove(path.join(folder, name));
+        if (isGone) told.delete(name);
+      }
+    },
+  };
+}
+
+/**
+ * Leaves a request for a task's driver, or, a hint, for its next one. `at` is an ISO instant. Rejects
+ * with `RequestNotLeftError`.
+ */
+export async function leaveRequest(
+  taskFolder: string,
+  request: TaskRequest,
+  at: string,
+): Promise<void> {
+  const folder = path.join(taskFolder, FOLDER);
+  const name = `${request.kind}-${at.replace(/\D/g, '')}-${randomUUID()}`;
+  const { kind } = request;
+  const content = kind === 'tell' ? request.text : `${JSON.stringify({ kind, at })}\n`;
+  try {
+    makePrivateFolder(folder);
+    await writeFileAtomic(path.join(folder, `${name}.${ENDINGS[kind]}`), content);
+  } catch (error) {
+    throw new RequestNotLeftError(folder, messageOf(error));
+  }
+}
+
+/**
+ * Removes the requests to stop and to pause that an earlier driver died before reading; hints stay.
+ * To be called before the state names the new driver: from then on people ask it. Never rejects.
+ */
+export async function dropStaleRequests(taskFolder: string): Promise<void> {
+  const folder = path.join(taskFolder, FOLDER);
+  const entries = tryList(folder) ?? [];
+  for (const name of [...namesOf(entries, 'stop'), ...namesOf(entries, 'pause')]) {
+    await remove(path.join(folder, name));
+  }
+}
+
+async function remove(file: string): Promise<boolean> {
+  return rm(file, { force: true }).then(
+    () => true,
+    () => false,
+  );
+}
+
+const ENDINGS: Readonly<Record<Kind, string>> = { stop: 'json', pause: 'json', tell: 'md' };
+
+/** The requests of one kind, oldest first. Only regular files: a named pipe would never be read out. */
+function namesOf(entries: readonly Dirent[], kind: Kind): readonly string[] {
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .filter((name) => NAME.exec(name)?.[1] === kind && name.endsWith(`.${ENDINGS[kind]}`))
+    .sort();
+}
+
+const NAME = /^(stop|pause|tell)-\d{17}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.(?:json|md)$/;

@@ -1,0 +1,23 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type JsonObject, objectAt, parseObject } from './json-fields.ts';
+import { isRealFolder } from './task-list.ts';
+
+/** The settings that lie beside a task's state, by their configuration keys; empty where there are none. */
+export function readSavedSettings(folder: string): ReadonlyMap<string, unknown> {
+  const settings = objectAt(parseObject(textOf(folder)) ?? {}, 'settings') ?? {};
+  return new Map(
+    Object.keys(settings).map((key) => [key, (objectAt(settings, key) ?? NONE).value]),
+  );
+}
+
+const NONE: JsonObject = {};
+
+function textOf(folder: string): string {
+  try {
+    const file = path.join(folder, 'settings.json');
+    return isRealFolder(folder) && lstatSync(file).isFile() ? readFileSync(file, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}

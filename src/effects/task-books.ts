@@ -1,0 +1,152 @@
+import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { BookEvent } from '../core/book-event.ts';
+import { stateJson } from '../core/state-json.ts';
+import { isTaskId } from '../core/task-id.ts';
+import type { TaskState } from '../core/task-state.ts';
+import { differs, type FileMark, markFile } from './file-marks.ts';
+import { parseObject } from './json-fields.ts';
+import { readMark } from './read-mark.ts';
+import { readStateFile, type StateFile } from './state-file.ts';
+import { retirePrevious } from './state-store.ts';
+import {
+  inHistory,
+  makeTaskFolder,
+  moveToHistory,
+  openForAppend,
+  type TaskPaths,
+  taskPaths,
+} from './task-folder.ts';
+import { retryBusy, writeFileAtomic } from './write-file.ts';
+
+/** The files of tasks that no loop drives, one state folder. Nothing here keeps anything in memory. */
+export interface TaskBooks {
+  /** Reads a task, in the history too. Throws the system's error where a file cannot be read. */
+  find(taskId: string): { readonly file: StateFile; readonly paths: TaskPaths };
+  /** Every task that is not in the history and can be read. */
+  open(): Promise<readonly TaskState[]>;
+  /** Puts away what there was of this id, and writes a new task. */
+  create(task: TaskState, files: NewTaskFiles): Promise<void>;
+  save(task: TaskState): Promise<void>;
+  /** Keeps what an iteration handed on, whole. */
+  saveContext(taskId: string, text: string): Promise<void>;
+  /** What the last iteration handed on; null where none has. */
+  context(taskId: string): Promise<string | null>;
+  /** Moves a task to the history; resolves to where it lies then. */
+  archive(taskId: string): Promise<TaskPaths>;
+  /** Where the task's file has come to, if it has since the start; null otherwise. */
+  arrived(task: TaskState): Promise<string | null>;
+  /** Appends an event to the journal. A journal that cannot be written keeps nobody from working. */
+  append(event: BookEvent): void;
+}
+
+/** What lies beside a new task's state. */
+interface NewTaskFiles {
+  readonly prompt: Uint8Array;
+  /** A JSON text. */
+  readonly settings: string;
+}
+
+/** The name of the file that holds what the last iteration handed on. */
+const CONTEXT_FILE = 'context.md';
+
+/** Where the books lie; all absolute. */
+interface BooksPlace {
+  readonly vault: string;
+  readonly stateDir: string;
+  /** Where the file of a task that names no folder of its own has to arrive. */
+  readonly doneFolder: string;
+}
+
+export function openTaskBooks(place: BooksPlace): TaskBooks {
+  const { stateDir } = place;
+  const pathsOf = (taskId: string): TaskPaths => taskPaths(stateDir, taskId);
+  return {
+    find(taskId) {
+      const paths = pathsOf(taskId);
+      const file = readStateFile(paths.stateFile);
+      if (file.kind !== 'none') return { file, paths };
+      const kept = inHistory(paths, taskId);
+      return { file: readStateFile(kept.stateFile), paths: kept };
+    },
+    async open() {
+      const names = await readdir(stateDir).catch(() => []);
+      return names
+        .filter((name) => name.endsWith('.json') && isTaskId(name.slice(0, -'.json'.length)))
+        .flatMap((name) => readableTask(path.join(stateDir, name)));
+    },
+    async create(task, { prompt, settings }) {
+      const paths = pathsOf(task.task_id);
+      await retirePrevious(paths);
+      await makeTaskFolder(paths);
+      const donePath = donePathOf(task, place);
+      const done = donePath === null ? null : await markFile(donePath);
+      await Promise.all([
+        writeFileAtomic(path.join(paths.folder, 'prompt.md'), prompt),
+        writeFileAtomic(path.join(paths.folder, 'settings.json'), settings),
+        writeFileAtomic(
+          path.join(paths.folder, 'baseline.json'),
+          `${JSON.stringify({ watched: {}, done, protected: {} })}\n`,
+        ),
+      ]);
+      await writeFileAtomic(paths.stateFile, stateJson(task));
+    },
+    save: (task) => writeFileAtomic(pathsOf(task.task_id).stateFile, stateJson(task)),
+    async saveContext(taskId, text) {
+      const paths = pathsOf(taskId);
+      await makeTaskFolder(paths);
+      await writeFileAtomic(path.join(paths.folder, CONTEXT_FILE), text);
+    },
+    context: (taskId) =>
+      readFile(path.join(pathsOf(taskId).folder, CONTEXT_FILE), 'utf8').catch(() => null),
+    async archive(taskId) {
+      const paths = pathsOf(taskId);
+      // An older task of the same name keeps its place, under the time of its start.
+      await retirePrevious(inHistory(paths, taskId));
+      return retryBusy(() => moveToHistory(paths, taskId));
+    },
+    async arrived(task) {
+      const donePath = donePathOf(task, place);
+      if (donePath === null) return null;
+      const before = markAtStart(pathsOf(task.task_id).folder);
+      return (await differs(donePath, before)) ? donePath : null;
+    },
+    append(event) {
+      try {
+        const descriptor = openForAppend(pathsOf(event.task_id).eventsFile);
+        writeSync(descriptor, `${JSON.stringify(event)}\n`);
+        closeSync(descriptor);
+      } catch {
+        // The state that goes with it was written, or its error was told.
+      }
+    },
+  };
+}
+
+function readableTask(file: string): readonly TaskState[] {
+  try {
+    const found = readStateFile(file);
+    return found.kind === 'task' ? [found.state] : [];
+  } catch {
+    // Another user's; it is no task of ours.
+    return [];
+  }
+}
+
+/** Where the task's file has to arrive. */
+function donePathOf({ watch_file, done_folder }: TaskState, place: BooksPlace): string | null {
+  if (watch_file === null) return null;
+  const folder = done_folder === '' ? place.doneFolder : path.resolve(place.vault, done_folder);
+  return path.join(folder, path.basename(watch_file));
+}
+
+function markAtStart(folder: string): FileMark | undefined {
+  let text = '';
+  try {
+    text = readFileSync(path.join(folder, 'baseline.json'), 'utf8');
+  } catch {
+    // No baseline: whatever stands there has arrived.
+  }
+  return readMark(parseObject(text) ?? {}, 'done');
+}

@@ -1,0 +1,221 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listProcesses, readProcess } from '../../src/effects/process-table.ts';
+import { livingIn } from './living-in.ts';
+import { fixture, until } from './processes.ts';
+import {
+  installReplayedClaude,
+  type ReplayedCall,
+  type ReplayedClaude,
+  type ShellTurn,
+} from './replayed-claude.ts';
+import { type RalphEnd, startRalph } from './run-ralph.ts';
+
+/** A task whose driver is killed again and again. */
+export interface FaultScenario {
+  readonly turns: readonly (ShellTurn | readonly [ShellTurn, ShellTurn])[];
+  readonly args: readonly string[];
+}
+
+/** Where it is played, once. */
+interface Stage {
+  readonly folder: string;
+  readonly home: string;
+  readonly claude: ReplayedClaude;
+}
+
+/** How a driver dies; null lives. */
+export type Death =
+  | null
+  /** At a change to the file system: `12 before`, `12 after`, `12 torn`. */
+  | { readonly kind: 'at'; readonly point: string }
+  /** So long after its start, alone or with its guard. */
+  | { readonly kind: 'after'; readonly ms: number; readonly withGuard: boolean };
+
+/** What a task has come to, as far as a kill must not change it. */
+export interface FaultEnd {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly task: unknown;
+  /** What the agent was told in the counted try of each iteration. */
+  readonly prompts: readonly string[];
+  /** Every file in the state folder. */
+  readonly files: readonly string[];
+  /** Lines of `after.log`, without repetition. */
+  readonly after: readonly string[];
+}
+
+/** Plays a scenario below `root`. `deaths` tells how each driver dies, the run being number 0. */
+export async function playFaults(
+  root: string,
+  { turns, args }: FaultScenario,
+  deaths: (driver: number) => Death,
+): Promise<{ end: FaultEnd; drivers: number; durationMs: number; problems: readonly string[] }> {
+  const [folder, home] = [join(root, 'work'), join(root, 'home')];
+  for (const each of [folder, home]) mkdirSync(each, { recursive: true });
+  const stage = { folder, home, claude: installReplayedClaude(join(root, 'bin'), turns) };
+  const said: string[] = [];
+  for (let driver = 0; driver < 200; driver += 1) {
+    const words = await drive(stage, args, deaths(driver));
+    said.push(`${words.stdout}\n${words.stderr}`);
+    if (words.signal !== null) continue;
+    if (!hasBegun(folder)) break;
+    await until(
+      () => [...livingIn(home), ...guardsOf(words.pid)].length === 0,
+      () => `the death of ${JSON.stringify(livingIn(home))}`,
+    );
+    const problems = logProblems(stage);
+    if (/bug in ralph|TypeError|Warning|(?<!API )Error:/.test(words.stderr)) problems.push(words.stderr);
+    return { end: endOf(stage, words), drivers: driver + 1, durationMs: words.durationMs, problems };
+  }
+  throw new Error(`It did not come to an end:\n${said.slice(-3).join('\n--\n')}`);
+}
+
+/** Lets one driver drive the task to its end, or to the driver's. */
+async function drive(
+  { folder, home, claude }: Stage,
+  args: readonly string[],
+  death: Death,
+): Promise<RalphEnd & { pid: number }> {
+  const command = hasBegun(folder) ? ['resume', 't'] : ['run', '--task-id', 't', ...args];
+  const env: Record<string, string> = { NODE_OPTIONS: `--require ${fixture('dies-at.cjs')}` };
+  if (death?.kind === 'at') env.FAULT_AT = death.point;
+  if (death === null) env.FAULT_POINTS = join(folder, '..', 'points');
+  const options = { path: [claude.dir], cwd: folder, home, env, timeoutMs: 30_000 };
+  const ralph = await startRalph(command, options);
+  if (death?.kind === 'after') {
+    const timer = setTimeout(() => kill(ralph.pid, death.withGuard), death.ms);
+    ralph.ended.finally(() => clearTimeout(timer)).catch(() => {});
+  }
+  return { ...(await ralph.ended), pid: ralph.pid };
+}
+
+function kill(pid: number, withGuard: boolean): void {
+  const guards = withGuard ? guardsOf(pid) : [];
+  // The guard first, or it would be about its work at once.
+  for (const each of [...guards, pid]) {
+    try {
+      process.kill(each, 'SIGKILL');
+    } catch {
+      // It has come to its end by itself.
+    }
+  }
+}
+
+function guardsOf(driver: number): readonly number[] {
+  return listProcesses()
+    .filter(({ pid, ppid }) => ppid === driver && readProcess(pid)?.command.includes('ralph-guard'))
+    .map(({ pid }) => pid);
+}
+
+function hasBegun(folder: string): boolean {
+  return existsSync(join(folder, '.ralph_state', 't.json')) || isArchived(folder);
+}
+
+function isArchived(folder: string): boolean {
+  return existsSync(join(folder, '.ralph_state', 'history', 't.json'));
+}
+
+function endOf({ folder, claude }: Stage, { exitCode, stdout }: RalphEnd): FaultEnd {
+  const place = isArchived(folder) ? '.ralph_state/history/t.json' : '.ralph_state/t.json';
+  const task = JSON.parse(readFileSync(join(folder, place), 'utf8'));
+  const { status, exit_reason, evidence, iterations, usage, breaker, driver, wait } = task;
+  const counted = iterations.map((each: Record<string, unknown>) => {
+    const { started_at, duration_ms, ...rest } = each;
+    return rest;
+  });
+  const { iterations: number } = task.metrics;
+  const after = readOr(join(folder, 'after.log')).split('\n');
+  return {
+    exitCode,
+    stdout,
+    task: { status, exit_reason, evidence, counted, number, usage, breaker, driver, wait },
+    prompts: lastCalls(claude.calls()).map(({ stdin }) => stdin),
+    files: filesIn(join(folder, '.ralph_state')),
+    after: [...new Set(after)].sort(),
+  };
+}
+
+function lastCalls(calls: readonly ReplayedCall[]): readonly ReplayedCall[] {
+  return calls.filter(({ iteration }, index) => calls[index + 1]?.iteration !== iteration);
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+/** What is wrong with the logs: they hold what each call wrote, one after the other. */
+function logProblems({ folder, claude }: Stage): string[] {
+  const problems: string[] = [];
+  const calls = claude.calls();
+  for (const last of lastCalls(calls)) {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const name = `t/iteration-${String(last.iteration).padStart(4, '0')}.${stream}.log`;
+      const kept = join(folder, '.ralph_state', isArchived(folder) ? 'history' : '.', name);
+      const written = calls
+        .filter(({ iteration }) => iteration === last.iteration)
+        .map((call) => call[stream]);
+      const log = readOr(kept);
+      if (!isOfPrefixes(log, written)) problems.push(`${name}: ${log}\nwritten: ${written}`);
+    }
+  }
+  return problems;
+}
+
+/** Whether a log is made of the beginnings of texts one after the other, the last of them whole. */
+function isOfPrefixes(log: string, texts: readonly string[]): boolean {
+  const last = texts.at(-1) ?? '';
+  if (!log.endsWith(last)) return false;
+  const rest = log.slice(0, log.length - last.length);
+  let ends = new Set([0]);
+  for (const text of texts.slice(0, -1)) {
+    const further = new Set(ends);
+    for (const start of ends) {
+      for (let end = start + 1; end <= rest.length; end += 1) {
+        if (rest[end - 1] !== text[end - 1 - start]) break;
+        further.add(end);
+      }
+    }
+    ends = further;
+  }
+  return ends.has(rest.length);
+}
+
+function readOr(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The changes to the file system of the last driver that was let live, from 1. */
+export function pointsOf(root: string): readonly string[] {
+  return readOr(join(root, 'points')).split('\n').slice(0, -1);
+}
+
+/** Numbers in [0, 1) that follow from a seed. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Does something for each of a list, a few at a time, in order. */
+export async function eachOf<T>(
+  list: readonly T[],
+  atOnce: number,
+  action: (one: T) => Promise<void>,
+): Promise<void> {
+  const rest = [...list];
+  const worker = async (): Promise<void> => {
+    for (let one = rest.shift(); one !== undefined; one = rest.shift()) await action(one);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
