@@ -61,6 +61,8 @@ export { makePrivateFolder } from './effects/write-file.ts';
 export interface RunOptions {
   readonly plan: RunPlan;
   readonly view: View;
+  /** Said once the task is this process's to drive. */
+  readonly announcements?: readonly string[];
   /** Given where a task is gone on with: how long its whole time was before. */
   readonly resume?: { readonly previousTimeoutMs: number };
   /** Words between the agent's program and its arguments: for a program that is a script. */
@@ -81,6 +83,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
   try {
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
+      options.announcements?.forEach(warn);
       const end = await runHeld({ ...options, paths, warn, driver, hold, stops });
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
       return end;

@@ -29,7 +29,8 @@ export function tellEndAgain(state: LoopState): Transition {
     exitReason: exit_reason ?? 'completed',
     evidence,
   });
-  return { state, actions: [{ kind: 'stop', ending }] };
+  const told = { ...state, task: { ...state.task, driver: null } };
+  return { state: told, actions: [{ kind: 'stop', ending }] };
 }
 
 /** Ends the loop: the state says so first, then the world is told. */

@@ -1,6 +1,7 @@
+import { NO_USAGE } from './attempt.ts';
 import { NO_BREAKER } from './breaker.ts';
 import { tellEndAgain } from './ending.ts';
-import { follow } from './judge.ts';
+import { follow, judge, nextAfter } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { NO_STREAKS, NO_TROUBLE } from './machine.ts';
 import { endBudget, endByTime, endExhausted, startAttempt } from './next-iteration.ts';
@@ -34,11 +35,13 @@ function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy):
   const { task } = state;
   const isStalled = task.status === 'stalled';
   const hadEnded = state.step.kind === 'ended';
+  const trouble = hadEnded
+    ? { ...NO_TROUBLE, droppedFlags: state.trouble.droppedFlags }
+    : state.trouble;
   return {
     ...state,
-    stopRequested: null,
-    pauseRequested: false,
-    trouble: hadEnded ? { ...NO_TROUBLE, droppedFlags: state.trouble.droppedFlags } : state.trouble,
+    // The longest wait counts anew: nobody has tried anything meanwhile.
+    trouble: { ...trouble, outageSince: null, limitedSince: null },
     streaks: isStalled ? NO_STREAKS : state.streaks,
     task: {
       ...task,
@@ -56,10 +59,16 @@ function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy):
 function goOnFrom(state: LoopState, at: string, policy: Policy): Transition {
   const { step, task } = state;
   if (step.kind === 'looking') return { state, actions: [{ kind: 'look' }] };
-  if (step.kind === 'verifying' && policy.verify !== null) {
-    return { state, actions: [{ kind: 'verify', command: policy.verify }] };
+  if (step.kind === 'verifying') {
+    return policy.verify === null
+      ? judge(state, step.answer, step.sightings, null, at, policy)
+      : { state, actions: [{ kind: 'verify', command: policy.verify }] };
   }
-  if (step.kind === 'following' && policy.after !== null) return follow(state, step, policy.after);
+  if (step.kind === 'following') {
+    return policy.after === null
+      ? nextAfter(state, step, at, policy)
+      : follow(state, step, policy.after);
+  }
   if (step.kind === 'waiting' && task.wait !== null) {
     return { state, actions: [{ kind: 'wait', until: task.wait.until }] };
   }
@@ -77,7 +86,8 @@ function startNext(state: LoopState, at: string, policy: Policy): Transition {
   }
   if (msBetween(at, task.timeout_at) <= 0) return endByTime(state, at);
   if (task.current_iteration >= task.max_iterations) return endExhausted(state, at);
-  return startAttempt(state, task.current_iteration + 1, 1, at, policy);
+  const rested: LoopState = { ...state, attemptsUsage: NO_USAGE };
+  return startAttempt(rested, task.current_iteration + 1, 1, at, policy);
 }
 
 /** Whether the iteration with the newest number has been counted. */

@@ -110,7 +110,7 @@ export function hasLiveDriver({ status, driver }: TaskState, here: Here): boolea
 }
 
 /** Whether it runs, or waits. */
-function isLive(state: ShownState): boolean {
+export function isLive(state: ShownState): boolean {
   return state === 'running' || state === 'pending' || state === 'paused_awaiting_approval';
 }
 

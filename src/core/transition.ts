@@ -92,8 +92,9 @@ function waited(state: LoopState, since: string, at: string, policy: Policy): Tr
   const { wait } = task;
   if (state.step.kind !== 'waiting' || wait === null) return { state, actions: [] };
   if (wait.kind === 'delay') {
-    // A delay that took far longer than asked for was a machine that slept.
-    const overslept = msBetween(wait.until, at);
+    // A delay that took far longer than asked for was a machine that slept. Time without a driver
+    // is none of it: a resumed task has been given that already.
+    const overslept = Math.min(msBetween(wait.until, at), msBetween(since, at));
     const awake =
       overslept > 5_000 ? { ...task, timeout_at: laterBy(task.timeout_at, overslept) } : task;
     return startAttempt(withoutWait(state, awake), task.current_iteration + 1, 1, at, policy);

@@ -596,9 +596,7 @@ describe('the command after an iteration', () => {
   });
 
   test('is given the event that is told', () => {
-    const loop = loopInHand({ ...AFTER, delayMs: 0 });
-    loop.start();
-    const { told, followedBy } = loop.attempt(WORK);
+    const { told, followedBy } = running(AFTER).attempt(WORK);
     expect(followedBy).toEqual(told.find(({ event }) => event === 'task_iterated'));
     expect(followedBy).toMatchObject({ event: 'task_iterated', iteration: 1 });
   });
@@ -621,7 +619,7 @@ describe('the command after an iteration', () => {
     ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'stop:failed'],
   ])('comes also after %s', (_name, facts, changes, last) => {
     const loop = running({ ...AFTER, ...changes });
-    expect(loop.attempt(facts).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(iterate(loop, facts).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions.at(-1)).toBe(last);
   });
 

@@ -34,10 +34,10 @@ export async function demo(): Promise<number> {
     view.notice(
       'This is the real loop with a stand-in agent: no account, no network, nothing kept.',
     );
-    for (const notice of announcements(planned.plan)) view.notice(notice);
     const { fields } = await startRun({
       plan: planned.plan,
       view,
+      announcements: announcements(planned.plan),
       agentPrefixArgs: [fileURLToPath(new URL('stand-in-agent.js', import.meta.url))],
     });
     if (fields.final_message !== null) {

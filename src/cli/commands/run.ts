@@ -97,11 +97,11 @@ export async function runPlan({ plan, notices, resume, again }: PlannedRun): Pro
     return detach(plan, resume === undefined ? withTaskId(again, plan.taskId) : again);
   }
   const view = await viewFor(settings, plan.policy.agent);
-  for (const notice of [...notices, ...announcements(plan)]) view.notice(notice);
   const views = log === null ? [view] : [view, await backgroundView(log, plan)];
   const { fields } = await startRun({
     plan,
     view: allOf(views),
+    announcements: [...notices, ...announcements(plan)],
     ...(resume === undefined ? {} : { resume }),
   });
   if (!settings.json && fields.status === 'completed') printResult(fields.final_message ?? '');

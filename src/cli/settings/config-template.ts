@@ -50,7 +50,7 @@ function typeLines(type: string): string {
   return `#   ${type}:\n${lines.join('')}`;
 }
 
-/** Explanations have two "#", so that to take away one from every line leaves them comments. */
+/** Explanations have two "#", so that they stay comments where one is taken away from every line. */
 function wrapped(sentence: string): string {
   const lines: string[] = [];
   let line = '';

@@ -36,9 +36,7 @@ export function overrideSettings(stored: StoredRun, flags: Layer, used: Used): O
   const settings: Record<string, unknown> = { ...stored.settings };
   const sources: Record<string, Source> = { ...stored.sources };
   for (const name of settingNames()) {
-    // How it is shown is a matter of who looks now.
-    const isOutput = SETTINGS[name].group === 'Output';
-    if (!isOutput && !groupOf(name).some((member) => plain[member] !== undefined)) continue;
+    if (!isOfNow(name) && !groupOf(name).some((member) => plain[member] !== undefined)) continue;
     settings[name] = resolved.settings[name];
     sources[name] = resolved.sources[name];
   }
@@ -47,6 +45,11 @@ export function overrideSettings(stored: StoredRun, flags: Layer, used: Used): O
     throw new Error('the settings of a task do not make settings');
   }
   return { run: { ...stored, settings, sources }, problems };
+}
+
+/** How it is shown, and whether one waits for it, is a matter of who goes on with it now. */
+function isOfNow(name: SettingName): boolean {
+  return SETTINGS[name].group === 'Output' || name === 'detach' || name === 'resumeIfOpen';
 }
 
 /** The limits that can be added to. */
