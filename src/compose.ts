@@ -3,8 +3,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { agentKind } from './compose/agent-kind.ts';
 import { noteWriter } from './compose/note-writer.ts';
-import { holdTask, makeRoom, takeUp } from './compose/open-task.ts';
+import { clearUp, holdTask, makeRoom, takeUp } from './compose/open-task.ts';
 import { endCommand, userCommands } from './compose/user-commands.ts';
+import { approvalDesk, putAway } from './compose/vault-work.ts';
 import type { LoopEvent, LoopState } from './core/machine.ts';
 import { oneLine, withoutControls } from './core/material.ts';
 import { maskSecrets } from './core/secrets.ts';
@@ -21,11 +22,13 @@ import { createGitProgress, type GitProgress } from './effects/git-progress.ts';
 import { createJournal } from './effects/journal.ts';
 import { readMemory } from './effects/loop-memory.ts';
 import { findOtherLoops } from './effects/other-loops.ts';
+import { describeRequest, requestsNaming } from './effects/pending-requests.ts';
 import { fixedPrompt, promptFile } from './effects/prompt-source.ts';
 import { watchRequests } from './effects/requests.ts';
 import type { RunPlan } from './effects/run-plan.ts';
 import { createStateStore } from './effects/state-store.ts';
 import { type SignalWatch, watchSignals } from './effects/stop-requests.ts';
+import { takeIntoWork } from './effects/task-file.ts';
 import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
 import { settingsJson } from './effects/task-settings.ts';
 import { ownFiles, VAULT_FOLDERS } from './effects/vault-folders.ts';
@@ -56,15 +59,21 @@ export { locateAgent } from './compose/agent-kind.ts';
 export { type ConfigText, findConfig, readNamedConfig } from './effects/config-search.ts';
 export { planRun, type RunPlan } from './effects/run-plan.ts';
 export { keepAside as setAside } from './effects/state-store.ts';
+export { watchAbort } from './effects/stop-requests.ts';
 export { makePrivateFolder } from './effects/write-file.ts';
+export { clearUp };
 
 export interface RunOptions {
   readonly plan: RunPlan;
   readonly view: View;
   /** Said once the task is this process's to drive. */
   readonly announcements?: readonly string[];
+  /** Given how it ended, before what is needed to go on with it is put away: whoever dies before has told nobody. */
+  readonly tell?: (fields: RunEnd['fields']) => void;
   /** Given where a task is gone on with: how long its whole time was before. */
   readonly resume?: { readonly previousTimeoutMs: number };
+  /** Who may ask the loop to stop; signals, if nobody is named. */
+  readonly stops?: SignalWatch;
   /** Words between the agent's program and its arguments: for a program that is a script. */
   readonly agentPrefixArgs?: readonly string[];
 }
@@ -79,7 +88,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
   const paths = taskPaths(plan.stateDir, plan.taskId);
   const warn = (sentence: string): void => view.notice(withoutControls(sentence));
   const driver = thisDriver(systemClock.now(), randomUUID());
-  const stops = watchSignals();
+  const stops = options.stops ?? watchSignals();
   try {
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
@@ -157,6 +166,10 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       workspace: createWorkspace(
         {
           ...watch,
+          isResumed: run.resume !== undefined,
+          requests: () => requestsNaming(plan.vault, plan.taskId),
+          describe: (request) => describeRequest(plan.vault, request),
+          onFinished: () => putAway(start.state.task, plan, warn),
           planFile: policy.planFile === null ? null : path.resolve(plan.cwd, policy.planFile),
           until: policy.until,
           git,
@@ -168,13 +181,18 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
         start.baseline,
       ),
       requests,
+      approvals: approvalDesk(plan, paths, warn),
       notes: noteWriter(plan, paths, warn),
       reporter,
       clock: systemClock,
       stops,
       exitCode: exitCodeFor,
     };
-    return await runLoop(ports, start.state, start.event, policy);
+    const end = await runLoop(ports, start.state, start.event, policy);
+    view.close();
+    run.tell?.(end.fields);
+    await store.told();
+    return end;
   } finally {
     runner?.dismissGuard();
     requests.close();
@@ -200,7 +218,11 @@ async function begin(
   for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
   const gitBase = (await git?.mark()) ?? null;
   const at = systemClock.now();
-  const task = newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
+  const taskFile = plan.taskFile === null ? null : await takeIntoWork(plan.vault, plan.taskFile);
+  const task = {
+    ...newTaskState({ ...taskFacts(plan), driver, gitBase }, at),
+    task_file: taskFile === null ? null : path.relative(plan.vault, taskFile),
+  };
   const prompt = oneLine(maskSecrets(promptText(plan)), 500);
   return { state: initialState(task), event: { kind: 'started', at, prompt }, baseline };
 }

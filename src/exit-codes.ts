@@ -19,6 +19,7 @@ const BY_STATUS = {
   timeout: 4,
   stalled: 5,
   paused: 6,
+  paused_awaiting_approval: 6,
   budget_spent: 8,
   usage_limited: 75,
 } as const;
@@ -53,7 +54,11 @@ export const EXIT_CODES: readonly {
     status: 'stalled',
     meaning: 'no progress, the same error again and again, or nothing but refused tools',
   },
-  { code: '6', status: 'paused', meaning: 'held by `ralph pause`; `ralph resume` goes on' },
+  {
+    code: '6',
+    status: 'paused, paused_awaiting_approval',
+    meaning: 'held by `ralph pause`, or waits for an approval; `ralph resume` goes on',
+  },
   { code: '7', status: '–', meaning: 'a live loop already has this task' },
   { code: '8', status: 'budget_spent', meaning: '`--max-cost` reached' },
   { code: '70', status: '–', meaning: 'a bug in ralph' },

@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
 import { EXIT_BUG } from '../exit-codes.ts';
+import { IDS_COMMAND } from './completion/names.ts';
 
 declare const __RALPH_VERSION__: string;
 
@@ -15,6 +16,11 @@ export async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   try {
+    // Asked at every press of the tab key: no command line is read for it.
+    if (argv[0] === IDS_COMMAND) {
+      const { completeIds } = await import('./commands/complete-ids.ts');
+      return completeIds(argv.slice(1));
+    }
     const { runProgram } = await import('./program.ts');
     return await runProgram(argv);
   } catch (error) {

@@ -1,9 +1,13 @@
-import { Command, CommanderError } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
 import { nearest } from '../core/nearest.ts';
 import { UsageError } from '../errors.ts';
+import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
+import type { DoctorOptions } from './commands/doctor.ts';
+import type { InitOptions } from './commands/init.ts';
 import type { LogsOptions } from './commands/logs.ts';
 import type { PruneOptions } from './commands/prune.ts';
 import type { StatusOptions } from './commands/status.ts';
+import { SHELLS, type Shell } from './completion/names.ts';
 import type { PlaceOptions } from './place.ts';
 import { declareSettings } from './settings/flags.ts';
 
@@ -70,6 +74,28 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { tell } = await import('./commands/tell.ts');
       exitCode = await tell(id, hint, options);
     });
+  placed(program.command('approvals'))
+    .description('the approvals that wait for a person')
+    .option('--json', 'as JSON')
+    .action(async (options: ApprovalsOptions) => {
+      const { approvals } = await import('./commands/approvals.ts');
+      exitCode = await approvals(options);
+    });
+  placed(program.command('approve'))
+    .description('allow what a task asks for; it goes on')
+    .argument('<id>', "the task, or the request's file name")
+    .action(async (id: string, options: AnswerOptions) => {
+      const { answer } = await import('./commands/approvals.ts');
+      exitCode = await answer('approved', id, options);
+    });
+  placed(program.command('reject'))
+    .description('refuse what a task asks for; it goes on, and is told why')
+    .argument('<id>', "the task, or the request's file name")
+    .option('--reason <TEXT>', 'why, for the agent')
+    .action(async (id: string, options: AnswerOptions) => {
+      const { answer } = await import('./commands/approvals.ts');
+      exitCode = await answer('rejected', id, options);
+    });
   placed(program.command('prune'))
     .description('clear the history')
     .option('--older-than <TIME>', 'what ended longer ago (default: 30d)')
@@ -77,6 +103,30 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .action(async (options: PruneOptions) => {
       const { prune } = await import('./commands/prune.ts');
       exitCode = await prune(options);
+    });
+  placed(program.command('doctor'))
+    .description('is everything there? each finding with its remedy')
+    .option('--cwd <DIR>', 'the folder the agent works in (default: here)')
+    .option('--config <FILE>', 'the configuration file')
+    .action(async (options: DoctorOptions) => {
+      const { doctor } = await import('./commands/doctor.ts');
+      exitCode = await doctor(options);
+    });
+  program
+    .command('init')
+    .description('vault folders and a commented ralph.config.yaml; never overwrites')
+    .option('--vault <DIR>', 'where (default: here)')
+    .action(async (options: InitOptions) => {
+      const { init } = await import('./commands/init.ts');
+      exitCode = init(options);
+    });
+  program
+    .command('completion')
+    .description('print the shell completion for bash, zsh or fish')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .action(async (shell: Shell) => {
+      const { completion } = await import('./commands/completion.ts');
+      exitCode = completion(shell, program);
     });
   // Its arguments are read by themselves, so that every mistake in them is told at once; here it
   // has its place in the help.

@@ -1,13 +1,15 @@
 import {
   findTaskEntry,
   listTasks,
+  pendingProgress,
   readSavedSettings,
   type TaskEntry,
   thisPlace,
 } from '../compose/tasks.ts';
 import type { Here } from '../core/driver.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
-import { inShownOrder, type ShownTask, showBroken, showTask } from '../core/shown-task.ts';
+import { progressOf } from '../core/progress-report.ts';
+import { inShownOrder, isLive, type ShownTask, showBroken, showTask } from '../core/shown-task.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { StateCorruptedError, StateTooNewError, TaskNotFoundError } from '../errors.ts';
 import type { TaskDetail } from '../report/task-detail.ts';
@@ -40,7 +42,7 @@ export function viewTask(stateDir: string, taskId: string): TaskDetail {
   const maxCost = settings.get('max_cost');
   return {
     shown: shownOf(entry, thisPlace(at)),
-    task: withoutControlsIn(found.state),
+    task: withoutControlsIn(upToDate(found.state, entry)),
     conditions: CONDITIONS.flatMap(([key, flag]) => conditionText(flag, settings.get(key))),
     maxCostUsd: typeof maxCost === 'number' ? maxCost : null,
     at,
@@ -67,17 +69,24 @@ function conditionText(flag: string, value: unknown): readonly string[] {
     .map((text) => `${flag} '${oneLine(text, 200)}'`);
 }
 
-function shownOf(entry: TaskEntry, here: Here): ShownTask {
+/** A task as it is shown, whatever its file is. */
+export function shownOf(entry: TaskEntry, here: Here): ShownTask {
   const { name, stateFile, folder, archived, found } = entry;
   const places = { taskId: name, stateFile, logDir: folder, archived };
   switch (found.kind) {
     case 'task':
-      return showTask(found.state, places, here);
+      return showTask(upToDate(found.state, entry), places, here);
     case 'too-new':
       return showBroken('newer ralph', places);
     default:
       return showBroken(found.kind, places);
   }
+}
+
+/** With the progress that was reported since the driver wrote it last. */
+function upToDate(task: TaskState, { folder, archived }: TaskEntry): TaskState {
+  const report = archived || !isLive(task.status) ? null : pendingProgress(folder);
+  return report === null ? task : { ...task, progress: progressOf(report) };
 }
 
 /** A state may have been edited by anybody: nothing in it may act on a terminal. */

@@ -2,10 +2,7 @@
 // nothing.
 
 // biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
-export {
-  approvalAnswer,
-  askApproval,
-} from '../effects/book-approvals.ts';
+export { awaitAnswer, placeRequest } from '../effects/approval-desk.ts';
 export { thisPlace } from '../effects/driver-identity.ts';
 export { writeNote } from '../effects/note-file.ts';
 export { promptProblem } from '../effects/prompt-source.ts';

@@ -1,15 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { BEAT_MS, isDriverAlive } from '../core/driver.ts';
 import type { Driver, TaskState } from '../core/task-state.ts';
 import { systemClock } from '../effects/clock.ts';
-import { thisPlace } from '../effects/driver-identity.ts';
+import { thisDriver, thisPlace } from '../effects/driver-identity.ts';
 import { dropStaleRequests } from '../effects/requests.ts';
 import { readStateFile, type StateFile } from '../effects/state-file.ts';
-import { keepAside, retirePrevious, type TaskStore } from '../effects/state-store.ts';
+import { keepAside, retirePrevious, type TaskStore, takeBack } from '../effects/state-store.ts';
 import type { SignalWatch } from '../effects/stop-requests.ts';
 import { sweepRun } from '../effects/sweep-run.ts';
 import { claimTask, type TaskClaim } from '../effects/task-claim.ts';
 import type { TaskPaths } from '../effects/task-folder.ts';
 import {
+  ApprovalPendingError,
   messageOf,
   StateCorruptedError,
   StateTooNewError,
@@ -108,7 +110,13 @@ function liveDriver(state: TaskState | null): Driver | null {
 
 /** Makes room for a new task: what a dead driver left running is ended, its state put away. */
 export async function makeRoom(paths: TaskPaths, taskId: string, warn: Warn): Promise<void> {
-  await endLeftovers(readTask(paths)?.driver ?? null, warn);
+  const previous = readTask(paths);
+  if (previous?.status === 'paused_awaiting_approval') {
+    const answer = `ralph approve ${taskId} or ralph reject ${taskId} answers it, and ralph resume ${taskId} goes on`;
+    throw new ApprovalPendingError(taskId, answer);
+  }
+  await endLeftovers(previous?.driver ?? null, warn);
+  await dropStaleRequests(paths.folder);
   try {
     if (await retirePrevious(paths)) warn(previousRetired(taskId));
   } catch (error) {
@@ -116,6 +124,17 @@ export async function makeRoom(paths: TaskPaths, taskId: string, warn: Warn): Pr
     // An older task that cannot be put away must not keep a new one from running.
     warn(`An earlier run could not be put into the history: ${messageOf(error)}`);
   }
+}
+
+/**
+ * Before a task is gone on with: one that was completed by a driver that died before it could say so
+ * is taken back from the history, and dead claims on it are removed. Never rejects.
+ */
+export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
+  const driver = thisDriver(systemClock.now(), randomUUID());
+  const hold = await holdTask(paths, taskId, driver).catch(() => null);
+  await (hold === null ? undefined : takeBack(paths).catch(() => undefined));
+  hold?.release();
 }
 
 /**

@@ -2,10 +2,11 @@
 // run needs is loaded behind it.
 
 // biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
+export { answerRequest, isPending } from '../effects/answer-request.ts';
 export { thisPlace } from '../effects/driver-identity.ts';
 export { pruneHistory } from '../effects/prune-history.ts';
 export { createPlainLog, createReadableLog, type LogItem } from '../effects/readable-log.ts';
-export { leaveRequest } from '../effects/requests.ts';
+export { leaveRequest, pendingProgress } from '../effects/requests.ts';
 export { readSavedSettings } from '../effects/saved-settings.ts';
 export { readStateFile } from '../effects/state-file.ts';
 export { liveClaim } from '../effects/task-claim.ts';

@@ -58,6 +58,20 @@ export const AROUND_ROWS = {
     group: 'Around it',
     help: 'go on where --task-id has something open, else start: one line for cron',
   },
+  noWait: {
+    flag: '--no-wait',
+    type: { kind: 'switch' },
+    group: 'Around it',
+    help: 'end with 6 where an approval is wanted, instead of waiting for it',
+  },
+  approvalTimeout: {
+    flag: '--approval-timeout',
+    argument: 'TIME',
+    type: { kind: 'duration', minMs: 1 },
+    group: 'Around it',
+    default: '24h',
+    help: 'how long an approval is waited for',
+  },
   logLimit: {
     flag: '--log-limit',
     argument: 'SIZE',

@@ -5,10 +5,10 @@ import type { Held } from './gates.ts';
 import { type Judged, openRefusals } from './judged.ts';
 import type { Answer, LoopState } from './machine.ts';
 import { describeOutcome, isCounted } from './outcome.ts';
-import { type ProgressReport, readProgressReport } from './progress-report.ts';
+import { type ProgressReport, progressOf, readProgressReport } from './progress-report.ts';
 import type { OwnText } from './promise.ts';
 import type { Carry, Missing } from './prompt.ts';
-import { type Progress, withIteration } from './task-state.ts';
+import { withIteration } from './task-state.ts';
 
 /** Writes the iteration down: its record, its streaks, its progress, what the next one is told. */
 export function record(
@@ -23,7 +23,8 @@ export function record(
   const signs = [
     git === null ? null : git.commits > 0 || git.filesChanged > 0,
     watched,
-    report === null ? null : report.done > (state.task.progress?.steps_completed ?? 0),
+    report === null ? null : isFurther(state, report),
+    state.reported ?? null,
   ].filter((sign) => sign !== null);
   const error = isCounted(outcome) && outcome.kind !== 'answered' && outcome.kind !== 'bounded';
   const held = judged.kind === 'held' ? judged.held : null;
@@ -46,12 +47,27 @@ export function record(
     },
     carry: carryFrom(answer, held),
     finalMessage: facts.finalMessage,
+    reported: null,
     streaks: {
       signals,
       refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
       confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
     },
   };
+}
+
+/** Takes down what a script reports; the iteration that runs is judged by it too. */
+export function withReport(state: LoopState, report: ProgressReport): LoopState {
+  return {
+    ...state,
+    reported: state.reported === true || isFurther(state, report),
+    // `updated_at` stays as it is: a wait is as long as the time since it was last set.
+    task: { ...state.task, progress: progressOf(report) },
+  };
+}
+
+function isFurther({ task }: LoopState, { done }: ProgressReport): boolean {
+  return done > (task.progress?.steps_completed ?? 0);
 }
 
 /** What the agent reports; the example that the prompt gives, said back, is no report. */
@@ -66,15 +82,6 @@ export function readOwnReport({ facts }: Answer, own: readonly OwnText[]): Progr
 
 function isSameReport(one: ProgressReport | null, other: ProgressReport): boolean {
   return one?.done === other.done && one.total === other.total && one.step === other.step;
-}
-
-function progressOf({ done, total, step }: ProgressReport): Progress {
-  return {
-    steps_total: total,
-    steps_completed: done,
-    current_step: step,
-    percentage: Math.round((1_000 * done) / total) / 10,
-  };
 }
 
 function carryFrom(answer: Answer, held: Held | null): Carry {

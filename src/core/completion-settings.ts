@@ -18,6 +18,13 @@ export const COMPLETION_ROWS = {
     group: 'Prompt',
     help: 'the task in a file, read afresh each iteration',
   },
+  taskFile: {
+    flag: '--task-file',
+    argument: 'FILE',
+    type: { kind: 'text' },
+    group: 'Prompt',
+    help: 'a file of the vault to work on; it moves to In_Progress, and to Done when it is complete',
+  },
   promise: {
     flag: '--promise',
     aliases: ['--completion-promise'],

@@ -24,6 +24,8 @@ export interface Sightings {
   readonly plan: PlanCount | null;
   /** Protected files that are not as they were at the task's start. */
   readonly protectedChanged: readonly string[];
+  /** A request that the agent has left in `Pending_Approval` during the iteration. */
+  readonly approvalFile: { readonly name: string; readonly what: string } | null;
   readonly progress: ProgressSigns;
 }
 
@@ -40,6 +42,7 @@ export const NOTHING_SEEN: Sightings = {
   until: null,
   plan: null,
   protectedChanged: [],
+  approvalFile: null,
   progress: { git: null, watched: null },
 };
 
@@ -176,6 +179,7 @@ export function needsLook(policy: Policy): boolean {
     policy.planFile !== null ||
     policy.protect.length > 0 ||
     policy.noProgressLimit > 0 ||
-    policy.sameErrorLimit > 0
+    policy.sameErrorLimit > 0 ||
+    policy.looksForRequests
   );
 }

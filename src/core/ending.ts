@@ -12,6 +12,7 @@ const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
   usage_limited: { event: 'task_usage_limited', note: 'LIMITED' },
   stopped: { event: 'task_stopped', note: null },
   paused: { event: 'task_paused', note: null },
+  paused_awaiting_approval: { event: 'task_paused', note: null },
 };
 
 type HowItEnded = Pick<Ending, 'status' | 'exitReason'> &

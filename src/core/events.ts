@@ -28,6 +28,18 @@ export type EventBody =
       readonly event: 'task_resumed';
       readonly iteration: number;
       readonly max_iterations: number;
+      /** Given where a person's answer let it go on. */
+      readonly approval_id?: string;
+      readonly decision?: 'approved' | 'rejected';
+      readonly file?: string;
+      readonly reason?: string | null;
+    }
+  | {
+      readonly event: 'task_paused';
+      readonly approval_id: string;
+      readonly what: string;
+      readonly file: string;
+      readonly final?: never;
     }
   | {
       readonly event: 'iteration_started';

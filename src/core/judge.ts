@@ -1,3 +1,5 @@
+import { type ApprovalRequest, readApprovalRequest } from './approval-request.ts';
+import { askApproval } from './approving.ts';
 import { readOwnReport, record } from './bookkeeping.ts';
 import { breakerVerdict } from './breaker.ts';
 import { type CommandResult, findClaims, type Sightings, statesOneOf } from './completion.ts';
@@ -11,12 +13,13 @@ import { endBudget, endByTime, endUsage, goOn } from './next-iteration.ts';
 import { describeOutcome } from './outcome.ts';
 import type { Policy } from './policy.ts';
 import { preview } from './preview.ts';
+import type { OwnText } from './promise.ts';
 import { ownTexts } from './prompt.ts';
 
 /*
  * What one iteration amounts to, in this order; the first that applies decides:
  *
- *   abort promise ─► completed? ─► budget ─► breaker ─► time ─► iterations ─► the next one
+ *   abort promise ─► approval request ─► completed? ─► budget ─► breaker ─► time ─► iterations ─► the next one
  *                       │
  *                       └─ claim ─► gates ─► (verify, an action of its own, and back here)
  */
@@ -35,9 +38,12 @@ export function judge(
   const isAborted =
     policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own);
   const signals = statesOneOf(policy.signals, message, own) ? state.streaks.signals + 1 : 0;
-  const judged = isAborted
-    ? NO_CLAIM
-    : judgeClaims(state, answer, sightings, verified, signals, policy);
+  // Before the claims: who asks whether he may is not done.
+  const approval = isAborted ? null : readApproval(message, own, sightings);
+  const judged =
+    isAborted || approval !== null
+      ? NO_CLAIM
+      : judgeClaims(state, answer, sightings, verified, signals, policy);
   if (judged.kind === 'ask-verify') {
     return {
       state: { ...state, step: { kind: 'verifying', answer, sightings } },
@@ -48,8 +54,8 @@ export function judge(
   const recorded = record(state, answer, sightings, judged, { signals, report });
   const next =
     policy.after === null
-      ? nextAfter(recorded, { answer, judged, isAborted }, at, policy)
-      : follow(recorded, { answer, judged, isAborted }, policy.after);
+      ? nextAfter(recorded, { answer, judged, isAborted, approval }, at, policy)
+      : follow(recorded, { answer, judged, isAborted, approval }, policy.after);
   const tellings: Action[] = [
     { kind: 'publish', body: iteratedEvent(recorded, answer) },
     ...tell(answer, judged),
@@ -66,6 +72,32 @@ export function follow(state: LoopState, judgement: Judgement, command: string):
     state: { ...state, step: { kind: 'following', ...judgement } },
     actions: [{ kind: 'run-after', command, body: iteratedEvent(state, judgement.answer) }],
   };
+}
+
+/** What the agent asks a person for, in words or by a file; the prompt's own example asks nothing. */
+function readApproval(
+  message: string | null,
+  own: readonly OwnText[],
+  { approvalFile }: Sightings,
+): ApprovalRequest | null {
+  if (approvalFile !== null) {
+    return { id: idFromName(approvalFile.name), what: approvalFile.what, file: approvalFile.name };
+  }
+  const request = message === null ? null : readApprovalRequest(message);
+  const isEcho = own
+    .filter(({ kind }) => kind === 'sentence-wise')
+    .some(({ text }) => readApprovalRequest(text)?.what === request?.what);
+  return isEcho ? null : request;
+}
+
+/** The name of the agent's own file, as an id may be. */
+function idFromName(name: string): string {
+  const id = name
+    .replace(/\.[^.]*$/, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+  return id.slice(0, 40) || 'request';
 }
 
 const NO_CLAIM: Judged = { kind: 'no-claim' };
@@ -101,7 +133,7 @@ function judgeClaims(
 /** What comes after a judged iteration: the end, or the next one. */
 export function nextAfter(
   state: LoopState,
-  { answer, judged, isAborted }: Judgement,
+  { answer, judged, isAborted, approval }: Judgement,
   at: string,
   policy: Policy,
 ): Transition {
@@ -112,6 +144,7 @@ export function nextAfter(
       error: `the agent stated that the task cannot be done: ${policy.abortPromise ?? ''}`,
     });
   }
+  if (approval !== null) return askApproval(state, approval, at, policy);
   if (judged.kind === 'passed') {
     const { evidence } = judged.claim;
     return end(state, at, {

@@ -1,11 +1,20 @@
+import type { ApprovalRequest } from './approval-request.ts';
 import type { AttemptFacts } from './attempt.ts';
 import type { CommandResult, Sightings } from './completion.ts';
 import type { EndingBody, EventBody } from './events.ts';
 import type { Judged } from './judged.ts';
 import type { Outcome } from './outcome.ts';
+import type { ProgressReport } from './progress-report.ts';
 import type { PromiseVerdict } from './promise.ts';
 import type { Carry } from './prompt.ts';
-import type { EndedStatus, Evidence, IterationRecord, TaskState } from './task-state.ts';
+import type {
+  Approval,
+  EndedStatus,
+  Evidence,
+  IterationRecord,
+  TaskState,
+  ThereBefore,
+} from './task-state.ts';
 
 /** The loop's whole state: what is saved, where it stands, and what the next prompt needs. */
 export interface LoopState {
@@ -18,6 +27,8 @@ export interface LoopState {
   readonly streaks: Streaks;
   /** Hints from a person, for the next iteration. */
   readonly hints: readonly string[];
+  /** Whether progress that came from a script in this iteration moved on; null where none came. */
+  readonly reported: boolean | null;
   /** Whether an iteration of this run has answered: the agent is there and logged in. */
   readonly hasAnswered: boolean;
   /** Once it is set nothing is started or waited for any more. */
@@ -41,7 +52,10 @@ export type Step =
       readonly answer: Answer;
       readonly judged: Judged;
       readonly isAborted: boolean;
+      readonly approval: ApprovalRequest | null;
     }
+  /** A person is asked: `task.approval` says what, and whether the request has been made. */
+  | { readonly kind: 'approving' }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
 
@@ -111,9 +125,30 @@ export type LoopEvent =
   | { readonly kind: 'verified'; readonly at: string; readonly result: CommandResult }
   | { readonly kind: 'followed'; readonly at: string }
   | { readonly kind: 'waited'; readonly at: string }
+  | {
+      readonly kind: 'approval-requested';
+      readonly at: string;
+      readonly thereBefore: ThereBefore;
+    }
+  | { readonly kind: 'approval-answered'; readonly at: string; readonly answer: ApprovalAnswer }
   | { readonly kind: 'hinted'; readonly at: string; readonly text: string }
+  | {
+      readonly kind: 'progress-reported';
+      readonly at: string;
+      readonly report: ProgressReport;
+    }
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
   | { readonly kind: 'pause-requested'; readonly at: string };
+
+/** What came of a request. */
+export type ApprovalAnswer =
+  | {
+      readonly kind: 'approved' | 'rejected';
+      /** Where the answer lies, within the vault. */
+      readonly file: string;
+      readonly reason: string | null;
+    }
+  | { readonly kind: 'none'; readonly why: 'expired' | 'not-waited' | 'interrupted' };
 
 /** Who asked the loop to stop: a signal, or `ralph stop` from another terminal. */
 export type StopCause = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'request';
@@ -139,7 +174,11 @@ export type Asking =
   | { readonly kind: 'verify'; readonly command: string }
   /** Runs the user's command after an iteration; the event is its standard input. */
   | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
-  | { readonly kind: 'wait'; readonly until: string };
+  | { readonly kind: 'wait'; readonly until: string }
+  /** Ends what the task has left running, and puts the request where a person finds it. */
+  | { readonly kind: 'request-approval'; readonly approval: Approval }
+  /** Patiently until it expires; otherwise it is only looked whether there is an answer. */
+  | { readonly kind: 'await-approval'; readonly approval: Approval; readonly patiently: boolean };
 
 type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }

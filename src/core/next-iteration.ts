@@ -4,7 +4,7 @@ import type { LoopState, Transition } from './machine.ts';
 import { NO_TROUBLE } from './machine.ts';
 import type { Policy } from './policy.ts';
 import { buildAddition } from './prompt.ts';
-import { laterBy, msBetween, type Wait } from './task-state.ts';
+import { laterBy, msBetween, type TaskState, type Wait } from './task-state.ts';
 
 /** The flag by which `claude` is told what it may spend; older versions do not know it. */
 export const BUDGET_FLAG = '--max-budget-usd';
@@ -74,6 +74,26 @@ export function goOn(state: LoopState, at: string, policy: Policy): Transition {
   // A pause that outlasts the task is not waited for: nothing could follow it.
   if (msBetween(at, task.timeout_at) <= policy.delayMs) return endByTime(rested, at);
   return waitUntil(rested, at, { kind: 'delay', until: laterBy(at, policy.delayMs) });
+}
+
+/** Starts what is to be started next, without a pause before it. */
+export function startNext(state: LoopState, at: string, policy: Policy): Transition {
+  const { task } = state;
+  if (!isCounted(task)) {
+    // What was said meanwhile is told at once, though the iteration is an old one.
+    const hints = [...state.carry.hints, ...state.hints];
+    const told = { ...state, carry: { ...state.carry, hints }, hints: [] };
+    return startAttempt(told, task.current_iteration, task.attempt + 1, at, policy);
+  }
+  if (msBetween(at, task.timeout_at) <= 0) return endByTime(state, at);
+  if (task.current_iteration >= task.max_iterations) return endExhausted(state, at);
+  const rested: LoopState = { ...state, attemptsUsage: NO_USAGE };
+  return startAttempt(rested, task.current_iteration + 1, 1, at, policy);
+}
+
+/** Whether the iteration with the newest number has been counted. */
+function isCounted(task: TaskState): boolean {
+  return task.metrics.iterations >= task.current_iteration;
 }
 
 /** Ends the loop if somebody has asked for it; null otherwise. */

@@ -29,6 +29,13 @@ export interface Policy {
   readonly sameErrorLimit: number;
   readonly session: 'fresh' | 'continue';
   readonly after: string | null;
+  /** What a person has to allow before the first iteration; null: nothing. */
+  readonly approvalRequired: string | null;
+  readonly approvalTimeoutMs: number;
+  /** Whether the agent may ask by leaving a file in the vault. */
+  readonly looksForRequests: boolean;
+  /** An approval is asked for, and not waited for. */
+  readonly noWait: boolean;
   readonly maxIterations: number;
   readonly iterationTimeoutMs: number;
   /** How long the agent may be silent; null: as long as it likes. */

@@ -1,6 +1,7 @@
 import { oneLine } from './material.ts';
 import { plainText } from './phrase.ts';
 import { maskNonProse, whyMasked } from './prose.ts';
+import type { Progress } from './task-state.ts';
 
 /** How far the agent says it is. */
 export interface ProgressReport {
@@ -43,8 +44,27 @@ function readReport(attributes: string, step: string): ProgressReport | null {
   }
   const done = values.get('done') ?? Number.NaN;
   const total = values.get('total') ?? Number.NaN;
-  // NaN fails every comparison.
-  return total >= 1 && done <= total ? { done, total, step: oneLine(step, LONGEST_STEP) } : null;
+  return progressReport(done, total, step);
+}
+
+/** A report of whole numbers; null where they make no sense. */
+export function progressReport(done: number, total: number, step: string): ProgressReport | null {
+  const isGood = isCount(done) && isCount(total) && total >= 1 && done <= total;
+  return isGood ? { done, total, step: oneLine(step, LONGEST_STEP) } : null;
+}
+
+/** A report as the state keeps it. */
+export function progressOf({ done, total, step }: ProgressReport): Progress {
+  return {
+    steps_total: total,
+    steps_completed: done,
+    current_step: step,
+    percentage: Math.round((1_000 * done) / total) / 10,
+  };
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value < 1_000_000_000;
 }
 
 function isShown(prose: string, index: number): boolean {

@@ -33,7 +33,15 @@ export type Missing =
     }
   | { readonly kind: 'held'; readonly held: Exclude<Held, { gate: 'refused-tools' }> }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
-  | { readonly kind: 'question' };
+  | { readonly kind: 'question' }
+  /** What a person has said to a request. */
+  | {
+      readonly kind: 'decision';
+      readonly id: string;
+      readonly what: string;
+      readonly decision: 'approved' | 'rejected';
+      readonly reason: string | null;
+    };
 
 export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [], hints: [] };
 
@@ -123,6 +131,10 @@ export function describeMissing(missing: Missing, policy: Policy): string {
       return describeHold(missing.held, rules);
     case 'not-ended-well':
       return describeBadEnd(missing.outcome, policy, rules);
+    case 'decision':
+      return missing.decision === 'approved'
+        ? `A person has approved your request ${missing.id} (${materialLine(missing.what, rules)}): you may do it now.`
+        : `A person has rejected your request ${missing.id} (${materialLine(missing.what, rules)})${missing.reason === null ? '' : `, because: ${materialLine(missing.reason, rules)}`}. Do not do it; find another way, or say plainly that it cannot be done without.`;
     case 'question':
       return 'Your last message ended in a question. Nobody answers questions here: decide yourself and go on.';
   }
@@ -190,6 +202,7 @@ export function protocolNote(policy: Policy): string {
     'About this session: you run unattended, in a loop that starts you again until the task is complete.',
     complete,
     'Nobody answers questions: decide yourself. Work you leave in the background ends with your turn: wait for it to finish.',
+    'Before a step that a person has to allow, end your message with <approval id="short-id">what you want to do</approval> and wait for the next turn.',
     'You may report progress: <progress done="2" total="5">what you do now</progress>.',
   ].join(' ');
 }

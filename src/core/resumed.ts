@@ -1,12 +1,12 @@
-import { NO_USAGE } from './attempt.ts';
+import { askAgain } from './approving.ts';
 import { NO_BREAKER } from './breaker.ts';
 import { tellEndAgain } from './ending.ts';
 import { follow, judge, nextAfter } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { NO_STREAKS, NO_TROUBLE } from './machine.ts';
-import { endBudget, endByTime, endExhausted, startAttempt } from './next-iteration.ts';
+import { endBudget, startNext } from './next-iteration.ts';
 import type { Policy } from './policy.ts';
-import { laterBy, msBetween, type TaskState } from './task-state.ts';
+import { laterBy } from './task-state.ts';
 
 /*
  * Where a task is taken up. What was asked for before the driver died is asked for again; an attempt
@@ -72,25 +72,8 @@ function goOnFrom(state: LoopState, at: string, policy: Policy): Transition {
   if (step.kind === 'waiting' && task.wait !== null) {
     return { state, actions: [{ kind: 'wait', until: task.wait.until }] };
   }
+  const asked = askAgain(state, at, policy);
+  if (asked !== null) return asked;
   const rested: LoopState = { ...state, task: { ...task, wait: null } };
   return endBudget(rested, at, policy) ?? startNext(rested, at, policy);
-}
-
-function startNext(state: LoopState, at: string, policy: Policy): Transition {
-  const { task } = state;
-  if (!isCounted(task)) {
-    // What was said meanwhile is told at once, though the iteration is an old one.
-    const hints = [...state.carry.hints, ...state.hints];
-    const told = { ...state, carry: { ...state.carry, hints }, hints: [] };
-    return startAttempt(told, task.current_iteration, task.attempt + 1, at, policy);
-  }
-  if (msBetween(at, task.timeout_at) <= 0) return endByTime(state, at);
-  if (task.current_iteration >= task.max_iterations) return endExhausted(state, at);
-  const rested: LoopState = { ...state, attemptsUsage: NO_USAGE };
-  return startAttempt(rested, task.current_iteration + 1, 1, at, policy);
-}
-
-/** Whether the iteration with the newest number has been counted. */
-function isCounted(task: TaskState): boolean {
-  return task.metrics.iterations >= task.current_iteration;
 }

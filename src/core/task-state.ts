@@ -7,6 +7,7 @@ import type { MatchRule } from './promise.ts';
 export const SCHEMA_VERSION = 1;
 
 export type EndedStatus =
+  | 'paused_awaiting_approval'
   | 'paused'
   | 'completed'
   | 'failed'
@@ -17,7 +18,7 @@ export type EndedStatus =
   | 'usage_limited'
   | 'stopped';
 
-export type Status = 'pending' | 'running' | 'paused_awaiting_approval' | EndedStatus;
+export type Status = 'pending' | 'running' | EndedStatus;
 
 /** One counted iteration, as the state file and the notes show it. */
 export interface IterationRecord {
@@ -66,6 +67,29 @@ export interface Progress {
   readonly steps_completed: number;
   readonly current_step: string;
   readonly percentage: number;
+}
+
+/** What a person was asked to allow, and the answer. */
+export interface Approval {
+  readonly id: string;
+  readonly what: string;
+  /** The request's name in `Pending_Approval`; it is answered by being moved. */
+  readonly file: string;
+  /** The agent wrote the file itself. */
+  readonly by_agent: boolean;
+  readonly requested_at: string;
+  readonly expires_at: string;
+  /** Marks of what stood in the place of an answer when the request was made; null: not made yet. */
+  readonly there_before: ThereBefore | null;
+  readonly decision: 'approved' | 'rejected' | null;
+  readonly answered_at: string | null;
+  readonly answer_file: string | null;
+  readonly reason: string | null;
+}
+
+export interface ThereBefore {
+  readonly approved: string | null;
+  readonly rejected: string | null;
 }
 
 interface Metrics {
@@ -124,7 +148,7 @@ export interface TaskState {
   readonly metrics: Metrics;
   readonly breaker: BreakerState;
   readonly paused_for_approval: boolean;
-  readonly approval: null;
+  readonly approval: Approval | null;
   readonly session_id: string | null;
   readonly git_base: string | null;
   readonly driver: Driver | null;

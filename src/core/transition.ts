@@ -1,5 +1,7 @@
 import { attemptEnded } from './after-attempt.ts';
+import { approvalAnswered, approvalRequested, askApproval, START_APPROVAL } from './approving.ts';
 import { NO_USAGE } from './attempt.ts';
+import { withReport } from './bookkeeping.ts';
 import { judge, nextAfter } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { NO_STREAKS, NO_TROUBLE } from './machine.ts';
@@ -22,7 +24,8 @@ import { laterBy, msBetween } from './task-state.ts';
  *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴───────────────────────────────────┘
  *
  * Nothing is looked at when no file matters, and nothing waited for when the delay is 0: then the
- * states in between are passed over, and with them a save each. `resumed` takes up any of them: see
+ * states in between are passed over, and with them a save each. A person is asked in
+ * `approving.ts`. `resumed` takes up any of them: see
  * `resumed.ts`.
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
@@ -46,11 +49,17 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       return moved.step.kind === 'verifying'
         ? judge(moved, moved.step.answer, moved.step.sightings, event.result, event.at, policy)
         : { state: moved, actions: [] };
+    case 'approval-requested':
+      return approvalRequested(moved, event, policy);
+    case 'approval-answered':
+      return approvalAnswered(moved, event, state.task.updated_at, policy);
     case 'waited':
       return waited(moved, state.task.updated_at, event.at, policy);
     case 'hinted':
       // `updated_at` stays as it is: a wait is as long as the time since it was last set.
       return { state: { ...state, hints: [...state.hints, event.text] }, actions: [] };
+    case 'progress-reported':
+      return { state: withReport(state, event.report), actions: [] };
     case 'stop-requested':
       // What it means follows from the next event: an answer that is complete stays complete.
       return { state: { ...state, stopRequested: event.by }, actions: [] };
@@ -69,6 +78,7 @@ export function initialState(task: TaskState): LoopState {
     trouble: NO_TROUBLE,
     streaks: NO_STREAKS,
     hints: [],
+    reported: null,
     hasAnswered: false,
     stopRequested: null,
     pauseRequested: false,
@@ -78,7 +88,11 @@ export function initialState(task: TaskState): LoopState {
 
 function started(state: LoopState, prompt: string, at: string, policy: Policy): Transition {
   const running = { ...state, task: { ...state.task, status: 'running' as const } };
-  const first = startAttempt(running, 1, 1, at, policy);
+  const { approvalRequired: what } = policy;
+  const first =
+    what === null
+      ? startAttempt(running, 1, 1, at, policy)
+      : askApproval(running, { id: START_APPROVAL, what, file: null }, at, policy);
   const body = {
     event: 'task_started' as const,
     prompt,

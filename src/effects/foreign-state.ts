@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../core/material.ts';
 import { isTaskId } from '../core/task-id.ts';
@@ -46,6 +47,9 @@ const OWN_STATUSES: ReadonlySet<string> = new Set<Status>([
   'max_iterations_reached',
   'stopped',
 ]);
+
+/** The longest text that is taken for a prompt. */
+const PROMPT_MAX_BYTES = 1024 * 1024;
 
 /** What such a file means where it says nothing itself. */
 const DEFAULT_MAX_ITERATIONS = 10;
@@ -155,15 +159,27 @@ function readServiceState(value: JsonObject, startedAt: string): Foreign {
     }),
   );
   const iteration = countAt(value, 'iteration') ?? 0;
+  const taskFile = stringAt(value, 'task_file');
   return {
     taskId: stringAt(value, 'task_id') ?? '',
-    prompt: stringAt(value, 'prompt') ?? '',
-    taskFile: stringAt(value, 'task_file'),
+    prompt: stringAt(value, 'prompt') ?? textOf(taskFile),
+    taskFile,
     iteration: Math.max(iteration, iterations.at(-1)?.number ?? 0),
     counted: iterations.at(-1)?.number ?? Math.max(0, iteration - 1),
     updatedAt: instantAt(value, 'last_updated'),
     iterations,
   };
+}
+
+/** The text of a task's file, which is all the prompt there is; empty where it is gone or too long. */
+function textOf(taskFile: string | null): string {
+  const stats = taskFile === null ? null : statSync(taskFile, { throwIfNoEntry: false });
+  if (taskFile === null || !stats?.isFile() || stats.size > PROMPT_MAX_BYTES) return '';
+  try {
+    return readFileSync(taskFile, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** The state that a headless loop keeps; each output is one ended iteration. */

@@ -53,10 +53,14 @@ export function readMemory(taskFolder: string, name: string | null): LoopMemory 
 }
 
 /** Removes what is of use only to a task that can be gone on with. */
-export async function forgetMemory(taskFolder: string): Promise<void> {
-  for (const name of NAMES) await rm(path.join(taskFolder, name), { force: true });
+export async function forgetMemory(taskFolder: string, inUse: string | null = null): Promise<void> {
   // Nobody is left to ask anything of.
   await rm(path.join(taskFolder, 'requests'), { recursive: true, force: true });
+  // The one in use last: as long as it is there, nothing is forgotten.
+  const other = freeMemoryName(inUse);
+  for (const name of [other, freeMemoryName(other)]) {
+    await rm(path.join(taskFolder, name), { force: true });
+  }
 }
 
 function sealOf(body: string): string {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Dirent, type FSWatcher, readdirSync, rmSync, watch } from 'node:fs';
+import { type Dirent, type FSWatcher, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { type ProgressReport, progressReport } from '../core/progress-report.ts';
 import { messageOf, RequestNotLeftError } from '../errors.ts';
 import type { Requests } from '../loop/ports.ts';
+import { numberAt, parseObject, stringAt } from './json-fields.ts';
 import { makePrivateFolder, writeFileAtomic } from './write-file.ts';
 
 /*
@@ -13,6 +15,7 @@ import { makePrivateFolder, writeFileAtomic } from './write-file.ts';
  *   requests/stop-<stamp>-<uuid>.json    gone as soon as it is noticed
  *   requests/pause-<stamp>-<uuid>.json   likewise
  *   requests/tell-<stamp>-<uuid>.md      gone once the state that holds its text is saved
+ *   requests/progress-<stamp>-<uuid>.json  likewise
  */
 
 const FOLDER = 'requests';
@@ -24,7 +27,8 @@ const POLL_MS = 1_000;
 type TaskRequest =
   | { readonly kind: 'stop' }
   | { readonly kind: 'pause' }
-  | { readonly kind: 'tell'; readonly text: string };
+  | { readonly kind: 'tell'; readonly text: string }
+  | { readonly kind: 'progress'; readonly report: ProgressReport };
 
 type Kind = TaskRequest['kind'];
 
@@ -66,7 +70,7 @@ export function watchRequests(taskFolder: string, { pollMs = POLL_MS } = {}): Re
   const timer = setInterval(look, pollMs).unref();
   look();
   return {
-    ...hintBox(folder),
+    ...keptBox(folder),
     stop: stop.signal,
     pause: pause.signal,
     close() {
@@ -106,25 +110,28 @@ function take(folder: string, entries: readonly Dirent[], kind: Kind): boolean {
   return names.length > 0;
 }
 
-function hintBox(folder: string): Pick<Requests, 'hints' | 'settled'> {
+/** What is gone only once the state that holds it is saved. */
+function keptBox(folder: string): Pick<Requests, 'hints' | 'progress' | 'settled'> {
   /** Kept of a file that cannot be removed, too, so that it is not told again. */
   const told = new Set<string>();
   let unsettled: readonly string[] = [];
+  const textsOf = async (kind: Kind): Promise<readonly string[]> => {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    const texts: string[] = [];
+    for (const name of namesOf(entries, kind)) {
+      if (told.has(name)) continue;
+      const text = await readFile(path.join(folder, name), 'utf8').catch(() => null);
+      // What cannot be read now is not lost: it is tried again with the next call.
+      if (text === null) continue;
+      told.add(name);
+      unsettled = [...unsettled, name];
+      texts.push(text);
+    }
+    return texts;
+  };
   return {
-    async hints() {
-      const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-      const texts: string[] = [];
-      for (const name of namesOf(entries, 'tell')) {
-        if (told.has(name)) continue;
-        const text = await readFile(path.join(folder, name), 'utf8').catch(() => null);
-        // What cannot be read now is not lost: it is tried again with the next call.
-        if (text === null) continue;
-        told.add(name);
-        unsettled = [...unsettled, name];
-        if (text.trim() !== '') texts.push(text);
-      }
-      return texts;
-    },
+    hints: async () => (await textsOf('tell')).filter((text) => text.trim() !== ''),
+    progress: async () => (await textsOf('progress')).flatMap((text) => readReport(text) ?? []),
     async settled() {
       const names = unsettled;
       unsettled = [];
@@ -134,6 +141,26 @@ function hintBox(folder: string): Pick<Requests, 'hints' | 'settled'> {
       }
     },
   };
+}
+
+/** The newest report that no driver has taken down yet; null where there is none. Never throws. */
+export function pendingProgress(taskFolder: string): ProgressReport | null {
+  const folder = path.join(taskFolder, FOLDER);
+  const name = namesOf(tryList(folder) ?? [], 'progress').at(-1);
+  try {
+    return name === undefined ? null : readReport(readFileSync(path.join(folder, name), 'utf8'));
+  } catch {
+    // Taken down meanwhile.
+    return null;
+  }
+}
+
+function readReport(text: string): ProgressReport | null {
+  const report = parseObject(text);
+  if (report === null) return null;
+  const [done, total] = [numberAt(report, 'done'), numberAt(report, 'total')];
+  if (done === null || total === null) return null;
+  return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
 /**
@@ -148,7 +175,8 @@ export async function leaveRequest(
   const folder = path.join(taskFolder, FOLDER);
   const name = `${request.kind}-${at.replace(/\D/g, '')}-${randomUUID()}`;
   const { kind } = request;
-  const content = kind === 'tell' ? request.text : `${JSON.stringify({ kind, at })}\n`;
+  const report = kind === 'progress' ? request.report : {};
+  const content = kind === 'tell' ? request.text : `${JSON.stringify({ kind, at, ...report })}\n`;
   try {
     makePrivateFolder(folder);
     await writeFileAtomic(path.join(folder, `${name}.${ENDINGS[kind]}`), content);
@@ -176,7 +204,12 @@ async function remove(file: string): Promise<boolean> {
   );
 }
 
-const ENDINGS: Readonly<Record<Kind, string>> = { stop: 'json', pause: 'json', tell: 'md' };
+const ENDINGS: Readonly<Record<Kind, string>> = {
+  stop: 'json',
+  pause: 'json',
+  tell: 'md',
+  progress: 'json',
+};
 
 /** The requests of one kind, oldest first. Only regular files: a named pipe would never be read out. */
 function namesOf(entries: readonly Dirent[], kind: Kind): readonly string[] {
@@ -187,4 +220,5 @@ function namesOf(entries: readonly Dirent[], kind: Kind): readonly string[] {
     .sort();
 }
 
-const NAME = /^(stop|pause|tell)-\d{17}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.(?:json|md)$/;
+const NAME =
+  /^(stop|pause|tell|progress)-\d{17}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.(?:json|md)$/;

@@ -4,12 +4,19 @@ import { DEFAULT_PROMISE } from '../core/default-promise.ts';
 import type { Policy } from '../core/policy.ts';
 import { untagged } from '../core/promise.ts';
 import type { Sources } from '../core/setting-source.ts';
-import type { SettingName, Settings } from '../core/settings.ts';
+import { SETTINGS, type SettingName, type Settings } from '../core/settings.ts';
 import { agentOf, settingsProblems } from '../core/settings-problems.ts';
 import { shellWords } from '../core/shell-words.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';
 import { messageOf } from '../errors.ts';
 import { promptProblem } from './prompt-source.ts';
+import {
+  IN_PROGRESS,
+  splitFrontMatter,
+  taskFileProblem,
+  taskFilePrompt,
+  taskIdOfFile,
+} from './task-file.ts';
 import { leadsOut } from './vault-folders.ts';
 
 /** What a run is asked for, before anything of it is looked at. */
@@ -26,6 +33,8 @@ export interface RunRequest {
   readonly env: NodeJS.ProcessEnv;
   /** Reads standard input whole, for the prompt `-`. */
   readonly readStdin: () => Promise<Uint8Array>;
+  /** Whether the task file wants an approval before anything is done. */
+  readonly approvalRequired?: boolean;
   /** The text of a task that is gone on with, which is read from nowhere else. */
   readonly keptPrompt?: Uint8Array;
   /** The id a task without one gets. */
@@ -49,6 +58,8 @@ export interface RunPlan {
   readonly startDir: string;
   readonly env: NodeJS.ProcessEnv;
   readonly taskTimeoutMs: number;
+  /** The task file, absolute, where it lies before the task begins; null where there is none. */
+  readonly taskFile: string | null;
   /** Where the watched file has to arrive; null when none is watched. */
   readonly donePath: string | null;
   /** The words of a command agent; empty for claude. */
@@ -75,17 +86,22 @@ export async function planRun(
       `${ownStateDir} is a link that leads out of the vault; remove it, or name the folder with --state-dir.`,
     );
   }
-  const taskId = settings.taskId ?? request.newTaskId();
+  const taskFile = settings.taskFile === null ? null : lookUp(settings.taskFile, vault, cwd);
+  const taskId =
+    settings.taskId ?? (taskFile === null ? request.newTaskId() : taskIdOfFile(taskFile));
   if (!isTaskId(taskId)) problems.push(`--task-id expects ${TASK_ID_RULE}; found '${taskId}'.`);
 
   const promptFile = settings.promptFile === null ? null : path.resolve(cwd, settings.promptFile);
-  const prompt = await readPrompt(request, promptFile, problems);
+  const prompt = await readPrompt(request, { promptFile, taskFile, vault }, problems);
   const promise = completionPromise(settings, request.sources.promise.where, problems);
   problems.push(...settingsProblems(request));
   if (problems.length > 0 || prompt === null) return { problems };
 
   const inVaultFirst = (name: string): string => lookUp(name, vault, cwd);
-  const watchFile = settings.watchFile === null ? null : inVaultFirst(settings.watchFile);
+  // The task file completes the task like a watched file, where the agent moves it.
+  const inWork = taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile));
+  const watched = settings.watchFile ?? inWork;
+  const watchFile = watched === null ? null : inVaultFirst(watched);
   const doneFolder =
     settings.doneFolder === null ? path.join(vault, 'Done') : inVaultFirst(settings.doneFolder);
   const policy: Policy = {
@@ -93,7 +109,7 @@ export async function planRun(
     promise,
     match: settings.match,
     watchGlobs: settings.watchGlob,
-    watchFile: settings.watchFile,
+    watchFile: watched,
     doneFolder,
     until: settings.until,
     signals: settings.signal,
@@ -110,6 +126,11 @@ export async function planRun(
     sameErrorLimit: settings.sameErrorLimit,
     session: settings.session,
     after: settings.after,
+    approvalRequired:
+      request.approvalRequired === true ? `work on ${settings.taskFile ?? taskId}` : null,
+    approvalTimeoutMs: settings.approvalTimeout,
+    noWait: settings.noWait,
+    looksForRequests: true,
     maxIterations: settings.maxIterations,
     iterationTimeoutMs: Math.min(settings.iterationTimeout, settings.timeout),
     idleTimeoutMs: settings.idleTimeout,
@@ -135,6 +156,7 @@ export async function planRun(
     startDir,
     env: request.env,
     taskTimeoutMs: settings.timeout,
+    taskFile,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
     agentWords:
       agentOf(request) === 'command' ? (shellWords(settings.agentCommand ?? '') ?? []) : [],
@@ -145,19 +167,22 @@ export async function planRun(
 
 async function readPrompt(
   request: RunRequest,
-  promptFile: string | null,
+  { promptFile, taskFile, vault }: PromptPlaces,
   problems: string[],
 ): Promise<Uint8Array | null> {
   const { prompt } = request.settings;
-  if (request.bad.has('prompt') || request.bad.has('promptFile')) return null;
+  const names = ['prompt', 'promptFile', 'taskFile'] as const;
+  if (names.some((name) => request.bad.has(name))) return null;
   if (request.keptPrompt !== undefined) return request.keptPrompt;
-  if ((prompt === null) === (promptFile === null)) {
-    const found = prompt === null ? 'neither' : 'both';
+  const given = names.filter((name) => request.settings[name] !== null);
+  if (given.length !== 1) {
+    const found = given.map((name) => SETTINGS[name].flag).join(' and ') || 'none';
     problems.push(
-      `ralph run expects exactly one of --prompt TEXT and --prompt-file FILE; found ${found}.`,
+      `ralph run expects exactly one of --prompt TEXT, --prompt-file FILE and --task-file FILE; found ${found}.`,
     );
     return null;
   }
+  if (taskFile !== null) return promptFromTask(request, taskFile, vault, problems);
   // Standard input by its other name, which cannot be opened where it is a socket.
   const isStdin = prompt === '-' || promptFile === '/dev/stdin';
   const bytes = isStdin
@@ -170,6 +195,35 @@ async function readPrompt(
     problems.push(`The prompt ${problem}; ralph expects 1 byte to 1 MB of text.`);
   }
   return bytes;
+}
+
+interface PromptPlaces {
+  readonly promptFile: string | null;
+  readonly taskFile: string | null;
+  readonly vault: string;
+}
+
+/** Asks for the work that a task file describes. */
+function promptFromTask(
+  request: RunRequest,
+  file: string,
+  vault: string,
+  problems: string[],
+): Uint8Array | null {
+  const { where } = request.sources.taskFile;
+  const problem = taskFileProblem(file, vault);
+  if (problem !== null) {
+    problems.push(`${where} expects a file of the vault; ${file} ${problem}.`);
+    return null;
+  }
+  const { body } = splitFrontMatter(readFileSync(file, 'utf8'));
+  const wrong = promptProblem(new TextEncoder().encode(body));
+  if (wrong !== null) {
+    problems.push(`${where}: the text of ${file} ${wrong}; ralph expects 1 byte to 1 MB of text.`);
+    return null;
+  }
+  const text = taskFilePrompt(path.basename(file), body, agentOf(request) === 'claude');
+  return new TextEncoder().encode(text);
 }
 
 function promptFromFile(file: string, where: string, problems: string[]): Uint8Array | null {

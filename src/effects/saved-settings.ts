@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type JsonObject, objectAt, parseObject } from './json-fields.ts';
+import { type JsonObject, objectAt, parseObject, stringAt } from './json-fields.ts';
 import { isRealFolder } from './task-list.ts';
 
 /** The settings that lie beside a task's state, by their configuration keys; empty where there are none. */
@@ -12,6 +12,11 @@ export function readSavedSettings(folder: string): ReadonlyMap<string, unknown> 
 }
 
 const NONE: JsonObject = {};
+
+/** The folder a task was started in; null where its settings do not say. */
+export function savedStartDir(folder: string): string | null {
+  return stringAt(parseObject(textOf(folder)) ?? NONE, 'start_dir');
+}
 
 function textOf(folder: string): string {
   try {

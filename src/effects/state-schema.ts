@@ -84,6 +84,20 @@ const driver = z.object({
   beat_at: instant,
 });
 
+const approval = z.object({
+  id: text,
+  what: z.catch(text, ''),
+  file: text,
+  by_agent: z.catch(z.boolean(), false),
+  requested_at: instant,
+  expires_at: instant,
+  there_before: orNull(z.object({ approved: orNull(text), rejected: orNull(text) })),
+  decision: orNull(z.enum(['approved', 'rejected'])),
+  answered_at: orNull(instant),
+  answer_file: orNull(text),
+  reason: orNull(text),
+});
+
 const state = z.object({
   schema_version: z.catch(z.number(), SCHEMA_VERSION),
   task_id: text,
@@ -132,7 +146,7 @@ const state = z.object({
     { no_progress: 0, same_error: 0, last_error: null },
   ),
   paused_for_approval: z.catch(z.boolean(), false),
-  approval: z.catch(z.null(), null),
+  approval: orNull(approval),
   session_id: orNull(text),
   git_base: orNull(text),
   driver: orNull(driver),

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { stateJson } from '../core/state-json.ts';
 import type { TaskState } from '../core/task-state.ts';
@@ -11,10 +11,11 @@ import {
   type LoopMemory,
   memoryJson,
   memoryOf,
+  readMemory,
 } from './loop-memory.ts';
 import { readStateFile } from './state-file.ts';
 import { exists, inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
-import { replaceFile, retryBusy, writeFileAtomic } from './write-file.ts';
+import { removeHalfWritten, replaceFile, retryBusy, writeFileAtomic } from './write-file.ts';
 
 /** What does not change during a run and lies beside the state. */
 export interface TaskFiles {
@@ -32,6 +33,8 @@ export interface TaskStore extends StateStore {
   complain(error: unknown): void;
   /** From now on nothing is written: another driver has the task. */
   silence(): void;
+  /** The end has been told: of a completed task goes what only served to go on with it. */
+  told(): Promise<void>;
 }
 
 /**
@@ -80,6 +83,8 @@ export async function createStateStore(
 
   const prepare = async (): Promise<void> => {
     await makeTaskFolder(paths);
+    await removeHalfWritten(paths.folder, '');
+    await removeHalfWritten(paths.stateDir, path.basename(paths.stateFile));
     await Promise.all([
       writeFileAtomic(`${paths.folder}/prompt.md`, files.prompt),
       writeFileAtomic(`${paths.folder}/settings.json`, files.settings),
@@ -138,7 +143,6 @@ export async function createStateStore(
       attempt(async () => {
         await synced;
         await retireNamesake(paths);
-        await forgetMemory(paths.folder);
         places = await retryBusy(() => moveToHistory(paths, taskName(paths)));
       }),
     places: () => ({ stateFile: places.stateFile, logDir: places.folder }),
@@ -146,6 +150,10 @@ export async function createStateStore(
     silence() {
       silent = true;
     },
+    told: () =>
+      attempt(async () => {
+        if (places !== paths) await forgetMemory(places.folder, memoryName);
+      }),
   };
 }
 
@@ -178,7 +186,8 @@ async function retireNamesake(paths: TaskPaths): Promise<void> {
  * whether there was one; rejects with `StateTooNewError` for one that a newer ralph has written.
  */
 export async function retirePrevious(paths: TaskPaths): Promise<boolean> {
-  if (!(await exists(paths.stateFile)) && !(await exists(paths.folder))) return false;
+  await takeBack(paths);
+  if (!(await exists(paths.stateFile)) && !(await hasLogs(paths.folder))) return false;
   const kept = readStateFile(paths.stateFile);
   if (kept.kind === 'too-new') throw new StateTooNewError(paths.stateFile, kept.version);
   const stamp = startOf(paths.stateFile);
@@ -186,6 +195,37 @@ export async function retirePrevious(paths: TaskPaths): Promise<boolean> {
   await forgetMemory(paths.folder);
   await moveToHistory(paths, `${taskName(paths)}.${forFileName(stamp)}`);
   return true;
+}
+
+/** Whether an iteration was begun: without a state and any log, a driver died before all beginning. */
+async function hasLogs(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => []);
+  return names.some((name) => name.startsWith('iteration-'));
+}
+
+/**
+ * Takes back from the history a completed task whose driver was killed before its end was told: it was
+ * half moved there, or its memory still lies there. Nobody may be driving it.
+ */
+export async function takeBack(paths: TaskPaths): Promise<void> {
+  const moved = inHistory(paths, taskName(paths));
+  if (!(await exists(paths.stateFile)) && isUntold(moved)) {
+    await rename(moved.stateFile, paths.stateFile);
+  }
+  const isHalfMoved = !(await exists(paths.folder)) && !(await exists(moved.stateFile));
+  if (isHalfMoved && (await exists(moved.folder)) && isCompleted(paths.stateFile)) {
+    await rename(moved.folder, paths.folder);
+  }
+}
+
+function isUntold({ stateFile, folder }: TaskPaths): boolean {
+  const kept = readStateFile(stateFile);
+  return kept.kind === 'task' && readMemory(folder, kept.state.memory) !== null;
+}
+
+function isCompleted(stateFile: string): boolean {
+  const kept = readStateFile(stateFile);
+  return kept.kind === 'task' && kept.state.status === 'completed';
 }
 
 /** Gives a file that cannot be read another name, and returns that. */

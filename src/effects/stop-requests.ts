@@ -10,30 +10,46 @@ export interface SignalWatch extends StopRequests {
   close(): void;
 }
 
+/** Turns an abort into a request to stop, for loops inside another program; it has no second one. */
+export function watchAbort(signal: AbortSignal | null): SignalWatch {
+  const watch = createWatch();
+  const onAbort = (): void => watch.request('request');
+  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted === true) onAbort();
+  return { ...watch, close: () => signal?.removeEventListener('abort', onAbort) };
+}
+
 /**
  * Turns signals into requests: the first one asks for a clean end, a second one for no courtesy.
  * Must be in place before the agent starts, or a signal in between would end ralph alone.
  */
 export function watchSignals(): SignalWatch {
+  const watch = createWatch();
+  const onSignal = (signal: StopCause): void => {
+    if (watch.cause() === null) watch.request(signal);
+    else watch.hasten();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return {
+    ...watch,
+    close() {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}
+
+function createWatch(): Omit<SignalWatch, 'close'> & { hasten(): void } {
   const first = new AbortController();
   const second = new AbortController();
   let cause: StopCause | null = null;
-  const request = (by: StopCause): void => {
-    cause ??= by;
-    first.abort();
-  };
-  const onSignal = (signal: StopCause): void => {
-    if (cause === null) request(signal);
-    else second.abort();
-  };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     signal: first.signal,
     hurry: second.signal,
     cause: () => cause,
-    request,
-    close() {
-      for (const signal of SIGNALS) process.off(signal, onSignal);
+    request(by) {
+      cause ??= by;
+      first.abort();
     },
+    hasten: () => second.abort(),
   };
 }

@@ -1,7 +1,7 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { BookEvent } from '../core/book-event.ts';
+import type { RalphEvent } from '../core/events.ts';
 import { stateJson } from '../core/state-json.ts';
 import { isTaskId } from '../core/task-id.ts';
 import type { TaskState } from '../core/task-state.ts';
@@ -38,7 +38,7 @@ export interface TaskBooks {
   /** Where the task's file has come to, if it has since the start; null otherwise. */
   arrived(task: TaskState): Promise<string | null>;
   /** Appends an event to the journal. A journal that cannot be written keeps nobody from working. */
-  append(event: BookEvent): void;
+  append(event: RalphEvent): void;
 }
 
 /** What lies beside a new task's state. */

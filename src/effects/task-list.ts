@@ -47,6 +47,18 @@ export function listTasks(stateDir: string, newest: number): TaskList {
   };
 }
 
+/** The open tasks, and those of the history whose state was written at or after an instant. */
+export function listTasksSince(stateDir: string, sinceMs: number): TaskList {
+  const history = path.join(stateDir, 'history');
+  const names = isRealFolder(history) ? stateNames(history) : [];
+  const isRecent = (name: string): boolean =>
+    (lstatSync(path.join(history, `${name}${ENDING}`), QUIETLY)?.mtimeMs ?? 0) >= sinceMs;
+  return {
+    open: stateNames(stateDir).flatMap((name) => entryOf(stateDir, name, false) ?? []),
+    ended: names.filter(isRecent).flatMap((name) => entryOf(history, name, true) ?? []),
+  };
+}
+
 /** The task of that id: the open one, else its newest run in the history; null if there is none. */
 export function findTaskEntry(stateDir: string, taskId: string): TaskEntry | null {
   if (!isTaskId(taskId)) return null;

@@ -33,9 +33,16 @@ export interface WorkspaceRequest {
   readonly protect: readonly string[];
   /** Files that ralph itself writes while the task runs: they are no sign of anything. */
   readonly isOwn: (file: string) => boolean;
+  /** Names of the requests to a person that name this task, and what one of them asks. */
+  readonly requests: () => readonly string[];
+  readonly describe: (request: string) => string;
+  /** Puts away what a completed task was made from. */
+  readonly onFinished: () => Promise<void>;
   /** Absolute; null when there is none. */
   readonly planFile: string | null;
   readonly until: string | null;
+  /** The task was taken up again: part of the first iteration may have been done before. */
+  readonly isResumed?: boolean;
   /** Null where git is not to be asked; marked already. */
   readonly git: GitProgress | null;
   /** Runs a command of the user's with this text on its standard input. */
@@ -119,6 +126,10 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
   let gitIsMarked = true;
   // A further attempt belongs to the same iteration: what an earlier one did is not forgotten.
   let filesAreMarked = false;
+  let requestsBefore = request.requests();
+  // What was done before the driver died cannot be told from what was there: then only a sign counts.
+  let mayBeOld = request.isResumed === true;
+  const knownSign = <Sign>(sign: Sign): Sign | null => (mayBeOld && !isSign(sign) ? null : sign);
   /** For the user's own commands: what they do is no progress of the agent's. */
   const runOwn = (command: string, input: string): Promise<CommandResult> => {
     gitIsMarked = false;
@@ -131,6 +142,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
       gitIsMarked = true;
       if (filesAreMarked) return;
       filesAreMarked = true;
+      requestsBefore = request.requests();
       before = await markFiles(request.globs, request);
       planBefore = await planOf(request.planFile);
     },
@@ -142,10 +154,12 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
       const progress: ProgressSigns = !filesAreMarked
         ? { git: null, watched: null }
         : {
-            git: (await git?.since()) ?? null,
-            watched: await watchedMoved(request, matches, before, planBefore, plan),
+            git: knownSign((await git?.since()) ?? null),
+            watched: knownSign(await watchedMoved(request, matches, before, planBefore, plan)),
           };
+      mayBeOld = false;
       filesAreMarked = false;
+      const asked = request.requests().filter((name) => !requestsBefore.includes(name));
       const moved =
         request.donePath !== null && (await differs(request.donePath, baseline.done ?? undefined));
       return {
@@ -154,6 +168,8 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
         until: request.until === null ? null : await runOwn(request.until, ''),
         plan,
         protectedChanged: await changedOrGone(baseline.protected, cwd),
+        approvalFile:
+          asked[0] === undefined ? null : { name: asked[0], what: request.describe(asked[0]) },
         progress,
       };
     },
@@ -162,11 +178,17 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
       const result = await runOwn(command, `${JSON.stringify(event)}\n`);
       if (result.exitCode !== 0) request.onAfterFailed(result);
     },
+    finished: () => request.onFinished(),
     async ended(event) {
       const result = await request.onEnd?.(`${JSON.stringify(event)}\n`);
       if (result !== undefined && result.exitCode !== 0) request.onEndFailed(result);
     },
   };
+}
+
+function isSign(sign: unknown): boolean {
+  if (typeof sign !== 'object' || sign === null) return sign === true;
+  return Object.values(sign).some((count) => count > 0);
 }
 
 async function planOf(planFile: string | null): Promise<PlanCount | null> {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import pRetry from 'p-retry';
 
@@ -82,6 +82,21 @@ export async function replaceFile(
     }
     await syncFolder(path.dirname(file));
   };
+}
+
+/** A temporary name of a file in this folder that a killed process has left there. */
+const HALF_WRITTEN = /\.\d+-[0-9a-f]{8}\.tmp$/;
+
+/**
+ * Removes what killed processes have left half-written in a folder, of the files whose names begin so.
+ * Nobody else may be writing those. What cannot be removed stays.
+ */
+export async function removeHalfWritten(folder: string, beginning: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    if (!name.startsWith(beginning) || !HALF_WRITTEN.test(name)) continue;
+    await rm(path.join(folder, name), { force: true }).catch(() => undefined);
+  }
 }
 
 /** A rename is durable only once its folder is; some file systems cannot sync one, which is fine. */

@@ -1,8 +1,9 @@
 import type { AttemptFacts, RetryFacts } from '../core/attempt.ts';
 import type { CommandResult, Sightings } from '../core/completion.ts';
 import type { Activity, RalphEvent } from '../core/events.ts';
-import type { Ending, LoopState, Saying, StopCause } from '../core/machine.ts';
-import type { EndedStatus } from '../core/task-state.ts';
+import type { ApprovalAnswer, Ending, LoopState, Saying, StopCause } from '../core/machine.ts';
+import type { ProgressReport } from '../core/progress-report.ts';
+import type { Approval, EndedStatus, ThereBefore } from '../core/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose.ts` binds each port to an effect. */
 export interface Ports {
@@ -15,6 +16,7 @@ export interface Ports {
   readonly clock: Clock;
   readonly stops: StopRequests;
   readonly requests: Requests;
+  readonly approvals: ApprovalDesk;
   /** The exit code that goes with an ending. */
   readonly exitCode: (status: EndedStatus, exitReason: string) => number;
 }
@@ -73,15 +75,27 @@ export interface Workspace {
   verify(command: string): Promise<CommandResult>;
   /** Runs the command that follows an iteration; the event is its standard input. */
   after(command: string, event: RalphEvent): Promise<void>;
+  /** Puts away what a completed task was made from. */
+  finished(): Promise<void>;
   /** Runs the command that follows the end, if there is one. */
   ended(event: RalphEvent): Promise<void>;
+}
+
+/** Where a person is asked. */
+export interface ApprovalDesk {
+  /** Puts the request where a person finds it; null where it cannot be written, which is said. */
+  request(approval: Approval): Promise<ThereBefore | null>;
+  /** Waits for the answer; a pause or a stop interrupts it. */
+  answer(approval: Approval, patiently: boolean, signal: AbortSignal): Promise<ApprovalAnswer>;
 }
 
 /** What people ask of a running loop from elsewhere. */
 export interface Requests {
   /** Hints for the agent that have come since the last call. */
   hints(): Promise<readonly string[]>;
-  /** To be called once the state that holds the hints is saved: they are removed only then. */
+  /** What scripts have reported since the last call, in its order. */
+  progress(): Promise<readonly ProgressReport[]>;
+  /** To be called once the state that holds all of that is saved: it is removed only then. */
   settled(): Promise<void>;
   /** Aborts when the loop is asked to hold after the running iteration. */
   readonly pause: AbortSignal;

@@ -9,6 +9,7 @@ import type { Action, Asking, Ending, LoopEvent, LoopState } from '../core/machi
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
 import { maskDeep } from '../core/secrets.ts';
+import type { Approval } from '../core/task-state.ts';
 import { transition } from '../core/transition.ts';
 import type { Ports } from './ports.ts';
 
@@ -54,6 +55,9 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   const at = clock.now();
   const events: LoopEvent[] = [];
   for (const text of await requests.hints()) events.push({ kind: 'hinted', at, text });
+  for (const report of await requests.progress()) {
+    events.push({ kind: 'progress-reported', at, report });
+  }
   const by = stops.cause();
   if (by !== null && state.stopRequested === null) events.push({ kind: 'stop-requested', at, by });
   if (requests.pause.aborted && !state.pauseRequested) events.push({ kind: 'pause-requested', at });
@@ -98,13 +102,34 @@ async function ask(ports: Ports, state: LoopState, action: Asking): Promise<Loop
     case 'run-after':
       await ports.workspace.after(action.command, eventOf(ports, state, action.body));
       return { kind: 'followed', at: ports.clock.now() };
+    case 'request-approval':
+      // Nothing of the task runs while a person is asked.
+      await ports.agent.close(ports.stops.hurry);
+      return requestApproval(ports, action.approval);
+    case 'await-approval': {
+      const { approval, patiently } = action;
+      const answer = await ports.approvals.answer(approval, patiently, interruption(ports));
+      return { kind: 'approval-answered', at: ports.clock.now(), answer };
+    }
     case 'wait':
-      await ports.clock.waitUntil(
-        action.until,
-        AbortSignal.any([ports.stops.signal, ports.requests.pause]),
-      );
+      await ports.clock.waitUntil(action.until, interruption(ports));
       return { kind: 'waited', at: ports.clock.now() };
   }
+}
+
+/** Aborts a wait when somebody asks the loop to stop or to hold. */
+function interruption({ stops, requests }: Ports): AbortSignal {
+  return AbortSignal.any([stops.signal, requests.pause]);
+}
+
+async function requestApproval(ports: Ports, approval: Approval): Promise<LoopEvent> {
+  const thereBefore = await ports.approvals.request(approval);
+  const at = ports.clock.now();
+  // What nobody can find, nobody can answer: the task is held until it is resumed.
+  if (thereBefore === null) {
+    return { kind: 'approval-answered', at, answer: { kind: 'none', why: 'not-waited' } };
+  }
+  return { kind: 'approval-requested', at, thereBefore };
 }
 
 async function startAgent(
@@ -157,7 +182,10 @@ async function startAgent(
 async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<RunEnd> {
   await ports.agent.close(ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
-  if (ending.status === 'completed') await ports.store.archive();
+  if (ending.status === 'completed') {
+    await ports.workspace.finished();
+    await ports.store.archive();
+  }
   const { stateFile, logDir } = ports.store.places();
   const fields: EndingFields = {
     status: ending.status,

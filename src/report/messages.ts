@@ -94,7 +94,10 @@ export function eventLine(event: RalphEvent, agent: AgentName): string | null {
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
       return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${event.gate === 'refused-tools' ? `; what to do: ${REFUSED_REMEDY}` : ''}`;
+    case 'task_paused':
+      return event.final ? endingLine(event, agent) : waitingLine(event);
     case 'task_resumed':
+      if (event.decision !== undefined) return decisionLine(event);
       return event.iteration === 0
         ? 'resumed'
         : `resumed at iteration ${event.iteration}/${event.max_iterations}`;
@@ -104,6 +107,15 @@ export function eventLine(event: RalphEvent, agent: AgentName): string | null {
     default:
       return endingLine(event, agent);
   }
+}
+
+function waitingLine(event: { readonly what: string; readonly file: string }): string {
+  return `waits for an approval: ${event.what}\nto answer: ralph approve or ralph reject, or move Pending_Approval/${event.file} to Approved/ or Rejected/`;
+}
+
+function decisionLine(event: Extract<RalphEvent, { event: 'task_resumed' }>): string {
+  const because = event.reason ? `, because: ${event.reason}` : '';
+  return `${event.decision} by ${event.file ?? 'a person'}${because}`;
 }
 
 function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): string {
@@ -131,6 +143,11 @@ function endingLine(event: EndingEvent, agent: AgentName): string {
   return [`${endingText(event)} ${used}`, ...endingHints(event, agent)].join('\n');
 }
 
+const PAUSED_BY: Readonly<Record<string, string>> = {
+  'approval-expired': 'not completed: nobody answered the request for approval in time',
+  'approval-pending': 'not completed: it waits for an approval (ApprovalPendingError)',
+};
+
 function endingText(event: EndingEvent): string {
   switch (event.event) {
     case 'task_completed':
@@ -150,7 +167,7 @@ function endingText(event: EndingEvent): string {
     case 'task_stopped':
       return `stopped (${event.exit_reason.replace(/^stopped:/, '')})`;
     case 'task_paused':
-      return 'paused';
+      return PAUSED_BY[event.exit_reason] ?? 'paused';
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Ending } from '../core/machine.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { formatCost, formatDuration } from './format.ts';
+import { cell, codeSpan, fenced, inline } from './markdown.ts';
 import { type AgentName, remedyFor, stallRemedy } from './messages.ts';
 
 /** What a note tells beyond the state. Texts are free of control characters. */
@@ -114,28 +115,4 @@ function whatToDo({ ending, again, agent }: NoteFacts): string {
     'To go on with it:\n',
     fenced(again, 'sh'),
   ].join('\n');
-}
-
-/** A fence longer than any run of backticks in the text, so that nothing in it can close it. */
-function fenced(text: string, language = 'text'): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}`;
-}
-
-/** Text as it stands, in a line: delimiters longer than any run of backticks in it. */
-function codeSpan(text: string): string {
-  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const delimiter = '`'.repeat(longest + 1);
-  const space = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
-  return `${delimiter}${space}${text.replace(/\s+/g, ' ')}${space}${delimiter}`;
-}
-
-/** A table cell: nothing in it may start another cell, a link or a tag. */
-function cell(text: string): string {
-  return inline(text.slice(0, 80)).replaceAll('|', '\\|');
-}
-
-function inline(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#]/g, '\\$&');
 }

@@ -36,6 +36,6 @@ export function resumeCommand(
 }
 
 /** A word as a POSIX shell reads it back. */
-function shellQuote(word: string): string {
+export function shellQuote(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ConfigSettings, readConfig } from '../../src/cli/settings/config-file.ts';
-import { resolveSettings } from '../../src/cli/settings/resolve.ts';
+import { resolveSettings } from '../../src/compose/resolve-settings.ts';
 import { keyOf, type SettingName, settingNames } from '../../src/core/settings.ts';
 
 function read(text: string, file = '/project/ralph.config.yaml'): ConfigSettings {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { init } from '../../src/cli/commands/init.ts';
 import { readConfig } from '../../src/cli/settings/config-file.ts';
 import { configTemplate } from '../../src/cli/settings/config-template.ts';
-import { resolveSettings } from '../../src/cli/settings/resolve.ts';
+import { resolveSettings } from '../../src/compose/resolve-settings.ts';
 import { keyOf, SETTINGS, settingNames } from '../../src/core/settings.ts';
 import { TASK_TYPES } from '../../src/core/task-type.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';

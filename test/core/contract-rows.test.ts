@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/cli/settings/config-file.ts';
 import { settingsFromEnvironment } from '../../src/cli/settings/environment.ts';
+import { resolveSettings } from '../../src/compose/resolve-settings.ts';
 import { NOTHING_SEEN, type Sightings } from '../../src/core/completion.ts';
 import { SETTINGS } from '../../src/core/settings.ts';
 import { isPayment, TASK_TYPES } from '../../src/core/task-type.ts';
@@ -232,6 +233,10 @@ describe('the configuration of the documents', () => {
       stateDir: { value: 'S' },
       doneFolder: { value: 'D' },
     });
+  });
+
+  test('dangerously_skip_permissions: never unless it is asked for', () => {
+    expect(resolveSettings([]).settings.dangerouslySkipPermissions).toBe(false);
   });
 
   test('pause between iterations: 2 s unless told otherwise, never after the last', () => {

@@ -390,6 +390,11 @@ describe('a limit that still holds', () => {
     expect(loop.state().task).toMatchObject({ finished_at: loop.now(), driver: null });
   });
 
+  test('is the time, where the iterations are used up as well', () => {
+    const loop = reached({ maxIterations: 1 }, WORK);
+    expect(loop.resume({}, { timeLeftMs: 0 }).ending?.status).toBe('timeout');
+  });
+
   test('may be set lower than what was used', () => {
     const loop = reached(NO_DELAY, WORK, WORK, WORK);
     loop.stop('SIGINT');
@@ -747,17 +752,16 @@ describe('the agent’s own session', () => {
 
 describe('a task whose memory is gone', () => {
   /** Only the state file is left, and it says whether the task had ended. */
-  function fromStateFile(loop: Loop): Turn['actions'] {
+  function fromStateFile(loop: Loop) {
     const { task } = loop.state();
     const bare = initialState(task);
     const state: LoopState =
       task.finished_at === null ? bare : { ...bare, step: { kind: 'ended' } };
     const at = laterBy(loop.now(), A_DAY_MS);
-    const { actions } = transition(
-      state,
-      { kind: 'resumed', at, timeLeftMs: 60_000 },
-      loop.policy(),
-    );
+    return transition(state, { kind: 'resumed', at, timeLeftMs: 60_000 }, loop.policy());
+  }
+
+  function inShort({ actions }: ReturnType<typeof fromStateFile>): readonly string[] {
     return actions.flatMap((action) =>
       action.kind === 'start-agent'
         ? [`start-agent ${action.iteration}.${action.attempt}`]
@@ -781,7 +785,9 @@ describe('a task whose memory is gone', () => {
   ])(
     'goes on by what the state file says, with no counted iteration lost or repeated: %s',
     (_name, reach, expected) => {
-      expect(fromStateFile(reach())).toEqual([expected]);
+      const next = fromStateFile(reach());
+      expect(inShort(next)).toEqual([expected]);
+      expect(next.state.task.wait).toBeNull();
     },
   );
 });

@@ -272,6 +272,7 @@ describe('maskSecrets', () => {
       'sk-ant-',
       'ghp_',
       'eyJa',
+      'keykeykeykey:',
       'eyJabcdefghijklmno.',
       '://',
       '://:',

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DOCUMENTS, withTables } from '../../scripts/settings-doc.ts';
 import { readConfig } from '../../src/cli/settings/config-file.ts';
-import { resolveSettings } from '../../src/cli/settings/resolve.ts';
+import { resolveSettings } from '../../src/compose/resolve-settings.ts';
 import { keyOf, SETTINGS, settingNames, variableOf } from '../../src/core/settings.ts';
 import { TASK_TYPES } from '../../src/core/task-type.ts';
 

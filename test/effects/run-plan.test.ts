@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { resolveSettings } from '../../src/cli/settings/resolve.ts';
+import { resolveSettings } from '../../src/compose/resolve-settings.ts';
 import type { Layer } from '../../src/core/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../src/core/settings.ts';
 import { planRun, type RunRequest } from '../../src/effects/run-plan.ts';
@@ -171,7 +171,7 @@ describe('the prompt', () => {
   });
 
   it('is given once', async () => {
-    const one = /exactly one of --prompt TEXT and --prompt-file FILE/;
+    const one = /exactly one of --prompt TEXT, --prompt-file FILE and --task-file FILE/;
     expect(await problems({ prompt: undefined })).toEqual([expect.stringMatching(one)]);
     expect(await problems({ promptFile: 'x' })).toEqual([expect.stringMatching(one)]);
   });

@@ -94,6 +94,7 @@ describe('where nothing can be looked at', () => {
       until: null,
       plan: null,
       protectedChanged: [],
+      approvalFile: null,
       progress: { git: null, watched: null },
     });
     expect(ran).toEqual([]);

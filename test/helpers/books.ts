@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { RalphService, type RalphServiceOptions, type ServiceEvent } from '../../src/index.ts';
+import { type RalphEvent, RalphService, type RalphServiceOptions } from '../../src/index.ts';
 import { type Json, jsonLines } from './scene.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -18,7 +18,7 @@ export const OPENED = '2026-01-15T10:00:00.000Z';
 export async function openBooks(options: RalphServiceOptions = {}) {
   const vault = await tempFolder();
   let nowMs = Date.parse(OPENED);
-  const events: ServiceEvent[] = [];
+  const events: RalphEvent[] = [];
   const service = (changes: RalphServiceOptions = {}): RalphService =>
     new RalphService({
       vault,

@@ -1,7 +1,8 @@
 import type { AttemptFacts } from '../../src/core/attempt.ts';
 import { type CommandResult, NOTHING_SEEN, type Sightings } from '../../src/core/completion.ts';
 import type { RalphEvent } from '../../src/core/events.ts';
-import type { LoopState, Saying, StopCause } from '../../src/core/machine.ts';
+import type { ApprovalAnswer, LoopState, Saying, StopCause } from '../../src/core/machine.ts';
+import type { ProgressReport } from '../../src/core/progress-report.ts';
 import { laterBy, msBetween } from '../../src/core/task-state.ts';
 import { exitCodeFor } from '../../src/exit-codes.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
@@ -21,8 +22,12 @@ export interface Script {
   readonly sightings?: readonly Sightings[];
   /** One for each time the claim is verified; it passes when they are used up. */
   readonly verified?: readonly CommandResult[];
+  /** What comes of each request for an approval; it expires when they are used up. */
+  readonly answers?: readonly ApprovalAnswer[];
   /** The hints that have come by each reading, the first before the first event; none when used up. */
   readonly hints?: readonly (readonly string[])[];
+  /** What scripts have reported by each reading; nothing when used up. */
+  readonly progress?: readonly (readonly ProgressReport[])[];
   /** The prompt as it stands at each reading, the last one from then on. */
   readonly prompts?: readonly Uint8Array[];
   /** What happens in an effect, by the words of `effects`. */
@@ -71,7 +76,9 @@ export function fakePorts(script: Script): FakePorts {
   const attempts = [...script.attempts];
   const sightings = [...(script.sightings ?? [])];
   const verified = [...(script.verified ?? [])];
+  const answers = [...(script.answers ?? [])];
   const hints = [...(script.hints ?? [])];
+  const progress = [...(script.progress ?? [])];
   const prompts = [...(script.prompts ?? [new TextEncoder().encode('Fix the tests.')])];
   let at = script.from ?? START;
   let unsettled = 0;
@@ -137,6 +144,7 @@ export function fakePorts(script: Script): FakePorts {
         given.push(event);
         effect(`after ${command}`);
       },
+      async finished() {},
       async ended(event) {
         given.push(event);
         effect(`on-end ${event.event}`);
@@ -175,12 +183,23 @@ export function fakePorts(script: Script): FakePorts {
       hurry: new AbortController().signal,
       cause: () => cause,
     },
+    approvals: {
+      async request(approval) {
+        effect(`request approval ${approval.id}`);
+        return { approved: null, rejected: null };
+      },
+      async answer(approval, patiently) {
+        effect(`await approval ${approval.id}${patiently ? '' : ', not waiting'}`);
+        return answers.shift() ?? { kind: 'none', why: 'expired' };
+      },
+    },
     requests: {
       async hints() {
         const read = hints.shift() ?? [];
         unsettled += read.length;
         return read;
       },
+      progress: async () => progress.shift() ?? [],
       async settled() {
         if (unsettled > 0) effect('settle hints');
         unsettled = 0;

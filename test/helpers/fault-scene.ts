@@ -35,10 +35,13 @@ export type Death =
 /** What a task has come to, as far as a kill must not change it. */
 export interface FaultEnd {
   readonly exitCode: number | null;
-  readonly stdout: string;
+  /** What the drivers wrote to standard output, without repetition: one may die right after. */
+  readonly stdout: readonly string[];
   readonly task: unknown;
-  /** What the agent was told in the counted try of each iteration. */
+  /** What the agent was told in the counted try of each iteration, but for hints. */
   readonly prompts: readonly string[];
+  /** A hint that came in the midst of an iteration is told in the very next attempt, whichever that is. */
+  readonly isHintTold: boolean;
   /** Every file in the state folder. */
   readonly files: readonly string[];
   /** Lines of `after.log`, without repetition. */
@@ -55,9 +58,11 @@ export async function playFaults(
   for (const each of [folder, home]) mkdirSync(each, { recursive: true });
   const stage = { folder, home, claude: installReplayedClaude(join(root, 'bin'), turns) };
   const said: string[] = [];
+  const outputs = new Set<string>();
   for (let driver = 0; driver < 200; driver += 1) {
     const words = await drive(stage, args, deaths(driver));
     said.push(`${words.stdout}\n${words.stderr}`);
+    if (words.stdout !== '') outputs.add(words.stdout);
     if (words.signal !== null) continue;
     if (!hasBegun(folder)) break;
     await until(
@@ -65,8 +70,14 @@ export async function playFaults(
       () => `the death of ${JSON.stringify(livingIn(home))}`,
     );
     const problems = logProblems(stage);
-    if (/bug in ralph|TypeError|Warning|(?<!API )Error:/.test(words.stderr)) problems.push(words.stderr);
-    return { end: endOf(stage, words), drivers: driver + 1, durationMs: words.durationMs, problems };
+    if (/bug in ralph|TypeError|Warning|(?<!API )Error:/.test(words.stderr))
+      problems.push(words.stderr);
+    return {
+      end: endOf(stage, words.exitCode, [...outputs]),
+      drivers: driver + 1,
+      durationMs: words.durationMs,
+      problems,
+    };
   }
   throw new Error(`It did not come to an end:\n${said.slice(-3).join('\n--\n')}`);
 }
@@ -116,24 +127,35 @@ function isArchived(folder: string): boolean {
   return existsSync(join(folder, '.ralph_state', 'history', 't.json'));
 }
 
-function endOf({ folder, claude }: Stage, { exitCode, stdout }: RalphEnd): FaultEnd {
+function endOf(
+  { folder, claude }: Stage,
+  exitCode: number | null,
+  stdout: readonly string[],
+): FaultEnd {
   const place = isArchived(folder) ? '.ralph_state/history/t.json' : '.ralph_state/t.json';
   const task = JSON.parse(readFileSync(join(folder, place), 'utf8'));
-  const { status, exit_reason, evidence, iterations, usage, breaker, driver, wait } = task;
+  const { status, exit_reason, evidence, iterations, usage, driver, wait } = task;
   const counted = iterations.map((each: Record<string, unknown>) => {
     const { started_at, duration_ms, ...rest } = each;
     return rest;
   });
   const { iterations: number } = task.metrics;
+  const prompts = lastCalls(claude.calls()).map(({ stdin }) => stdin);
   const after = readOr(join(folder, 'after.log')).split('\n');
   return {
     exitCode,
     stdout,
-    task: { status, exit_reason, evidence, counted, number, usage, breaker, driver, wait },
-    prompts: lastCalls(claude.calls()).map(({ stdin }) => stdin),
+    task: { status, exit_reason, evidence, counted, number, usage, driver, wait },
+    prompts: prompts.map(withoutHints),
+    isHintTold: prompts.some((prompt) => prompt.includes('The person you work for adds: ')),
     files: filesIn(join(folder, '.ralph_state')),
     after: [...new Set(after)].sort(),
   };
+}
+
+/** A hint stands in a paragraph of its own or at the end of one. */
+function withoutHints(prompt: string): string {
+  return prompt.replaceAll(/^The person you work for adds: .*$/gm, '').replaceAll(/\n+/g, '\n');
 }
 
 function lastCalls(calls: readonly ReplayedCall[]): readonly ReplayedCall[] {

@@ -149,6 +149,10 @@ function inShort(action: Action): string {
       return `say ${action.what.kind}`;
     case 'stop':
       return `stop:${action.ending.status}`;
+    case 'request-approval':
+      return `request-approval ${action.approval.id}`;
+    case 'await-approval':
+      return `await-approval ${action.approval.id}${action.patiently ? '' : ' not waiting'}`;
     case 'look':
     case 'wait':
       return action.kind;

@@ -70,20 +70,25 @@ export function answers(words: string, work = ''): ShellTurn {
   return [
     work,
     say({ type: 'assistant', message: { ...message, usage: TOKENS }, parent_tool_use_id: null }),
-    result({ subtype: 'success', is_error: false, result: words, total_cost_usd: 0.01 }),
+    result({
+      subtype: 'success',
+      is_error: false,
+      result: words,
+      total_cost_usd: 0.01,
+      usage: TOKENS,
+    }),
   ].join('\n');
 }
 
 /** Meets an error of the service that passes by itself. */
 export function overloaded(): ShellTurn {
   const text = 'API Error: 529 Overloaded';
-  return `${result({ is_error: true, api_error_status: 529, result: text, total_cost_usd: 0 })}\nexit 1`;
+  return `${result({ is_error: true, api_error_status: 529, result: text, total_cost_usd: 0, usage: {} })}\nexit 1`;
 }
 
 function result(fields: object): string {
-  const usage = { ...TOKENS, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
   const rest = { num_turns: 1, permission_denials: [], session_id: 's' };
-  return say({ type: 'result', duration_ms: 1, ...rest, usage, ...fields });
+  return say({ type: 'result', duration_ms: 1, ...rest, ...fields });
 }
 
 function say(line: object): string {

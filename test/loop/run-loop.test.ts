@@ -841,6 +841,16 @@ describe('the event stream', () => {
       },
       {},
     ],
+    [
+      'paused',
+      {
+        attempts: [WORK],
+        on: (effect, fake) => {
+          if (effect === 'run agent 1.1') fake.pause();
+        },
+      },
+      {},
+    ],
   ])(
     'of a run that is %s is that of the contract',
     async (_name, script, changes, taskTimeoutMs) => {

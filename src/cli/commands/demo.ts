@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { resolveSettings } from '../../compose/resolve-settings.ts';
 import { planRun, startRun } from '../../compose.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import { type SettingName, settingNames } from '../../core/settings.ts';
 import { UsageError } from '../../errors.ts';
-import { resolveSettings } from '../settings/resolve.ts';
 import { announcements, viewFor } from './run.ts';
 
 const PROMPT = `Write greeting.txt with one friendly line in it.

@@ -1,7 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { openTaskIds, readStateFile, taskPaths } from '../../compose/tasks.ts';
-import { planRun, setAside } from '../../compose.ts';
+import {
+  inHistory,
+  openTaskIds,
+  readStateFile,
+  type TaskPaths,
+  taskPaths,
+} from '../../compose/tasks.ts';
+import { clearUp, planRun, setAside } from '../../compose.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import { isTaskId } from '../../core/task-id.ts';
 import { lastWorkAt, msBetween, type TaskState } from '../../core/task-state.ts';
@@ -17,7 +23,7 @@ import { collectSettings } from '../settings/collect.ts';
 import { type ReadFlags, readFlags } from '../settings/flags.ts';
 import { overrideSettings, type Used } from '../settings/override.ts';
 import { readStoredRun, type StoredRun } from '../settings/stored.ts';
-import { runPlan } from './run.ts';
+import { type PlannedRun, runPlan } from './run.ts';
 
 /** `ralph resume [ID]`: goes on with a task that is not completed and has no live driver. */
 export async function resumeCommand(argv: readonly string[], help: () => string): Promise<number> {
@@ -37,11 +43,26 @@ export async function resumeTask(
   flags: ReadFlags,
   argv: readonly string[],
 ): Promise<number> {
+  const planned = await planResume(taskId, place, flags);
+  if (planned === null) return tellCompleted(taskId, place);
+  return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
+}
+
+/**
+ * How a task would be gone on with; null where it is completed. Throws a `UsageError`, and what `run`
+ * throws for a task that is not there or cannot be read.
+ */
+export async function planResume(
+  taskId: string,
+  place: Place,
+  flags: ReadFlags,
+): Promise<Required<Pick<PlannedRun, 'plan' | 'resume'>> | null> {
   if (!isTaskId(taskId)) throw new TaskNotFoundError(taskId, place.stateDir);
   const paths = taskPaths(place.stateDir, taskId);
   refuseInsideOwnLoop('resume', taskId, paths.stateFile, process.env);
+  if (mayBeUntold(paths)) await clearUp(paths, taskId);
   const state = await readOpen(taskId, paths.stateFile);
-  if (state === null) return tellCompleted(taskId, place);
+  if (state === null) return null;
 
   const stored = readStored(paths.folder) ?? (await storedFrom(state));
   const usedMs = stored.settings.timeout - msBetween(lastWorkAt(state), state.timeout_at);
@@ -68,12 +89,13 @@ export async function resumeTask(
   });
   const all = [...flags.problems, ...problems, ...('problems' in planned ? planned.problems : [])];
   if ('problems' in planned || all.length > 0) throw new UsageError(all);
-  return runPlan({
-    plan: planned.plan,
-    notices: [],
-    resume: { previousTimeoutMs: stored.settings.timeout },
-    again: ['resume', ...argv],
-  });
+  return { plan: planned.plan, resume: { previousTimeoutMs: stored.settings.timeout } };
+}
+
+/** Whether a driver may have died between completing a task and saying so. */
+function mayBeUntold(paths: TaskPaths): boolean {
+  const moved = inHistory(paths, path.basename(paths.folder));
+  return existsSync(moved.folder) && !(existsSync(paths.stateFile) && existsSync(paths.folder));
 }
 
 /** The state of a task that is not completed; null for one that is. Throws for what cannot be read. */
@@ -136,8 +158,9 @@ async function storedFrom(state: TaskState): Promise<StoredRun> {
     maxIterations: written(state.max_iterations),
     ...(state.completion_promise === null ? {} : { promise: written(state.completion_promise) }),
     ...(state.watch_glob.length === 0 ? {} : { watchGlob: written(state.watch_glob) }),
-    ...(state.watch_file === null ? {} : { watchFile: written(state.watch_file) }),
-    ...(state.done_folder === '' ? {} : { doneFolder: written(state.done_folder) }),
+    ...(state.watch_file === null
+      ? {}
+      : { watchFile: written(state.watch_file), doneFolder: written(state.done_folder) }),
     match: written(state.match),
   };
   const collected = await collectSettings({ flags, env: process.env, startDir });

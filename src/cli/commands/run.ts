@@ -103,8 +103,10 @@ export async function runPlan({ plan, notices, resume, again }: PlannedRun): Pro
     view: allOf(views),
     announcements: [...notices, ...announcements(plan)],
     ...(resume === undefined ? {} : { resume }),
+    tell({ status, final_message }) {
+      if (!settings.json && status === 'completed') printResult(final_message ?? '');
+    },
   });
-  if (!settings.json && fields.status === 'completed') printResult(fields.final_message ?? '');
   return fields.exit_code;
 }
 

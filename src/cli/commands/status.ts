@@ -1,6 +1,6 @@
 import { readStateObject } from '../../compose/tasks.ts';
 import { withoutControls } from '../../core/material.ts';
-import type { ShownTask } from '../../core/shown-task.ts';
+import { isLive, type ShownTask } from '../../core/shown-task.ts';
 import { noTasks, statusJson, statusTable, type TableOptions } from '../../report/status.ts';
 import { taskDetail } from '../../report/task-detail.ts';
 import { standardOutlet } from '../outlet.ts';
@@ -55,7 +55,7 @@ function taskFrame(stateDir: string, taskId: string, json: boolean, options: Tab
   return {
     text,
     key: `${keyOf([shown])}${task.updated_at}`,
-    isLast: shown.runBy === null,
+    isLast: !isLive(shown.state),
   };
 }
 

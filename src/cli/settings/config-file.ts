@@ -9,6 +9,7 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml';
+import { parseValue } from '../../compose/parse-value.ts';
 import type { ConfigText } from '../../compose.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
@@ -20,7 +21,6 @@ import {
   settingNames,
 } from '../../core/settings.ts';
 import { isPayment, type TaskTypeLimits } from '../../core/task-type.ts';
-import { parseValue } from './parse-value.ts';
 
 export interface ConfigSettings {
   readonly layer: Layer;

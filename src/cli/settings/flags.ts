@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { nearest } from '../../core/nearest.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import { SETTINGS, type SettingName, type SettingRow, settingNames } from '../../core/settings.ts';
+import { VAULT_COMMANDS, VAULT_SETTINGS, type VaultCommand } from '../../core/vault-settings.ts';
 
 /** The words of a command line, read but not yet judged. */
 export interface ReadFlags {
@@ -16,7 +17,10 @@ export interface ReadFlags {
 }
 
 /** Reads the flags of `ralph run` from its arguments; of `ralph resume` with the task's id among them. */
-export function readFlags(argv: readonly string[], name: 'run' | 'resume' = 'run'): ReadFlags {
+export function readFlags(
+  argv: readonly string[],
+  name: 'run' | 'resume' | VaultCommand = 'run',
+): ReadFlags {
   const dashes = argv.indexOf('--');
   const own = dashes === -1 ? argv : argv.slice(0, dashes);
   const passthrough = dashes === -1 ? [] : argv.slice(dashes + 1);
@@ -65,10 +69,10 @@ function layerFrom(command: Command): Layer {
   return layer;
 }
 
-/** Declares every setting as a flag of a command. */
-export function declareSettings(command: Command): Command {
+/** Declares every setting as a flag of a command, but for those that make no sense with it. */
+export function declareSettings(command: Command, but: readonly SettingName[] = []): Command {
   command.allowUnknownOption().allowExcessArguments().configureHelp({ helpWidth: 80 });
-  for (const name of settingNames()) {
+  for (const name of settingNames().filter((each) => !but.includes(each))) {
     const row = SETTINGS[name];
     const option = command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${row.group}:`);
     if (row.type.kind === 'texts') option.argParser(collect);
@@ -95,11 +99,15 @@ function helpOf(row: SettingRow): string {
 }
 
 /** One sentence for each word that is no flag of ours and no value of one. */
-function strayWords(words: readonly string[], name: string): readonly string[] {
-  const flags = settingNames().flatMap((name) => [
-    SETTINGS[name].flag,
-    ...(SETTINGS[name].aliases ?? []),
-  ]);
+function strayWords(
+  words: readonly string[],
+  name: 'run' | 'resume' | VaultCommand,
+): readonly string[] {
+  const own = name === 'rescue' || name === 'watch' ? VAULT_COMMANDS[name] : [];
+  const flags = [
+    ...settingNames().flatMap((each) => [SETTINGS[each].flag, ...(SETTINGS[each].aliases ?? [])]),
+    ...own.map((each) => VAULT_SETTINGS[each].flag),
+  ];
   const problems: string[] = [];
   words.forEach((word, index) => {
     if (word.startsWith('-') && word !== '-') {

@@ -1,6 +1,11 @@
+import {
+  areSettings,
+  areSources,
+  groupOf,
+  resolveSettings,
+} from '../../compose/resolve-settings.ts';
 import type { Layer, Source, Written } from '../../core/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings.ts';
-import { areSettings, areSources, groupOf, resolveSettings } from './resolve.ts';
 import type { StoredRun } from './stored.ts';
 
 /** What a task has used of its limits so far, for flags that add to it. */
@@ -17,7 +22,14 @@ export interface Overridden {
 }
 
 /** What a task is; who wants another one starts it. */
-const FIXED: readonly SettingName[] = ['prompt', 'promptFile', 'taskId', 'taskType', 'config'];
+const FIXED: readonly SettingName[] = [
+  'prompt',
+  'promptFile',
+  'taskFile',
+  'taskId',
+  'taskType',
+  'config',
+];
 
 /** Lays flags over what a task was started with; `+5` adds to what was used. */
 export function overrideSettings(stored: StoredRun, flags: Layer, used: Used): Overridden {

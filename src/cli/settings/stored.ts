@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { areSettings, areSources, resolveSettings } from '../../compose/resolve-settings.ts';
 import type { Source, Sources } from '../../core/setting-source.ts';
 import {
   SETTINGS,
@@ -8,7 +9,6 @@ import {
   settingNames,
   snakeCase,
 } from '../../core/settings.ts';
-import { areSettings, areSources, resolveSettings } from './resolve.ts';
 
 /** A run as `settings.json` beside its state keeps it. */
 export interface StoredRun {

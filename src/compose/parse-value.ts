@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { parseDuration } from '../../core/duration.ts';
-import type { SettingKind } from '../../core/settings.ts';
-import { parseSize } from '../../core/size.ts';
+import { parseDuration } from '../core/duration.ts';
+import type { SettingKind } from '../core/settings.ts';
+import { parseSize } from '../core/size.ts';
 
 /** Judges one written value; the problem says what was expected and what was found. */
 export function parseValue(

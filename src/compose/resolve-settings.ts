@@ -1,5 +1,5 @@
-import type { Layer, Source, Sources, Written } from '../../core/setting-source.ts';
-import { SETTINGS, type SettingName, type Settings, settingNames } from '../../core/settings.ts';
+import type { Layer, Source, Sources, Written } from '../core/setting-source.ts';
+import { SETTINGS, type SettingName, type Settings, settingNames } from '../core/settings.ts';
 import { parseValue } from './parse-value.ts';
 
 export interface ResolvedSettings {
@@ -15,7 +15,7 @@ export interface ResolvedSettings {
  * prompt given by flag is not at odds with a prompt file named in the configuration.
  */
 const GROUPS: readonly (readonly SettingName[])[] = [
-  ['prompt', 'promptFile'],
+  ['prompt', 'promptFile', 'taskFile'],
   ['agent', 'agentCommand'],
   ['quiet', 'verbose'],
 ];

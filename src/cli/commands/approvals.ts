@@ -1,0 +1,120 @@
+import {
+  answerRequest,
+  isPending,
+  openTaskIds,
+  readStateFile,
+  taskPaths,
+} from '../../compose/tasks.ts';
+import { oneLine } from '../../core/material.ts';
+import { isTaskId } from '../../core/task-id.ts';
+import { type Approval, msBetween, type TaskState } from '../../core/task-state.ts';
+import { InvalidStateError, messageOf, TaskNotFoundError, UsageError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { formatDuration } from '../../report/format.ts';
+import { refuseInsideOwnLoop } from '../find-task.ts';
+import { type Place, type PlaceOptions, placeOf } from '../place.ts';
+
+export interface ApprovalsOptions extends PlaceOptions {
+  readonly json?: boolean;
+}
+
+/** A request that waits, and whose it is. */
+interface Waiting {
+  readonly task: TaskState;
+  readonly approval: Approval;
+}
+
+/** `ralph approvals`: the requests that wait for a person, the oldest first. Changes nothing. */
+export async function approvals(options: ApprovalsOptions): Promise<number> {
+  const place = placeOf(options);
+  const at = new Date().toISOString();
+  const waiting = waitingIn(place);
+  if (options.json === true) {
+    const rows = waiting.map((each) => asJson(each, at));
+    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  } else if (waiting.length === 0) {
+    process.stderr.write('ralph: no approval is waited for\n');
+  } else {
+    process.stdout.write(`${waiting.map((each) => inWords(each, at)).join('\n')}\n`);
+  }
+  return 0;
+}
+
+export interface AnswerOptions extends PlaceOptions {
+  readonly reason?: string;
+}
+
+/** `ralph approve ID` and `ralph reject ID`: answers one request, named by its task or its file. */
+export async function answer(
+  decision: 'approved' | 'rejected',
+  name: string,
+  options: AnswerOptions,
+): Promise<number> {
+  const place = placeOf(options);
+  const { taskId, file } = requestOf(name, place);
+  const command = decision === 'approved' ? 'approve' : 'reject';
+  if (taskId !== null) {
+    refuseInsideOwnLoop(command, taskId, taskPaths(place.stateDir, taskId).stateFile, process.env);
+  }
+  const at = new Date().toISOString();
+  const reason = options.reason?.trim() ? options.reason : null;
+  try {
+    const where = await answerRequest(place.vault, file, { decision, reason, at });
+    process.stderr.write(`ralph: ${decision}: ${where}\n`);
+    return 0;
+  } catch (error) {
+    process.stderr.write(`ralph: ${file} could not be answered: ${messageOf(error)}\n`);
+    return EXIT_FAILED;
+  }
+}
+
+/** The request that a task waits for, or that is called so. */
+function requestOf(name: string, place: Place): { taskId: string | null; file: string } {
+  const open = waitingIn(place);
+  const byTask = open.find(({ task }) => task.task_id === name);
+  const byFile = open.find(({ approval }) => approval.file === name);
+  const file = byTask?.approval.file ?? name;
+  if (isPending(place.vault, file)) {
+    return { taskId: (byTask ?? byFile)?.task.task_id ?? null, file };
+  }
+  if (byTask !== undefined) {
+    throw new UsageError([
+      `The request of ${name} is not in Pending_Approval any more (${file}); it is answered, or somebody has removed it.`,
+    ]);
+  }
+  if (!isTaskId(name)) throw new TaskNotFoundError(name, place.stateDir);
+  const state = readStateFile(taskPaths(place.stateDir, name).stateFile);
+  if (state.kind !== 'task') throw new TaskNotFoundError(name, place.stateDir);
+  throw new InvalidStateError(name, state.state.status, 'it waits for no approval');
+}
+
+function waitingIn(place: Place): readonly Waiting[] {
+  return openTaskIds(place.stateDir)
+    .flatMap((taskId) => {
+      const file = readStateFile(taskPaths(place.stateDir, taskId).stateFile);
+      if (file.kind !== 'task') return [];
+      const { approval, paused_for_approval } = file.state;
+      const isOpen = approval !== null && approval.decision === null && paused_for_approval;
+      return isOpen ? [{ task: file.state, approval }] : [];
+    })
+    .sort((one, other) => (one.approval.requested_at < other.approval.requested_at ? -1 : 1));
+}
+
+function inWords({ task, approval }: Waiting, at: string): string {
+  const since = formatDuration(Math.max(0, msBetween(approval.requested_at, at)));
+  const left = msBetween(at, approval.expires_at);
+  const expiry = left > 0 ? `expires in ${formatDuration(left)}` : 'overdue';
+  return `${task.task_id}  ${oneLine(approval.what, 200)}\n  waits for ${since}, ${expiry}: ${approval.file}`;
+}
+
+function asJson({ task, approval }: Waiting, at: string): Readonly<Record<string, unknown>> {
+  return {
+    task_id: task.task_id,
+    approval_id: approval.id,
+    what: approval.what,
+    file: approval.file,
+    requested_at: approval.requested_at,
+    expires_at: approval.expires_at,
+    overdue: msBetween(at, approval.expires_at) <= 0,
+  };
+}

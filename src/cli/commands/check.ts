@@ -1,0 +1,131 @@
+import { openTaskIds, readSavedSettings, readStateFile, taskPaths } from '../../compose/tasks.ts';
+import { keptPolicy } from '../../core/kept-policy.ts';
+import { buildAddition } from '../../core/prompt.ts';
+import { checkStop, heldCarry, releasedBy, type StopAnswer } from '../../core/stop-check.ts';
+import { messageOf } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { type FoundTask, findTask, standingOf } from '../find-task.ts';
+import { standardOutlet } from '../outlet.ts';
+import { type Place, type PlaceOptions, placeOf } from '../place.ts';
+
+export interface CheckOptions extends PlaceOptions {
+  /** Speaks Claude Code's stop-hook JSON. */
+  readonly hook?: boolean;
+}
+
+/**
+ * `ralph check [ID]`: the stop-hook contract. Exit code 0 lets the agent stop; 1 holds it, with prompt
+ * and context on standard output. With `--hook` the answer is JSON, and the exit code always 0: a hook
+ * that fails must keep nobody from stopping.
+ */
+export async function check(
+  id: string | undefined,
+  options: CheckOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<number> {
+  // In a loop of `ralph run` the loop itself decides.
+  if (env.RALPH_RUN_ID) return letGo('inside a loop the loop itself decides');
+  if (!options.hook) return checkTask(id, placeOf(options, env));
+  const { checkInHook } = await import('../stop-hook.ts');
+  return checkInHook(id, () => placeOf(options, env));
+}
+
+async function checkTask(id: string | undefined, place: Place): Promise<number> {
+  const subject = subjectOf(id, place);
+  if ('none' in subject) return letGo(subject.none);
+  const { task_id: taskId } = subject.found.state;
+  const question = { message: null, remembers: false, isNamed: id !== undefined };
+  const { answer, prompt } = await askTask(subject.found, place, question);
+  if (answer.kind === 'lets-go') return letGo(`${taskId} holds nobody: ${answer.why}`);
+  process.stderr.write(`ralph: ${taskId} is not complete\n`);
+  await standardOutlet().write(prompt());
+  return EXIT_FAILED;
+}
+
+/** Says why on standard error; standard output stays empty. */
+export function letGo(why: string): number {
+  process.stderr.write(`ralph: ${why}\n`);
+  return 0;
+}
+
+/** The open task that is asked about, or why there is none. */
+export function subjectOf(
+  id: string | undefined,
+  place: Place,
+): { readonly found: FoundTask } | { readonly none: string } {
+  const taskId = id ?? onlyOpenTask(place);
+  if (typeof taskId !== 'string') return taskId;
+  try {
+    const found = findTask(taskId, place.stateDir);
+    if (found === null) return { none: `there is no task '${taskId}' in ${place.stateDir}` };
+    const why = releasedBy(found.state, found.standing, new Date().toISOString());
+    return why === null ? { found } : { none: `${taskId} holds nobody: ${why}` };
+  } catch (error) {
+    // A state that nobody can read holds nobody.
+    return { none: messageOf(error) };
+  }
+}
+
+function onlyOpenTask({ stateDir }: Place): string | { readonly none: string } {
+  const at = new Date().toISOString();
+  const ids = openTaskIds(stateDir).filter((taskId) => {
+    try {
+      const file = readStateFile(taskPaths(stateDir, taskId).stateFile);
+      return file.kind === 'task' && releasedBy(file.state, standingOf(file.state), at) === null;
+    } catch {
+      return false;
+    }
+  });
+  const [only, ...others] = ids;
+  if (only === undefined) return { none: `no task is open in ${stateDir}` };
+  if (others.length === 0) return only;
+  return { none: `several tasks are open (${ids.join(', ')}): name the one that is meant` };
+}
+
+/** What is known of the agent that wants to stop. */
+interface StopQuestion {
+  /** Its last message; null where it is not known. */
+  readonly message: string | null;
+  /** It knows by itself what it has done. */
+  readonly remembers: boolean;
+  /** Somebody has named the task, rather than come upon it in a folder. */
+  readonly isNamed: boolean;
+}
+
+/** The answer to it, and what an agent is told that is held. */
+interface TaskAnswer {
+  readonly answer: Exclude<StopAnswer, { kind: 'ask-verify' }>;
+  readonly prompt: () => Uint8Array;
+}
+
+/**
+ * Asks whether an agent of an open task may stop. Commands of the task's are run only where it was
+ * named: a state that lies in a folder by chance must not be able to make a hook run anything.
+ */
+export async function askTask(
+  { state: task, paths }: FoundTask,
+  { vault, stateDir }: Place,
+  { message, remembers, isNamed }: StopQuestion,
+): Promise<TaskAnswer> {
+  const { keptContext, keptPrompt, lookAtTask, runTaskCommand } = await import(
+    '../../compose/stop-check.ts'
+  );
+  const settings = readSavedSettings(paths.folder);
+  const policy = keptPolicy(task, settings);
+  const scene = { task, policy, settings, folder: paths.folder, vault, stateDir };
+  const sightings = await lookAtTask(scene, isNamed);
+  const view = { task, policy, message, sightings, verified: null };
+  let answer = checkStop(view);
+  if (answer.kind === 'ask-verify' && policy.verify !== null && isNamed) {
+    answer = checkStop({ ...view, verified: await runTaskCommand(scene, policy.verify) });
+  }
+  const final = answer.kind === 'ask-verify' ? { kind: 'holds' as const, missing: [] } : answer;
+  return {
+    answer: final,
+    prompt() {
+      const missing = final.kind === 'holds' ? final.missing : [];
+      const carry = heldCarry(remembers ? null : keptContext(scene), missing);
+      return Buffer.concat([keptPrompt(scene), Buffer.from(buildAddition(policy, carry, 2))]);
+    },
+  };
+}

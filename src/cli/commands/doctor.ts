@@ -1,0 +1,169 @@
+import path from 'node:path';
+import {
+  askVersion,
+  findAgent,
+  findLoginSigns,
+  findOtherLoops,
+  findStaleLocks,
+  freeBytes,
+  leadsOut,
+  probeFolder,
+  probeGit,
+  VAULT_FOLDERS,
+} from '../../compose/setup.ts';
+import { listTasks, type TaskEntry, thisPlace } from '../../compose/tasks.ts';
+import { planRun } from '../../compose.ts';
+import { oneLine } from '../../core/material.ts';
+import type { Layer, Written } from '../../core/setting-source.ts';
+import type { SettingName } from '../../core/settings.ts';
+import { agentOf } from '../../core/settings-problems.ts';
+import { shellWords } from '../../core/shell-words.ts';
+import { shownState } from '../../core/shown-task.ts';
+import { messageOf } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { findings, renderFindings } from '../../report/doctor.ts';
+import type { AgentFacts, DoctorFacts } from '../../report/doctor-facts.ts';
+import { signalled } from '../outlet.ts';
+import { startFolder } from '../place.ts';
+import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
+
+export interface DoctorOptions {
+  readonly vault?: string;
+  readonly stateDir?: string;
+  readonly cwd?: string;
+  readonly config?: string;
+}
+
+const EXIT_INTERRUPTED = 130;
+const VERSION_TIMEOUT_MS = 10_000;
+
+/**
+ * `ralph doctor`: is everything there? Looks, and changes nothing; sends nothing. Resolves to 1 if a
+ * run would fail.
+ */
+export async function doctor(
+  options: DoctorOptions,
+  env: NodeJS.ProcessEnv = process.env,
+  signal: AbortSignal = signalled(),
+): Promise<number> {
+  const all = findings(await examine(options, env, signal));
+  if (signal.aborted) return EXIT_INTERRUPTED;
+  const shown = all.map((each) => ({ ...each, says: oneLine(each.says, 1_000) }));
+  process.stdout.write(renderFindings(shown));
+  return all.some(({ kind }) => kind === 'problem') ? EXIT_FAILED : 0;
+}
+
+async function examine(
+  options: DoctorOptions,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<DoctorFacts> {
+  const startDir = startFolder();
+  const collected = await collectSettings({ flags: layerOf(options), env, startDir });
+  const { settings } = collected;
+  const cwd = path.resolve(startDir, settings.cwd ?? '.');
+  const vault = path.resolve(startDir, settings.vault ?? '.');
+  const stateDir =
+    settings.stateDir === null
+      ? path.join(vault, '.ralph_state')
+      : path.resolve(cwd, settings.stateDir);
+  const agent = await examineAgent(collected, cwd, env, signal);
+  return {
+    problems: [...collected.problems, ...(await planProblems(collected, startDir, env))],
+    notices: collected.notices,
+    agent,
+    vault,
+    vaultProbe: probeFolder(vault),
+    stateDir,
+    stateProbe: probeFolder(stateDir),
+    strayFolders: VAULT_FOLDERS.filter((name) => leadsOut(path.join(vault, name), vault)),
+    freeBytes: freeBytes(stateDir),
+    cwd,
+    git: (await probeGit(cwd, env, signal)).kind,
+    otherLoops: agent.kind === 'claude' ? findOtherLoops(cwd, env) : [],
+    ...examineStates(stateDir),
+  };
+}
+
+function layerOf(options: DoctorOptions): Layer {
+  const layer: Partial<Record<SettingName, Written>> = {};
+  const flags = { vault: '--vault', stateDir: '--state-dir', cwd: '--cwd', config: '--config' };
+  for (const name of ['vault', 'stateDir', 'cwd', 'config'] as const) {
+    const value = options[name];
+    if (value !== undefined) layer[name] = { value, source: { kind: 'flag', where: flags[name] } };
+  }
+  return layer;
+}
+
+/** What stands against any run with these settings, whatever its prompt is. */
+async function planProblems(
+  collected: CollectedSettings,
+  startDir: string,
+  env: NodeJS.ProcessEnv,
+): Promise<readonly string[]> {
+  const planned = await planRun({
+    ...collected,
+    passthrough: [],
+    startDir,
+    env,
+    keptPrompt: new TextEncoder().encode('any'),
+    readStdin: async () => new Uint8Array(),
+    newTaskId: () => 'doctor',
+  });
+  return 'problems' in planned ? planned.problems : [];
+}
+
+async function examineAgent(
+  { settings, sources, bad }: CollectedSettings,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<AgentFacts> {
+  const kind = agentOf({ settings, sources, bad, passthrough: [] });
+  if (kind === 'command') {
+    const words = shellWords(settings.agentCommand ?? '') ?? [];
+    const place =
+      words.length === 0
+        ? { missing: 'the command of --agent-command cannot be told' }
+        : findAgent({ words, claudeBin: null, cwd, env });
+    return { kind, place, version: null, login: null, isRefusedAsRoot: false };
+  }
+  const place = findAgent({ words: null, claudeBin: settings.claudeBin, cwd, env });
+  return {
+    kind,
+    place,
+    version:
+      'missing' in place
+        ? null
+        : await askVersion({ ...place, cwd, env, timeoutMs: VERSION_TIMEOUT_MS, signal }),
+    login: findLoginSigns(cwd, env),
+    isRefusedAsRoot:
+      settings.dangerouslySkipPermissions && process.getuid?.() === 0 && env.IS_SANDBOX !== '1',
+  };
+}
+
+type StateFacts = Pick<DoctorFacts, 'staleLocks' | 'interrupted' | 'broken' | 'statesUnreadable'>;
+
+function examineStates(stateDir: string): StateFacts {
+  const here = thisPlace(new Date().toISOString());
+  const staleLocks = findStaleLocks(stateDir, here);
+  let open: readonly TaskEntry[];
+  try {
+    open = listTasks(stateDir, 0).open;
+  } catch (error) {
+    return { staleLocks, interrupted: [], broken: [], statesUnreadable: messageOf(error) };
+  }
+  const interrupted = open.filter(({ found }) => {
+    // A task that the library keeps has no driver of its own.
+    if (found.kind !== 'task' || found.state.kept_by !== undefined) return false;
+    return shownState(found.state, here) === 'interrupted';
+  });
+  return {
+    staleLocks,
+    interrupted: interrupted.map(({ name }) => name),
+    broken: open.flatMap(({ name, stateFile, found }) =>
+      found.kind === 'task' ? [] : [{ taskId: name, stateFile, how: found.kind }],
+    ),
+    statesUnreadable: null,
+  };
+}

@@ -1,0 +1,28 @@
+import path from 'node:path';
+import { liesIn, makeVaultFolders, type SetUp, writeNewConfig } from '../../compose/setup.ts';
+import { oneLine } from '../../core/material.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { renderInit } from '../../report/init.ts';
+import { placeOf, startFolder } from '../place.ts';
+import { configTemplate } from '../settings/config-template.ts';
+
+export interface InitOptions {
+  readonly vault?: string;
+}
+
+/** `ralph init`: the vault's folders and a commented configuration; never over what is there. */
+export function init(options: InitOptions): number {
+  const here = startFolder();
+  const { vault } = placeOf(options);
+  const folders = makeVaultFolders(vault);
+  const isVaultThere = folders[0]?.kind !== 'refused';
+  const done = [...folders, ...(isVaultThere ? [writeNewConfig(vault, configTemplate())] : [])];
+  const lines = done.map((each) => ({ ...each, path: shown(each, here) }));
+  process.stdout.write(renderInit(lines, liesIn(here, vault)));
+  return done.some(({ kind }) => kind === 'refused') ? EXIT_FAILED : 0;
+}
+
+function shown({ path: file }: SetUp, here: string): string {
+  const below = path.relative(here, file) || '.';
+  return oneLine(below.startsWith('..') ? file : below, 500);
+}

@@ -1,0 +1,83 @@
+import path from 'node:path';
+import { leaveRequest } from '../../compose/tasks.ts';
+import { type ProgressReport, progressReport } from '../../core/progress-report.ts';
+import { maskSecrets } from '../../core/secrets.ts';
+import { UsageError } from '../../errors.ts';
+import { findOpenTask, notLive } from '../find-task.ts';
+import { type Place, type PlaceOptions, placeOf } from '../place.ts';
+
+export interface ProgressOptions extends PlaceOptions {
+  /** Numbers, as they were written. */
+  readonly total?: string;
+  readonly done?: string;
+  readonly step?: string;
+}
+
+/**
+ * `ralph progress [ID] --total 5 --done 2 --step "…"`: tells from a script how far a task is. The
+ * agent's own scripts may; without an id it is the task of the loop they run in.
+ */
+export async function progress(
+  id: string | undefined,
+  options: ProgressOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<number> {
+  const report = reportOf(options);
+  const { taskId, place } = whereabouts(id, options, env);
+  const { paths, standing, state } = findOpenTask(taskId, place);
+  if (state.kept_by === 'library') {
+    const { RalphService } = await import('../../service/ralph-service.ts');
+    await new RalphService({ vault: place.vault, stateDir: place.stateDir }).updateProgress(
+      taskId,
+      { stepsTotal: report.total, stepsCompleted: report.done, currentStep: report.step },
+    );
+  } else {
+    if (standing !== 'live') throw notLive(taskId, standing);
+    await leaveRequest(paths.folder, { kind: 'progress', report }, new Date().toISOString());
+  }
+  return 0;
+}
+
+function reportOf({ total, done, step = '' }: ProgressOptions): ProgressReport {
+  const problems = [
+    ...(isCount(total) ? [] : [expected('--total', 'from 1', total)]),
+    ...(isCount(done) ? [] : [expected('--done', 'from 0', done)]),
+  ];
+  if (problems.length > 0) throw new UsageError(problems);
+  const report = progressReport(Number(done), Number(total), maskSecrets(step));
+  if (report === null) {
+    throw new UsageError([
+      `--done expects at most --total, and that at least 1; found ${done} of ${total}.`,
+    ]);
+  }
+  return report;
+}
+
+function isCount(text: string | undefined): boolean {
+  return text !== undefined && /^\d{1,9}$/.test(text);
+}
+
+function expected(flag: string, from: string, found: string | undefined): string {
+  const what = found === undefined ? 'found none' : `found '${found}'`;
+  return `${flag} expects a whole number ${from}; ${what}.`;
+}
+
+/** Which task, and where: inside a loop that loop's own, wherever the agent has gone meanwhile. */
+function whereabouts(
+  id: string | undefined,
+  options: PlaceOptions,
+  env: NodeJS.ProcessEnv,
+): { readonly taskId: string; readonly place: Place } {
+  const { RALPH_RUN_ID, RALPH_TASK_ID, RALPH_STATE_FILE } = env;
+  const ownId = RALPH_RUN_ID ? RALPH_TASK_ID : undefined;
+  const taskId = id ?? ownId;
+  if (taskId === undefined) {
+    throw new UsageError([
+      'ralph progress expects the id of a task; only inside a loop it knows it by itself.',
+    ]);
+  }
+  const place = placeOf(options, env);
+  const isTold = options.vault !== undefined || options.stateDir !== undefined;
+  if (isTold || taskId !== ownId || !RALPH_STATE_FILE) return { taskId, place };
+  return { taskId, place: { ...place, stateDir: path.dirname(RALPH_STATE_FILE) } };
+}

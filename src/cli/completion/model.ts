@@ -1,0 +1,89 @@
+import type { Argument, Command, Option } from 'commander';
+import { SETTINGS, settingNames } from '../../core/settings.ts';
+import { TASK_TYPES } from '../../core/task-type.ts';
+
+/** What a shell can suggest where a value is to be written. */
+export type Suggestion =
+  | { readonly kind: 'choices'; readonly choices: readonly string[] }
+  | { readonly kind: 'folders' }
+  | { readonly kind: 'files' }
+  /** Text that nobody can guess. */
+  | { readonly kind: 'free' };
+
+export interface CompletedFlag {
+  /** `--prompt`, `-p`: as they are written, the long one first. */
+  readonly names: readonly string[];
+  readonly description: string;
+  /** The name of its value, `TEXT`; null where it takes none. */
+  readonly argument: string | null;
+  readonly value: Suggestion;
+  /** A further name of another flag: understood, and not suggested. */
+  readonly isHidden: boolean;
+}
+
+export interface CompletedCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly flags: readonly CompletedFlag[];
+  /** Whether its first word is the id of a task. */
+  readonly takesId: boolean;
+  /** The words that its first word may be; empty where it may be anything. */
+  readonly words: readonly string[];
+}
+
+/** The whole command line as shells complete it, taken from the program itself and the table of settings. */
+export function completionModel(program: Command): readonly CompletedCommand[] {
+  return program
+    .createHelp()
+    .visibleCommands(program)
+    .map((command) => commandOf(command, program));
+}
+
+function commandOf(command: Command, program: Command): CompletedCommand {
+  const hidden = command.options.filter((option) => option.hidden);
+  const [first] = command.registeredArguments;
+  // Commander makes its own `help` anew for the help page, and there it knows no commands.
+  const isHelp = command.name() === 'help';
+  return {
+    name: command.name(),
+    description: command.description(),
+    flags: [...command.createHelp().visibleOptions(command), ...hidden].map(flagOf),
+    takesId: isId(first) || /\[ID\]/.test(command.usage()),
+    words: isHelp
+      ? program.commands.map((each) => each.name()).filter((name) => !name.startsWith('_'))
+      : (first?.argChoices ?? []),
+  };
+}
+
+function isId(argument: Argument | undefined): boolean {
+  return argument?.name().toLowerCase() === 'id';
+}
+
+function flagOf(option: Option): CompletedFlag {
+  const argument = /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1] ?? null;
+  return {
+    names: [option.long, option.short].filter((name) => typeof name === 'string'),
+    description: option.description,
+    argument,
+    value: suggestionFor(option, argument),
+    isHidden: option.hidden,
+  };
+}
+
+const FOLDERS = ['DIR'];
+const FILES = ['FILE', 'PATH', 'GLOB', 'COMMAND'];
+
+function suggestionFor(option: Option, argument: string | null): Suggestion {
+  const choices = option.argChoices ?? choicesOf(option.long ?? '');
+  if (choices.length > 0) return { kind: 'choices', choices };
+  if (argument === null) return { kind: 'free' };
+  if (FOLDERS.includes(argument)) return { kind: 'folders' };
+  return FILES.includes(argument) ? { kind: 'files' } : { kind: 'free' };
+}
+
+function choicesOf(flag: string): readonly string[] {
+  if (flag === SETTINGS.taskType.flag) return Object.keys(TASK_TYPES);
+  const name = settingNames().find((each) => SETTINGS[each].flag === flag);
+  const type = name === undefined ? null : SETTINGS[name].type;
+  return type?.kind === 'choice' ? type.choices : [];
+}

@@ -1,0 +1,83 @@
+import type { CompletedCommand, CompletedFlag } from './model.ts';
+import { IDS_COMMAND } from './names.ts';
+
+/** The script for zsh: to be sourced, or to lie as `_ralph` in a folder of fpath. */
+export function zshScript(commands: readonly CompletedCommand[]): string {
+  const names = commands.map(
+    ({ name, description }) => `    ${quoted(`${name}:${description.replaceAll(':', '\\:')}`)}`,
+  );
+  return `#compdef ralph
+# Completion of ralph for zsh. To have it in every shell, put this into ~/.zshrc, after compinit:
+#   source <(ralph completion zsh)
+
+_ralph_ids() {
+  local -a ids
+  ids=(\${(f)"$(command ralph ${IDS_COMMAND} $words 2>/dev/null)"})
+  compadd -a ids
+}
+
+_ralph_commands() {
+  local -a commands
+  commands=(
+${names.join('\n')}
+  )
+  _describe command commands
+}
+
+_ralph() {
+  local curcontext="$curcontext" state line
+  local -A opt_args
+  _arguments -C '(- *)'{-h,--help}'[print this help]' '(- *)'{-V,--version}'[print the version]' \\
+    '1: :_ralph_commands' '*:: :->rest'
+  [[ $state == rest ]] || return
+  # What follows "--" is the agent's.
+  (( \${words[(i)--]} < CURRENT )) && { _default; return }
+  case $words[1] in
+${commands.map(commandCase).join('\n')}
+  esac
+}
+
+if [[ $funcstack[1] == _ralph ]]; then
+  _ralph "$@"
+else
+  compdef _ralph ralph
+fi
+`;
+}
+
+function commandCase({ name, flags, takesId, words }: CompletedCommand): string {
+  const first = takesId ? ["'1:task:_ralph_ids'"] : words.length > 0 ? [choices(words)] : [];
+  const specs = [...flags.filter((flag) => !flag.isHidden).flatMap(flagSpecs), ...first];
+  return `    ${name})\n      _arguments ${specs.map((spec) => `\\\n        ${spec}`).join(' ')}\n      ;;`;
+}
+
+function choices(words: readonly string[]): string {
+  return quoted(`1: :(${words.join(' ')})`);
+}
+
+/** `*` since many may be repeated; `=` after a long flag lets its value be joined by one. */
+function flagSpecs({ names, description, argument, value }: CompletedFlag): readonly string[] {
+  const told = `[${description.replace(/[[\]\\]/g, '\\$&')}]`;
+  return names.map((name) => {
+    if (argument === null) return quoted(`*${name}${told}`);
+    const joined = name.startsWith('--') ? '=' : '';
+    return quoted(`*${name}${joined}${told}:${argument}:${action(value)}`);
+  });
+}
+
+function action(value: CompletedFlag['value']): string {
+  switch (value.kind) {
+    case 'choices':
+      return `(${value.choices.join(' ')})`;
+    case 'folders':
+      return '_files -/';
+    case 'files':
+      return '_files';
+    case 'free':
+      return ' ';
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,88 @@
+import { lastMessageIn } from '../compose/stop-check.ts';
+import { messageOf } from '../errors.ts';
+import { RalphService } from '../service/ralph-service.ts';
+import { askTask, letGo, subjectOf } from './commands/check.ts';
+import type { Place } from './place.ts';
+
+/** What Claude Code tells a stop hook is a few hundred bytes, and the agent's last message. */
+const INPUT_MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Answers a stop hook of Claude Code: `{"decision":"block","reason":…}` holds the session, nothing lets
+ * it go. Resolves to 0 whatever happens, since a session that nobody can end is worse than a task that
+ * is not complete.
+ */
+export async function checkInHook(id: string | undefined, place: () => Place): Promise<number> {
+  try {
+    const input = readInput(await readStandardInput());
+    if (input === null) return letGo('--hook expects the JSON of a stop hook on standard input');
+    const reason = await reasonToHold(id, place(), messageOfSession(input));
+    if ('none' in reason) return letGo(reason.none);
+    process.stdout.write(`${JSON.stringify({ decision: 'block', reason: reason.text })}\n`);
+    return 0;
+  } catch (error) {
+    return letGo(messageOf(error));
+  }
+}
+
+async function reasonToHold(
+  id: string | undefined,
+  place: Place,
+  message: string | null,
+): Promise<{ readonly text: string } | { readonly none: string }> {
+  const subject = subjectOf(id, place);
+  if ('none' in subject) return subject;
+  const { state, standing } = subject.found;
+  const question = { message, remembers: true, isNamed: id !== undefined };
+  const { answer, prompt } = await askTask(subject.found, place, question);
+  // Other tasks are counted by their loop.
+  const isOurs = state.kept_by === 'library' && standing !== 'live';
+  const mayGoOn = !isOurs || (await countStop(state.task_id, place, message));
+  if (answer.kind === 'lets-go') return { none: `${state.task_id} holds nobody: ${answer.why}` };
+  if (mayGoOn) return { text: new TextDecoder().decode(prompt()) };
+  return { none: `${state.task_id} holds nobody: its iterations or its time are used up` };
+}
+
+/** Counts an iteration with what the agent said last; resolves to whether another one may follow. */
+async function countStop(
+  taskId: string,
+  { vault, stateDir }: Place,
+  message: string | null,
+): Promise<boolean> {
+  const books = new RalphService({ vault, stateDir });
+  const report = { context: message ?? '' };
+  return (await books.incrementIteration(taskId, report)).should_continue;
+}
+
+/** Newer versions tell the last message itself; it may not stand in the transcript yet. */
+function messageOfSession({ last_assistant_message: last, transcript_path: file }: HookInput) {
+  if (typeof last === 'string') return last;
+  return typeof file === 'string' ? lastMessageIn(file) : null;
+}
+
+interface HookInput {
+  readonly last_assistant_message?: unknown;
+  readonly transcript_path?: unknown;
+}
+
+function readInput(text: string): HookInput | null {
+  try {
+    const input: unknown = JSON.parse(text);
+    return typeof input === 'object' && input !== null ? input : null;
+  } catch {
+    return null;
+  }
+}
+
+async function readStandardInput(): Promise<string> {
+  if (process.stdin.isTTY) return '';
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > INPUT_MAX_BYTES) return '';
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,111 @@
+// The door to the effects for `ralph check`: it looks at a task that somebody else works on.
+
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { CommandResult, Sightings } from '../core/completion.ts';
+import type { KeptSettings } from '../core/kept-policy.ts';
+import type { Policy } from '../core/policy.ts';
+import type { TaskState } from '../core/task-state.ts';
+import { savedStartDir } from '../effects/saved-settings.ts';
+import { runShellCommand } from '../effects/shell-command.ts';
+import { watchSignals } from '../effects/stop-requests.ts';
+import { ownFiles } from '../effects/vault-folders.ts';
+import { createWorkspace, readBaseline, takeBaseline } from '../effects/workspace.ts';
+
+// biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
+export { lastMessageIn } from '../effects/session-transcript.ts';
+
+/** A task that is looked at, and where. */
+export interface StopScene {
+  readonly task: TaskState;
+  readonly policy: Policy;
+  readonly settings: KeptSettings;
+  /** The task's own folder. */
+  readonly folder: string;
+  readonly vault: string;
+  readonly stateDir: string;
+}
+
+/** The folder a task is worked on in. */
+function workFolder({ settings, folder, vault }: StopScene): string {
+  const cwd = settings.get('cwd');
+  return path.resolve(savedStartDir(folder) ?? vault, typeof cwd === 'string' ? cwd : '.');
+}
+
+/** Looks at the files of a task; `until` is run only where `mayRun`. */
+export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
+  const { task, policy, settings, folder, vault, stateDir } = scene;
+  const cwd = workFolder(scene);
+  const { watchFile, planFile, protect, watchGlobs: globs } = policy;
+  const doneFolder = path.resolve(vault, task.done_folder === '' ? 'Done' : task.done_folder);
+  const request = {
+    cwd,
+    globs,
+    existing: settings.get('watch_existing') === true,
+    donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
+    protect,
+    isOwn: ownFiles(vault, stateDir),
+  };
+  // Without the marks of its start nothing in it can be told to have changed.
+  const baseline = readBaseline(folder) ?? {
+    ...(await takeBaseline({ ...request, protect: [] })),
+    done: null,
+  };
+  const workspace = createWorkspace(
+    {
+      ...request,
+      planFile: planFile === null ? null : path.resolve(cwd, planFile),
+      until: mayRun ? policy.until : null,
+      git: null,
+      requests: () => [],
+      describe: (name) => name,
+      run: (command) => runTaskCommand(scene, command),
+      onFinished: async () => {},
+      onAfterFailed: () => {},
+      onEnd: null,
+      onEndFailed: () => {},
+    },
+    baseline,
+  );
+  return workspace.look();
+}
+
+/** Runs a command of the task's in its folder, within the time of one iteration. */
+export async function runTaskCommand(scene: StopScene, command: string): Promise<CommandResult> {
+  const stops = watchSignals();
+  try {
+    return await runShellCommand(command, '', {
+      cwd: workFolder(scene),
+      env: {
+        ...process.env,
+        RALPH_TASK_ID: scene.task.task_id,
+        // By which its processes are known, as in a run.
+        RALPH_RUN_ID: randomUUID(),
+      },
+      timeoutMs: scene.policy.iterationTimeoutMs,
+      stops,
+    });
+  } finally {
+    stops.close();
+  }
+}
+
+/** The prompt as it was given; a state of another program's has it in full in itself. */
+export function keptPrompt({ task, folder }: StopScene): Uint8Array {
+  return readOr(path.join(folder, 'prompt.md')) ?? new TextEncoder().encode(task.task_prompt);
+}
+
+/** What the last iteration of a task that the library keeps has handed on; null where none has. */
+export function keptContext({ task, folder }: StopScene): string | null {
+  const context = readOr(path.join(folder, 'context.md'))?.toString();
+  return context ?? task.iterations.at(-1)?.output_preview ?? null;
+}
+
+function readOr(file: string): Buffer | null {
+  try {
+    return readFileSync(file);
+  } catch {
+    return null;
+  }
+}

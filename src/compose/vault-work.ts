@@ -1,0 +1,52 @@
+import path from 'node:path';
+import { preview } from '../core/preview.ts';
+import type { TaskState } from '../core/task-state.ts';
+import { awaitAnswer, placeRequest } from '../effects/approval-desk.ts';
+import type { RunPlan } from '../effects/run-plan.ts';
+import { moveWithin } from '../effects/task-file.ts';
+import { exists, type TaskPaths } from '../effects/task-folder.ts';
+import { messageOf } from '../errors.ts';
+import type { ApprovalDesk } from '../loop/ports.ts';
+import { renderRequest } from '../report/approval-request.ts';
+
+/** Where the person behind a plan's vault is asked. */
+export function approvalDesk(
+  plan: RunPlan,
+  paths: TaskPaths,
+  warn: (sentence: string) => void,
+): ApprovalDesk {
+  return {
+    async request(approval) {
+      const asked = preview(new TextDecoder().decode(plan.prompt), 500);
+      const facts = { taskId: plan.taskId, approval, asked, logDir: paths.folder };
+      try {
+        return await placeRequest(plan.vault, approval, renderRequest(facts));
+      } catch (error) {
+        warn(`The request for an approval could not be written: ${messageOf(error)}`);
+        return null;
+      }
+    },
+    answer: (approval, patiently, signal) =>
+      awaitAnswer(plan.vault, approval, { patiently, signal }),
+  };
+}
+
+/** Moves the file of a completed task to `Done`, unless the agent has moved it. */
+export async function putAway(
+  task: TaskState,
+  plan: RunPlan,
+  warn: (sentence: string) => void,
+): Promise<void> {
+  if (task.task_file === null) return;
+  const file = path.join(plan.vault, task.task_file);
+  try {
+    if (await exists(file)) await moveWithin(plan.vault, file, doneFolder(plan));
+  } catch (error) {
+    warn(`${task.task_file} could not be moved to ${plan.policy.doneFolder}: ${messageOf(error)}`);
+  }
+}
+
+/** As a folder of the vault. */
+function doneFolder(plan: RunPlan): string {
+  return path.relative(plan.vault, plan.policy.doneFolder);
+}

@@ -1,0 +1,183 @@
+import type { ApprovalRequest } from './approval-request.ts';
+import { end, endStopped } from './ending.ts';
+import type { LoopEvent, LoopState, Transition } from './machine.ts';
+import { startNext } from './next-iteration.ts';
+import type { Policy } from './policy.ts';
+import type { Missing } from './prompt.ts';
+import { type Approval, laterBy, msBetween } from './task-state.ts';
+
+/*
+ * A person is asked before the agent goes on. Nothing of the task runs meanwhile.
+ *
+ *   judged ──► requesting ──approval-requested──► awaiting ──approval-answered──┬─ approved ─► the next iteration
+ *   (or new)   leftovers are ended,               the file is moved             ├─ rejected ─► the next, told why
+ *              the request is written             to Approved or Rejected       ├─ expired, not waited for ─► ended
+ *                                                                               └─ stopped, paused ─► ended
+ */
+
+/** The id of the request that `approval_required` in a task file makes. */
+export const START_APPROVAL = 'start';
+
+/** Asks a person; the loop goes on once there is an answer. */
+export function askApproval(
+  state: LoopState,
+  request: ApprovalRequest,
+  at: string,
+  policy: Policy,
+): Transition {
+  const { task } = state;
+  const approval: Approval = {
+    id: request.id,
+    what: request.what,
+    file: request.file ?? `APPROVAL_${task.task_id}_${request.id}.md`,
+    by_agent: request.file !== null,
+    requested_at: at,
+    expires_at: laterBy(at, policy.approvalTimeoutMs),
+    there_before: null,
+    decision: null,
+    answered_at: null,
+    answer_file: null,
+    reason: null,
+  };
+  const body = {
+    event: 'task_paused' as const,
+    approval_id: approval.id,
+    what: approval.what,
+    file: approval.file,
+  };
+  const asked = requested(awaiting(state, approval));
+  return { ...asked, actions: [{ kind: 'publish', body }, ...asked.actions] };
+}
+
+/** Asks for what a resumed task was waiting for; null where it was not. */
+export function askAgain(state: LoopState, at: string, policy: Policy): Transition | null {
+  const { approval } = state.task;
+  if (approval === null || approval.decision !== null || !state.task.paused_for_approval)
+    return null;
+  const renewed = { ...approval, expires_at: laterBy(at, policy.approvalTimeoutMs) };
+  const waiting = awaiting(state, renewed);
+  return approval.there_before === null ? requested(waiting) : wait(waiting, renewed, policy);
+}
+
+function awaiting(state: LoopState, approval: Approval): LoopState {
+  return {
+    ...state,
+    step: { kind: 'approving' },
+    task: {
+      ...state.task,
+      status: 'paused_awaiting_approval',
+      paused_for_approval: true,
+      approval,
+      wait: null,
+    },
+  };
+}
+
+function requested(state: LoopState): Transition {
+  const { approval } = state.task;
+  if (approval === null) throw new Error('there is nothing to ask for');
+  return { state, actions: [{ kind: 'request-approval', approval }] };
+}
+
+function wait(state: LoopState, approval: Approval, policy: Policy): Transition {
+  return {
+    state,
+    actions: [{ kind: 'await-approval', approval, patiently: !policy.noWait }],
+  };
+}
+
+/** The request lies where a person finds it. */
+export function approvalRequested(
+  state: LoopState,
+  event: Extract<LoopEvent, { kind: 'approval-requested' }>,
+  policy: Policy,
+): Transition {
+  const { approval } = state.task;
+  if (state.step.kind !== 'approving' || approval === null) return { state, actions: [] };
+  const asked = { ...approval, there_before: event.thereBefore };
+  return wait({ ...state, task: { ...state.task, approval: asked } }, asked, policy);
+}
+
+/** A person has answered, or nobody has for as long as was to be waited. `since` is when it began. */
+export function approvalAnswered(
+  state: LoopState,
+  event: Extract<LoopEvent, { kind: 'approval-answered' }>,
+  since: string,
+  policy: Policy,
+): Transition {
+  const { answer, at } = event;
+  const { approval } = state.task;
+  if (state.step.kind !== 'approving' || approval === null) return { state, actions: [] };
+  // No work was possible meanwhile, so the whole-task limit moves on by as much.
+  const timeout_at = laterBy(state.task.timeout_at, Math.max(0, msBetween(since, at)));
+  const moved: LoopState = { ...state, task: { ...state.task, timeout_at } };
+  if (answer.kind === 'none') return endUnanswered(moved, answer.why, at);
+  const answered: LoopState = {
+    ...moved,
+    task: {
+      ...moved.task,
+      status: 'running',
+      paused_for_approval: false,
+      approval: {
+        ...approval,
+        decision: answer.kind,
+        answered_at: at,
+        answer_file: answer.file,
+        reason: answer.reason,
+      },
+    },
+    carry: {
+      ...moved.carry,
+      missing: [
+        ...moved.carry.missing.filter(({ kind }) => kind !== 'question'),
+        told(approval, answer.kind, answer.reason),
+      ],
+    },
+  };
+  const body = {
+    event: 'task_resumed' as const,
+    iteration: answered.task.current_iteration,
+    max_iterations: answered.task.max_iterations,
+    approval_id: approval.id,
+    decision: answer.kind,
+    file: answer.file,
+    reason: answer.reason,
+  };
+  const next =
+    answer.kind === 'rejected' && answered.task.current_iteration === 0
+      ? endRefusedAtStart(answered, answer.reason, at)
+      : startNext(answered, at, policy);
+  return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
+}
+
+function told(
+  approval: Approval,
+  decision: 'approved' | 'rejected',
+  reason: string | null,
+): Missing {
+  return { kind: 'decision', id: approval.id, what: approval.what, decision, reason };
+}
+
+function endUnanswered(
+  state: LoopState,
+  why: 'expired' | 'not-waited' | 'interrupted',
+  at: string,
+): Transition {
+  if (why === 'interrupted' && state.stopRequested !== null) {
+    return endStopped(state, at, state.stopRequested);
+  }
+  if (why === 'interrupted') return end(state, at, { status: 'paused', exitReason: 'paused' });
+  return end(state, at, {
+    status: 'paused_awaiting_approval',
+    exitReason: why === 'expired' ? 'approval-expired' : 'approval-pending',
+  });
+}
+
+/** A task that may not begin has nothing to go on with. */
+function endRefusedAtStart(state: LoopState, reason: string | null, at: string): Transition {
+  return end(state, at, {
+    status: 'failed',
+    exitReason: 'failed:aborted',
+    error: `a person has rejected the task${reason === null ? '' : `: ${reason}`}`,
+  });
+}

@@ -1,0 +1,47 @@
+import type { SettingRow } from './settings.ts';
+
+/** The settings that `ralph rescue` and `ralph watch` have beyond those of a run. */
+const TABLE = {
+  stuckAfter: {
+    flag: '--stuck-after',
+    argument: 'TIME',
+    type: { kind: 'duration', minMs: 0 },
+    group: 'Around it',
+    default: '20m',
+    help: 'how long a file must be untouched to count as stuck',
+  },
+  interval: {
+    flag: '--interval',
+    argument: 'TIME',
+    type: { kind: 'duration', minMs: 1 },
+    group: 'Around it',
+    default: '30s',
+    help: 'pause between two looks at the vault',
+  },
+  concurrency: {
+    flag: '--concurrency',
+    argument: 'N',
+    type: { kind: 'count', min: 1 },
+    group: 'Around it',
+    default: '1',
+    help: 'how many tasks run at a time',
+  },
+  startNew: {
+    flag: '--start-new',
+    type: { kind: 'switch' },
+    group: 'Around it',
+    help: 'also start what lands in Needs_Action; whoever can write there commands the agent',
+  },
+} as const satisfies Readonly<Record<string, SettingRow>>;
+
+export type VaultSettingName = keyof typeof TABLE;
+
+export const VAULT_SETTINGS: Readonly<Record<VaultSettingName, SettingRow>> = TABLE;
+
+/** Which of them a command has. */
+export const VAULT_COMMANDS = {
+  rescue: ['stuckAfter'],
+  watch: ['stuckAfter', 'interval', 'concurrency', 'startNew'],
+} as const satisfies Readonly<Record<string, readonly VaultSettingName[]>>;
+
+export type VaultCommand = keyof typeof VAULT_COMMANDS;

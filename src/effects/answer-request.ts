@@ -1,0 +1,56 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
+import { APPROVED, PENDING, REJECTED } from './approval-desk.ts';
+import { leadsOut } from './vault-folders.ts';
+import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
+
+/** Whether a request of this name waits for an answer. */
+export function isPending(vault: string, name: string): boolean {
+  const isName = path.basename(name) === name && !name.startsWith('.');
+  const file = path.join(vault, PENDING, name);
+  return isName && lstatSync(file, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/**
+ * Answers a request by moving it, with the reason written into it. What stood in the place of the
+ * answer is kept beside it under another name. Resolves to where the answer lies, within the vault;
+ * rejects with the system's error, or for a folder that leads out of the vault.
+ */
+export async function answerRequest(
+  vault: string,
+  name: string,
+  {
+    decision,
+    reason,
+    at,
+  }: {
+    readonly decision: 'approved' | 'rejected';
+    readonly reason: string | null;
+    readonly at: string;
+  },
+): Promise<string> {
+  const folder = decision === 'approved' ? APPROVED : REJECTED;
+  for (const each of [PENDING, folder]) {
+    if (leadsOut(path.join(vault, each), vault)) {
+      throw new Error(`${path.join(vault, each)} leads out of the vault`);
+    }
+  }
+  const from = path.join(vault, PENDING, name);
+  const to = path.join(vault, folder, name);
+  await retryBusy(async () => makePrivateFolder(path.join(vault, folder)));
+  if (reason !== null) await writeFileAtomic(from, withReason(readFileSync(from, 'utf8'), reason));
+  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) {
+    await rename(to, `${to}.before-${at.replace(/\D/g, '')}`);
+  }
+  await retryBusy(() => rename(from, to));
+  return `${folder}/${name}`;
+}
+
+/** The reason stands where the request leaves room for it, or before the text of one that does not. */
+function withReason(text: string, reason: string): string {
+  const line = `reason: ${JSON.stringify(reason.replace(/\s+/g, ' ').trim())}`;
+  return /^reason:.*$/m.test(text)
+    ? text.replace(/^reason:.*$/m, () => line)
+    : `${line}\n\n${text}`;
+}

@@ -1,0 +1,130 @@
+import { type FSWatcher, lstatSync, readFileSync, watch } from 'node:fs';
+import path from 'node:path';
+import type { ApprovalAnswer } from '../core/machine.ts';
+import { oneLine } from '../core/material.ts';
+import type { Approval, ThereBefore } from '../core/task-state.ts';
+import { leadsOut } from './vault-folders.ts';
+import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
+
+/** Where requests lie, and where they are moved to as an answer. */
+export const PENDING = 'Pending_Approval';
+export const APPROVED = 'Approved';
+export const REJECTED = 'Rejected';
+
+/** How often is looked where file events do not tell: network folders, say. */
+const POLL_MS = 1_000;
+
+/**
+ * Puts a request where a person finds it, unless it lies there already, and notes what stood in the
+ * place of an answer before: that is none. Rejects with the system's error, or for a folder that is
+ * a link out of the vault.
+ */
+export async function placeRequest(
+  vault: string,
+  approval: Approval,
+  text: string,
+): Promise<ThereBefore> {
+  const there: ThereBefore = {
+    approved: markOf(vault, APPROVED, approval.file),
+    rejected: markOf(vault, REJECTED, approval.file),
+  };
+  const folder = path.join(vault, PENDING);
+  if (leadsOut(folder, vault)) throw new Error(`${folder} leads out of the vault`);
+  const file = path.join(folder, approval.file);
+  if (!approval.by_agent && lstatSync(file, { throwIfNoEntry: false }) === undefined) {
+    await retryBusy(async () => makePrivateFolder(folder));
+    await writeFileAtomic(file, text);
+  }
+  return there;
+}
+
+/**
+ * Waits until the request has been moved, it has expired, or a signal aborts; impatiently it only
+ * looks once. By file events, with a poll behind them.
+ */
+export function awaitAnswer(
+  vault: string,
+  approval: Approval,
+  { patiently, signal }: { readonly patiently: boolean; readonly signal: AbortSignal },
+): Promise<ApprovalAnswer> {
+  const here = findAnswer(vault, approval);
+  if (here !== null) return Promise.resolve(here);
+  if (!patiently) return Promise.resolve({ kind: 'none', why: 'not-waited' });
+  return new Promise((resolve) => {
+    let watcher: FSWatcher | null = null;
+    const end = (answer: ApprovalAnswer): void => {
+      clearInterval(timer);
+      signal.removeEventListener('abort', interrupt);
+      watcher?.close();
+      resolve(answer);
+    };
+    const interrupt = (): void => end({ kind: 'none', why: 'interrupted' });
+    const look = (): void => {
+      const answer = findAnswer(vault, approval);
+      if (answer !== null) end(answer);
+      else if (Date.now() >= Date.parse(approval.expires_at)) end({ kind: 'none', why: 'expired' });
+    };
+    // A request that is moved leaves this folder.
+    watcher = tryWatch(path.join(vault, PENDING), look);
+    const timer = setInterval(look, POLL_MS);
+    signal.addEventListener('abort', interrupt);
+    if (signal.aborted) interrupt();
+  });
+}
+
+function tryWatch(folder: string, onEvent: () => void): FSWatcher | null {
+  try {
+    return watch(folder, onEvent).on('error', () => {});
+  } catch {
+    return null;
+  }
+}
+
+/** The answer, if there is one; a rejection counts for more than an approval beside it. */
+function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAnswer | null {
+  const isNew = (folder: string, before: string | null | undefined): boolean => {
+    const mark = markOf(vault, folder, file);
+    return mark !== null && mark !== before;
+  };
+  if (isNew(REJECTED, there_before?.rejected)) {
+    const reason = readReason(path.join(vault, REJECTED, file));
+    return { kind: 'rejected', file: `${REJECTED}/${file}`, reason };
+  }
+  if (isNew(APPROVED, there_before?.approved)) {
+    return { kind: 'approved', file: `${APPROVED}/${file}`, reason: null };
+  }
+  return null;
+}
+
+/** What names a regular file as it is now; null where there is none, or only beyond a link. */
+function markOf(vault: string, folder: string, file: string): string | null {
+  if (leadsOut(path.join(vault, folder), vault)) return null;
+  try {
+    const stats = lstatSync(path.join(vault, folder, file), { bigint: true });
+    return stats.isFile() ? `${stats.ino} ${stats.size} ${stats.ctimeNs}` : null;
+  } catch {
+    return null;
+  }
+}
+
+const LONGEST_REASON = 1_000;
+
+/** What stands behind `reason:` in an answer; null where nothing does. */
+function readReason(file: string): string | null {
+  try {
+    const [, written = ''] = /^reason:[ \t]*(.*)$/im.exec(readFileSync(file, 'utf8')) ?? [];
+    const reason = oneLine(unquoted(written.trim()), LONGEST_REASON);
+    return reason === '' ? null : reason;
+  } catch {
+    return null;
+  }
+}
+
+function unquoted(text: string): string {
+  if (!/^".*"$/.test(text)) return text;
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { runGit } from './git-command.ts';
+
+/** What git says of a folder. */
+export type GitProbe =
+  | { readonly kind: 'work-tree' }
+  | { readonly kind: 'no-work-tree' }
+  /** There is a repository, and git does not open it: it belongs to another user, or is damaged. */
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'no-git' };
+
+const TIMEOUT_MS = 10_000;
+
+export async function probeGit(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<GitProbe> {
+  const ask = (...args: readonly string[]): Promise<string | null> =>
+    runGit({ args, cwd, env, timeoutMs: TIMEOUT_MS, signal });
+  if ((await ask('--version')) === null) return { kind: 'no-git' };
+  const answer = await ask('rev-parse', '--is-inside-work-tree');
+  if (answer?.trim() === 'true') return { kind: 'work-tree' };
+  return { kind: answer === null && hasRepository(cwd) ? 'refused' : 'no-work-tree' };
+}
+
+function hasRepository(folder: string): boolean {
+  const parent = path.dirname(folder);
+  return existsSync(path.join(folder, '.git')) || (parent !== folder && hasRepository(parent));
+}

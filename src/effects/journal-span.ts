@@ -1,0 +1,105 @@
+import { createReadStream, lstatSync } from 'node:fs';
+import type { BriefIteration, Happening, JournalEntry } from '../core/briefing.ts';
+import {
+  type JsonObject,
+  numberAt,
+  objectAt,
+  parseObject,
+  stringAt,
+  stringsAt,
+} from './json-fields.ts';
+import { createLineSplitter } from './line-splitter.ts';
+
+/** Every iteration and happening in the journal from an instant on, read piece by piece. */
+export async function readJournal(file: string, since: string): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return entries;
+  const splitter = createLineSplitter({
+    onLine: (line) => {
+      // Nearly all lines are of this kind, and none of them is told.
+      if (line.toString('latin1', 0, ACTIVITY.length) === ACTIVITY) return;
+      const event = parseObject(line.toString());
+      const at = event === null ? null : instantAt(event, 'at');
+      // A line that a killed driver has left half-written is none.
+      if (event === null || at === null || at < since) return;
+      const entry = readEntry(event, at);
+      if (entry !== null) entries.push(entry);
+    },
+  });
+  for await (const chunk of createReadStream(file)) splitter.push(chunk);
+  splitter.end();
+  return entries;
+}
+
+const ACTIVITY = '{"event":"agent_activity"';
+
+function readEntry(event: JsonObject, at: string): JournalEntry | null {
+  const taskId = stringAt(event, 'task_id');
+  if (taskId === null) return null;
+  if (stringAt(event, 'event') === 'task_iterated') {
+    return { kind: 'iteration', taskId, iteration: readIteration(event, at) };
+  }
+  const happening = readHappening(event, at);
+  if (happening === null) return null;
+  return { kind: 'happening', taskId, happening, finalMessage: stringAt(event, 'final_message') };
+}
+
+function readIteration(event: JsonObject, at: string): BriefIteration {
+  return {
+    number: amountAt(event, 'iteration'),
+    started_at: instantAt(event, 'started_at') ?? at,
+    duration_ms: amountAt(event, 'duration_ms'),
+    outcome: stringAt(event, 'outcome') ?? 'answered',
+    exit_code: numberAt(event, 'exit_code'),
+    completed: event.completed === true,
+    near_miss: event.near_miss === true,
+    cost_usd: amountAt(event, 'cost_usd'),
+    input_tokens: amountAt(event, 'input_tokens'),
+    output_tokens: amountAt(event, 'output_tokens'),
+    turns: amountAt(event, 'turns'),
+    tools: amountAt(event, 'tools'),
+    refused: stringsAt(event, 'refused'),
+    files_changed: numberAt(event, 'files_changed'),
+    output_preview: stringAt(event, 'output_preview') ?? '',
+    detail: stringAt(event, 'detail') ?? '',
+  };
+}
+
+function readHappening(event: JsonObject, at: string): Happening | null {
+  const text = (key: string): string => stringAt(event, key) ?? '';
+  const told = (kind: Happening['kind'], detail: string): Happening => ({ at, kind, detail });
+  switch (stringAt(event, 'event')) {
+    case 'task_started':
+      return told('started', '');
+    case 'task_resumed':
+      return told('resumed', '');
+    case 'near_miss':
+      return told('near-miss', text('line'));
+    case 'claim_held':
+      return told('held', `${text('gate')}: ${text('detail')}`);
+    case 'usage_limit_wait':
+      return told('limited', text('until'));
+    case 'agent_retry':
+      return text('by') === 'ralph' ? told('retried', text('error')) : null;
+    case 'task_paused':
+      if (stringAt(event, 'approval_id') !== null) return told('asked', text('approval_id'));
+      return told('ended', text('exit_reason') || 'paused');
+    default:
+      if (stringAt(event, 'status') === null) return null;
+      return told('ended', evidenceOf(event) ?? (text('error') || text('exit_reason')));
+  }
+}
+
+function evidenceOf(event: JsonObject): string | null {
+  const evidence = objectAt(event, 'evidence');
+  return evidence === null ? null : stringAt(evidence, 'detail');
+}
+
+function amountAt(event: JsonObject, key: string): number {
+  return Math.max(0, numberAt(event, key) ?? 0);
+}
+
+function instantAt(event: JsonObject, key: string): string | null {
+  const text = stringAt(event, key);
+  return text === null || Number.isNaN(Date.parse(text)) ? null : text;
+}

@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { objectAt, parseObject } from './json-fields.ts';
+
+export interface LoginSigns {
+  /** What speaks for a login, each a name or a path; never a value. */
+  readonly found: readonly string[];
+  /** False where a login leaves nothing that could be seen: macOS has it in its keychain. */
+  readonly isConclusive: boolean;
+}
+
+/** Variables by which `claude` is let in, or by which another service is told to do so. */
+const VARIABLES = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+  'CLAUDE_CODE_OAUTH_TOKEN',
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_USE_FOUNDRY',
+];
+
+/**
+ * Looks for signs that `claude` is logged in, without asking anybody. Of the file with the login only
+ * its existence is looked at; nothing of a credential is ever read.
+ */
+export function findLoginSigns(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform = process.platform,
+): LoginSigns {
+  const own = env.CLAUDE_CONFIG_DIR || path.join(env.HOME || homedir(), '.claude');
+  const login = path.join(own, '.credentials.json');
+  const settings = [
+    path.join(own, 'settings.json'),
+    path.join(cwd, '.claude', 'settings.json'),
+    path.join(cwd, '.claude', 'settings.local.json'),
+    platform === 'darwin'
+      ? '/Library/Application Support/ClaudeCode/managed-settings.json'
+      : '/etc/claude-code/managed-settings.json',
+  ];
+  return {
+    found: [
+      ...VARIABLES.filter((name) => isSet(env[name])),
+      ...(existsSync(login) ? [login] : []),
+      ...settings.flatMap(signsInSettings),
+    ],
+    isConclusive: platform !== 'darwin',
+  };
+}
+
+/** Settings may name a helper that fetches a key, or set one of the variables. */
+function signsInSettings(file: string): readonly string[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return [];
+  }
+  const settings = parseObject(text) ?? {};
+  const variables = objectAt(settings, 'env') ?? {};
+  return [
+    ...(isSet(settings.apiKeyHelper) ? [`apiKeyHelper in ${file}`] : []),
+    ...VARIABLES.filter((name) => isSet(variables[name])).map((name) => `${name} in ${file}`),
+  ];
+}
+
+function isSet(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && value !== '0' && value !== 'false';
+}

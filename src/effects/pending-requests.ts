@@ -1,0 +1,48 @@
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { oneLine } from '../core/material.ts';
+import { PENDING } from './approval-desk.ts';
+import { leadsOut } from './vault-folders.ts';
+
+const LARGEST_BYTES = 1024 * 1024;
+const LONGEST_WHAT = 300;
+
+/** The regular files in `Pending_Approval` that name a task, in their name or their text. */
+export function requestsNaming(vault: string, taskId: string): readonly string[] {
+  const folder = path.join(vault, PENDING);
+  if (leadsOut(folder, vault)) return [];
+  return list(folder)
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .filter((name) => names(taskId, name) || names(taskId, read(path.join(folder, name))))
+    .sort();
+}
+
+/** What a request asks for, as far as its text says: its first line of prose. */
+export function describeRequest(vault: string, name: string): string {
+  const text = read(path.join(vault, PENDING, name)).replace(/^---\n[\s\S]*?\n---\n/, '');
+  const line = text.split('\n').find((each) => each.trim() !== '') ?? name;
+  return oneLine(line.replace(/^#+\s*/, ''), LONGEST_WHAT) || name;
+}
+
+/** As a word of its own: `t` is not named by `test`. */
+function names(taskId: string, text: string): boolean {
+  const literal = taskId.replace(/[.]/g, '\\.');
+  return new RegExp(`(?:^|[^A-Za-z0-9])${literal}(?:$|[^A-Za-z0-9])`).test(text);
+}
+
+function list(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function read(file: string): string {
+  try {
+    return statSync(file).size > LARGEST_BYTES ? '' : readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

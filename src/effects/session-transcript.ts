@@ -1,0 +1,53 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { createConversation } from './claude-conversation.ts';
+import { parseObject, stringAt } from './json-fields.ts';
+import { createLineSplitter } from './line-splitter.ts';
+
+/** The end of a transcript that is read: a session of days is no more to look through than one of minutes. */
+const TAIL_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The last message of the main agent in the transcript of a Claude Code session, a file of JSON lines;
+ * null where there is none, or no plain file. Never throws.
+ */
+export function lastMessageIn(transcript: string): string | null {
+  const file = transcript.startsWith('~/') ? path.join(homedir(), transcript.slice(2)) : transcript;
+  const bytes = tailBytes(file);
+  if (bytes === null) return null;
+  const conversation = createConversation({});
+  const splitter = createLineSplitter({
+    onLine: (line) => {
+      const entry = parseObject(line.toString());
+      if (entry === null || stringAt(entry, 'type') !== 'assistant') return;
+      // A sub-agent's words, and what Claude Code says itself in its place, are not the agent's.
+      if (entry.isSidechain === true || entry.isApiErrorMessage === true) return;
+      conversation.readAssistant(entry);
+    },
+  });
+  splitter.push(bytes);
+  splitter.end();
+  return conversation.lastMessage();
+}
+
+function tailBytes(file: string): Buffer | null {
+  let descriptor: number;
+  try {
+    // A pipe would keep a hook waiting for ever.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return null;
+    const bytes = Buffer.alloc(Math.min(stats.size, TAIL_BYTES));
+    const length = readSync(descriptor, bytes, 0, bytes.length, stats.size - bytes.length);
+    return bytes.subarray(0, length);
+  } catch {
+    return null;
+  } finally {
+    closeSync(descriptor);
+  }
+}

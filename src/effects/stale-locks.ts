@@ -1,0 +1,27 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Here } from '../core/driver.ts';
+import { isTaskId } from '../core/task-id.ts';
+import { claimFolder, readClaims } from './claim-folder.ts';
+
+/** The ids of tasks whose locks were left behind by drivers that are dead. Never throws. */
+export function findStaleLocks(stateDir: string, here: Here): readonly string[] {
+  return namesIn(path.join(stateDir, 'locks')).filter((id) => isTaskId(id) && isStale(id));
+
+  function isStale(taskId: string): boolean {
+    try {
+      const { live, dead } = readClaims(claimFolder(stateDir, taskId), here);
+      return live.length === 0 && dead.length > 0;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,243 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseDocument } from 'yaml';
+import type { Here } from '../core/driver.ts';
+import { hasLiveDriver, shownState } from '../core/shown-task.ts';
+import type { TaskState } from '../core/task-state.ts';
+import type {
+  FileFacts,
+  FileFrontMatter,
+  FileTask,
+  VaultFile,
+  WorkFolder,
+} from '../core/vault-work.ts';
+import { EXIT_FAILED } from '../exit-codes.ts';
+import { APPROVED, REJECTED } from './approval-desk.ts';
+import { readRescueRecord, withFailed } from './rescue-books.ts';
+import { liveClaim } from './task-claim.ts';
+import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
+import { findTaskEntry } from './task-list.ts';
+import { leadsOut } from './vault-folders.ts';
+import { errorCode } from './write-file.ts';
+
+/** Where the files lie, and what is known of their tasks. */
+export interface VaultPlace {
+  /** Absolute, both of them. */
+  readonly vault: string;
+  readonly stateDir: string;
+  /** Which endings of a rescue say something about the file. */
+  readonly saysSomething: (status: string, exitReason: string | null) => boolean;
+}
+
+/** A folder of the vault in which nothing can be found. */
+class VaultFolderError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(folder: string, why: string) {
+    super(`${folder} ${why}.`);
+    this.name = 'VaultFolderError';
+  }
+}
+
+const QUIETLY = { throwIfNoEntry: false } as const;
+/** What is larger is no prompt. */
+const LARGEST_BYTES = 1024 * 1024;
+
+/** All that lies in these folders, with what is known of it. Throws where a folder cannot be read. */
+export function lookAtVault(
+  place: VaultPlace,
+  folders: readonly WorkFolder[],
+  here: Here,
+): readonly FileFacts[] {
+  const taken = new Set<string>();
+  const notes = noteNames(place.vault);
+  return folders.flatMap((folder) =>
+    namesIn(place.vault, folder).flatMap((name) => {
+      const file = readVaultFile(place.vault, folder, name, taken);
+      if (file === null) return [];
+      // What is no file is no task, and keeps no other from being one.
+      if (file.kind === 'regular' && !name.startsWith('.')) taken.add(taskIdOfFile(name));
+      return [factsOf(file, place, notes, here)];
+    }),
+  );
+}
+
+/** The same of one file as it is now; null where it is gone. */
+export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileFacts | null {
+  const file = readVaultFile(place.vault, seen.folder, seen.name, new Set());
+  if (file === null) return null;
+  const facts = factsOf(file, place, noteNames(place.vault), here);
+  return { ...facts, file: { ...file, hasNamesake: seen.hasNamesake } };
+}
+
+function namesIn(vault: string, folder: WorkFolder): readonly string[] {
+  const full = path.join(vault, folder);
+  if (leadsOut(full, vault)) {
+    throw new VaultFolderError(full, 'is a link that leads out of the vault; make it a folder');
+  }
+  try {
+    return readdirSync(full).sort();
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw new VaultFolderError(full, `cannot be read (${errorCode(error)})`);
+  }
+}
+
+function readVaultFile(
+  vault: string,
+  folder: WorkFolder,
+  name: string,
+  taken: ReadonlySet<string>,
+): VaultFile | null {
+  const full = path.join(vault, folder, name);
+  const stats = lstatSync(full, QUIETLY);
+  if (stats === undefined) return null;
+  const kind = stats.isFile() ? 'regular' : stats.isSymbolicLink() ? 'link' : 'other';
+  const text = kind === 'regular' && stats.size <= LARGEST_BYTES ? readText(full) : null;
+  return {
+    name,
+    folder,
+    kind,
+    touchedAt: stats.mtime.toISOString(),
+    changedAt: stats.ctime.toISOString(),
+    sizeBytes: stats.size,
+    text,
+    frontMatter: frontMatterOf(text),
+    hasNamesake: taken.has(taskIdOfFile(name)),
+  };
+}
+
+/** Null for what is no text in UTF-8, or cannot be read. */
+function readText(file: string): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    return text.includes('\0') ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+const NO_FRONT_MATTER: FileFrontMatter = { type: null, problem: null };
+
+function frontMatterOf(text: string | null): FileFrontMatter {
+  const { frontMatter } = splitFrontMatter(text ?? '');
+  if (frontMatter === null) return NO_FRONT_MATTER;
+  try {
+    const document = parseDocument(frontMatter, { logLevel: 'silent' });
+    const [error] = document.errors;
+    if (error !== undefined) return { type: null, problem: error.message.split('\n')[0] ?? '' };
+    const fields: unknown = document.toJS({ maxAliasCount: 100 });
+    if (typeof fields !== 'object' || fields === null) return NO_FRONT_MATTER;
+    const written = ['type', 'task_type', 'category']
+      .map((key) => new Map<string, unknown>(Object.entries(fields)).get(key))
+      .filter((value) => typeof value === 'string');
+    return { type: written.length === 0 ? null : written.join(' '), problem: null };
+  } catch {
+    return { type: null, problem: 'it cannot be read' };
+  }
+}
+
+function factsOf(
+  file: VaultFile,
+  place: VaultPlace,
+  notes: readonly string[],
+  here: Here,
+): FileFacts {
+  const ownId = taskIdOfFile(file.name);
+  const rescueId = rescueIdOf(ownId);
+  const rescue = taskOf(rescueId, file, place, here);
+  const record = readRescueRecord(place.stateDir, rescueId);
+  const hasFailed = rescue !== null && place.saysSomething(rescue.standing, rescue.exitReason);
+  const counted = hasFailed ? withFailed(record, rescue.startedAt) : record;
+  return {
+    file,
+    ownId,
+    own: taskOf(ownId, file, place, here),
+    rescueId,
+    rescue,
+    isOurs: record.is_ours,
+    failedRescues: counted.failed.length,
+    ownNote: notes.find((name) => isNoteOf(ownId, name)) ?? null,
+  };
+}
+
+/** The longest id a task may have. */
+const LONGEST_ID = 128;
+
+function rescueIdOf(ownId: string): string {
+  const prefix = 'stuck_';
+  // The end tells more: there stand the digits by which like names are told apart.
+  return `${prefix}${ownId.slice(-(LONGEST_ID - prefix.length))}`;
+}
+
+function taskOf(
+  taskId: string,
+  file: VaultFile,
+  { vault, stateDir }: VaultPlace,
+  here: Here,
+): FileTask | null {
+  const isStarting = liveClaim(stateDir, taskId, here) !== null;
+  const entry = findTaskEntry(stateDir, taskId);
+  if (entry === null) return isStarting ? { ...UNKNOWN, standing: 'live' } : null;
+  const { found, archived } = entry;
+  if (found.kind !== 'task') {
+    if (archived) return isStarting ? { ...UNKNOWN, standing: 'live' } : null;
+    const standing = isStarting ? 'live' : found.kind === 'too-new' ? 'newer ralph' : found.kind;
+    return { ...UNKNOWN, standing };
+  }
+  const { state } = found;
+  const task = fileTask(state, vault, here);
+  if (isStarting) return { ...task, standing: 'live' };
+  // A task of another file, by the same name.
+  if (state.task_file !== null && path.basename(state.task_file) !== file.name) return null;
+  // In the history only what is completed tells of the file as it is now.
+  if (archived && state.status !== 'completed') return null;
+  return state.status === 'completed' && state.task_file === null ? null : task;
+}
+
+const UNKNOWN: FileTask = {
+  standing: 'unreadable',
+  exitReason: null,
+  startedAt: '',
+  finishedAt: null,
+  isKeptByProgram: false,
+  approval: null,
+};
+
+function fileTask(state: TaskState, vault: string, here: Here): FileTask {
+  const { approval } = state;
+  return {
+    standing: hasLiveDriver(state, here) ? 'live' : shownState(state, here),
+    exitReason: state.exit_reason,
+    startedAt: state.started_at,
+    finishedAt: state.finished_at,
+    isKeptByProgram: state.kept_by === 'library',
+    approval:
+      approval === null
+        ? null
+        : {
+            file: approval.file,
+            expiresAt: approval.expires_at,
+            isAnswered: [APPROVED, REJECTED].some(
+              (folder) => lstatSync(path.join(vault, folder, approval.file), QUIETLY) !== undefined,
+            ),
+          },
+  };
+}
+
+function noteNames(vault: string): readonly string[] {
+  try {
+    return readdirSync(path.join(vault, 'Needs_Action')).filter((name) =>
+      name.startsWith('RALPH_'),
+    );
+  } catch {
+    return [];
+  }
+}
+
+const RUN_NOTE =
+  /^RALPH_(?:EXHAUSTED|FAILED|TIMEOUT|STALLED|BUDGET|LIMITED)_(.+)_\d{8}T\d{6}Z\.md$/;
+
+function isNoteOf(taskId: string, name: string): boolean {
+  return RUN_NOTE.exec(name)?.[1] === taskId;
+}

@@ -1,0 +1,33 @@
+// The package's face: what programs import. What is not exported here may change at any time.
+
+export type { RalphEvent } from './core/events.ts';
+export type { Status, TaskState } from './core/task-state.ts';
+export {
+  ApprovalPendingError,
+  InvalidPromptError,
+  InvalidStateError,
+  MaxIterationsExceededError,
+  MaxIterationsExceededError as MaxIterationsError,
+  StateCorruptedError,
+  StateTooNewError,
+  TaskAlreadyActiveError,
+  type TaskErrorJson,
+  TaskNotFoundError,
+  TimeoutError,
+  UsageError,
+} from './errors.ts';
+export {
+  type CountedTask,
+  type EndedTask,
+  RalphService,
+  type StartedTask,
+} from './service/ralph-service.ts';
+export { type RunTaskOptions, type RunTaskResult, runTask } from './service/run-task.ts';
+export type { RalphServiceOptions } from './service/service-options.ts';
+export type {
+  CompleteTaskOptions,
+  CompletionStrategy,
+  IterationReport,
+  ProgressUpdate,
+  StartTaskOptions,
+} from './service/task-options.ts';

@@ -1,0 +1,209 @@
+import type { FileAction, FileFacts, FileOutcome } from '../core/vault-work.ts';
+import { messageOf } from '../errors.ts';
+import { decide, MAX_RESCUES, type Rules } from './decide.ts';
+import { verdictOf } from './endings.ts';
+import type { TaskEnd, TaskRequest, VaultPorts } from './ports.ts';
+
+export interface PassOptions {
+  readonly stuckAfterMs: number;
+  /** Also starts what lies in `Needs_Action`. */
+  readonly startNew: boolean;
+  /** How many tasks run at a time. */
+  readonly concurrency: number;
+}
+
+/** What kept files from being worked on, whichever they were. */
+export interface CommonCause {
+  readonly status: string;
+  readonly exitReason: string;
+  readonly exitCode: number;
+}
+
+export interface PassEnd {
+  /** Null where the pass could do its work. */
+  readonly cause: CommonCause | null;
+  /** Files with which something went wrong that is not theirs. */
+  readonly problems: number;
+}
+
+type RanTask = Extract<TaskEnd, { kind: 'ended' }>;
+
+/**
+ * Looks at every file once and does with it what `decide` says. A cause that is common to all ends the
+ * pass: what runs beside runs to its end, and nothing more is begun. Rejects only where the folders
+ * cannot be read.
+ */
+export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
+  const queue = inOrder(await ports.vault.list({ withNew: options.startNew }));
+  let cause: CommonCause | null = null;
+  let problems = 0;
+  let worked = 0;
+  const onRan = ({ status, exitReason, exitCode }: RanTask): void => {
+    const verdict = verdictOf(status, exitReason);
+    if (verdict === 'common') cause ??= { status, exitReason, exitCode };
+    else if (verdict !== 'interrupted') worked += 1;
+  };
+  const worker = async (): Promise<void> => {
+    for (let facts = queue.shift(); facts !== undefined; facts = queue.shift()) {
+      if (cause !== null || ports.stops.signal.aborted) return;
+      const outcome = await handle(facts, ports, options, onRan).catch(
+        (error: unknown): FileOutcome => ({ kind: 'problem', message: messageOf(error) }),
+      );
+      if (outcome.kind === 'problem') problems += 1;
+      ports.tell(facts.file, outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: options.concurrency }, worker));
+  await keepBlockedNote(ports, cause, worked);
+  return { cause, problems };
+}
+
+async function keepBlockedNote(
+  { notes }: VaultPorts,
+  cause: CommonCause | null,
+  worked: number,
+): Promise<void> {
+  if (cause !== null) {
+    const { status, exitReason } = cause;
+    await notes.leave({ kind: 'blocked', taskId: 'rescue', status, exitReason });
+  } else if (worked > 0) await notes.clearBlocked();
+}
+
+/**
+ * What is stuck before what is new, the oldest of that first. A file whose request the service refused
+ * goes last: if it is the file's fault, the others had their turn.
+ */
+function inOrder(all: readonly FileFacts[]): FileFacts[] {
+  const rank = ({ file, own, rescue }: FileFacts): number => {
+    const isRefused = [own, rescue].some((task) => task?.exitReason === 'failed:refused-request');
+    return isRefused ? 2 : file.folder === 'In_Progress' ? 0 : 1;
+  };
+  return all.toSorted(
+    (one, other) =>
+      rank(one) - rank(other) ||
+      (one.file.folder === 'Needs_Action'
+        ? Date.parse(one.file.touchedAt) - Date.parse(other.file.touchedAt)
+        : 0) ||
+      (one.file.name < other.file.name ? -1 : 1),
+  );
+}
+
+/** One file in the hand of a pass. */
+interface Held {
+  readonly facts: FileFacts;
+  readonly ports: VaultPorts;
+  readonly onRan: (end: RanTask) => void;
+}
+
+/**
+ * What is seen from afar may be over by the time it is acted on: another pass has rescued the file,
+ * and moved it. So it is held, looked at again, and decided anew.
+ */
+async function handle(
+  seen: FileFacts,
+  ports: VaultPorts,
+  { stuckAfterMs }: PassOptions,
+  onRan: Held['onRan'],
+): Promise<FileOutcome> {
+  const rules = (): Rules => ({ now: ports.clock.now(), stuckAfterMs });
+  const first = decide(seen, rules());
+  if (first.kind === 'leave') return { kind: 'left', action: first };
+  const hold = await ports.vault.hold(seen.ownId);
+  if (hold === null) return left('taken');
+  try {
+    const facts = await ports.vault.look(seen.file);
+    if (facts === null) return left('gone');
+    return await act(decide(facts, rules()), { facts, ports, onRan });
+  } finally {
+    hold.release();
+  }
+}
+
+async function act(action: FileAction, held: Held): Promise<FileOutcome> {
+  const { facts, ports } = held;
+  const { file, ownId, rescueId } = facts;
+  const path = `${file.folder}/${file.name}`;
+  switch (action.kind) {
+    case 'leave':
+      return { kind: 'left', action };
+    case 'finish': {
+      const movedTo = await ports.vault.move(file, 'done');
+      await ports.books.close(rescueId);
+      return { kind: 'finished', movedTo };
+    }
+    case 'to-human': {
+      const { why, detail } = action;
+      const note = await ports.notes.leave({
+        kind: 'for-human',
+        taskId: ownId,
+        file: path,
+        why,
+        detail,
+      });
+      return { kind: 'for-human', why, note };
+    }
+    case 'needs-approval':
+      return action;
+    case 'overdue-approval': {
+      const { request, overdueMs } = action;
+      await ports.notes.leave({ kind: 'overdue', taskId: ownId, file: path, request });
+      return { kind: 'approval-overdue', request, overdueMs };
+    }
+    case 'quarantine':
+      return quarantine(held, action.failedRescues);
+    case 'resume':
+      // Whoever goes on with a task may do so again where it is cut short.
+      if (action.taskId === ownId) await ports.books.adopt(rescueId);
+      return run('resume', { kind: 'resume', taskId: action.taskId }, held);
+    case 'rescue':
+      await countBefore(held);
+      return run('rescue', { ...action, file }, held);
+    case 'start-new':
+      await ports.books.adopt(rescueId);
+      return run('start-new', { kind: 'new', taskId: action.taskId, file }, held);
+  }
+}
+
+/** A rescue begins afresh and its state is put away: one that nobody has counted is counted first. */
+async function countBefore({ facts, ports }: Held): Promise<void> {
+  const { rescue, rescueId } = facts;
+  if (rescue !== null && verdictOf(rescue.standing, rescue.exitReason) === 'failed') {
+    await ports.books.countFailed(rescueId, rescue.startedAt);
+  }
+}
+
+async function run(
+  how: 'rescue' | 'resume' | 'start-new',
+  request: TaskRequest,
+  held: Held,
+): Promise<FileOutcome> {
+  const { facts, ports, onRan } = held;
+  const { file, rescueId } = facts;
+  const end = await ports.runTask(request);
+  if (end.kind === 'taken') return left('taken');
+  onRan(end);
+  const verdict = verdictOf(end.status, end.exitReason);
+  const isRescue = request.taskId === rescueId;
+  let failedRescues: number | null = null;
+  if (verdict === 'failed' && isRescue) {
+    failedRescues = await ports.books.countFailed(rescueId, end.startedAt);
+    const isThere = (await ports.vault.look(file)) !== null;
+    if (isThere && failedRescues >= MAX_RESCUES) return quarantine(held, failedRescues);
+  }
+  if (verdict === 'done') await ports.books.close(rescueId);
+  if (verdict === 'common' && end.note !== null) await ports.notes.takeBack(end.note);
+  const { status, exitReason } = end;
+  return { kind: 'ran', how, taskId: request.taskId, status, exitReason, failedRescues };
+}
+
+async function quarantine({ facts, ports }: Held, failedRescues: number): Promise<FileOutcome> {
+  const { file, rescueId } = facts;
+  const movedTo = await ports.vault.move(file, 'quarantine');
+  await ports.books.close(rescueId);
+  await ports.notes.leave({ kind: 'quarantined', taskId: rescueId, file: movedTo, failedRescues });
+  return { kind: 'quarantined', movedTo, failedRescues };
+}
+
+function left(reason: 'taken' | 'gone'): FileOutcome {
+  return { kind: 'left', action: { kind: 'leave', reason, detail: '' } };
+}

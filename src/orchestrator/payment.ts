@@ -1,0 +1,22 @@
+import { isPayment } from '../core/task-type.ts';
+import type { VaultFile } from '../core/vault-work.ts';
+
+/**
+ * Whether a file is about a payment by its name, its type, or a line of its text that says its type.
+ * One too many goes to a human rather than one too few.
+ */
+export function isPaymentFile({ name, frontMatter, text }: VaultFile): boolean {
+  const words = name.replace(/\.[^.]*$/, '').replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2');
+  return [words, frontMatter.type ?? '', ...typeLines(text ?? '')].some((each) =>
+    isPayment(each.replace(/[^\p{L}\p{N}]+/gu, ' ')),
+  );
+}
+
+/** `type: payment`, `**Task type:** payment`, `- category: payments`. */
+function typeLines(text: string): readonly string[] {
+  return [
+    ...text.matchAll(
+      /^[\s>*_#-]{0,20}(?:task[ _-]?)?(?:type|category|action|kind)["'*_ \t]{0,8}[:=](.{0,200})$/gim,
+    ),
+  ].map(([, value = '']) => value);
+}

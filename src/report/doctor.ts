@@ -1,0 +1,218 @@
+import { formatBytes } from './bytes.ts';
+import type { AgentFacts, DoctorFacts, FolderFacts } from './doctor-facts.ts';
+
+/** One thing that was looked at; a `problem` would make a run fail. */
+export interface Finding {
+  readonly kind: 'ok' | 'warning' | 'problem';
+  readonly says: string;
+  /** What to do; null where there is nothing to be done, or it stands in the sentence. */
+  readonly remedy: string | null;
+}
+
+/** Judges what was found out, in the order in which a run would come upon it. */
+export function findings(facts: DoctorFacts): readonly Finding[] {
+  return [
+    ...settingsFindings(facts),
+    ...agentFindings(facts.agent),
+    ...(facts.agent.login === null ? [] : [loginFinding(facts.agent.login)]),
+    ...folderFindings(facts),
+    ...spaceFindings(facts),
+    gitFinding(facts),
+    ...hookFindings(facts),
+    ...stateFindings(facts),
+  ];
+}
+
+function ok(says: string): Finding {
+  return { kind: 'ok', says, remedy: null };
+}
+
+function settingsFindings({ problems, notices }: DoctorFacts): readonly Finding[] {
+  const found: Finding[] = problems.map((says) => ({ kind: 'problem', says, remedy: null }));
+  if (problems.length === 0) found.push(ok('settings: flags, variables and configuration agree'));
+  return [...found, ...notices.map((says) => ({ kind: 'warning' as const, says, remedy: null }))];
+}
+
+function agentFindings({ kind, place, version, isRefusedAsRoot }: AgentFacts): readonly Finding[] {
+  const found: Finding[] = [];
+  if ('missing' in place) {
+    const remedy =
+      kind === 'claude'
+        ? 'install Claude Code (npm install -g @anthropic-ai/claude-code), or name the program with --claude-bin PATH'
+        : 'correct --agent-command, or add the folder of the program to PATH';
+    found.push({ kind: 'problem', says: `agent: ${place.missing}`, remedy });
+  } else if (version !== null && 'failed' in version) {
+    found.push({
+      kind: 'problem',
+      says: `agent: ${place.file} does not answer to --version: ${version.failed}`,
+      remedy: `try ${place.file} --version by hand; install it anew if that fails too`,
+    });
+  } else {
+    found.push(ok(`agent: ${place.file}${version === null ? '' : `, ${version.version}`}`));
+  }
+  if (isRefusedAsRoot) {
+    found.push({
+      kind: 'problem',
+      says: 'agent: claude refuses --dangerously-skip-permissions for root',
+      remedy: 'run as another user, or set IS_SANDBOX=1 in a container made for this',
+    });
+  }
+  return found;
+}
+
+const LOG_IN =
+  'start claude once and log in (/login), make a token with claude setup-token for CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY';
+
+function loginFinding({ found, isConclusive }: NonNullable<AgentFacts['login']>): Finding {
+  if (found.length > 0) return ok(`login: ${found.join(', ')} (not tried: nothing was sent)`);
+  return isConclusive
+    ? { kind: 'problem', says: 'login: no sign that claude is logged in', remedy: LOG_IN }
+    : {
+        kind: 'warning',
+        says: 'login: cannot be told, since the keychain would hold it',
+        remedy: `if a run says that claude is not logged in: ${LOG_IN}`,
+      };
+}
+
+function folderFindings(facts: DoctorFacts): readonly Finding[] {
+  const { vault, vaultProbe, stateDir, stateProbe, strayFolders } = facts;
+  const states =
+    stateProbe.kind === 'not-writable' && vaultProbe.kind !== 'not-writable'
+      ? [folderFinding('state folder', stateDir, stateProbe, '--state-dir DIR')]
+      : [];
+  return [
+    folderFinding('vault', vault, vaultProbe, '--vault DIR'),
+    ...states,
+    ...strayFolders.map((folder) => ({
+      kind: 'warning' as const,
+      says: `vault: ${folder} is a link that leads out of it; nothing is written through it`,
+      remedy: 'put a folder in its place',
+    })),
+  ];
+}
+
+function folderFinding(what: string, folder: string, probe: FolderFacts, flag: string): Finding {
+  switch (probe.kind) {
+    case 'writable':
+      return ok(`${what}: ${folder} can be written`);
+    case 'to-be-made':
+      return ok(`${what}: ${folder} is not there yet and can be made`);
+    case 'not-writable':
+      return {
+        kind: 'problem',
+        says: `${what}: nothing can be written to ${folder}: ${probe.why}`,
+        remedy: `correct its owner or mode, or name another one with ${flag}`,
+      };
+  }
+}
+
+const MB = 1024 * 1024;
+/** A log alone may grow to as much. */
+const AMPLE_BYTES = 1024 * MB;
+const SCANT_BYTES = 50 * MB;
+
+function spaceFindings({ freeBytes, stateDir }: DoctorFacts): readonly Finding[] {
+  if (freeBytes === null) return [];
+  const says = `disk: ${formatBytes(freeBytes)} free where ${stateDir} lies`;
+  if (freeBytes >= AMPLE_BYTES) return [ok(says)];
+  return [
+    {
+      kind: freeBytes < SCANT_BYTES ? 'problem' : 'warning',
+      says,
+      remedy: 'make room (ralph prune clears the history), or lower --log-limit',
+    },
+  ];
+}
+
+function gitFinding({ git, cwd }: DoctorFacts): Finding {
+  switch (git) {
+    case 'work-tree':
+      return ok(`git: ${cwd} is a work tree, so that progress is seen`);
+    case 'no-work-tree':
+      return {
+        kind: 'warning',
+        says: `git: ${cwd} is no work tree: commits and changed files do not count as progress`,
+        remedy: 'git init there, or have the agent report its progress',
+      };
+    case 'refused':
+      return {
+        kind: 'warning',
+        says: `git: there is a repository above ${cwd} that git does not open`,
+        remedy: 'git status there says why (often: git config --global --add safe.directory DIR)',
+      };
+    case 'no-git':
+      return {
+        kind: 'warning',
+        says: 'git: not found on PATH: progress is seen by other signs only',
+        remedy: 'install git',
+      };
+  }
+}
+
+function hookFindings({ otherLoops, agent }: DoctorFacts): readonly Finding[] {
+  if (otherLoops.length === 0) {
+    return agent.kind === 'claude' ? [ok('hooks: no other loop would take over claude')] : [];
+  }
+  return otherLoops.map((says) => ({ kind: 'warning', says: `hooks: ${says}`, remedy: null }));
+}
+
+const BROKEN = {
+  corrupt: {
+    says: 'is no state',
+    remedy: (id: string) =>
+      `ralph run --task-id ${id} keeps it aside and starts afresh; or restore it from a backup`,
+  },
+  'too-new': {
+    says: 'was written by a newer ralph',
+    remedy: () => 'use that one for this task',
+  },
+  unreadable: {
+    says: 'cannot be read',
+    remedy: () => 'correct its owner or mode',
+  },
+} as const;
+
+function stateFindings(facts: DoctorFacts): readonly Finding[] {
+  const { staleLocks, interrupted, broken, statesUnreadable, stateDir } = facts;
+  if (statesUnreadable !== null) {
+    return [{ kind: 'problem', says: `states: ${statesUnreadable}`, remedy: null }];
+  }
+  const found: Finding[] = [
+    ...broken.map(({ taskId, stateFile, how }) => ({
+      kind: 'warning' as const,
+      says: `states: ${stateFile} ${BROKEN[how].says}`,
+      remedy: BROKEN[how].remedy(taskId),
+    })),
+    ...interrupted.map((taskId) => ({
+      kind: 'warning' as const,
+      says: `states: ${taskId} was interrupted: it says it runs, and its driver is dead`,
+      remedy: `ralph resume ${taskId}`,
+    })),
+    ...staleLocks.map((taskId) => ({
+      kind: 'warning' as const,
+      says: `locks: ${taskId} is locked by a driver that is dead`,
+      remedy: `the next run or resume of it takes over; or remove ${stateDir}/locks/${taskId}`,
+    })),
+  ];
+  return found.length > 0 ? found : [ok('states: no corrupt state, no stale lock')];
+}
+
+/** All findings with their remedies, and the sum. */
+export function renderFindings(all: readonly Finding[]): string {
+  const lines = all.map(({ kind, says, remedy }) => {
+    const line = `${kind.padEnd(8)} ${says.replace(/\.$/, '')}\n`;
+    return remedy === null ? line : `${line}         -> ${remedy}\n`;
+  });
+  return `${lines.join('')}\n${summary(all)}\n`;
+}
+
+function summary(all: readonly Finding[]): string {
+  const count = (kind: Finding['kind'], noun: string): string => {
+    const number = all.filter((finding) => finding.kind === kind).length;
+    return `${number} ${noun}${number === 1 ? '' : 's'}`;
+  };
+  const warnings = count('warning', 'warning');
+  return all.some(({ kind }) => kind === 'problem')
+    ? `A run would fail: ${count('problem', 'problem')}, ${warnings}.`
+    : `A run can start: no problem, ${warnings}.`;
+}

@@ -1,0 +1,94 @@
+import type { VaultNote } from '../core/vault-work.ts';
+import { type AgentName, remedyFor } from './messages.ts';
+import { WHY } from './vault-line.ts';
+
+/** What a note of a pass tells beyond its occasion. */
+interface NoteContext {
+  /** ISO instant. */
+  readonly created: string;
+  readonly agent: AgentName;
+  readonly stateDir: string;
+}
+
+/** The word in a note's file name: `RALPH_<reason>_<task_id>_<timestamp>.md`. */
+export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
+  'for-human': 'HUMAN',
+  overdue: 'OVERDUE',
+  quarantined: 'QUARANTINED',
+  blocked: 'BLOCKED',
+};
+
+/** The Markdown text of a note that a pass leaves for a human. */
+export function renderVaultNote(note: VaultNote, context: NoteContext): string {
+  const { title, reason, body } = contentOf(note, context);
+  const fields: readonly (readonly [string, string])[] = [
+    ['type', `ralph_${NOTE_REASONS[note.kind].toLowerCase()}`],
+    ['task_id', note.taskId],
+    ['reason', reason],
+    ...('file' in note ? [['file', note.file] as const] : []),
+    ['created', context.created],
+    ['state_dir', context.stateDir],
+  ];
+  // A JSON string is a YAML string, whatever it holds.
+  const lines = fields.map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  return [`---\n${lines.join('\n')}\n---`, `# ${title}`, ...body].join('\n\n').concat('\n');
+}
+
+interface NoteContent {
+  readonly title: string;
+  readonly reason: string;
+  readonly body: readonly string[];
+}
+
+function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
+  switch (note.kind) {
+    case 'for-human':
+      return {
+        title: `For a human: ${inline(note.file)}`,
+        reason: note.why,
+        body: [
+          `ralph does not work on this file: ${WHY[note.why]}${note.detail === '' ? '' : ` (${inline(note.detail)})`}.`,
+          'Do what it asks for yourself, and move it to `Done`; or put right what keeps it from being a task. This note may be deleted.',
+        ],
+      };
+    case 'overdue':
+      return {
+        title: `An approval is overdue: ${inline(note.file)}`,
+        reason: 'approval-overdue',
+        body: [
+          `The work on this file waits for an answer to ${inline(note.request)}.`,
+          'Move the request from `Pending_Approval` to `Approved` or to `Rejected`; the next pass goes on from there.',
+        ],
+      };
+    case 'quarantined':
+      return {
+        title: `Put away: ${inline(note.file)}`,
+        reason: 'failed-rescues',
+        body: [
+          `${note.failedRescues} rescues of this file have failed, so it was moved to \`Quarantine\`. \`ralph logs ${note.taskId}\` shows what the last one did.`,
+          'Mend the file, and move it back to `In_Progress` or `Needs_Action` to have it tried again.',
+        ],
+      };
+    case 'blocked':
+      return blocked(note, agent);
+  }
+}
+
+function blocked(note: Extract<VaultNote, { kind: 'blocked' }>, agent: AgentName): NoteContent {
+  const remedy = remedyFor(note.exitReason, agent);
+  const isLimit = note.status === 'usage_limited';
+  return {
+    title: 'No file of the vault can be worked on',
+    reason: note.exitReason,
+    body: [
+      `The last pass ended with: ${note.status.replaceAll('_', ' ')} (${inline(note.exitReason)}). It would meet every file, so no file was counted as failed.`,
+      isLimit
+        ? 'It passes by itself; the next pass tries again.'
+        : `What to do: ${remedy ?? 'read the logs of the last task'}. The next pass then goes on.`,
+    ],
+  };
+}
+
+function inline(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#]/g, '\\$&');
+}

@@ -1,0 +1,64 @@
+import { awaitAnswer, placeRequest } from '../compose/books.ts';
+import { oneLine } from '../core/material.ts';
+import { type Approval, laterBy, type TaskState } from '../core/task-state.ts';
+import { ApprovalPendingError } from '../errors.ts';
+import { renderRequest } from '../report/approval-request.ts';
+
+/** For people only: a request of a task that no loop drives does not end by itself. */
+const EXPIRES_MS = 24 * 3_600_000;
+
+/** What a task asks a person for, and where the task's files lie. */
+export interface BookRequest {
+  readonly task: TaskState;
+  readonly approvalId: string;
+  /** What is to be allowed, in words. */
+  readonly what: string;
+  readonly logDir: string;
+}
+
+/** Asks as the loop does, in `Pending_Approval`; a request of that name that is there already stays. */
+export async function askApproval(
+  { task, approvalId, what, logDir }: BookRequest,
+  vault: string,
+  at: string,
+): Promise<Approval> {
+  const approval: Approval = {
+    id: approvalId,
+    what: oneLine(what, 1_000),
+    file: `APPROVAL_${task.task_id}_${approvalId}.md`,
+    by_agent: false,
+    requested_at: at,
+    expires_at: laterBy(at, EXPIRES_MS),
+    there_before: null,
+    decision: null,
+    answered_at: null,
+    answer_file: null,
+    reason: null,
+  };
+  const asked = oneLine(task.task_prompt, 300);
+  const text = renderRequest({ taskId: task.task_id, approval, asked, logDir });
+  return { ...approval, there_before: await placeRequest(vault, approval, text) };
+}
+
+/**
+ * Where the approval lies that lets a paused task go on; null for a task of another tool, which names
+ * no request that could be answered here. Rejects with `ApprovalPendingError` where there is none.
+ */
+export async function grantedApproval(task: TaskState, vault: string): Promise<string | null> {
+  const { task_id, approval } = task;
+  if (approval === null) return null;
+  const signal = new AbortController().signal;
+  const answer = await awaitAnswer(vault, approval, { patiently: false, signal });
+  switch (answer.kind) {
+    case 'approved':
+      return answer.file;
+    case 'rejected': {
+      const reason = answer.reason === null ? '' : ` (${oneLine(answer.reason, 200)})`;
+      throw new ApprovalPendingError(task_id, `it was rejected${reason}: end it with failTask`);
+    }
+    case 'none': {
+      const whatToDo = `move Pending_Approval/${approval.file} in ${vault} to Approved`;
+      throw new ApprovalPendingError(task_id, whatToDo);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import path from 'node:path';
+import { leadsOut, writeNote } from '../compose/books.ts';
+import type { Ending } from '../core/machine.ts';
+import { withoutControls } from '../core/material.ts';
+import type { TaskState } from '../core/task-state.ts';
+import { renderNote } from '../report/note.ts';
+import { resumeCommand } from '../report/resume-command.ts';
+import type { ServicePlace } from './service-options.ts';
+
+/** How a task that the library keeps has ended, and where it lies. */
+export interface EndedBookTask {
+  readonly task: TaskState;
+  readonly ending: Ending;
+  readonly stateFile: string;
+  readonly logDir: string;
+}
+
+/**
+ * Leaves the note for a human that such an ending leaves, as the loop would; resolves to its path, or
+ * null where the ending leaves none. Rejects where it cannot be written.
+ */
+export async function leaveNote(
+  { task, ending, stateFile, logDir }: EndedBookTask,
+  { vault, stateDir }: ServicePlace,
+  lastOutput: string | null,
+  at: string,
+): Promise<string | null> {
+  if (ending.note === null) return null;
+  const folder = path.join(vault, 'Needs_Action');
+  if (leadsOut(folder, vault)) throw new Error(`${folder} is a link that leads out of the vault.`);
+  const text = renderNote({
+    task,
+    ending,
+    agent: 'claude',
+    created: at,
+    stateFile,
+    logDir,
+    completion: completionInWords(task),
+    lastOutput: lastOutput === null ? null : withoutControls(lastOutput).slice(-8_000),
+    missing: [],
+    checkOutput: null,
+    again: resumeCommand({ taskId: task.task_id, vault, stateDir }, ending.status),
+  });
+  return writeNote({ folder, reason: ending.note, taskId: task.task_id, at, text });
+}
+
+function completionInWords({ completion_promise, watch_file, done_folder }: TaskState): string {
+  const ways = [
+    completion_promise === null ? [] : [`'<promise>${completion_promise}</promise>' is satisfied`],
+    watch_file === null ? [] : [`'${watch_file}' has been moved to '${done_folder}'`],
+  ].flat();
+  return ways.join(', or ') || 'whoever keeps it says so';
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { leadsOut, promptProblem, readTaskFile } from '../compose/books.ts';
+import { defaultTaskId } from '../core/task-id.ts';
+import { msBetween, type TaskState } from '../core/task-state.ts';
+import { InvalidPromptError, TaskNotFoundError, UsageError } from '../errors.ts';
+import { newBookTask } from './book-entries.ts';
+import type { ServicePlace } from './service-options.ts';
+import { type StartTaskOptions, taskSettings } from './task-options.ts';
+
+/** A task that is to be started, checked. */
+export interface NewTaskRequest {
+  readonly prompt: Uint8Array;
+  readonly task: TaskState;
+  /** Whether its id comes from the caller or from a file. */
+  readonly isNamed: boolean;
+}
+
+/** Reads what a task is started with. Throws what `startTask` rejects with for bad options. */
+export function readNewTask(
+  options: StartTaskOptions,
+  place: ServicePlace,
+  at: string,
+): NewTaskRequest {
+  const settings = taskSettings(options, place);
+  const { vault, stateDir, doneFolder } = place;
+  if (stateDir.startsWith(vault) && leadsOut(stateDir, vault)) {
+    throw new UsageError([
+      `${stateDir} is a link that leads out of the vault; remove it, or name another stateDir.`,
+    ]);
+  }
+  const source = readSource(options, place);
+  const named = settings.taskId ?? source.taskId;
+  const encoder = new TextEncoder();
+  const problem = promptProblem(encoder.encode(source.words));
+  if (problem !== null) throw new InvalidPromptError(named, problem);
+  const prompt = encoder.encode(source.prompt);
+  const task = newBookTask(
+    {
+      taskId: named ?? defaultTaskId(at, Math.random()),
+      prompt: source.words,
+      promptSha256: createHash('sha256').update(prompt).digest('hex'),
+      settings,
+      taskFile: source.file,
+      doneFolder,
+    },
+    at,
+  );
+  return { prompt, task, isNamed: named !== null };
+}
+
+interface PromptSource {
+  /** What was asked, in the caller's words. */
+  readonly words: string;
+  /** The same as an agent would be told. */
+  readonly prompt: string;
+  /** Absolute; null where the prompt was given as text. */
+  readonly file: string | null;
+  readonly taskId: string | null;
+}
+
+function readSource(options: StartTaskOptions, place: ServicePlace): PromptSource {
+  const { prompt = '', taskFile, taskId } = options;
+  if (taskFile === undefined) return { words: prompt, prompt, file: null, taskId: null };
+  const source = readTaskFile(taskFile, place.vault);
+  if (source === null) {
+    const sentence = `there is no task file ${taskFile}; it is looked up in ${place.vault}.`;
+    throw new TaskNotFoundError(taskId ?? taskFile, place.stateDir, sentence);
+  }
+  if ('problem' in source) throw new UsageError([`The task file ${taskFile} ${source.problem}.`]);
+  return { ...source, words: source.body };
+}
+
+/** A new task's settings in the form of a run's, so that the command can go on with it. */
+export function settingsJson(task: TaskState, startDir: string): string {
+  const source = 'the library';
+  const { watch_file, done_folder } = task;
+  const values = {
+    promise: task.completion_promise,
+    ...(watch_file === null ? {} : { watch_file, done_folder }),
+    max_iterations: task.max_iterations,
+    timeout: msBetween(task.started_at, task.timeout_at),
+  };
+  const settings = Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, { value, source, from: 'flag' }]),
+  );
+  const stored = { settings, task_type: task.task_type, passthrough: [], start_dir: startDir };
+  return `${JSON.stringify(stored, null, 2)}\n`;
+}

@@ -1,0 +1,309 @@
+import { openTaskBooks, type TaskBooks } from '../compose/books.ts';
+import { writeDuration } from '../core/duration.ts';
+import { type EventBody, type RalphEvent, stamped } from '../core/events.ts';
+import { oneLine, withoutControls } from '../core/material.ts';
+import { maskSecrets } from '../core/secrets.ts';
+import { type Evidence, msBetween, type TaskState } from '../core/task-state.ts';
+import { InvalidStateError, MaxIterationsExceededError, TimeoutError } from '../errors.ts';
+import { askApproval, grantedApproval } from './book-approval.ts';
+import {
+  type BookEnd,
+  ended,
+  isOpen,
+  isOver,
+  paused,
+  resumed,
+  startOfIteration,
+  withCounts,
+  withProgress,
+  withReport,
+} from './book-entries.ts';
+import { endingEvent } from './book-events.ts';
+import { leaveNote } from './book-note.ts';
+import { readNewTask, settingsJson } from './new-task.ts';
+import { type RalphServiceOptions, type ServicePlace, servicePlace } from './service-options.ts';
+import { type TaskLookup, taskLookup } from './task-lookup.ts';
+import {
+  type CompleteTaskOptions,
+  checkApprovalId,
+  checkCounts,
+  checkProgress,
+  checkReport,
+  type IterationReport,
+  type ProgressUpdate,
+  type StartTaskOptions,
+} from './task-options.ts';
+
+/** A task that has just been started, and where its state lies. */
+export type StartedTask = TaskState & { readonly state_file: string };
+
+/** A task after an iteration was counted. */
+export type CountedTask = TaskState & {
+  readonly iteration: number;
+  /** False once it is complete, or its iterations or its time are used up. */
+  readonly should_continue: boolean;
+};
+
+/** A task that has ended without being complete, and what to tell people. */
+export type EndedTask = TaskState & { readonly message: string };
+
+/**
+ * Keeps the books of tasks that the calling program works on itself: it starts no agent, and no task
+ * of its own has a driver. States, events and notes are those of the command, so `ralph status` shows
+ * these tasks beside the others. Calls on one service follow one another in the order they are made.
+ *
+ * Every method that names a task rejects with `TaskNotFoundError` for an unknown id (`getTaskState`
+ * resolves to null), with `StateCorruptedError` for a state that cannot be read, with
+ * `InvalidStateError` where the task does not stand as it should, with `TaskAlreadyActiveError` where
+ * a live loop has it, and with the system's error where a file can neither be read nor written.
+ */
+export class RalphService {
+  readonly #place: ServicePlace;
+  readonly #books: TaskBooks;
+  readonly #lookup: TaskLookup;
+  readonly #now: () => Date;
+  readonly #onEvent: (event: RalphEvent) => void;
+  /** One entry after the other. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  /** Throws a `UsageError` where an option or a variable has no meaning. */
+  constructor(options: RalphServiceOptions = {}) {
+    this.#place = servicePlace(options);
+    this.#books = openTaskBooks(this.#place);
+    this.#lookup = taskLookup(this.#books, this.#place.stateDir);
+    this.#now = options.now ?? (() => new Date());
+    this.#onEvent = options.onEvent ?? (() => undefined);
+  }
+
+  /**
+   * Starts a task: `running` from a prompt, `pending` from a task file until its first iteration.
+   * Rejects with `InvalidPromptError` for an empty prompt or one over 1 MB; with `TaskNotFoundError`
+   * where there is no such task file; with `TaskAlreadyActiveError` where this task is open, or, for a
+   * prompt without a `taskId`, where another task of the library runs and has time left.
+   */
+  startTask(options: StartTaskOptions): Promise<StartedTask> {
+    return this.#inTurn(async () => {
+      const at = this.#at();
+      const { prompt, task, isNamed } = readNewTask(options, this.#place, at);
+      this.#lookup.refuseOpen(task.task_id, at);
+      if (!isNamed) await this.#lookup.refuseSecond(at);
+      await this.#books.create(task, { prompt, settings: settingsJson(task, this.#place.vault) });
+      const { paths } = this.#books.find(task.task_id);
+      this.#tell(task, {
+        event: 'task_started',
+        prompt: oneLine(task.task_prompt, 500),
+        max_iterations: task.max_iterations,
+      });
+      return { ...task, state_file: paths.stateFile };
+    });
+  }
+
+  /**
+   * How a task stands, of whoever's it is and in the history too; null if there is none. One that is
+   * at work and has no time left is shown as `timeout`: nothing is changed by looking.
+   */
+  getTaskState(taskId: string): Promise<TaskState | null> {
+    return this.#inTurn(async () => {
+      const task = this.#lookup.read(taskId);
+      const isLate = task?.kept_by === 'library' && isOver(task, this.#at());
+      return task !== null && isLate ? { ...task, status: 'timeout' } : task;
+    });
+  }
+
+  /**
+   * Whether a task is complete: it was completed, its file has come to the done folder, or the last
+   * context that was handed on states its promise. Nothing is changed; `completeTask` is for that.
+   */
+  checkTaskComplete(taskId: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const task = this.#lookup.known(taskId);
+      if (!isOpen(task)) return task.status === 'completed';
+      return (await this.#evidence(task)) !== null;
+    });
+  }
+
+  /**
+   * Counts an iteration. Rejects with `MaxIterationsExceededError` where none is left, and with
+   * `TimeoutError` for one that began after the time for the whole task.
+   */
+  incrementIteration(taskId: string, report: IterationReport): Promise<CountedTask> {
+    return this.#inTurn(async () => {
+      checkReport(report);
+      const at = this.#at();
+      const task = this.#lookup.atWork(taskId, 'only a task at work has iterations');
+      if (task.current_iteration >= task.max_iterations) {
+        throw new MaxIterationsExceededError(taskId, task.max_iterations);
+      }
+      if (msBetween(startOfIteration(task, report, at), task.timeout_at) <= 0) {
+        throw new TimeoutError(taskId, task.timeout_at);
+      }
+      const counted = withReport(task, report, at);
+      if ('context' in report) await this.#books.saveContext(taskId, report.context);
+      await this.#books.save(counted);
+      const { current_iteration: iteration, max_iterations } = counted;
+      this.#tell(counted, taskIterated(counted));
+      const isLast = iteration >= max_iterations || isOver(counted, at);
+      const should_continue = !isLast && (await this.#evidence(counted)) === null;
+      return { ...counted, iteration, should_continue };
+    });
+  }
+
+  /** Writes down how far a task is. */
+  updateProgress(taskId: string, update: ProgressUpdate): Promise<TaskState> {
+    return this.#inTurn(async () => {
+      checkProgress(update);
+      const task = this.#lookup.atWork(taskId, 'only a task at work makes progress');
+      const moved = withProgress(task, update, this.#at());
+      await this.#books.save(moved);
+      return moved;
+    });
+  }
+
+  /**
+   * Holds a task until a person has answered: a request is written to `Pending_Approval`, which says
+   * `what` is to be allowed. The time for the whole task stands still meanwhile.
+   */
+  pauseTask(taskId: string, approvalId: string, what = approvalId): Promise<TaskState> {
+    return this.#inTurn(async () => {
+      checkApprovalId(approvalId);
+      const at = this.#at();
+      const task = this.#lookup.atWork(taskId, 'only a task at work can be paused');
+      const logDir = this.#books.find(taskId).paths.folder;
+      const request = { task, approvalId, what, logDir };
+      const held = paused(task, await askApproval(request, this.#place.vault, at), at);
+      await this.#books.save(held);
+      const { id: approval_id, file } = held.approval;
+      const wanted = held.approval.what;
+      this.#tell(held, { event: 'task_paused', approval_id, what: wanted, file });
+      return held;
+    });
+  }
+
+  /**
+   * Goes on with a task that was paused. Rejects with `ApprovalPendingError` until its request stands
+   * in `Approved`; also where a person has rejected it.
+   */
+  resumeTask(taskId: string): Promise<TaskState> {
+    return this.#inTurn(async () => {
+      const task = this.#lookup.own(taskId);
+      if (task.status !== 'paused_awaiting_approval' && task.status !== 'paused') {
+        throw new InvalidStateError(taskId, task.status, 'only a paused task can be resumed');
+      }
+      const answerFile = await grantedApproval(task, this.#place.vault);
+      const goingOn = resumed(task, answerFile, this.#at());
+      await this.#books.save(goingOn);
+      this.#tell(goingOn, taskResumed(goingOn));
+      return goingOn;
+    });
+  }
+
+  /** Ends a task as complete, and moves it to the history. */
+  completeTask(taskId: string, options: CompleteTaskOptions = {}): Promise<TaskState> {
+    return this.#inTurn(async () => {
+      checkCounts(options);
+      const task = this.#lookup.openTask(taskId);
+      const evidence = await this.#evidence(task);
+      const exitReason = oneLine(options.exitReason ?? '', 200) || 'completed';
+      const how: BookEnd = { status: 'completed', exitReason, evidence };
+      return this.#end(withCounts(task, options), how);
+    });
+  }
+
+  /** Ends a task as failed, with a note for a human. */
+  failTask(taskId: string, errorMessage: string): Promise<TaskState> {
+    return this.#inTurn(async () => {
+      const error = oneLine(maskSecrets(errorMessage), 500);
+      return this.#end(this.#lookup.openTask(taskId), {
+        status: 'failed',
+        exitReason: 'failed:reported',
+        error,
+      });
+    });
+  }
+
+  /** Ends a task whose time is over, with a note for a human; done twice it changes nothing more. */
+  handleTimeout(taskId: string): Promise<EndedTask> {
+    return this.#inTurn(async () => {
+      const task = await this.#endOnce(taskId, { status: 'timeout', exitReason: 'timeout' });
+      const limit = writeDuration(Math.max(0, msBetween(task.started_at, task.timeout_at)));
+      const message = `The task was not complete after ${limit}; what it has done so far is kept.`;
+      return { ...task, message };
+    });
+  }
+
+  /** Ends a task whose iterations are used up, with a note for a human; done twice it changes nothing more. */
+  handleMaxIterations(taskId: string): Promise<EndedTask> {
+    return this.#inTurn(async () => {
+      const task = await this.#endOnce(taskId, {
+        status: 'max_iterations_reached',
+        exitReason: 'max_iterations',
+      });
+      const message = `The task was not complete after ${task.max_iterations} iterations; a person has to look at it.`;
+      return { ...task, message };
+    });
+  }
+
+  async #endOnce(taskId: string, how: BookEnd): Promise<TaskState> {
+    const task = this.#lookup.own(taskId);
+    return task.status === how.status ? task : this.#end(this.#lookup.openTask(taskId), how);
+  }
+
+  /** The state says so first, then the world is told. */
+  async #end(task: TaskState, how: BookEnd): Promise<TaskState> {
+    const at = this.#at();
+    const over = ended(task, how, at);
+    const taskId = task.task_id;
+    const lastOutput = await this.#books.context(taskId);
+    await this.#books.save(over.task);
+    const isComplete = how.status === 'completed';
+    const paths = isComplete ? await this.#books.archive(taskId) : this.#books.find(taskId).paths;
+    const whole = { ...over, stateFile: paths.stateFile, logDir: paths.folder };
+    const shown = lastOutput === null ? null : withoutControls(maskSecrets(lastOutput));
+    const note = await leaveNote(whole, this.#place, shown, at).catch((error: unknown) => ({
+      error,
+    }));
+    const isLeft = note === null || typeof note === 'string';
+    this.#tell(over.task, endingEvent(whole, isLeft ? note : null, shown));
+    if (!isLeft) throw note.error;
+    return over.task;
+  }
+
+  /** By what an open task is complete now; null where it is not. A file is the harder evidence. */
+  async #evidence(task: TaskState): Promise<Evidence | null> {
+    const arrived = await this.#books.arrived(task);
+    return arrived === null ? task.evidence : { kind: 'file-moved', detail: arrived };
+  }
+
+  #tell(task: TaskState, body: EventBody): void {
+    this.#publish(stamped(body, this.#at(), task.task_id));
+  }
+
+  #publish(event: RalphEvent): void {
+    this.#books.append(event);
+    this.#onEvent(event);
+  }
+
+  #at(): string {
+    return this.#now().toISOString();
+  }
+
+  #inTurn<T>(action: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(action);
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+function taskResumed({ current_iteration, max_iterations, approval }: TaskState): EventBody {
+  const body = { event: 'task_resumed' as const, iteration: current_iteration, max_iterations };
+  if (approval === null || approval.answer_file === null) return body;
+  return { ...body, approval_id: approval.id, decision: 'approved', file: approval.answer_file };
+}
+
+function taskIterated(task: TaskState): EventBody {
+  const last = task.iterations.at(-1);
+  if (last === undefined) throw new Error('an iteration was counted and is not there');
+  const { number, ...record } = last;
+  const error = record.outcome === 'errored' ? (task.errors.at(-1)?.message ?? '') : '';
+  return { event: 'task_iterated', iteration: number, ...record, detail: error };
+}

@@ -1,0 +1,136 @@
+import { settle } from '../compose/layers.ts';
+import { planRun, startRun, watchAbort } from '../compose.ts';
+import type { Usage } from '../core/attempt.ts';
+import type { RalphEvent } from '../core/events.ts';
+import type { Layer, Written } from '../core/setting-source.ts';
+import { SETTINGS, type SettingName, type Settings, settingNames } from '../core/settings.ts';
+import { defaultTaskId } from '../core/task-id.ts';
+import type { EndedStatus, Evidence } from '../core/task-state.ts';
+import { UsageError } from '../errors.ts';
+import type { View } from '../report/view.ts';
+
+/** Settings of a command line rather than a task; `signal` means something else to a program. */
+type CommandLineOnly =
+  | 'config'
+  | 'detach'
+  | 'dryRun'
+  | 'json'
+  | 'noColor'
+  | 'quiet'
+  | 'resumeIfOpen'
+  | 'signal'
+  | 'verbose';
+
+/** What a setting may be given as: durations in milliseconds or as `30m`, sizes in bytes or as `1GB`. */
+type Given<Value> = Value extends number | null ? number | string : NonNullable<Value>;
+
+/** The settings of a task, under the names of the flags in camelCase; see docs/settings.md. */
+type TaskSettings = {
+  readonly [Name in Exclude<SettingName, CommandLineOnly>]?: Given<Settings[Name]>;
+};
+
+/** A task and how it is watched. */
+export interface RunTaskOptions extends TaskSettings {
+  /** Phrases that complete the task when they are stated twice running: `--signal`. */
+  readonly signals?: readonly string[];
+  /** Aborting it stops the loop as `ralph stop` does: the task can be resumed. */
+  readonly signal?: AbortSignal;
+  /** Told every event as it happens, as docs/events.md has them. What it throws is left alone. */
+  readonly onEvent?: (event: RalphEvent) => void;
+  /** Told the agent's text as it comes, free of control characters. */
+  readonly onText?: (text: string) => void;
+  /** Told what a person at a terminal would read: warnings and notices, a sentence each. */
+  readonly onNotice?: (sentence: string) => void;
+  /** The environment of the agent; this process's if not given. `RALPH_*` settings in it do not count. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Handed to the agent unchanged. */
+  readonly agentArguments?: readonly string[];
+}
+
+/** How a task ended. */
+export interface RunTaskResult {
+  readonly status: EndedStatus;
+  /** What `ralph run` would have exited with. */
+  readonly exitCode: number;
+  readonly exitReason: string;
+  readonly iterations: number;
+  readonly usage: Usage;
+  readonly finalMessage: string | null;
+  readonly evidence: Evidence | null;
+  readonly stateFile: string;
+  /** The note for a human; null where none was needed. */
+  readonly note: string | null;
+}
+
+/**
+ * Runs one task to its end: the engine of `ralph run` inside another program. Reads no configuration
+ * file and no `RALPH_*` setting, installs no signal handler and never exits. Rejects with `UsageError`
+ * for options that cannot be, and with `TaskAlreadyActiveError`; however the task itself ends is a result.
+ */
+export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
+  const env = options.env ?? process.env;
+  const settled = await settle({
+    flags: layerOf(options),
+    variables: {},
+    config: {},
+    taskTypes: {},
+    startDir: process.cwd(),
+  });
+  const planned = await planRun({
+    ...settled,
+    passthrough: options.agentArguments ?? [],
+    startDir: process.cwd(),
+    env,
+    readStdin: async () => new Uint8Array(),
+    newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
+  });
+  const all = [...settled.valueProblems, ...settled.problems, ...('problems' in planned ? planned.problems : [])];
+  if ('problems' in planned || all.length > 0) throw new UsageError(all);
+  const { state, fields } = await startRun({
+    plan: planned.plan,
+    view: viewOf(options),
+    stops: watchAbort(options.signal ?? null),
+  });
+  return {
+    status: fields.status,
+    exitCode: fields.exit_code,
+    exitReason: fields.exit_reason,
+    iterations: state.task.metrics.iterations,
+    usage: fields.usage,
+    finalMessage: fields.final_message,
+    evidence: fields.evidence,
+    stateFile: fields.state_file,
+    note: fields.note,
+  };
+}
+
+function layerOf({ signal, signals, ...options }: RunTaskOptions): Layer {
+  const given = new Map<string, unknown>(Object.entries({ ...options, signal: signals }));
+  const layer: Partial<Record<SettingName, Written>> = {};
+  for (const name of settingNames()) {
+    const value = given.get(name);
+    if (value === undefined || value === null) continue;
+    const isMs = SETTINGS[name].type.kind === 'duration' && typeof value === 'number';
+    const written = isMs ? `${value}ms` : value;
+    layer[name] = { value: written, source: { kind: 'flag', where: `the option ${name}` } };
+  }
+  return layer;
+}
+
+function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): View {
+  return {
+    event: (event) => quietly(() => onEvent?.(event)),
+    agentText: (text) => quietly(() => onText?.(text)),
+    notice: (sentence) => quietly(() => onNotice?.(sentence)),
+    close() {},
+  };
+}
+
+/** A listener's mistake must not end the task that it listens to. */
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // It is the listener's own to report.
+  }
+}

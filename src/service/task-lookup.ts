@@ -1,0 +1,114 @@
+import { liveClaim, type TaskBooks, thisPlace } from '../compose/books.ts';
+import { isDriverAlive } from '../core/driver.ts';
+import { isTaskId } from '../core/task-id.ts';
+import type { TaskState } from '../core/task-state.ts';
+import {
+  InvalidStateError,
+  StateCorruptedError,
+  StateTooNewError,
+  TaskAlreadyActiveError,
+  TaskNotFoundError,
+} from '../errors.ts';
+import { isAtWork, isOpen, isOver } from './book-entries.ts';
+
+/** Finds tasks, and refuses those that do not stand as an entry needs them. */
+export interface TaskLookup {
+  /** A task that stands open or lies in the history; null where there is none. */
+  read(taskId: string): TaskState | null;
+  known(taskId: string): TaskState;
+  /** A task that the library may keep: its own, or one of another tool, which has no driver. */
+  own(taskId: string): TaskState;
+  openTask(taskId: string): TaskState;
+  /** `rule` is half a sentence, for one that is not at work. */
+  atWork(taskId: string, rule: string): TaskState;
+  /** Refuses an id whose task is open; one of the library's that is over may be replaced. */
+  refuseOpen(taskId: string, at: string): void;
+  /** Of the tasks that nobody has given a name one runs at a time. */
+  refuseSecond(at: string): Promise<void>;
+}
+
+export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
+  const read = (taskId: string): TaskState | null => {
+    if (!isTaskId(taskId)) return null;
+    const { file, paths } = books.find(taskId);
+    switch (file.kind) {
+      case 'none':
+        return null;
+      case 'task':
+        return file.state;
+      case 'too-new':
+        throw new StateTooNewError(paths.stateFile, file.version);
+      case 'corrupt':
+        throw new StateCorruptedError(taskId, paths.stateFile, 'it is no state of a task');
+    }
+  };
+
+  const known = (taskId: string): TaskState => {
+    const found = read(taskId);
+    if (found === null) throw new TaskNotFoundError(taskId, stateDir);
+    return found;
+  };
+
+  const refuseLive = ({ task_id, driver }: TaskState): void => {
+    const here = thisPlace(new Date().toISOString());
+    const claimed = liveClaim(stateDir, task_id, here);
+    const live = claimed ?? (driver !== null && isDriverAlive(driver, here) ? driver : null);
+    if (live !== null) throw new TaskAlreadyActiveError(task_id, `pid ${live.pid} on ${live.host}`);
+  };
+
+  const own = (taskId: string): TaskState => {
+    const task = known(taskId);
+    refuseLive(task);
+    if (!mayKeep(task)) {
+      const whatToDo = `it belongs to ralph run, and ralph resume ${taskId} goes on with it`;
+      throw new InvalidStateError(taskId, task.status, whatToDo);
+    }
+    // Whatever the file says of itself: what is written goes where it was found.
+    return { ...task, task_id: taskId, kept_by: 'library' };
+  };
+
+  return {
+    read,
+    known,
+    own,
+    openTask(taskId) {
+      const task = own(taskId);
+      if (!isOpen(task)) throw new InvalidStateError(taskId, task.status, 'it has ended already');
+      return task;
+    },
+    atWork(taskId, rule) {
+      const task = own(taskId);
+      if (!isAtWork(task.status)) throw new InvalidStateError(taskId, task.status, rule);
+      return task;
+    },
+    refuseOpen(taskId, at) {
+      const { file } = books.find(taskId);
+      if (file.kind !== 'task') return;
+      const { state } = file;
+      refuseLive(state);
+      const waits = state.status === 'paused_awaiting_approval';
+      const isOurs = state.kept_by === 'library' && isAtWork(state.status);
+      if (waits || (isOurs && !isOver(state, at))) throw alreadyOpen(state);
+    },
+    async refuseSecond(at) {
+      const running = (await books.open()).find(
+        (task) => task.kept_by === 'library' && isAtWork(task.status) && !isOver(task, at),
+      );
+      if (running !== undefined) throw alreadyOpen(running);
+    },
+  };
+}
+
+/** A task of another tool is known by a state without a hash of its prompt. */
+function mayKeep({ kept_by, prompt_sha256 }: TaskState): boolean {
+  return kept_by === 'library' || prompt_sha256 === '';
+}
+
+function alreadyOpen(task: TaskState): TaskAlreadyActiveError {
+  const { task_id, status, current_iteration, max_iterations } = task;
+  return new TaskAlreadyActiveError(
+    task_id,
+    '',
+    `task '${task_id}' is ${status} (iteration ${current_iteration}/${max_iterations}); complete or fail it first, or give the new one a taskId of its own.`,
+  );
+}

@@ -1,0 +1,154 @@
+import { DEFAULT_PROMISE } from '../core/default-promise.ts';
+import { untagged } from '../core/promise.ts';
+import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';
+import { isPayment } from '../core/task-type.ts';
+import { UsageError } from '../errors.ts';
+import type { ServicePlace } from './service-options.ts';
+
+/** `promise`: the words that are handed on state it. `file_movement`: only the task's file tells. */
+export type CompletionStrategy = 'promise' | 'file_movement';
+
+/** What a task is started with: a prompt, or a file that holds it. */
+export interface StartTaskOptions {
+  readonly prompt?: string;
+  /** Looked up in the vault first; it stays where it is, and the task is complete once it is in the done folder. */
+  readonly taskFile?: string;
+  /** By default the file's name without its ending, or date, time and six digits. */
+  readonly taskId?: string;
+  readonly taskType?: string;
+  /** Default `promise`; a task file that comes to the done folder counts by either. */
+  readonly completionStrategy?: CompletionStrategy;
+  /** Default `TASK_COMPLETE`. */
+  readonly completionPromise?: string;
+  /** Default 10, or `RALPH_MAX_ITERATIONS`. */
+  readonly maxIterations?: number;
+  /** Default 30, or `RALPH_TIMEOUT_MINUTES`. Time that a task is paused does not count. */
+  readonly timeoutMinutes?: number;
+}
+
+/** What an iteration hands on: its output, or what was done in it and how that went. */
+export type IterationReport =
+  | { readonly context: string }
+  | {
+      readonly action: string;
+      /** `success`, or what went wrong. */
+      readonly result: string;
+      readonly durationSeconds: number;
+    };
+
+export interface ProgressUpdate {
+  readonly stepsTotal: number;
+  readonly stepsCompleted: number;
+  readonly currentStep: string;
+}
+
+/** How a task was completed. The counts are what the caller knows; null is not known. */
+export interface CompleteTaskOptions {
+  /** Default `completed`. */
+  readonly exitReason?: string;
+  readonly apiCalls?: number;
+  readonly filesCreated?: number;
+  readonly filesModified?: number;
+}
+
+/** A task's settings, checked. */
+export interface TaskSettings {
+  readonly taskId: string | null;
+  readonly taskType: string;
+  readonly strategy: CompletionStrategy;
+  readonly promise: string | null;
+  readonly maxIterations: number;
+  readonly timeoutMs: number;
+}
+
+/** The longest time that a date can still tell. */
+const LONGEST_MINUTES = 365_000 * 1_440;
+
+/** Checks what a task is started with. Throws a `UsageError` with everything that is wrong. */
+export function taskSettings(options: StartTaskOptions, place: ServicePlace): TaskSettings {
+  const problems: string[] = [];
+  const {
+    prompt,
+    taskFile,
+    taskId = null,
+    taskType = 'default',
+    completionStrategy: strategy = 'promise',
+    completionPromise = DEFAULT_PROMISE,
+    maxIterations = place.maxIterations,
+    timeoutMinutes = place.timeoutMs / 60_000,
+  } = options;
+  if (prompt !== undefined && taskFile !== undefined) {
+    problems.push('startTask expects a prompt or a taskFile; found both.');
+  }
+  if (taskId !== null && !isTaskId(taskId)) {
+    problems.push(`taskId expects ${TASK_ID_RULE}; found '${taskId}'.`);
+  }
+  if (isPayment(taskType)) {
+    problems.push(`taskType '${taskType}' is a payment: a person makes those, never a loop.`);
+  }
+  if (strategy !== 'promise' && strategy !== 'file_movement') {
+    problems.push(`completionStrategy expects 'promise' or 'file_movement'; found '${strategy}'.`);
+  }
+  const promise = untagged(completionPromise);
+  if (promise === '') {
+    problems.push('completionPromise expects words; found an empty text, which all would contain.');
+  }
+  if (!isCount(maxIterations, 1)) {
+    problems.push(`maxIterations expects a whole number, at least 1; found ${maxIterations}.`);
+  }
+  if (!(timeoutMinutes > 0 && timeoutMinutes <= LONGEST_MINUTES)) {
+    problems.push(`timeoutMinutes expects a number above 0; found ${timeoutMinutes}.`);
+  }
+  if (problems.length > 0) throw new UsageError(problems);
+  return {
+    taskId,
+    taskType,
+    strategy,
+    promise: strategy === 'promise' ? promise : null,
+    maxIterations,
+    timeoutMs: Math.round(timeoutMinutes * 60_000),
+  };
+}
+
+/** Checks a report. Throws a `UsageError`. */
+export function checkReport(report: IterationReport): void {
+  if ('context' in report) {
+    if (typeof report.context === 'string') return;
+    throw new UsageError(['incrementIteration expects a context of text.']);
+  }
+  const { action, result, durationSeconds } = report;
+  const isGood = typeof action === 'string' && typeof result === 'string' && durationSeconds >= 0;
+  if (isGood && Number.isFinite(durationSeconds)) return;
+  throw new UsageError([
+    'incrementIteration expects {context}, or {action, result, durationSeconds} with texts and a number of seconds.',
+  ]);
+}
+
+/** Checks a step count. Throws a `UsageError`. */
+export function checkProgress({ stepsTotal, stepsCompleted, currentStep }: ProgressUpdate): void {
+  const isGood =
+    isCount(stepsTotal, 1) && isCount(stepsCompleted, 0) && stepsCompleted <= stepsTotal;
+  if (isGood && typeof currentStep === 'string') return;
+  throw new UsageError([
+    `updateProgress expects whole numbers, stepsCompleted at most stepsTotal and that at least 1; found ${stepsCompleted} of ${stepsTotal}.`,
+  ]);
+}
+
+/** Checks an approval's id: it goes into a file's name. Throws a `UsageError`. */
+export function checkApprovalId(approvalId: string): void {
+  if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/.test(approvalId)) return;
+  throw new UsageError([
+    `approvalId expects 1 to 64 characters of A-Z a-z 0-9 . _ -, not beginning with a dot; found '${approvalId}'.`,
+  ]);
+}
+
+/** Checks the counts of a completed task. Throws a `UsageError`. */
+export function checkCounts(options: CompleteTaskOptions): void {
+  const { apiCalls = 0, filesCreated = 0, filesModified = 0 } = options;
+  if ([apiCalls, filesCreated, filesModified].every((count) => isCount(count, 0))) return;
+  throw new UsageError(['completeTask expects counts that are whole numbers, at least 0.']);
+}
+
+function isCount(value: number, least: number): boolean {
+  return Number.isSafeInteger(value) && value >= least;
+}

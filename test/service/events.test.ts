@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { OPENED, openBooks } from '../helpers/books.ts';
+
+// One test for each event of the contracts, named after it. What a listener is told is what the
+// journal holds.
+
+async function withTask(options: object = {}) {
+  const stage = await openBooks();
+  await stage.books.startTask({ prompt: 'Write it.', taskId: 't', ...options });
+  /** The newest event, told and written alike. */
+  const newest = () => {
+    expect(stage.journal()).toEqual(stage.events);
+    return stage.journal().at(-1);
+  };
+  return { ...stage, newest };
+}
+
+describe('events', () => {
+  test('task_started: a task begins; with its prompt', async () => {
+    const { newest } = await withTask();
+    expect(newest()).toEqual({
+      event: 'task_started',
+      at: OPENED,
+      task_id: 't',
+      prompt: 'Write it.',
+      max_iterations: 10,
+    });
+  });
+
+  test('task_iterated: an iteration was counted; with its number', async () => {
+    const { books, newest } = await withTask();
+    await books.incrementIteration('t', { context: 'Half of it.' });
+    expect(newest()).toMatchObject({
+      event: 'task_iterated',
+      task_id: 't',
+      iteration: 1,
+      outcome: 'answered',
+      completed: false,
+      output_preview: 'Half of it.',
+    });
+  });
+
+  test('task_paused: it waits for an approval; with its id', async () => {
+    const { books, newest } = await withTask();
+    await books.pauseTask('t', 'send-mail', 'Send the mail to Anna');
+    expect(newest()).toEqual({
+      event: 'task_paused',
+      at: OPENED,
+      task_id: 't',
+      approval_id: 'send-mail',
+      what: 'Send the mail to Anna',
+      file: 'APPROVAL_t_send-mail.md',
+    });
+  });
+
+  test('task_resumed: the approval has come', async () => {
+    const { books, newest, move } = await withTask();
+    await books.pauseTask('t', 'send-mail');
+    move('Pending_Approval/APPROVAL_t_send-mail.md', 'Approved/APPROVAL_t_send-mail.md');
+    await books.resumeTask('t');
+    expect(newest()).toMatchObject({
+      event: 'task_resumed',
+      task_id: 't',
+      approval_id: 'send-mail',
+      decision: 'approved',
+      file: 'Approved/APPROVAL_t_send-mail.md',
+    });
+  });
+
+  test('task_completed: it is finished; with the iterations it used and all of an ending', async () => {
+    const { books, newest, path } = await withTask();
+    await books.incrementIteration('t', { context: 'All of it.\n\nTASK_COMPLETE' });
+    await books.completeTask('t');
+    expect(newest()).toEqual({
+      event: 'task_completed',
+      at: OPENED,
+      task_id: 't',
+      status: 'completed',
+      exit_reason: 'completed',
+      exit_code: 0,
+      iterations_used: 1,
+      usage: { cost_usd: 0, input_tokens: 0, output_tokens: 0 },
+      evidence: { kind: 'promise', detail: 'TASK_COMPLETE' },
+      final_message: 'All of it.\n\nTASK_COMPLETE',
+      note: null,
+      state_file: path('.ralph_state/history/t.json'),
+      log_dir: path('.ralph_state/history/t'),
+    });
+  });
+
+  test('task_failed: it went wrong; with the error', async () => {
+    const { books, newest, path } = await withTask();
+    await books.failTask('t', 'The mail server\nis gone.');
+    expect(newest()).toMatchObject({
+      event: 'task_failed',
+      error: 'The mail server is gone.',
+      exit_code: 1,
+      note: path('Needs_Action/RALPH_FAILED_t_20260115T100000Z.md'),
+      state_file: path('.ralph_state/t.json'),
+    });
+  });
+
+  test('max_iterations_reached: the limit was hit; with the limit', async () => {
+    const { books, newest } = await withTask({ maxIterations: 4 });
+    await books.handleMaxIterations('t');
+    expect(newest()).toMatchObject({
+      event: 'max_iterations_reached',
+      max_iterations: 4,
+      exit_code: 3,
+    });
+  });
+
+  test('task_timeout: the time is over', async () => {
+    const { books, newest } = await withTask();
+    await books.handleTimeout('t');
+    expect(newest()).toMatchObject({ event: 'task_timeout', exit_code: 4 });
+  });
+
+  test('a listener that throws does not harm the books', async () => {
+    const { service, state } = await withTask();
+    const onEvent = () => {
+      throw new Error('of the listener');
+    };
+    const books = service({ onEvent });
+    await expect(books.incrementIteration('t', { context: 'x' })).rejects.toThrow('listener');
+    expect(state('t').current_iteration).toBe(1);
+  });
+});
