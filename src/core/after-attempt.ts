@@ -111,10 +111,13 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
   };
 }
 
-/** A clock that runs while the machine sleeps, against one that does not: the gap was no time to work in. */
+/**
+ * A clock that runs while the machine sleeps, against one that does not: the gap was no time to work in.
+ * A negative one is a clock that was set back, and the limit goes back with it.
+ */
 function suspendedMs({ startedAt, at, facts }: AttemptEnded): number {
   const gap = msBetween(startedAt, at) - facts.durationMs;
-  return gap > NOTICEABLE_GAP_MS ? gap : 0;
+  return Math.abs(gap) > NOTICEABLE_GAP_MS ? gap : 0;
 }
 
 const NOTICEABLE_GAP_MS = 5_000;

@@ -1,19 +1,35 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../loop/ports.ts';
 
 /** Longer timers fire at once in Node; and after a suspend a short step notices the new time. */
 const LONGEST_STEP_MS = 30_000;
 
-/** The machine's clock. Waits follow the wall clock, so that time asleep counts. */
+/**
+ * The machine's clock. Waits follow the wall clock, so that time asleep counts, but last no longer than
+ * they were when they began: a clock that is set back by a day must not hold the loop for one.
+ */
 export const systemClock: Clock = {
   now: () => new Date().toISOString(),
   random: () => Math.random(),
   async waitUntil(instant, signal) {
     const until = Date.parse(instant);
+    const startedMs = performance.now();
+    const longestMs = until - Date.now();
     while (!signal.aborted) {
-      const left = until - Date.now();
+      const left = Math.min(until - Date.now(), longestMs - (performance.now() - startedMs));
       if (left <= 0) return;
-      await sleep(Math.min(left, LONGEST_STEP_MS), undefined, { signal }).catch(() => undefined);
+      await sleep(Math.min(left, LONGEST_STEP_MS), signal);
     }
   },
 };
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+}
