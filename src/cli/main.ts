@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
 import { EXIT_BUG } from '../exit-codes.ts';
+import { keepHeapSmall } from './small-heap.ts';
 
 declare const __RALPH_VERSION__: string;
 
@@ -14,6 +15,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${__RALPH_VERSION__}\n`);
     return 0;
   }
+  keepHeapSmall();
   try {
     const { runProgram } = await import('./program.ts');
     return await runProgram(argv);
