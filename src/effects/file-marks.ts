@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import fastGlob from 'fast-glob';
 
 /** A regular file as it was seen once. Times in nanoseconds, as texts, since they exceed a number. */
 export interface FileMark {
@@ -42,6 +41,7 @@ export async function filesThatMatch(
   { cwd, isOwn, dot = false }: GlobOptions,
 ): Promise<readonly string[]> {
   if (globs.length === 0) return [];
+  const { default: fastGlob } = await import('fast-glob');
   const found = await fastGlob([...globs], {
     cwd,
     absolute: true,
