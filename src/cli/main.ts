@@ -17,11 +17,24 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   keepHeapSmall();
   try {
-    const { runProgram } = await import('./program.ts');
-    return await runProgram(argv);
+    return await carryOut(argv);
   } catch (error) {
     return explain(error);
   }
+}
+
+/** Only what the command needs is loaded: those that run an agent do without the table of commands. */
+async function carryOut(argv: readonly string[]): Promise<number> {
+  const [name, ...words] = argv;
+  if (name !== 'run' && name !== 'resume') return fromTable(argv);
+  const { runCommand, resumeCommand } = await import('./commands/run.ts');
+  const command = name === 'run' ? runCommand : resumeCommand;
+  return command(words, () => fromTable([name, '--help']));
+}
+
+async function fromTable(argv: readonly string[]): Promise<number> {
+  const { runProgram } = await import('./program.ts');
+  return runProgram(argv);
 }
 
 /** Mistakes of the caller's know their exit code; anything else is a bug of ours. */
