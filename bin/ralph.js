@@ -1,4 +1,10 @@
 #!/usr/bin/env node
-import { main } from '../dist/main.js';
+const { load, keepCompiled } = require('./load.js');
 
-process.exitCode = await main(process.argv.slice(2));
+const argv = process.argv.slice(2);
+load('main.cjs')
+  .main(argv)
+  .then((/** @type {number} */ exitCode) => {
+    process.exitCode = exitCode;
+    keepCompiled(argv);
+  });

@@ -1,5 +1,5 @@
-// Bundles src/ into dist/. Chunk names carry a hash of their content, so a ralph that is already
-// running while this runs finds the chunks it was built with: they are kept for an hour.
+// Bundles src/ into dist/. Names of parts carry a hash of their content, so a ralph that is already
+// running while this runs finds the parts it was built with: they are kept for an hour.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import {
@@ -15,7 +15,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -26,52 +26,114 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
-const entries = [
-  'src/cli/main.ts',
-  // What programs import.
-  'src/index.ts',
-  // Programs of their own that ralph starts.
-  ...['src/effects/guard-program.ts', 'src/cli/stand-in-agent.ts'].filter((path) =>
-    existsSync(join(root, path)),
-  ),
-];
+/*
+ * What is built, and what loads what:
+ *
+ *   bin/ralph.js ──► main.cjs ─┬► run-HASH.cjs ────┬► live-HASH.cjs, config-file-HASH.cjs, …
+ *                              └► program-HASH.cjs ┘
+ *
+ * `run` has all that `ralph run` and `ralph resume` read up to the agent's start: one file, since each
+ * costs time, and a script, since the compiled code of a module cannot be kept. What few runs need is
+ * loaded later. `program` is all other commands.
+ */
+/** Scripts by what they are made of, those first that others load. */
+const scripts = {
+  'src/cli/settings/config-file.ts': 'config-file',
+  'src/report/live.ts': 'live',
+  chalk: 'chalk',
+  'fast-glob': 'fast-glob',
+  'src/cli/commands/run.ts': 'run',
+  'src/cli/program.ts': 'program',
+  'src/cli/main.ts': 'main',
+};
+/** What programs import, and programs of their own that ralph starts. */
+const modules = ['src/index.ts', 'src/effects/guard-program.ts', 'src/cli/stand-in-agent.ts'];
 
-const declared = declarations();
-// Told where it is waited for, below; until then it is nobody's.
-declared.catch(() => undefined);
-const { outputFiles, metafile } = await build({
+/** @type {import('esbuild').BuildOptions & { metafile: true, write: false }} */
+const shared = {
   absWorkingDir: root,
-  entryPoints: entries.map((path) => ({ in: path, out: basename(path, '.ts') })),
   outdir: dist,
-  // All in one folder: a bundled program is found beside whichever file asks for it.
-  chunkNames: 'chunk-[hash]',
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
-  define: { __RALPH_VERSION__: JSON.stringify(version) },
   metafile: true,
   write: false,
   logLevel: 'warning',
+};
+const define = { __RALPH_VERSION__: JSON.stringify(version) };
+
+const declared = declarations();
+// Told where it is waited for, below; until then it is nobody's.
+declared.catch(() => undefined);
+const esm = await build({
+  ...shared,
+  define,
+  entryPoints: modules.map((path) => ({ in: path, out: basename(path, '.ts') })),
+  // All in one folder: a bundled program is found beside whichever file asks for it.
+  chunkNames: 'chunk-[hash]',
+  splitting: true,
+  format: 'esm',
 });
+const built = [];
+/** @type {Map<string, string>} */
+const builtNames = new Map();
+for (const [path, name] of Object.entries(scripts)) {
+  const script = await build({
+    ...shared,
+    define: { ...define, 'import.meta.url': 'moduleUrl' },
+    banner: { js: 'const moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
+    entryPoints: { [name]: path },
+    entryNames: name === 'main' ? '[name]' : '[name]-[hash]',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    // What is loaded later is loaded by `require`, which bin/load.js has in its hand.
+    supported: { 'dynamic-import': false },
+    plugins: [loadedLater(builtNames)],
+  });
+  built.push(script);
+  builtNames.set(path, basename(script.outputFiles[0]?.path ?? ''));
+}
+
+/**
+ * Leaves out of a script what it imports later and what is a script of its own.
+ * @param {ReadonlyMap<string, string>} names
+ * @returns {import('esbuild').Plugin}
+ */
+function loadedLater(names) {
+  return {
+    name: 'loaded-later',
+    setup({ onResolve }) {
+      onResolve({ filter: /./ }, ({ kind, path, resolveDir }) => {
+        if (kind !== 'dynamic-import') return undefined;
+        const name = names.get(
+          path.startsWith('.') ? relative(root, join(resolveDir, path)) : path,
+        );
+        return name === undefined ? undefined : { path: `./${name}`, external: true };
+      });
+    },
+  };
+}
 
 // Bundled CommonJS packages ask for node's own modules through `require`, which a module lacks.
 // Only the one chunk that holds esbuild's stand-in for it needs a real one.
 const REQUIRE =
   'import{createRequire}from"node:module";const require=createRequire(import.meta.url);';
-const files = outputFiles.map(({ path, text }) => ({
+const files = esm.outputFiles.map(({ path, text }) => ({
   path,
   text: text.includes('typeof require') ? REQUIRE + text : text,
 }));
+for (const { outputFiles } of built) {
+  for (const { path, text } of outputFiles) files.push({ path, text });
+}
 files.push(...(await declared));
-files.push({ path: join(dist, 'THIRD-PARTY-LICENSES.txt'), text: await licences(metafile.inputs) });
+const inputs = [esm, ...built].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+files.push({ path: join(dist, 'THIRD-PARTY-LICENSES.txt'), text: await licences(inputs) });
 
-// Chunks before the entries that name them: no reader sees an entry whose chunks are missing.
-const isChunk = (/** @type {string} */ path) => basename(path).startsWith('chunk-');
+// What has a hash in its name before what names it: no reader sees a file whose parts are missing.
+const isChunk = (/** @type {string} */ path) => /-[0-9A-Z]{8}\.c?js$/.test(basename(path));
 files.sort((a, b) => Number(isChunk(b.path)) - Number(isChunk(a.path)));
 for (const { path, text } of files) await replace(path, text);
 await removeOldChunks(new Set(files.map(({ path }) => path)));
@@ -141,13 +203,11 @@ async function linkCommand() {
 
 /**
  * The licences of what is bundled have to travel with it.
- * @param {Record<string, unknown>} inputs
+ * @param {readonly string[]} inputs
  */
 async function licences(inputs) {
   const packages = new Set(
-    Object.keys(inputs).flatMap(
-      (path) => path.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? [],
-    ),
+    inputs.flatMap((path) => path.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? []),
   );
   const texts = [];
   for (const folder of [...packages].sort()) {

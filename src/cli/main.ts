@@ -1,6 +1,7 @@
 import { messageOf } from '../errors.ts';
 import { EXIT_BUG } from '../exit-codes.ts';
 import { IDS_COMMAND } from './completion/names.ts';
+import { keepHeapSmall } from './small-heap.ts';
 
 declare const __RALPH_VERSION__: string;
 
@@ -15,17 +16,31 @@ export async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${__RALPH_VERSION__}\n`);
     return 0;
   }
+  keepHeapSmall();
   try {
     // Asked at every press of the tab key: no command line is read for it.
     if (argv[0] === IDS_COMMAND) {
       const { completeIds } = await import('./commands/complete-ids.ts');
       return completeIds(argv.slice(1));
     }
-    const { runProgram } = await import('./program.ts');
-    return await runProgram(argv);
+    return await carryOut(argv);
   } catch (error) {
     return explain(error);
   }
+}
+
+/** Only what the command needs is loaded: those that run an agent do without the table of commands. */
+async function carryOut(argv: readonly string[]): Promise<number> {
+  const [name, ...words] = argv;
+  if (name !== 'run' && name !== 'resume') return fromTable(argv);
+  const { runCommand, resumeCommand } = await import('./commands/run.ts');
+  const command = name === 'run' ? runCommand : resumeCommand;
+  return command(words, () => fromTable([name, '--help']));
+}
+
+async function fromTable(argv: readonly string[]): Promise<number> {
+  const { runProgram } = await import('./program.ts');
+  return runProgram(argv);
 }
 
 /** Mistakes of the caller's know their exit code; anything else is a bug of ours. */

@@ -128,8 +128,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/completion.ts');
       exitCode = completion(shell, program);
     });
-  // Its arguments are read by themselves, so that every mistake in them is told at once; here it
-  // has its place in the help.
+  // The words of these two are read elsewhere, so that every mistake in them is told at once and
+  // nothing of this is loaded for them; here they have their place in the help, and their own.
   const run = program
     .command('run')
     .description('run one task to its end')
@@ -141,14 +141,6 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .usage('[ID] [options] [-- agent options]')
     .addHelpText('after', RESUME_HELP);
   declareSettings(resume);
-  if (argv[0] === 'run') {
-    const { runCommand } = await import('./commands/run.ts');
-    return runCommand(argv.slice(1), () => run.helpInformation());
-  }
-  if (argv[0] === 'resume') {
-    const { resumeCommand } = await import('./commands/resume.ts');
-    return resumeCommand(argv.slice(1), () => resume.helpInformation());
-  }
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -158,7 +150,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 }
 
 const RESUME_HELP = `
-A flag that is given overrides what the task was started with; all else is as it was.
+A flag that is given overrides what the task was started with; all else is as
+it was.
 --max-iterations +5, --timeout +30m and --max-cost +2 add to what was used.`;
 
 /** Where the task's state lies. */

@@ -58,7 +58,7 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
  * a session that was resumed can be gone: one that the user asks for would be gone each time.
  */
 function outcomeOf(state: LoopState, { facts, at }: AttemptEnded, policy: Policy): Outcome {
-  const outcome = classify(facts, at, policy.timeZone);
+  const outcome = classify(facts, at, policy);
   const resumed = state.step.kind === 'working' && state.step.resumed;
   if (outcome.kind === 'session-gone' && !resumed) {
     return { kind: 'errored', message: outcome.message };

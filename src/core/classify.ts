@@ -3,6 +3,11 @@ import { oneLine } from './material.ts';
 import type { FatalCause, Outcome } from './outcome.ts';
 import { readUsageLimit } from './usage-limit.ts';
 
+/** Asked for its time zone only where that matters: to find it out takes a while. */
+interface Machine {
+  readonly timeZone: string;
+}
+
 /**
  * Reads what an attempt showed and names how it ended.
  *
@@ -10,9 +15,9 @@ import { readUsageLimit } from './usage-limit.ts';
  * standard error. Free text decides nothing unless it stands in a report that says it is an error:
  * an agent may write about rate limits and logins as much as its task needs.
  *
- * `at` is when the attempt ended, `timeZone` the machine's: a plan limit tells its reset by the clock.
+ * `at` is when the attempt ended; a plan limit tells its reset by the machine's clock.
  */
-export function classify(facts: AttemptFacts, at: string, timeZone: string): Outcome {
+export function classify(facts: AttemptFacts, at: string, machine: Machine): Outcome {
   switch (facts.end.kind) {
     case 'cut':
       return classifyCut(facts.end.cause, facts);
@@ -24,7 +29,7 @@ export function classify(facts: AttemptFacts, at: string, timeZone: string): Out
     case 'signalled':
       return facts.result === null
         ? classifyWithoutResult(facts)
-        : classifyResult(facts.result, facts, at, timeZone);
+        : classifyResult(facts.result, facts, at, machine);
   }
 }
 
@@ -48,12 +53,12 @@ function classifyResult(
   result: ResultFacts,
   facts: AttemptFacts,
   at: string,
-  timeZone: string,
+  machine: Machine,
 ): Outcome {
   if (result.subtype === 'error_max_turns') return { kind: 'bounded', by: 'max-turns' };
   if (result.subtype === 'error_max_budget_usd') return { kind: 'bounded', by: 'max-budget' };
   if (result.isError || result.subtype !== 'success')
-    return classifyErrorResult(result, facts, at, timeZone);
+    return classifyErrorResult(result, facts, at, machine);
   if (result.numTurns === 0 && facts.usage.cost_usd === 0 && facts.turns === 0) {
     return fatal('slash-command', oneLine(result.text ?? '', 300));
   }
@@ -70,12 +75,12 @@ function classifyErrorResult(
   result: ResultFacts,
   facts: AttemptFacts,
   at: string,
-  timeZone: string,
+  machine: Machine,
 ): Outcome {
   const text = oneLine(result.text ?? result.errors.join('; '), 300);
   const status = result.apiErrorStatus;
   if (SESSION_GONE.test(text)) return { kind: 'session-gone', message: text };
-  const limit = readUsageLimit(text, status, facts.rateLimit, at, timeZone);
+  const limit = readUsageLimit(text, status, facts.rateLimit, at, machine.timeZone);
   if (limit !== null) return { kind: 'usage-limited', resetsAt: limit.resetsAt, message: text };
   if (status === 401 || status === 403) return fatal('not-logged-in', text);
   if (/^credit balance is too low/i.test(text)) return fatal('no-credit', text);

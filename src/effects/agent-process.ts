@@ -11,6 +11,7 @@ import {
   type ProcessTree,
   type TreeWatch,
 } from './process-tree.ts';
+import { readPipe } from './read-pipe.ts';
 import { spawnAgent } from './spawn-agent.ts';
 import { startWorkClock, type WorkLimits } from './work-clock.ts';
 
@@ -81,9 +82,6 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
   });
-  const closed = new Promise<void>((resolve) => {
-    child.once('close', () => resolve());
-  });
   const tree = createTreeWatch({
     rootPid: pid,
     marker: request.marker,
@@ -131,22 +129,21 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     hopeless: cut,
   });
 
-  child.stdout.on('data', (chunk: Buffer) => {
+  const stdoutPipe = readPipe(child.stdout, (chunk) => {
     clock.alive();
     request.onStdout(chunk);
     // What an agent says while it is being put away changes nothing any more.
     if (!life.lingered) request.onHeard(chunk);
   });
-  child.stderr.on('data', (chunk: Buffer) => {
+  const stderrPipe = readPipe(child.stderr, (chunk) => {
     clock.alive();
     stderr.append(decoder.write(chunk));
     request.onStderr(chunk);
   });
   // An agent that does not read its prompt breaks the pipe; its own end tells why.
   child.stdin.on('error', () => {});
-  child.stdout.on('error', () => {});
-  child.stderr.on('error', () => {});
   child.stdin.end(request.prompt);
+  const closed = Promise.all([stdoutPipe.closed, stderrPipe.closed]);
 
   const { exitCode, signal } = await exited;
   // What comes now is its last words, and bounded by itself: no limit may undo how it ended.
@@ -158,8 +155,8 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     await life.ending.done;
     await within(closed, LAST_WORDS_MS);
   }
-  child.stdout.destroy();
-  child.stderr.destroy();
+  stdoutPipe.destroy();
+  stderrPipe.destroy();
   child.stdin.destroy();
   request.stops.signal.removeEventListener('abort', onStop);
   request.stops.hurry.removeEventListener('abort', onHurry);

@@ -9,8 +9,12 @@ export function tailWithin(text: string, maxBytes: number): string {
   return bytes.toString('utf8', start);
 }
 
+/** White space that one line does not have: anything but single blanks between words. */
+const FOLDABLE = /^\s|\s$|\s\s|[^\S ]/;
+
 /** One line of at most `maxChars` characters, `…` at its end where something was cut off. */
 export function oneLine(text: string, maxChars: number): string {
+  if (text.length <= maxChars && !FOLDABLE.test(text)) return text;
   // Folding the white space of a few hundred characters, not of a whole file that is being written.
   const head = text.trimStart().slice(0, maxChars * 4);
   const line = head.replace(/\s+/g, ' ').trimEnd();

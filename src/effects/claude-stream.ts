@@ -16,10 +16,13 @@ import { createLineSplitter } from './line-splitter.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { readResultUsage } from './usage-meter.ts';
 
-/** Tool results above this size are thinned out before they are parsed. */
-const THIN_ABOVE_BYTES = 256 * 1024;
-/** Ids and kinds are far shorter than this, outputs and pictures far longer. */
-const LONGEST_KEPT_STRING_BYTES = 512;
+/** Tool results above this size are thinned out before they are parsed: below it costs more. */
+const THIN_ABOVE_BYTES = 1_024;
+/**
+ * Ids and kinds are far shorter than this, outputs and pictures far longer; and all that is read of
+ * a tool result stands in its message.
+ */
+const THINLY = { maxBytes: 512, lastMember: 'message' };
 
 /** Called while bytes are pushed, in the order of the events. They must not throw. */
 export interface ClaudeStreamListeners extends ConversationListeners {
@@ -117,9 +120,7 @@ export function createClaudeStream(
       return;
     }
     const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
-    const event = parseObject(
-      isBig ? dropLongStrings(line, LONGEST_KEPT_STRING_BYTES) : line.toString(),
-    );
+    const event = parseObject(isBig ? dropLongStrings(line, THINLY) : line.toString());
     const kind = event === null ? null : kindOf(event);
     if (event === null || kind === null) {
       junkLines += 1;

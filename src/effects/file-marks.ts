@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import fastGlob from 'fast-glob';
 
 /** A regular file as it was seen once. Times in nanoseconds, as texts, since they exceed a number. */
 export interface FileMark {
@@ -14,14 +13,18 @@ export interface FileMark {
 /** Files by absolute path, as they were seen once. */
 export type FileMarks = Readonly<Record<string, FileMark>>;
 
-/** Notes size and content of everything that matches now. */
+/**
+ * Notes size and content of everything that matches now. What `earlier` has noted, and nothing has
+ * written to since, is not read again.
+ */
 export async function markFiles(
   globs: readonly string[],
   options: GlobOptions,
+  earlier: FileMarks = {},
 ): Promise<FileMarks> {
   const marks: Record<string, FileMark> = {};
   for (const file of await filesThatMatch(globs, options)) {
-    const mark = await markFile(file);
+    const mark = await markFile(file, earlier[file]);
     if (mark !== null) marks[file] = mark;
   }
   return marks;
@@ -42,9 +45,9 @@ export async function filesThatMatch(
   { cwd, isOwn, dot = false }: GlobOptions,
 ): Promise<readonly string[]> {
   if (globs.length === 0) return [];
+  const { default: fastGlob } = await import('fast-glob');
   const found = await fastGlob([...globs], {
     cwd,
-    absolute: true,
     onlyFiles: true,
     followSymbolicLinks: false,
     suppressErrors: true,
@@ -52,7 +55,13 @@ export async function filesThatMatch(
   });
   // `a (1).txt` is a pattern that does not match the file of that very name.
   const literal = globs.map((glob) => path.resolve(cwd, glob)).filter((file) => statsOf(file));
-  return [...new Set([...found, ...literal])].filter((file) => !isOwn(file)).sort();
+  const files = found.map((file) => absolute(cwd, file));
+  return [...new Set([...files, ...literal])].filter((file) => !isOwn(file)).sort();
+}
+
+/** What `path.resolve` gives; most names are plain, and there may be ten thousand. */
+function absolute(cwd: string, file: string): string {
+  return /^\/|(?:^|\/)\.\.?(?:\/|$)/.test(file) ? path.resolve(cwd, file) : path.join(cwd, file);
 }
 
 /** Whether a regular file stands there whose content is not the marked one: size, then hash. */
@@ -60,19 +69,30 @@ export async function differs(file: string, mark: FileMark | undefined): Promise
   const stats = statsOf(file);
   if (stats === null) return false;
   if (mark === undefined || Number(stats.size) !== mark.size) return true;
-  // The kernel moves the change time with every write, and no program can set it back.
-  if (String(stats.ctimeNs) === mark.changedAt) return false;
-  const sha256 = await hashOf(file, mark.size);
-  // What cannot be read cannot be told to differ.
-  return sha256 !== null && mark.sha256 !== null && sha256 !== mark.sha256;
+  const now = await markFile(file, mark);
+  return now !== null && isOther(now, mark);
 }
 
-/** A regular file's size and content now; null for anything else. */
-export async function markFile(file: string): Promise<FileMark | null> {
+/** Whether a file that is there now is not the one that was marked. */
+export function isOther(now: FileMark, mark: FileMark | undefined): boolean {
+  if (now === mark) return false;
+  if (mark === undefined || now.size !== mark.size) return true;
+  // What cannot be read cannot be told to differ.
+  return now.sha256 !== null && mark.sha256 !== null && now.sha256 !== mark.sha256;
+}
+
+/**
+ * A regular file's size and content now; null for anything else. The earlier mark itself where the
+ * file was not written to since: the kernel moves the change time with every write, and no program
+ * can set it back.
+ */
+export async function markFile(file: string, earlier?: FileMark): Promise<FileMark | null> {
   const stats = statsOf(file);
   if (stats === null) return null;
   const size = Number(stats.size);
-  return { size, changedAt: String(stats.ctimeNs), sha256: await hashOf(file, size) };
+  const changedAt = String(stats.ctimeNs);
+  if (earlier?.size === size && earlier.changedAt === changedAt) return earlier;
+  return { size, changedAt, sha256: await hashOf(file, size) };
 }
 
 /** A regular file's data; null for anything else. Synchronous: ten thousand promises cost more. */

@@ -25,25 +25,45 @@ function createAllowance(): () => boolean {
   };
 }
 
-/** Opens the journal at the first event. One `write` a line, so that two drivers do not mix lines. */
+/**
+ * Opens the journal at the first event. Whole lines a `write`, so that two drivers do not mix them.
+ * What an agent is doing is gathered until the event loop turns: an agent whose output comes in at
+ * once would cost a system call for each of its tools.
+ */
 export function createJournal(file: string): Journal {
   let descriptor: number | null = null;
   let broken = false;
+  let gathered = '';
+  let turn: NodeJS.Immediate | undefined;
   const mayTell = createAllowance();
+
+  const flush = (): void => {
+    clearImmediate(turn);
+    turn = undefined;
+    const lines = gathered;
+    gathered = '';
+    if (broken || lines === '') return;
+    try {
+      descriptor ??= openForAppend(file);
+      writeSync(descriptor, lines);
+    } catch {
+      // The state file meets the same trouble and says it; one sentence is enough.
+      broken = true;
+    }
+  };
+
   return {
     append(event) {
       if (broken) return;
+      const isActivity = event.event === 'agent_activity';
       // An agent may say a thousand things a second; the logs have every byte of it.
-      if (event.event === 'agent_activity' && event.activity.kind !== 'tool' && !mayTell()) return;
-      try {
-        descriptor ??= openForAppend(file);
-        writeSync(descriptor, `${JSON.stringify(event)}\n`);
-      } catch {
-        // The state file meets the same trouble and says it; one sentence is enough.
-        broken = true;
-      }
+      if (isActivity && event.activity.kind !== 'tool' && !mayTell()) return;
+      gathered += `${JSON.stringify(event)}\n`;
+      if (!isActivity) flush();
+      else turn ??= setImmediate(flush);
     },
     close() {
+      flush();
       if (descriptor !== null) closeSync(descriptor);
       descriptor = null;
     },

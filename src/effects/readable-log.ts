@@ -69,7 +69,9 @@ export function createReadableLog(): ReadableLog {
     const peeked = peekKind(line);
     if (peeked !== null && (PASSED_OVER.has(peeked) || peeked.startsWith('system/'))) return;
     const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
-    const text = isBig ? dropLongStrings(line, LONGEST_KEPT_STRING_BYTES) : line.toString();
+    const text = isBig
+      ? dropLongStrings(line, { maxBytes: LONGEST_KEPT_STRING_BYTES })
+      : line.toString();
     const event = text.trimStart().startsWith('{') ? parseObject(text) : null;
     if (event === null || !isEvent(event)) items.push(otherLine(text, event));
     else readEvent(event, items);

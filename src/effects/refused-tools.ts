@@ -2,8 +2,8 @@ import type { RefusedTool } from '../core/attempt.ts';
 import { remember } from './bounded-map.ts';
 import type { ToolDenial } from './claude-events.ts';
 
-/** Calls remembered while nobody knows yet which were refused: enough for days, and bounded. */
-const REMEMBERED_CALLS = 10_000;
+/** Calls remembered while nobody knows yet which were refused: enough for hours, and bounded. */
+const REMEMBERED_CALLS = 1_000;
 
 interface ToolLedger {
   /** A tool was called. */

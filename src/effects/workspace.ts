@@ -11,6 +11,7 @@ import {
   type FileMarks,
   filesThatMatch,
   type GlobOptions,
+  isOther,
   markFile,
   markFiles,
 } from './file-marks.ts';
@@ -119,11 +120,12 @@ function hiddenToo({ cwd, isOwn }: BaselineRequest): GlobOptions {
 /** Looks at the files, the plan and the work tree after each iteration, against what was before. */
 export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): Workspace {
   const { cwd, git, run } = request;
-  let before: FileMarks = {};
+  let before = baseline.watched;
   let planBefore: PlanCount | null = null;
-  // What git found after one iteration is what the next one is held against, unless something else
+  // What was found after one iteration is what the next one is held against, unless something else
   // has run in between.
   let gitIsMarked = true;
+  let beforeIsNow = false;
   // A further attempt belongs to the same iteration: what an earlier one did is not forgotten.
   let filesAreMarked = false;
   let requestsBefore = request.requests();
@@ -133,6 +135,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
   /** For the user's own commands: what they do is no progress of the agent's. */
   const runOwn = (command: string, input: string): Promise<CommandResult> => {
     gitIsMarked = false;
+    beforeIsNow = false;
     return run(command, input);
   };
 
@@ -143,11 +146,13 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
       if (filesAreMarked) return;
       filesAreMarked = true;
       requestsBefore = request.requests();
-      before = await markFiles(request.globs, request);
+      if (beforeIsNow) return;
+      before = await markFiles(request.globs, request, before);
       planBefore = await planOf(request.planFile);
+      beforeIsNow = true;
     },
     async look() {
-      const matches = await filesThatMatch(request.globs, request);
+      const now = await markFiles(request.globs, request, before);
       const plan = await planOf(request.planFile);
       // Before `--until` runs: what that does is not the agent's either. A look that a resumed task
       // begins with has nothing to hold things against.
@@ -155,15 +160,18 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
         ? { git: null, watched: null }
         : {
             git: knownSign((await git?.since()) ?? null),
-            watched: knownSign(await watchedMoved(request, matches, before, planBefore, plan)),
+            watched: knownSign(watchedMoved(request, now, before, planBefore, plan)),
           };
       mayBeOld = false;
       filesAreMarked = false;
+      before = now;
+      planBefore = plan;
+      beforeIsNow = true;
       const asked = request.requests().filter((name) => !requestsBefore.includes(name));
       const moved =
         request.donePath !== null && (await differs(request.donePath, baseline.done ?? undefined));
       return {
-        watchMatches: await changed(matches, baseline.watched, cwd),
+        watchMatches: changed(now, baseline.watched, cwd),
         movedFile: moved ? request.donePath : null,
         until: request.until === null ? null : await runOwn(request.until, ''),
         plan,
@@ -198,36 +206,35 @@ async function planOf(planFile: string | null): Promise<PlanCount | null> {
 }
 
 /** Whether a watched file or the plan moved in this iteration; null where neither is watched. */
-async function watchedMoved(
+function watchedMoved(
   { cwd, globs, planFile }: WorkspaceRequest,
-  matches: readonly string[],
+  now: FileMarks,
   before: FileMarks,
   planBefore: PlanCount | null,
   plan: PlanCount | null,
-): Promise<ProgressSigns['watched']> {
+): ProgressSigns['watched'] {
   if (globs.length === 0 && planFile === null) return null;
   const advanced = (plan?.done ?? 0) > (planBefore?.done ?? 0);
-  return advanced || (await changed(matches, before, cwd)).length > 0;
+  return advanced || changed(now, before, cwd).length > 0;
 }
 
-async function changed(
-  files: readonly string[],
-  marks: FileMarks,
-  cwd: string,
-): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const file of files) {
-    if (await differs(file, marks[file])) found.push(path.relative(cwd, file) || file);
-  }
-  return found;
+/** The files that are not as they were marked, or were not there. */
+function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string[] {
+  return Object.entries(now)
+    .filter(([file, mark]) => isOther(mark, marks[file]))
+    .map(([file]) => named(file, cwd));
 }
 
 /** Protected files that are not as they were, or not there any more. */
 async function changedOrGone(marks: FileMarks, cwd: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const [file, mark] of Object.entries(marks)) {
-    const isGone = (await markFile(file)) === null;
-    if (isGone || (await differs(file, mark))) found.push(path.relative(cwd, file) || file);
+    const now = await markFile(file, mark);
+    if (now === null || isOther(now, mark)) found.push(named(file, cwd));
   }
   return found;
+}
+
+function named(file: string, cwd: string): string {
+  return path.relative(cwd, file) || file;
 }

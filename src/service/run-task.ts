@@ -84,7 +84,11 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
     readStdin: async () => new Uint8Array(),
     newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
   });
-  const all = [...settled.valueProblems, ...settled.problems, ...('problems' in planned ? planned.problems : [])];
+  const all = [
+    ...settled.valueProblems,
+    ...settled.problems,
+    ...('problems' in planned ? planned.problems : []),
+  ];
   if ('problems' in planned || all.length > 0) throw new UsageError(all);
   const { state, fields } = await startRun({
     plan: planned.plan,

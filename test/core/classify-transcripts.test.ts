@@ -9,7 +9,7 @@ import { attemptFacts } from '../helpers/attempt-facts.ts';
 
 /** Of an attempt that ended at this instant on a machine in UTC. */
 function classified(facts: AttemptFacts): Outcome {
-  return classify(facts, '2026-01-05T12:00:00.000Z', 'UTC');
+  return classify(facts, '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
 }
 
 // What the real claude wrote, read and named: the two halves of judging an attempt fit together.

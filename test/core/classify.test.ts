@@ -15,7 +15,7 @@ import {
 
 /** Of an attempt that ended at this instant on a machine in UTC. */
 function classified(facts: AttemptFacts): Outcome {
-  return classify(facts, '2026-01-05T12:00:00.000Z', 'UTC');
+  return classify(facts, '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
 }
 
 /** The outcome in a word or two: `answered`, `bounded:max-turns`, `transient:429`, `fatal:no-credit`. */

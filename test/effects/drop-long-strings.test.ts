@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { dropLongStrings } from '../../src/effects/drop-long-strings.ts';
 
 describe('dropLongStrings', () => {
-  const drop = (value: unknown) => dropLongStrings(Buffer.from(JSON.stringify(value)), 8);
+  const drop = (value: unknown) =>
+    dropLongStrings(Buffer.from(JSON.stringify(value)), { maxBytes: 8 });
 
   it.each([
     ['short', 'short'],
@@ -20,7 +21,28 @@ describe('dropLongStrings', () => {
   });
 
   it('gives nothing where a string does not end', () => {
-    expect(dropLongStrings(Buffer.from('{"a":"never ending\\"}'), 8)).toBe('');
-    expect(dropLongStrings(Buffer.from(''), 8)).toBe('');
+    expect(dropLongStrings(Buffer.from('{"a":"never ending\\"}'), { maxBytes: 8 })).toBe('');
+    expect(dropLongStrings(Buffer.from(''), { maxBytes: 8 })).toBe('');
+  });
+
+  describe('up to a last member', () => {
+    const upTo = (line: string) =>
+      JSON.parse(dropLongStrings(Buffer.from(line), { maxBytes: 8, lastMember: 'last' }));
+
+    it.each([
+      ['{"a":1,"last":{"b":[{"c":"123456789"}]},"d":2}', { a: 1, last: { b: [{ c: '' }] } }],
+      ['{"last":[[],{}],"d":{"last":1}}', { last: [[], {}] }],
+      ['{"last":{}}', { last: {} }],
+      ['{"a":{"last":{"b":1}},"c":2}', { a: { last: { b: 1 } }, c: 2 }],
+      ['{"a":"last","c":{"d":1},"e":2}', { a: 'last', c: { d: 1 }, e: 2 }],
+      ['{"a":"}]{[","last":{"b":"}"},"c":2}', { a: '}]{[', last: { b: '}' } }],
+      ['{"a":1}', { a: 1 }],
+    ])('%s', (line, expected) => {
+      expect(upTo(line)).toEqual(expected);
+    });
+
+    it('reads nothing of what stands behind it', () => {
+      expect(upTo('{"last":{"b":1},"c":"never ending')).toEqual({ last: { b: 1 } });
+    });
   });
 });

@@ -3,6 +3,7 @@ import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NOTHING_SEEN } from '../../src/core/completion.ts';
+import { markFile } from '../../src/effects/file-marks.ts';
 import {
   createWorkspace,
   takeBaseline,
@@ -327,5 +328,17 @@ describe('the watched file', () => {
     const baseline = await takeBaseline(request);
     expect(baseline).toEqual({ watched: {}, done: null, protected: {} });
     expect(await createWorkspace(request, baseline).look()).toEqual(NOTHING_SEEN);
+  });
+});
+
+describe('a file that was marked before', () => {
+  it('is read again only where something has written to it', async () => {
+    const file = join(await tempFolder(), 'a.md');
+    await writeFile(file, 'one');
+    const first = await markFile(file);
+    expect(first).not.toBe(null);
+    expect(await markFile(file, first ?? undefined)).toBe(first);
+    await writeFile(file, 'two');
+    expect(await markFile(file, first ?? undefined)).not.toMatchObject({ sha256: first?.sha256 });
   });
 });

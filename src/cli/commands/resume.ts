@@ -26,12 +26,12 @@ import { readStoredRun, type StoredRun } from '../settings/stored.ts';
 import { type PlannedRun, runPlan } from './run.ts';
 
 /** `ralph resume [ID]`: goes on with a task that is not completed and has no live driver. */
-export async function resumeCommand(argv: readonly string[], help: () => string): Promise<number> {
+export async function resumeCommand(
+  argv: readonly string[],
+  help: () => Promise<number>,
+): Promise<number> {
   const flags = readFlags(argv, 'resume');
-  if (flags.wantsHelp) {
-    process.stdout.write(help());
-    return 0;
-  }
+  if (flags.wantsHelp) return help();
   const place = placeOf(textsOf(flags.layer));
   return resumeTask(flags.taskId ?? onlyCandidate(place), place, flags, argv);
 }

@@ -1,4 +1,3 @@
-import { Chalk } from 'chalk';
 import { planRun, type RunPlan, startRun } from '../../compose.ts';
 import { describeCompletion } from '../../core/completion.ts';
 import { oneLine } from '../../core/material.ts';
@@ -20,12 +19,12 @@ import { takeDetachedLog } from '../settings/environment.ts';
 import { readFlags } from '../settings/flags.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
-export async function runCommand(argv: readonly string[], help: () => string): Promise<number> {
+export async function runCommand(
+  argv: readonly string[],
+  help: () => Promise<number>,
+): Promise<number> {
   const flags = readFlags(argv);
-  if (flags.wantsHelp) {
-    process.stdout.write(help());
-    return 0;
-  }
+  if (flags.wantsHelp) return help();
   const startDir = startFolder();
   const collected = await collectSettings({ flags: flags.layer, env: process.env, startDir });
   const { settings } = collected;
@@ -55,6 +54,15 @@ export async function runCommand(argv: readonly string[], help: () => string): P
     return resumeTask(plan.taskId, plan, { ...flags, layer }, argv);
   }
   return runPlan({ plan, notices: collected.notices, again: ['run', ...argv] });
+}
+
+/** `ralph resume [ID]`, which is loaded only where it is asked for. */
+export async function resumeCommand(
+  argv: readonly string[],
+  help: () => Promise<number>,
+): Promise<number> {
+  const resume = await import('./resume.ts');
+  return resume.resumeCommand(argv, help);
 }
 
 /** Whether a task of this id waits to be gone on with, rather than having come to an end of its own. */
@@ -170,6 +178,7 @@ export async function viewFor(settings: Settings, agent: AgentName): Promise<Vie
     views.push(quietView(stderr, agent));
   } else if (isLiveTerminal()) {
     const { liveView } = await import('../../report/live.ts');
+    const { Chalk } = await import('chalk');
     const colorless = settings.noColor || Boolean(process.env.NO_COLOR);
     views.push(
       liveView({

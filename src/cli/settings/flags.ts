@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { nearest } from '../../core/nearest.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import { SETTINGS, type SettingName, type SettingRow, settingNames } from '../../core/settings.ts';
@@ -24,45 +24,70 @@ export function readFlags(
   const dashes = argv.indexOf('--');
   const own = dashes === -1 ? argv : argv.slice(0, dashes);
   const passthrough = dashes === -1 ? [] : argv.slice(dashes + 1);
-  const command = declareSettings(new Command('run')).exitOverride().configureOutput(SILENT);
-  const { problems, wantsHelp } = parse(command, own);
-  const [first] = command.args;
+  const { given, others, problems } = parse(own);
+  const [first] = others;
   const taskId = name === 'resume' && first !== undefined && !first.startsWith('-') ? first : null;
-  problems.push(...strayWords(taskId === null ? command.args : command.args.slice(1), name));
-  return { layer: layerFrom(command), passthrough, problems, taskId, wantsHelp };
+  problems.push(...strayWords(taskId === null ? others : others.slice(1), name));
+  const wantsHelp = others.some((word) => word === '--help' || word === '-h');
+  return { layer: layerFrom(given), passthrough, problems, taskId, wantsHelp };
 }
 
-const SILENT = { writeOut() {}, writeErr() {}, outputError() {} };
+/** The values of each flag, as it is written in the table. */
+type Given = ReadonlyMap<string, readonly (string | true)[]>;
 
-/** Parses what there is: a last flag that lacks its value is noted, and the rest read without it. */
-function parse(
-  command: Command,
-  own: readonly string[],
-): { problems: string[]; wantsHelp: boolean } {
+/**
+ * Parts flags with their values from all other words. By hand: it is done before each run, and the
+ * package that prints the help takes longer to load than all else up to the start of the agent.
+ */
+function parse(words: readonly string[]): { given: Given; others: string[]; problems: string[] } {
+  const given = new Map<string, (string | true)[]>();
+  const others: string[] = [];
   const problems: string[] = [];
-  let words = [...own];
-  for (;;) {
-    try {
-      command.parse(words, { from: 'user' });
-      return { problems, wantsHelp: false };
-    } catch (error) {
-      if (!(error instanceof CommanderError)) throw error;
-      if (error.code === 'commander.helpDisplayed') return { problems, wantsHelp: true };
-      problems.push(`${words.at(-1)} needs a value, and none was given.`);
-      words = words.slice(0, -1);
+  const flags = flagTable();
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    const { name, value: attached } = splitWord(word);
+    const found = flags.get(name);
+    if (found === undefined || (!found.takesValue && attached !== undefined)) {
+      others.push(word);
+      continue;
     }
+    if (found.takesValue && attached === undefined) at += 1;
+    const value = found.takesValue ? (attached ?? words[at]) : true;
+    if (value === undefined) problems.push(`${word} needs a value, and none was given.`);
+    else given.set(found.flag, [...(given.get(found.flag) ?? []), value]);
   }
+  return { given, others, problems };
 }
 
-function layerFrom(command: Command): Layer {
+/** `--delay=2s` and `-n5` are a flag with its value; a value that stands apart belongs to the next word. */
+function splitWord(word: string): { name: string; value: string | undefined } {
+  const [, name = word, value] =
+    /^(--[^=]+)=(.*)$/s.exec(word) ?? /^(-[^-])(.+)$/s.exec(word) ?? [];
+  return { name, value };
+}
+
+function flagTable(): ReadonlyMap<string, { flag: string; takesValue: boolean }> {
+  const table = new Map<string, { flag: string; takesValue: boolean }>();
+  for (const name of settingNames()) {
+    const { flag, short, aliases = [], type } = SETTINGS[name];
+    const takesValue = type.kind !== 'switch';
+    table.set(flag, { flag, takesValue });
+    if (short !== undefined) table.set(short, { flag, takesValue });
+    for (const alias of aliases) table.set(alias, { flag: alias, takesValue });
+  }
+  return table;
+}
+
+/** Of a flag that is given more than once the last counts, or all where it takes a list. */
+function layerFrom(given: Given): Layer {
   const layer: Partial<Record<SettingName, Written>> = {};
   for (const name of settingNames()) {
     const { flag: ownFlag, aliases = [], type } = SETTINGS[name];
     for (const flag of [ownFlag, ...aliases]) {
-      // To commander `--no-progress-limit` is a negation, kept under another name.
-      const kept = command.options.find(({ long }) => long === flag)?.attributeName() ?? flag;
-      if (command.getOptionValueSource(kept) !== 'cli') continue;
-      const value: unknown = type.kind === 'switch' ? true : command.getOptionValue(kept);
+      const values = given.get(flag);
+      if (values === undefined) continue;
+      const value: unknown = type.kind === 'texts' ? values : values.at(-1);
       layer[name] ??= { value, source: { kind: 'flag', where: flag } };
     }
   }
@@ -75,7 +100,6 @@ export function declareSettings(command: Command, but: readonly SettingName[] = 
   for (const name of settingNames().filter((each) => !but.includes(each))) {
     const row = SETTINGS[name];
     const option = command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${row.group}:`);
-    if (row.type.kind === 'texts') option.argParser(collect);
     command.addOption(option);
     for (const alias of row.aliases ?? []) {
       const further = command.createOption(`${alias} <${row.argument ?? ''}>`, row.help);
@@ -83,10 +107,6 @@ export function declareSettings(command: Command, but: readonly SettingName[] = 
     }
   }
   return command;
-}
-
-function collect(value: string, previous: readonly string[] | undefined): readonly string[] {
-  return [...(previous ?? []), value];
 }
 
 function flagsOf({ flag, short, argument }: SettingRow): string {

@@ -1,0 +1,95 @@
+import { loop } from './rows/between-iterations.js';
+import { stateFile, status } from './rows/books.js';
+import { git, glob } from './rows/looking.js';
+import { oneIteration, version } from './rows/start-up.js';
+import { stream } from './rows/stream.js';
+
+/**
+ * What a measurement is given.
+ * @typedef {{
+ *   readonly scene: import('./scene.js').Scene,
+ *   readonly runs: number,
+ *   readonly quick: boolean,
+ * }} Bench
+ */
+
+/**
+ * One figure: what it is, and what it is held to (by its median). Without a goal it is there to be
+ * known: a part of another figure, or what the machine itself takes for the same.
+ * @typedef {{
+ *   readonly what: string,
+ *   readonly unit: 'ms' | 'MB' | 'MB/s' | 'kB',
+ *   readonly atMost?: number,
+ *   readonly atLeast?: number,
+ * }} Figure
+ */
+
+/**
+ * Figures that are measured together. `measure` gives the values of each, in the same order; no
+ * values at all where ralph has not yet what is to be measured.
+ * @typedef {{
+ *   readonly name: string,
+ *   readonly figures: readonly Figure[],
+ *   readonly measure: (bench: Bench) => readonly { readonly values: readonly number[] }[],
+ * }} Row
+ */
+
+/** @type {readonly Row[]} */
+export const ROWS = [
+  {
+    name: 'version',
+    figures: [{ what: '`ralph --version`, over bare node', unit: 'ms', atMost: 15 }],
+    measure: version,
+  },
+  {
+    name: 'one-iteration',
+    figures: [
+      { what: 'a run of one iteration, over bare node and its agent', unit: 'ms', atMost: 70 },
+    ],
+    measure: oneIteration,
+  },
+  {
+    name: 'loop',
+    figures: [
+      { what: 'an iteration at --delay 0, over a loop in sh', unit: 'ms', atMost: 5 },
+      { what: '– of it fsync', unit: 'ms' },
+      { what: '– the loop in sh itself', unit: 'ms' },
+    ],
+    measure: loop,
+  },
+  {
+    name: 'stream',
+    figures: [
+      { what: 'peak memory, 400 MB of stream-json', unit: 'MB', atMost: 75 },
+      { what: '– over that of 4 MB', unit: 'MB', atMost: 10 },
+      { what: 'stream-json, read and logged', unit: 'MB/s', atLeast: 600 },
+      { what: '– the same through cat into a file', unit: 'MB/s' },
+    ],
+    measure: stream,
+  },
+  {
+    name: 'glob',
+    figures: [{ what: 'completion check, glob over 10,000 files', unit: 'ms', atMost: 75 }],
+    measure: glob,
+  },
+  {
+    name: 'git',
+    figures: [
+      { what: 'progress in a git tree of 50,000 files', unit: 'ms', atMost: 200 },
+      { what: '– a plain `git status` of it', unit: 'ms' },
+    ],
+    measure: git,
+  },
+  {
+    name: 'status',
+    figures: [
+      { what: '`ralph status` over 10,000 tasks, over `--version`', unit: 'ms', atMost: 150 },
+    ],
+    measure: status,
+  },
+  {
+    name: 'state-file',
+    figures: [{ what: 'state file, 1,000 iterations of 1 MB each', unit: 'kB', atMost: 50 }],
+    measure: stateFile,
+  },
+];

@@ -1,0 +1,61 @@
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+
+/** Reads what a child process writes to one of its pipes. */
+export interface PipeReader {
+  /** The pipe has ended, or was let go of. Never rejects. */
+  readonly closed: Promise<void>;
+  /** Reads no more. */
+  destroy(): void;
+}
+
+const BUFFER_BYTES = 64 * 1024;
+
+/*
+ * Node gives each read of a child's pipe fresh memory of 64 KB, and frees it when it next tidies up:
+ * a fast agent is 35 MB ahead of that. A socket that is opened for it can be told to read into the
+ * same memory again and again. The pipes of a child process cannot, so that the handle below such a
+ * pipe is given to a socket that was told so.
+ *
+ *   child ──► handle ──► child.stdout        as node has it
+ *                └─────► socket with onread  as it is here
+ */
+/**
+ * Hands over the bytes of a child's pipe as they come, to be used during the call only. While a call
+ * runs nothing is read, which in the end holds up the child. To be called right after the start.
+ */
+export function readPipe(pipe: Readable, onChunk: (chunk: Buffer) => void): PipeReader {
+  const socket = takeOver(pipe, onChunk) ?? pipe.on('data', onChunk);
+  // That it broke is as good as its end: what the child itself ends with tells more.
+  socket.on('error', () => {});
+  return {
+    closed: new Promise((resolve) => {
+      socket.once('close', () => resolve());
+    }),
+    destroy: () => socket.destroy(),
+  };
+}
+
+/** Null where this node does not keep its handles as it did from 10 to 24, or has begun to read. */
+function takeOver(pipe: Readable, onChunk: (chunk: Buffer) => void): Socket | null {
+  const handle: unknown = Reflect.get(pipe, '_handle');
+  if (typeof handle !== 'object' || handle === null) return null;
+  if (!('useUserBuffer' in handle) || pipe.readableLength > 0) return null;
+  const options = {
+    handle,
+    readable: true,
+    writable: false,
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(BUFFER_BYTES),
+      callback(length: number, buffer: Uint8Array) {
+        onChunk(Buffer.from(buffer.buffer, buffer.byteOffset, length));
+        return true;
+      },
+    },
+  };
+  const socket = new Socket(options);
+  // The pipe as node has it is closed without what is below it.
+  Reflect.set(pipe, '_handle', null);
+  pipe.destroy();
+  return socket.resume();
+}
