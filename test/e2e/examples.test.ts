@@ -3,8 +3,10 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { shellWords } from '../../src/core/shell-words.ts';
 import { EXIT_CODES } from '../../src/exit-codes.ts';
 import { type FakeClaude, makeFakeClaude, type Turn } from '../helpers/fake-claude.ts';
+import { makeScene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
@@ -130,6 +132,42 @@ describe('examples/crontab', () => {
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('claude was not found in');
     expect(stderr).toContain('RALPH_FAILED_nightly_');
+  });
+});
+
+describe('examples/ralph-nightly.service', () => {
+  it('runs with a bare environment, and goes on where the task stood', async () => {
+    const [, command = ''] = /^ExecStart=(.*)$/m.exec(example('ralph-nightly.service')) ?? [];
+    const [program = '', ...args] = shellWords(command) ?? [];
+    expect(program).toBe('/usr/local/bin/ralph');
+    const machine = await makeMachine();
+    const claude = await machine.install([{ text: 'NIGHTLY DONE' }]);
+    writeFileSync(path.join(machine.project, 'ralph.config.yaml'), 'delay: 0\n');
+    const { status, stdout } = machine.shell([path.join(machine.bin, 'ralph'), ...args], {});
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'NIGHTLY DONE\n' });
+    expect(claude.calls()[0]?.env).toMatchObject({ RALPH_TASK_ID: 'nightly' });
+  });
+
+  it('is started by the timer of its name, again where the service is away', () => {
+    expect(example('ralph-nightly.service')).toMatch(/^RestartForceExitStatus=75$/m);
+    expect(example('ralph-nightly.timer')).toMatch(/^OnCalendar=\*-\*-\* 02:00:00$/m);
+  });
+});
+
+describe('examples/commit-after.sh', () => {
+  it('commits what each iteration has changed, and nothing where nothing was', async () => {
+    const scene = await makeScene([
+      { shell: 'echo one > file', text: 'On it.' },
+      { text: 'Nothing to do here.' },
+      { shell: 'echo two > file', text: 'TASK_COMPLETE' },
+    ]);
+    await scene.write('.gitignore', '.ralph_state\n');
+    scene.makeRepository();
+    const script = path.join(ROOT, 'examples', 'commit-after.sh');
+    expect((await scene.run(['--after', script])).exitCode).toBe(0);
+    const log = ['log', '--format=%s'];
+    const { stdout } = spawnSync('git', log, { cwd: scene.folder, encoding: 'utf8' });
+    expect(stdout).toBe('t: iteration 3\nt: iteration 1\nStart\n');
   });
 });
 
