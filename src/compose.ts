@@ -26,6 +26,7 @@ import { describeRequest, requestsNaming } from './effects/pending-requests.ts';
 import { fixedPrompt, promptFile } from './effects/prompt-source.ts';
 import { watchRequests } from './effects/requests.ts';
 import type { RunPlan } from './effects/run-plan.ts';
+import { preventSleep, type SleepInhibitor } from './effects/sleep-inhibitor.ts';
 import { createStateStore } from './effects/state-store.ts';
 import { type SignalWatch, watchSignals } from './effects/stop-requests.ts';
 import { takeIntoWork } from './effects/task-file.ts';
@@ -74,6 +75,8 @@ export interface RunOptions {
   readonly resume?: { readonly previousTimeoutMs: number };
   /** Who may ask the loop to stop; signals, if nobody is named. */
   readonly stops?: SignalWatch;
+  /** Whether somebody sits at a terminal and watches: then the machine is kept awake where that works. */
+  readonly isAttended?: boolean;
   /** Words between the agent's program and its arguments: for a program that is a script. */
   readonly agentPrefixArgs?: readonly string[];
 }
@@ -93,7 +96,10 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
       options.announcements?.forEach(warn);
-      const end = await runHeld({ ...options, paths, warn, driver, hold, stops });
+      const awake = keepAwake(options);
+      const end = await runHeld({ ...options, paths, warn, driver, hold, stops }).finally(
+        awake.close,
+      );
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
       return end;
     } finally {
@@ -103,6 +109,14 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     view.close();
     stops.close();
   }
+}
+
+function keepAwake({ plan, isAttended = false }: RunOptions): SleepInhibitor {
+  const { settings, taskId, env } = plan;
+  const isWanted = settings.preventSleep ?? isAttended;
+  return isWanted
+    ? preventSleep({ taskId, env, isAsked: settings.preventSleep === true })
+    : { close() {} };
 }
 
 interface HeldRun extends RunOptions {
@@ -125,6 +139,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   const journal = createJournal(paths.eventsFile);
   const requests = watchRequests(paths.folder);
   requests.stop.addEventListener('abort', () => stops.request('request'));
+  stops.signal.addEventListener('abort', () => view.doing?.({ kind: 'stop' }));
   let runner: GuardedRunner | null = null;
   try {
     const store = await createStateStore(
@@ -147,6 +162,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       },
       agentText: (text) => view.agentText(text),
       say: (what) => warn(sayingText(what)),
+      doing: (what) => view.doing?.(what),
     };
     const child: ChildOptions = {
       env: plan.env,
@@ -169,6 +185,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
           isResumed: run.resume !== undefined,
           requests: () => requestsNaming(plan.vault, plan.taskId),
           describe: (request) => describeRequest(plan.vault, request),
+          asked: start.state.task.approval?.file ?? null,
           onFinished: () => putAway(start.state.task, plan, warn),
           planFile: policy.planFile === null ? null : path.resolve(plan.cwd, policy.planFile),
           until: policy.until,
@@ -214,11 +231,12 @@ async function begin(
   git: GitProgress | null,
 ): Promise<Start> {
   await makeRoom(paths, plan.taskId, warn);
+  // First of all: where it is moved to is no sign of anything.
+  const taskFile = plan.taskFile === null ? null : await takeIntoWork(plan.vault, plan.taskFile);
   const baseline = await takeBaseline(watch);
   for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
   const gitBase = (await git?.mark()) ?? null;
   const at = systemClock.now();
-  const taskFile = plan.taskFile === null ? null : await takeIntoWork(plan.vault, plan.taskFile);
   const task = {
     ...newTaskState({ ...taskFacts(plan), driver, gitBase }, at),
     task_file: taskFile === null ? null : path.relative(plan.vault, taskFile),

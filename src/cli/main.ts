@@ -32,10 +32,19 @@ export async function main(argv: readonly string[]): Promise<number> {
 /** Only what the command needs is loaded: those that run an agent do without the table of commands. */
 async function carryOut(argv: readonly string[]): Promise<number> {
   const [name, ...words] = argv;
+  const help = (): Promise<number> => fromTable([name ?? '', '--help']);
+  if (name === 'rescue') {
+    const { rescueCommand } = await import('./commands/rescue.ts');
+    return rescueCommand(words, help);
+  }
+  if (name === 'watch') {
+    const { watchCommand } = await import('./commands/watch.ts');
+    return watchCommand(words, help);
+  }
   if (name !== 'run' && name !== 'resume') return fromTable(argv);
   const { runCommand, resumeCommand } = await import('./commands/run.ts');
   const command = name === 'run' ? runCommand : resumeCommand;
-  return command(words, () => fromTable([name, '--help']));
+  return command(words, help);
 }
 
 async function fromTable(argv: readonly string[]): Promise<number> {

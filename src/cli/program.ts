@@ -2,14 +2,18 @@ import { Argument, Command, CommanderError } from 'commander';
 import { nearest } from '../core/nearest.ts';
 import { UsageError } from '../errors.ts';
 import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
+import type { CheckOptions } from './commands/check.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
 import type { InitOptions } from './commands/init.ts';
 import type { LogsOptions } from './commands/logs.ts';
+import type { ProgressOptions } from './commands/progress.ts';
 import type { PruneOptions } from './commands/prune.ts';
+import type { ReportOptions } from './commands/report.ts';
 import type { StatusOptions } from './commands/status.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import type { PlaceOptions } from './place.ts';
 import { declareSettings } from './settings/flags.ts';
+import { declareVaultFlags } from './settings/vault-help.ts';
 
 declare const __RALPH_VERSION__: string;
 
@@ -96,6 +100,33 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { answer } = await import('./commands/approvals.ts');
       exitCode = await answer('rejected', id, options);
     });
+  placed(program.command('check'))
+    .description('the stop-hook contract: exit 0 lets the agent stop, 1 holds it')
+    .argument('[id]', 'the task (default: the only open one)')
+    .option('--hook', "speak Claude Code's stop-hook JSON")
+    .action(async (id: string | undefined, options: CheckOptions) => {
+      const { check } = await import('./commands/check.ts');
+      exitCode = await check(id, options);
+    });
+  placed(program.command('progress'))
+    .description('report progress from a script')
+    .argument('[id]', 'the task (default: that of the loop it runs in)')
+    .option('--total <N>', 'how many steps there are')
+    .option('--done <N>', 'how many of them are done')
+    .option('--step <TEXT>', 'what is done now')
+    .action(async (id: string | undefined, options: ProgressOptions) => {
+      const { progress } = await import('./commands/progress.ts');
+      exitCode = await progress(id, options);
+    });
+  placed(program.command('report'))
+    .description('a briefing over a time span, what needs a person first')
+    .option('--since <TIME>', 'how far back (default: 7d)')
+    .option('--json', 'as JSON')
+    .option('--html <FILE>', 'as a page of its own')
+    .action(async (options: ReportOptions) => {
+      const { report } = await import('./commands/report.ts');
+      exitCode = await report(options);
+    });
   placed(program.command('prune'))
     .description('clear the history')
     .option('--older-than <TIME>', 'what ended longer ago (default: 30d)')
@@ -128,7 +159,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/completion.ts');
       exitCode = completion(shell, program);
     });
-  // The words of these two are read elsewhere, so that every mistake in them is told at once and
+  // The words of these are read elsewhere, so that every mistake in them is told at once and
   // nothing of this is loaded for them; here they have their place in the help, and their own.
   const run = program
     .command('run')
@@ -141,6 +172,20 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .usage('[ID] [options] [-- agent options]')
     .addHelpText('after', RESUME_HELP);
   declareSettings(resume);
+  declareVaultFlags(
+    program
+      .command('rescue')
+      .description('one pass over In_Progress: rescue what is stuck (for cron)')
+      .usage('[options] [-- agent options]'),
+    'rescue',
+  );
+  declareVaultFlags(
+    program
+      .command('watch')
+      .description('the same, again and again; starts what is new if asked to')
+      .usage('[options] [-- agent options]'),
+    'watch',
+  );
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {

@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 import type { Source, Written } from '../core/setting-source.ts';
 
 /** What a task file says of its own task. */
@@ -31,7 +31,13 @@ export function readFrontMatter(text: string | null, file: string): FrontMatter 
     const problem = `The front matter of ${file} cannot be read: ${error.message.split('\n')[0]}`;
     return { ...NOTHING, problems: [problem] };
   }
-  const fields: unknown = document.toJS();
+  const fields = valuesOf(document);
+  if (fields instanceof Error) {
+    return {
+      ...NOTHING,
+      problems: [`The front matter of ${file} cannot be read: ${fields.message}`],
+    };
+  }
   if (typeof fields !== 'object' || fields === null) return NOTHING;
   const values = new Map<string, unknown>(Object.entries(fields));
   const written = (key: string): Written | null => {
@@ -48,4 +54,13 @@ export function readFrontMatter(text: string | null, file: string): FrontMatter 
     approvalRequired: approval === true || /^(true|yes)$/i.test(String(approval)),
     problems: [],
   };
+}
+
+/** A file may refer to itself without end: what comes of that is an error. */
+function valuesOf(document: Document.Parsed): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }

@@ -58,7 +58,7 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
     taskType: textOf(written) ?? 'default',
     approvalRequired: front.approvalRequired,
     valueProblems: resolved.problems,
-    problems: [...type.problems, ...front.problems],
+    problems: [...new Set([...type.problems, ...refusedPayment(front.type), ...front.problems])],
   };
 }
 
@@ -117,6 +117,15 @@ function allTypes(
   return { ...TASK_TYPES, ...Object.fromEntries(changed) };
 }
 
+/** Wherever a payment is named, also where another type counts. */
+function refusedPayment(written: Written | null): readonly string[] {
+  const type = textOf(written ?? undefined);
+  if (written === null || type === undefined || !isPayment(type)) return [];
+  return [
+    `${written.source.where} '${type}' is refused: a payment is never looped; leave it to a person.`,
+  ];
+}
+
 function taskTypeLayer(
   written: Written | undefined,
   types: Readonly<Record<string, TaskTypeLimits>>,
@@ -124,12 +133,7 @@ function taskTypeLayer(
   const type = textOf(written);
   if (written === undefined || type === undefined) return { layer: {}, problems: [] };
   const { where } = written.source;
-  if (isPayment(type)) {
-    return {
-      layer: {},
-      problems: [`${where} '${type}' is refused: a payment is never looped; leave it to a person.`],
-    };
-  }
+  if (isPayment(type)) return { layer: {}, problems: refusedPayment(written) };
   const limits = Object.hasOwn(types, type) ? types[type] : undefined;
   if (limits !== undefined) return { layer: layerOf(limits, type), problems: [] };
   const near = nearest(type, Object.keys(types));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { startRun } from '../compose.ts';
@@ -10,11 +10,17 @@ import { systemClock } from '../effects/clock.ts';
 import { thisDriver, thisPlace } from '../effects/driver-identity.ts';
 import { linkedStops } from '../effects/linked-stops.ts';
 import { writeNote } from '../effects/note-file.ts';
-import { changeRescueRecord, closedRecord, withFailed } from '../effects/rescue-books.ts';
+import {
+  changeRescueRecord,
+  closedRecord,
+  removeRescueRecord,
+  withFailed,
+} from '../effects/rescue-books.ts';
 import type { RunPlan } from '../effects/run-plan.ts';
 import { watchSignals } from '../effects/stop-requests.ts';
 import { claimTask } from '../effects/task-claim.ts';
 import { moveWithin } from '../effects/task-file.ts';
+import { taskPaths } from '../effects/task-folder.ts';
 import { leadsOut } from '../effects/vault-folders.ts';
 import { lookAgain, lookAtVault, type VaultPlace } from '../effects/vault-look.ts';
 import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
@@ -126,6 +132,10 @@ function rescueBooks(stateDir: string): RescueBooks {
       await changeRescueRecord(stateDir, rescueId, (before) => ({ ...before, is_ours: true }));
     },
     async close(rescueId) {
+      // Without a state nothing is left to be counted again.
+      if (!existsSync(taskPaths(stateDir, rescueId).stateFile)) {
+        return removeRescueRecord(stateDir, rescueId);
+      }
       await changeRescueRecord(stateDir, rescueId, () => closedRecord(systemClock.now()));
     },
   };

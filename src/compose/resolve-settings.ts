@@ -62,12 +62,12 @@ function firstWritten(name: SettingName, layers: readonly Layer[]): Written | un
 }
 
 function defaultValue(name: SettingName): unknown {
-  const { type, default: fallback } = SETTINGS[name];
+  const { type, default: fallback, negation } = SETTINGS[name];
   if (fallback !== undefined) {
     const parsed = parseValue(type, fallback);
     if ('value' in parsed) return parsed.value;
   }
-  if (type.kind === 'switch') return false;
+  if (type.kind === 'switch') return negation === undefined ? false : null;
   return type.kind === 'texts' ? [] : null;
 }
 

@@ -19,9 +19,13 @@ const LONGEST_WHAT = 1_000;
 
 /**
  * The last `<approval id="short-id">what</approval>` of a final message; null if there is none. One
- * that stands in code, in a quote or in a comment is shown, not asked.
+ * that stands in code, in a quote or in a comment is shown, not asked; so is one that says what an
+ * example says.
  */
-export function readApprovalRequest(message: string): ApprovalRequest | null {
+export function readApprovalRequest(
+  message: string,
+  examples: readonly string[] = [],
+): ApprovalRequest | null {
   if (!message.includes('</approval')) return null;
   const text = plainText(message);
   const prose = maskNonProse(text);
@@ -32,7 +36,8 @@ export function readApprovalRequest(message: string): ApprovalRequest | null {
       ['in-code', 'in-a-comment', 'in-a-quote'].includes(whyMasked(prose, index) ?? ''),
     );
     const what = oneLine(words, LONGEST_WHAT);
-    if (!isShown && what !== '') last = { id: double ?? single ?? '', what, file: null };
+    if (!isShown && what !== '' && !examples.includes(what))
+      last = { id: double ?? single ?? '', what, file: null };
   }
   return last;
 }

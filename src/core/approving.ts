@@ -1,9 +1,11 @@
 import type { ApprovalRequest } from './approval-request.ts';
 import { end, endStopped } from './ending.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
-import { startNext } from './next-iteration.ts';
+import { oneLine } from './material.ts';
+import { endBudget, startNext } from './next-iteration.ts';
 import type { Policy } from './policy.ts';
 import type { Missing } from './prompt.ts';
+import { maskSecrets } from './secrets.ts';
 import { type Approval, laterBy, msBetween } from './task-state.ts';
 
 /*
@@ -28,7 +30,7 @@ export function askApproval(
   const { task } = state;
   const approval: Approval = {
     id: request.id,
-    what: request.what,
+    what: maskSecrets(request.what),
     file: request.file ?? `APPROVAL_${task.task_id}_${request.id}.md`,
     by_agent: request.file !== null,
     requested_at: at,
@@ -43,17 +45,23 @@ export function askApproval(
     event: 'task_paused' as const,
     approval_id: approval.id,
     what: approval.what,
-    file: approval.file,
+    file: shownName(approval.file),
   };
   const asked = requested(awaiting(state, approval));
   return { ...asked, actions: [{ kind: 'publish', body }, ...asked.actions] };
 }
 
-/** Asks for what a resumed task was waiting for; null where it was not. */
+/**
+ * Asks for what a resumed task was waiting for, and anew for one that was not allowed to begin; null
+ * where nothing is to be asked.
+ */
 export function askAgain(state: LoopState, at: string, policy: Policy): Transition | null {
-  const { approval } = state.task;
-  if (approval === null || approval.decision !== null || !state.task.paused_for_approval)
-    return null;
+  const { approval, paused_for_approval, current_iteration } = state.task;
+  if (approval === null) return null;
+  if (approval.decision === 'rejected' && current_iteration === 0) {
+    return askApproval(state, { ...approval, file: null }, at, policy);
+  }
+  if (approval.decision !== null || !paused_for_approval) return null;
   const renewed = { ...approval, expires_at: laterBy(at, policy.approvalTimeoutMs) };
   const waiting = awaiting(state, renewed);
   return approval.there_before === null ? requested(waiting) : wait(waiting, renewed, policy);
@@ -140,14 +148,19 @@ export function approvalAnswered(
     max_iterations: answered.task.max_iterations,
     approval_id: approval.id,
     decision: answer.kind,
-    file: answer.file,
+    file: shownName(answer.file),
     reason: answer.reason,
   };
   const next =
     answer.kind === 'rejected' && answered.task.current_iteration === 0
       ? endRefusedAtStart(answered, answer.reason, at)
-      : startNext(answered, at, policy);
+      : (endBudget(answered, at, policy) ?? startNext(answered, at, policy));
   return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
+}
+
+/** A file that an agent has named may hold what acts on a terminal. */
+function shownName(file: string): string {
+  return oneLine(file, 300);
 }
 
 function told(

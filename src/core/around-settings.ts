@@ -80,6 +80,13 @@ export const AROUND_ROWS = {
     default: '1GB',
     help: 'how much of an iteration the log keeps: its head and its tail',
   },
+  preventSleep: {
+    flag: '--prevent-sleep',
+    negation: '--no-prevent-sleep',
+    type: { kind: 'switch' },
+    group: 'Around it',
+    help: 'keep the machine awake; --no-prevent-sleep does not (default: on at a terminal)',
+  },
   config: {
     flag: '--config',
     argument: 'FILE',

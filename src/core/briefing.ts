@@ -190,7 +190,7 @@ function briefTask(
 }
 
 /** When an iteration ended. */
-export function endOf({ started_at, duration_ms }: IterationRecord): string {
+function endOf({ started_at, duration_ms }: IterationRecord): string {
   return laterBy(started_at, duration_ms);
 }
 

@@ -7,6 +7,13 @@ export type Activity =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thinking' };
 
+/** What the work tree shows since the task's start: the agent's, and whoever else's. */
+export interface Changes {
+  readonly commits: number;
+  /** New, changed and deleted ones, committed or not. */
+  readonly files: number;
+}
+
 /** How a task ended, in full, for whoever acts on it. */
 export interface EndingFields {
   readonly status: EndedStatus;
@@ -15,6 +22,8 @@ export interface EndingFields {
   readonly iterations_used: number;
   readonly usage: Usage;
   readonly evidence: Evidence | null;
+  /** Null where git cannot tell. */
+  readonly changes: Changes | null;
   readonly final_message: string | null;
   readonly note: string | null;
   readonly state_file: string;
@@ -46,6 +55,10 @@ export type EventBody =
       readonly iteration: number;
       readonly max_iterations: number;
       readonly attempt: number;
+      /** ISO instant at which the time for the whole task is over, unless something is waited for. */
+      readonly timeout_at: string;
+      /** What the task has used so far. */
+      readonly usage: Usage;
     }
   | { readonly event: 'agent_activity'; readonly iteration: number; readonly activity: Activity }
   | {

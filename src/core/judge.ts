@@ -83,11 +83,11 @@ function readApproval(
   if (approvalFile !== null) {
     return { id: idFromName(approvalFile.name), what: approvalFile.what, file: approvalFile.name };
   }
-  const request = message === null ? null : readApprovalRequest(message);
-  const isEcho = own
+  if (message === null) return null;
+  const examples = own
     .filter(({ kind }) => kind === 'sentence-wise')
-    .some(({ text }) => readApprovalRequest(text)?.what === request?.what);
-  return isEcho ? null : request;
+    .flatMap(({ text }) => readApprovalRequest(text)?.what ?? []);
+  return readApprovalRequest(message, examples);
 }
 
 /** The name of the agent's own file, as an id may be. */

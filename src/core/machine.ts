@@ -14,6 +14,7 @@ import type {
   IterationRecord,
   TaskState,
   ThereBefore,
+  Wait,
 } from './task-state.ts';
 
 /** The loop's whole state: what is saved, where it stands, and what the next prompt needs. */
@@ -185,6 +186,16 @@ type Telling =
   /** A sentence for people. */
   | { readonly kind: 'say'; readonly what: Saying }
   | { readonly kind: 'stop'; readonly ending: Ending };
+
+/** What is done while the agent is not at work, for those who watch. */
+export type Doing =
+  | { readonly kind: 'look' }
+  | { readonly kind: 'verify'; readonly command: string }
+  | { readonly kind: 'after'; readonly command: string }
+  | { readonly kind: 'wait'; readonly wait: Wait }
+  | { readonly kind: 'approval'; readonly what: string; readonly until: string }
+  /** It was asked to stop, and ends what runs. */
+  | { readonly kind: 'stop' };
 
 /** Something people are told that is no event. */
 export type Saying = { readonly kind: 'flag-dropped'; readonly flag: string };

@@ -40,6 +40,8 @@ export function startAttempt(
           iteration,
           max_iterations: task.max_iterations,
           attempt,
+          timeout_at: task.timeout_at,
+          usage: task.usage,
         },
       },
       {

@@ -2,9 +2,11 @@ import type { RefusedTool } from './attempt.ts';
 import { type CommandResult, describeCompletion } from './completion.ts';
 import type { Held } from './gates.ts';
 import {
+  disarm,
   type MaterialRules,
   materialBlock,
   materialLine,
+  oneLine,
   tailOf,
   withoutControls,
 } from './material.ts';
@@ -67,9 +69,11 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
     const verify = verifyBlock(policy, carry);
     if (verify !== null) texts.push({ kind: 'whole', text: verify });
     texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
-  } else if (carry.hints.length > 0) {
-    // The first iteration is tried again, and somebody has said something meanwhile.
-    texts.push({ kind: 'sentence-wise', text: hintLines(carry).join('\n') });
+  } else {
+    // A person has let the task begin, or the first iteration is tried again after he has said something.
+    const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
+    const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(carry)];
+    if (said.length > 0) texts.push({ kind: 'sentence-wise', text: said.join('\n') });
   }
   texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
   return texts;
@@ -108,6 +112,9 @@ function hintLines({ hints }: Carry): readonly string[] {
   return hints.map((hint) => `The person you work for adds: ${withoutControls(hint).trim()}`);
 }
 
+/** What a person gives as a reason is told in full, within reason. */
+const LONGEST_REASON = 1_000;
+
 /** One sentence to the agent: what kept the task from being complete. */
 export function describeMissing(missing: Missing, policy: Policy): string {
   const rules = rulesFor(policy);
@@ -134,7 +141,7 @@ export function describeMissing(missing: Missing, policy: Policy): string {
     case 'decision':
       return missing.decision === 'approved'
         ? `A person has approved your request ${missing.id} (${materialLine(missing.what, rules)}): you may do it now.`
-        : `A person has rejected your request ${missing.id} (${materialLine(missing.what, rules)})${missing.reason === null ? '' : `, because: ${materialLine(missing.reason, rules)}`}. Do not do it; find another way, or say plainly that it cannot be done without.`;
+        : `A person has rejected your request ${missing.id} (${materialLine(missing.what, rules)})${missing.reason === null ? '' : `, because: ${oneLine(disarm(missing.reason, rules), LONGEST_REASON).replace(/\.+$/, '')}`}. Do not do it; find another way, or say plainly that it cannot be done without.`;
     case 'question':
       return 'Your last message ended in a question. Nobody answers questions here: decide yourself and go on.';
   }

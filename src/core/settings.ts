@@ -34,6 +34,8 @@ export interface SettingRow {
   /** Further names of the flag. */
   readonly aliases?: readonly string[];
   readonly short?: string;
+  /** The flag that turns a switch off; without either of them ralph decides for itself. */
+  readonly negation?: string;
   /** What stands after the flag in help: `TEXT`, `N`. */
   readonly argument?: string;
   readonly type: SettingKind;
@@ -71,7 +73,9 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
     : Row['type']['kind'] extends 'texts'
       ? readonly string[]
       : Row['type']['kind'] extends 'switch'
-        ? boolean
+        ? Row extends { readonly negation: string }
+          ? boolean | null
+          : boolean
         : Row extends { readonly default: string }
           ? number
           : number | null;

@@ -8,6 +8,7 @@ import {
 } from './completion.ts';
 import { askGates, type Held } from './gates.ts';
 import type { Policy } from './policy.ts';
+import type { OwnText } from './promise.ts';
 import { type Carry, type Missing, NOTHING_CARRIED, ownTexts } from './prompt.ts';
 import { isLive, type ShownState } from './shown-task.ts';
 import { msBetween, type TaskState } from './task-state.ts';
@@ -63,7 +64,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
   if (policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own)) {
     return { kind: 'lets-go', why: 'its agent has given it up' };
   }
-  if (message !== null && readApprovalRequest(message) !== null) {
+  if (asksPerson(message, own)) {
     return { kind: 'lets-go', why: 'its agent asks for an approval' };
   }
   const verdict = judgeMessage(message, policy, own);
@@ -95,6 +96,14 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
   if (verdict.kind === 'near-miss') missing.push({ ...verdict, kind: 'near-miss' });
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
   return { kind: 'holds', missing };
+}
+
+/** Whether the agent asks for an approval, in other words than those of the example it was given. */
+function asksPerson(message: string | null, own: readonly OwnText[]): boolean {
+  const request = message === null ? null : readApprovalRequest(message);
+  return (
+    request !== null && own.every(({ text }) => readApprovalRequest(text)?.what !== request.what)
+  );
 }
 
 /** What a held agent is told of the work so far. */

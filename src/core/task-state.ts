@@ -232,13 +232,13 @@ export function msBetween(from: string, to: string): number {
 }
 
 /**
- * Until when a task was worked on: the time since is not its own. A wait for a limit or an outage was
- * no time to work in from its beginning.
+ * Until when a task was worked on: the time since is not its own. A wait for a limit, an outage or a
+ * person was no time to work in from its beginning.
  */
 export function lastWorkAt(task: TaskState): string {
   if (task.finished_at !== null) return task.finished_at;
   const beatAt = task.driver?.beat_at ?? task.updated_at;
-  const waited = task.wait !== null && task.wait.kind !== 'delay';
+  const waited = task.paused_for_approval || (task.wait !== null && task.wait.kind !== 'delay');
   return waited || msBetween(task.updated_at, beatAt) < 0 ? task.updated_at : beatAt;
 }
 

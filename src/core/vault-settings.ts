@@ -1,4 +1,5 @@
-import type { SettingRow } from './settings.ts';
+import type { Written } from './setting-source.ts';
+import { type SettingRow, snakeCase } from './settings.ts';
 
 /** The settings that `ralph rescue` and `ralph watch` have beyond those of a run. */
 const TABLE = {
@@ -38,6 +39,13 @@ export type VaultSettingName = keyof typeof TABLE;
 
 export const VAULT_SETTINGS: Readonly<Record<VaultSettingName, SettingRow>> = TABLE;
 
+/** What one source says of them; absent ones are left to the next. */
+export type VaultLayer = Readonly<Partial<Record<VaultSettingName, Written>>>;
+
+export function vaultSettingNames(): readonly VaultSettingName[] {
+  return ['stuckAfter', 'interval', 'concurrency', 'startNew'];
+}
+
 /** Which of them a command has. */
 export const VAULT_COMMANDS = {
   rescue: ['stuckAfter'],
@@ -45,3 +53,11 @@ export const VAULT_COMMANDS = {
 } as const satisfies Readonly<Record<string, readonly VaultSettingName[]>>;
 
 export type VaultCommand = keyof typeof VAULT_COMMANDS;
+
+/** The environment variable of such a setting; it means nothing to other commands. */
+export function variableOfVault(name: VaultSettingName): string {
+  return `RALPH_${snakeCase(name).toUpperCase()}`;
+}
+
+/** The variables of all of them. */
+export const VAULT_VARIABLES: readonly string[] = vaultSettingNames().map(variableOfVault);

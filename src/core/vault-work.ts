@@ -38,6 +38,8 @@ export interface FileTask {
   readonly finishedAt: string | null;
   /** A program keeps it by the library. */
   readonly isKeptByProgram: boolean;
+  /** A person has refused what it asked for last. */
+  readonly isRejected: boolean;
   /** What it waits to be allowed; null where it waits for nothing. */
   readonly approval: {
     /** The request's name in `Pending_Approval`. */
@@ -77,13 +79,14 @@ export type LeaveReason =
   | 'held'
   | 'unreadable-state'
   | 'noted'
+  | 'rejected'
   | 'completed'
   | 'no-text'
   | 'empty'
   | 'gone';
 
 /** Why a person has to see to a file. */
-export type HumanReason = 'payment' | 'too-large' | 'front-matter';
+type HumanReason = 'payment' | 'too-large' | 'front-matter';
 
 /** The one thing that is done with a file in a pass. */
 export type FileAction =

@@ -50,7 +50,7 @@ export async function answerRequest(
 /** The reason stands where the request leaves room for it, or before the text of one that does not. */
 function withReason(text: string, reason: string): string {
   const line = `reason: ${JSON.stringify(reason.replace(/\s+/g, ' ').trim())}`;
-  return /^reason:.*$/m.test(text)
-    ? text.replace(/^reason:.*$/m, () => line)
-    : `${line}\n\n${text}`;
+  if (/^reason:.*$/m.test(text)) return text.replace(/^reason:.*$/m, () => line);
+  const [top] = /^\uFEFF?---[ \t]*\r?\n/.exec(text) ?? [];
+  return top === undefined ? `${line}\n\n${text}` : `${top}${line}\n${text.slice(top.length)}`;
 }

@@ -15,9 +15,10 @@ export const REJECTED = 'Rejected';
 const POLL_MS = 1_000;
 
 /**
- * Puts a request where a person finds it, unless it lies there already, and notes what stood in the
- * place of an answer before: that is none. Rejects with the system's error, or for a folder that is
- * a link out of the vault.
+ * Puts a request where a person finds it, and notes what stood in the place of an answer before: that
+ * is none. An older request of ralph's under that name asked for something else and is replaced; a file
+ * that somebody else has written is the request. Rejects with the system's error, for what is no regular
+ * file, and for a folder that is a link out of the vault.
  */
 export async function placeRequest(
   vault: string,
@@ -31,11 +32,19 @@ export async function placeRequest(
   const folder = path.join(vault, PENDING);
   if (leadsOut(folder, vault)) throw new Error(`${folder} leads out of the vault`);
   const file = path.join(folder, approval.file);
-  if (!approval.by_agent && lstatSync(file, { throwIfNoEntry: false }) === undefined) {
+  if (isFree(file)) {
     await retryBusy(async () => makePrivateFolder(folder));
     await writeFileAtomic(file, text);
   }
   return there;
+}
+
+/** Whether nothing stands there, or an older request that ralph has written. */
+function isFree(file: string): boolean {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return true;
+  if (!stats.isFile()) throw new Error(`${file} is no regular file`);
+  return readFileSync(file, 'utf8').startsWith('---\ntype: "approval_request"\n');
 }
 
 /**
@@ -96,12 +105,15 @@ function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAn
   return null;
 }
 
-/** What names a regular file as it is now; null where there is none, or only beyond a link. */
+/**
+ * What names a regular file as it is now; null where there is none, or only beyond a link. Not by the
+ * time of its last change of status: a backup that adds a link to an old answer makes it no new one.
+ */
 function markOf(vault: string, folder: string, file: string): string | null {
   if (leadsOut(path.join(vault, folder), vault)) return null;
   try {
     const stats = lstatSync(path.join(vault, folder, file), { bigint: true });
-    return stats.isFile() ? `${stats.ino} ${stats.size} ${stats.ctimeNs}` : null;
+    return stats.isFile() ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : null;
   } catch {
     return null;
   }

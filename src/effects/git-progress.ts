@@ -44,15 +44,23 @@ export interface GitProgress {
    * Where it cannot look the old mark stays, so that nothing is lost.
    */
   since(): Promise<GitChange | null>;
+  /**
+   * What has changed since the task began at this commit: also what `--after` did. Of a task that was
+   * begun by another process, whatever is not committed counts. Null where that cannot be told soon.
+   */
+  inAll(base: string, hurry: AbortSignal): Promise<GitChange | null>;
 }
 
 const TIMEOUT_MS = 30_000;
+/** For all of `inAll`: a task that is over must not wait for its summary. */
+const IN_ALL_TIMEOUT_MS = 2_000;
 /** After so many looks in a row that took too long, no more are taken: each would cost as much. */
 const SLOW_LOOKS_AT_MOST = 2;
 
 /** Watches the work tree that `cwd` lies in, whenever there is one. Never rejects. */
 export function createGitProgress(request: GitProgressRequest): GitProgress {
   const { env, signal, timeoutMs = TIMEOUT_MS } = request;
+  let first: View | null = null;
   let mark: View | null = null;
   let tree: WorkTree | null = null;
   let slowLooks = 0;
@@ -75,6 +83,7 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
   };
   const keep = (view: View): void => {
     mark = view;
+    first ??= view;
     for (const tip of view.tips) seen.add(tip);
   };
 
@@ -96,6 +105,31 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
           : null;
       keep(now);
       return change;
+    },
+    async inAll(base, hurry) {
+      const place = findGitAbove(request.cwd);
+      if (place === null || first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
+      const deadlineMs = performance.now() + IN_ALL_TIMEOUT_MS;
+      const ask = (cwd: string, args: readonly string[], input?: string): Promise<string | null> =>
+        runGit({
+          cwd,
+          args,
+          env,
+          // That it was asked to stop is no reason not to say what it has done.
+          signal: hurry,
+          timeoutMs: Math.max(1, deadlineMs - performance.now()),
+          ...(input === undefined ? {} : { input }),
+        });
+      if (tree?.place !== place) tree = await findWorkTree(request, place, ask);
+      const now = tree === null ? null : await readView(tree, mark?.dirty ?? null, ask);
+      if (now === null || tree === null || now.root !== first.root) return null;
+      const before =
+        first.head === base ? first : { ...first, head: base, tips: [base], dirty: new Map() };
+      const here =
+        before === first ? now : { ...now, branches: now.head === null ? [] : [now.head] };
+      const askHere: Git = (...call) => ask(now.root, ...call);
+      const change = await compare(before, here, new Set(before.tips), askHere, tree);
+      return performance.now() > deadlineMs ? null : change;
     },
   };
 }

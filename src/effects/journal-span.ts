@@ -1,5 +1,6 @@
 import { createReadStream, lstatSync } from 'node:fs';
 import type { BriefIteration, Happening, JournalEntry } from '../core/briefing.ts';
+import { tailOf } from '../core/material.ts';
 import {
   type JsonObject,
   numberAt,
@@ -41,7 +42,7 @@ function readEntry(event: JsonObject, at: string): JournalEntry | null {
   }
   const happening = readHappening(event, at);
   if (happening === null) return null;
-  return { kind: 'happening', taskId, happening, finalMessage: stringAt(event, 'final_message') };
+  return { kind: 'happening', taskId, happening, finalMessage: tailOfMessage(event) };
 }
 
 function readIteration(event: JsonObject, at: string): BriefIteration {
@@ -86,8 +87,19 @@ function readHappening(event: JsonObject, at: string): Happening | null {
       return told('ended', text('exit_reason') || 'paused');
     default:
       if (stringAt(event, 'status') === null) return null;
-      return told('ended', evidenceOf(event) ?? (text('error') || text('exit_reason')));
+      return told(
+        'ended',
+        evidenceOf(event) ?? (text('error') || text('exit_reason').replace(/[-_:]/g, ' ')),
+      );
   }
+}
+
+/** More than is shown of it need not be kept of each task. */
+const MESSAGE_CHARS = 8_000;
+
+function tailOfMessage(event: JsonObject): string | null {
+  const message = stringAt(event, 'final_message');
+  return message === null ? null : tailOf(message, MESSAGE_CHARS);
 }
 
 function evidenceOf(event: JsonObject): string | null {

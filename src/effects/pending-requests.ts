@@ -2,27 +2,38 @@ import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../core/material.ts';
 import { PENDING } from './approval-desk.ts';
+import { splitFrontMatter } from './task-file.ts';
 import { leadsOut } from './vault-folders.ts';
 
 const LARGEST_BYTES = 1024 * 1024;
 const LONGEST_WHAT = 300;
 
-/** The regular files in `Pending_Approval` that name a task, in their name or their text. */
+/**
+ * The regular files in `Pending_Approval` that name a task: by the `task_id` of their front matter, or,
+ * where that has none, in their name or their text.
+ */
 export function requestsNaming(vault: string, taskId: string): readonly string[] {
   const folder = path.join(vault, PENDING);
   if (leadsOut(folder, vault)) return [];
   return list(folder)
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
-    .filter((name) => names(taskId, name) || names(taskId, read(path.join(folder, name))))
+    .filter((name) => isAbout(taskId, name, read(path.join(folder, name))))
     .sort();
 }
 
 /** What a request asks for, as far as its text says: its first line of prose. */
 export function describeRequest(vault: string, name: string): string {
-  const text = read(path.join(vault, PENDING, name)).replace(/^---\n[\s\S]*?\n---\n/, '');
+  const text = splitFrontMatter(read(path.join(vault, PENDING, name))).body;
   const line = text.split('\n').find((each) => each.trim() !== '') ?? name;
   return oneLine(line.replace(/^#+\s*/, ''), LONGEST_WHAT) || name;
+}
+
+/** Whose request it is says its front matter first: that of another task may well speak of this one. */
+function isAbout(taskId: string, name: string, text: string): boolean {
+  const front = splitFrontMatter(text).frontMatter ?? '';
+  const [, owner] = /^task_id:[ \t]*["']?([A-Za-z0-9._-]+)["']?[ \t]*$/m.exec(front) ?? [];
+  return owner === undefined ? names(taskId, name) || names(taskId, text) : owner === taskId;
 }
 
 /** As a word of its own: `t` is not named by `test`. */

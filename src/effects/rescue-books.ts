@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { errorCode, makePrivateFolder, writeFileAtomic } from './write-file.ts';
@@ -47,6 +48,11 @@ export async function changeRescueRecord(
   makePrivateFolder(path.dirname(file));
   await writeFileAtomic(file, `${JSON.stringify(after)}\n`);
   return after;
+}
+
+/** Rejects with the system's error. */
+export async function removeRescueRecord(stateDir: string, rescueId: string): Promise<void> {
+  await rm(fileOf(stateDir, rescueId), { force: true });
 }
 
 /** Counts a failed rescue once; one from before the record was closed is over. */

@@ -12,6 +12,7 @@ import { messageOf } from '../errors.ts';
 import { promptProblem } from './prompt-source.ts';
 import {
   IN_PROGRESS,
+  intoWorkProblem,
   splitFrontMatter,
   taskFileProblem,
   taskFilePrompt,
@@ -89,6 +90,13 @@ export async function planRun(
   const taskFile = settings.taskFile === null ? null : lookUp(settings.taskFile, vault, cwd);
   const taskId =
     settings.taskId ?? (taskFile === null ? request.newTaskId() : taskIdOfFile(taskFile));
+  const stateDir = settings.stateDir === null ? ownStateDir : path.resolve(cwd, settings.stateDir);
+  for (const name of isTaskId(taskId) ? linkable(taskId) : []) {
+    const file = path.join(stateDir, name);
+    if (leadsOut(file, stateDir)) {
+      problems.push(`${file} is a link that leads out of ${stateDir}; remove it.`);
+    }
+  }
   if (!isTaskId(taskId)) problems.push(`--task-id expects ${TASK_ID_RULE}; found '${taskId}'.`);
 
   const promptFile = settings.promptFile === null ? null : path.resolve(cwd, settings.promptFile);
@@ -154,7 +162,7 @@ export async function planRun(
     // A pipe, as of a process substitution, can be read once only.
     promptFile: promptFile !== null && isRegularFile(promptFile) ? promptFile : null,
     vault,
-    stateDir: settings.stateDir === null ? ownStateDir : path.resolve(cwd, settings.stateDir),
+    stateDir,
     cwd,
     startDir,
     env: request.env,
@@ -166,6 +174,11 @@ export async function planRun(
     passthrough: request.passthrough,
   };
   return { plan };
+}
+
+/** What a run writes to below the state folder, beside what a rename replaces. */
+function linkable(taskId: string): readonly string[] {
+  return [taskId, path.join(taskId, 'requests'), 'history', 'locks', 'events.jsonl'];
 }
 
 async function readPrompt(
@@ -217,6 +230,13 @@ function promptFromTask(
   const problem = taskFileProblem(file, vault);
   if (problem !== null) {
     problems.push(`${where} expects a file of the vault; ${file} ${problem}.`);
+    return null;
+  }
+  const blocked = intoWorkProblem(vault, file);
+  if (blocked !== null) {
+    problems.push(
+      `${where}: ${file} cannot be moved to ${IN_PROGRESS}: ${blocked}. If that is this task, ralph resume goes on with it; otherwise rename one of the two.`,
+    );
     return null;
   }
   const { body } = splitFrontMatter(readFileSync(file, 'utf8'));

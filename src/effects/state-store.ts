@@ -127,9 +127,13 @@ export async function createStateStore(
           syncs.push(await replaceFile(path.join(paths.folder, name), memoryJson(memory)));
           memoryName = name;
         }
-        syncs.push(await writeState(state.task));
-        last = { task: state.task, memory };
-        await makeDurable(syncs);
+        try {
+          syncs.push(await writeState(state.task));
+          last = { task: state.task, memory };
+        } finally {
+          // What was written is closed by this, too.
+          await makeDurable(syncs);
+        }
         if (step.kind === 'ended') await synced;
       }),
     beat: (at) =>

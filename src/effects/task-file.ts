@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readFileSync, realpathSync, utimesSync } from 'node:fs';
+import { lstatSync, readFileSync, realpathSync, statSync, utimesSync } from 'node:fs';
 import { link, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { materialBlock } from '../core/material.ts';
+import { materialBlock, materialLine } from '../core/material.ts';
 import { isTaskId } from '../core/task-id.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf, UsageError } from '../errors.ts';
 import { leadsOut } from './vault-folders.ts';
 import { errorCode, makePrivateFolder, retryBusy } from './write-file.ts';
 
@@ -27,6 +27,9 @@ export function splitFrontMatter(text: string): TaskFileText {
     : { frontMatter: null, body: text };
 }
 
+/** More than any text with its front matter may have. */
+const LARGEST_BYTES = 2 * 1024 * 1024;
+
 /** Why a file cannot be a task's, to follow its name; null if it can. Links are not followed. */
 export function taskFileProblem(file: string, vault: string): string | null {
   try {
@@ -35,6 +38,7 @@ export function taskFileProblem(file: string, vault: string): string | null {
     const real = realpathSync(file);
     const root = realpathSync(vault);
     if (!real.startsWith(`${root}${path.sep}`)) return `does not lie in the vault ${vault}`;
+    if (stats.size > LARGEST_BYTES) return 'is over 1 MB';
     readFileSync(file);
     return null;
   } catch (error) {
@@ -45,8 +49,12 @@ export function taskFileProblem(file: string, vault: string): string | null {
 /** The front matter of a task file, looked up in the vault first; null where there is none to read. */
 export function readTaskFront(name: string, vault: string, cwd: string): string | null {
   for (const folder of [vault, cwd]) {
+    const file = path.resolve(folder, name);
     try {
-      return splitFrontMatter(readFileSync(path.resolve(folder, name), 'utf8')).frontMatter;
+      const stats = statSync(file);
+      // Nothing that never ends, such as a pipe.
+      if (!stats.isFile() || stats.size > LARGEST_BYTES) return null;
+      return splitFrontMatter(readFileSync(file, 'utf8')).frontMatter;
     } catch {
       // Not there: whether that is a mistake is judged with the plan.
     }
@@ -69,7 +77,8 @@ export function taskIdOfFile(file: string): string {
 /** The prompt of a task file: its text is the work to do, and widens nothing. */
 export function taskFilePrompt(name: string, body: string, forClaude: boolean): string {
   const rules = { expandsAtPaths: forClaude };
-  const block = materialBlock(`the task file ${name}`, body, rules, 'work');
+  const title = `the task file ${materialLine(name, rules)}`;
+  const block = materialBlock(title, body, rules, 'work');
   return `Do the work that this task file describes.\n\n${block}\n`;
 }
 
@@ -94,7 +103,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
   try {
     await link(file, target);
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return finishedMove(file, target);
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(errorCode(error))) {
       throw error;
     }
@@ -107,16 +116,61 @@ async function movedTo(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/** Moves a task's file to where files that are worked on lie, as if it were new there. */
+/** Whoever died between the link and the removal has left one file under both names. */
+async function finishedMove(file: string, target: string): Promise<boolean> {
+  if (isSamePlace(file, target)) return true;
+  const [one, other] = [lstatSync(file, { bigint: true }), lstatSync(target, { bigint: true })];
+  if (one.ino !== other.ino || one.dev !== other.dev) return false;
+  await unlink(file);
+  return true;
+}
+
+/** Whether two paths, one of them perhaps through a linked folder, are one. */
+function isSamePlace(file: string, target: string): boolean {
+  try {
+    return realpathSync(file) === realpathSync(target);
+  } catch {
+    return false;
+  }
+}
+
+/** Why a task file cannot be moved to where files that are worked on lie, a sentence; null if it can. */
+export function intoWorkProblem(vault: string, file: string): string | null {
+  const folder = path.join(vault, IN_PROGRESS);
+  if (leadsOut(folder, vault)) return `${folder} is a link that leads out of the vault`;
+  const target = path.join(folder, path.basename(file));
+  const there = lstatSync(target, { throwIfNoEntry: false, bigint: true });
+  if (there === undefined) return null;
+  const own = lstatSync(file, { bigint: true });
+  const isOwn = there.ino === own.ino && there.dev === own.dev;
+  return isOwn ? null : `${target} is there already, and no file is moved over another`;
+}
+
+/**
+ * Moves a task's file to where files that are worked on lie, as if it were new there. Rejects with a
+ * `UsageError` where it cannot be.
+ */
 export async function takeIntoWork(vault: string, file: string): Promise<string> {
   const target = path.join(vault, IN_PROGRESS, path.basename(file));
-  const now = new Date();
-  if (path.resolve(file) !== target) {
-    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) {
-      throw new Error(`${target} is there already`);
-    }
-    await moveWithin(vault, file, IN_PROGRESS);
+  try {
+    const problem = intoWorkProblem(vault, file);
+    if (problem !== null) throw new Error(problem);
+    await retryBusy(async () => makePrivateFolder(path.dirname(target)));
+    if (!(await movedTo(file, target))) throw new Error(`${target} is there already`);
+  } catch (error) {
+    const why = messageOf(error);
+    throw new UsageError([`The task file ${file} cannot be taken into work: ${why}.`]);
   }
-  utimesSync(target, now, now);
+  touch(target);
   return target;
+}
+
+/** Who may not touch a file may still work on it. */
+function touch(file: string): void {
+  try {
+    const now = new Date();
+    utimesSync(file, now, now);
+  } catch {
+    // It belongs to somebody else.
+  }
 }

@@ -1,7 +1,8 @@
-import { openSync, readdirSync, writeFileSync } from 'node:fs';
+import { constants, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
+import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder } from './write-file.ts';
 
 /** Where a task's files lie below the state folder. */
@@ -27,6 +28,7 @@ export function taskPaths(stateDir: string, taskId: string): TaskPaths {
 
 /** Makes the state folder, which hides itself from git, and the task's own folder in it. */
 export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
+  refuseLink(paths.folder, paths.stateDir);
   makePrivateFolder(paths.folder);
   // By whoever drives the task: another user's first request must not make it theirs.
   makePrivateFolder(path.join(paths.folder, 'requests'));
@@ -39,6 +41,7 @@ export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
 
 /** Moves a task's state and folder to the history under `name`; whatever is there keeps its own. */
 export async function moveToHistory(paths: TaskPaths, name: string): Promise<TaskPaths> {
+  refuseLink(paths.history, paths.stateDir);
   makePrivateFolder(paths.history);
   let free = name;
   // A folder that stands there without a state is our own, where ours is gone: a driver was killed
@@ -52,6 +55,11 @@ export async function moveToHistory(paths: TaskPaths, name: string): Promise<Tas
   await moveIfThere(paths.folder, moved.folder);
   await moveIfThere(paths.stateFile, moved.stateFile);
   return moved;
+}
+
+/** An agent may have put a link there meanwhile. */
+function refuseLink(folder: string, stateDir: string): void {
+  if (leadsOut(folder, stateDir)) throw new Error(`${folder} is a link that leads out`);
 }
 
 /** Where a task lies in the history under a name. */
@@ -76,10 +84,11 @@ export async function exists(file: string): Promise<boolean> {
   return (await stat(file).catch(() => null)) !== null;
 }
 
-/** Opens a file for appending, for its owner alone. Throws the system's error. */
+/** Opens a file for appending, for its owner alone; a link is not followed. Throws the system's error. */
 export function openForAppend(file: string): number {
   makePrivateFolder(path.dirname(file));
-  return openSync(file, 'a', 0o600);
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  return openSync(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
 }
 
 /** The ids of the tasks that are not in the history, sorted; none where there is no state folder. */

@@ -12,13 +12,17 @@ export const VAULT_FOLDERS = [
   'Quarantine',
 ];
 
-/** What ralph writes by itself: states, logs, and the notes of this and other loops. */
+/** What ralph writes by itself: states, logs, and the notes and requests of this and other loops. */
 export function ownFiles(vault: string, stateDir: string): (file: string) => boolean {
   const states = `${stateDir}${path.sep}`;
   const notes = path.join(vault, 'Needs_Action');
+  const requests = ['Pending_Approval', 'Approved', 'Rejected'].map((name) =>
+    path.join(vault, name),
+  );
   return (file) =>
     file.startsWith(states) ||
-    (path.dirname(file) === notes && /^RALPH_[A-Z]+_.+\.md$/.test(path.basename(file)));
+    (path.dirname(file) === notes && /^RALPH_[A-Z]+_.+\.md$/.test(path.basename(file))) ||
+    (requests.includes(path.dirname(file)) && /^APPROVAL_.+_.+\.md$/.test(path.basename(file)));
 }
 
 /** Whether a folder of the vault is a link to somewhere else: nothing is written through it. */

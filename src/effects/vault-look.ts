@@ -201,6 +201,7 @@ const UNKNOWN: FileTask = {
   startedAt: '',
   finishedAt: null,
   isKeptByProgram: false,
+  isRejected: false,
   approval: null,
 };
 
@@ -212,6 +213,7 @@ function fileTask(state: TaskState, vault: string, here: Here): FileTask {
     startedAt: state.started_at,
     finishedAt: state.finished_at,
     isKeptByProgram: state.kept_by === 'library',
+    isRejected: approval?.decision === 'rejected',
     approval:
       approval === null
         ? null

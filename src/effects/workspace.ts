@@ -37,6 +37,8 @@ export interface WorkspaceRequest {
   /** Names of the requests to a person that name this task, and what one of them asks. */
   readonly requests: () => readonly string[];
   readonly describe: (request: string) => string;
+  /** The request that a resumed task has made last. */
+  readonly asked?: string | null;
   /** Puts away what a completed task was made from. */
   readonly onFinished: () => Promise<void>;
   /** Absolute; null when there is none. */
@@ -128,7 +130,13 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
   let beforeIsNow = false;
   // A further attempt belongs to the same iteration: what an earlier one did is not forgotten.
   let filesAreMarked = false;
-  let requestsBefore = request.requests();
+  // Of a resumed task, one that its last driver did not live to see is new.
+  let requestsBefore = request
+    .requests()
+    .filter((name) => !request.isResumed || name === request.asked || name.startsWith('APPROVAL_'));
+  let requestsAreMarked = request.isResumed === true;
+  // A person is asked one thing at a time: the others come after the next iteration.
+  let notAskedYet: readonly string[] = [];
   // What was done before the driver died cannot be told from what was there: then only a sign counts.
   let mayBeOld = request.isResumed === true;
   const knownSign = <Sign>(sign: Sign): Sign | null => (mayBeOld && !isSign(sign) ? null : sign);
@@ -145,7 +153,10 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
       gitIsMarked = true;
       if (filesAreMarked) return;
       filesAreMarked = true;
-      requestsBefore = request.requests();
+      if (!requestsAreMarked) {
+        requestsBefore = request.requests().filter((name) => !notAskedYet.includes(name));
+      }
+      requestsAreMarked = false;
       if (beforeIsNow) return;
       before = await markFiles(request.globs, request, before);
       planBefore = await planOf(request.planFile);
@@ -168,6 +179,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
       planBefore = plan;
       beforeIsNow = true;
       const asked = request.requests().filter((name) => !requestsBefore.includes(name));
+      notAskedYet = asked.slice(1);
       const moved =
         request.donePath !== null && (await differs(request.donePath, baseline.done ?? undefined));
       return {
@@ -185,6 +197,10 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
     async after(command, event) {
       const result = await runOwn(command, `${JSON.stringify(event)}\n`);
       if (result.exitCode !== 0) request.onAfterFailed(result);
+    },
+    async changes(gitBase, hurry) {
+      const change = (await git?.inAll(gitBase, hurry)) ?? null;
+      return change === null ? null : { commits: change.commits, files: change.filesChanged };
     },
     finished: () => request.onFinished(),
     async ended(event) {

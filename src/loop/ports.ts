@@ -1,7 +1,14 @@
 import type { AttemptFacts, RetryFacts } from '../core/attempt.ts';
 import type { CommandResult, Sightings } from '../core/completion.ts';
-import type { Activity, RalphEvent } from '../core/events.ts';
-import type { ApprovalAnswer, Ending, LoopState, Saying, StopCause } from '../core/machine.ts';
+import type { Activity, Changes, RalphEvent } from '../core/events.ts';
+import type {
+  ApprovalAnswer,
+  Doing,
+  Ending,
+  LoopState,
+  Saying,
+  StopCause,
+} from '../core/machine.ts';
 import type { ProgressReport } from '../core/progress-report.ts';
 import type { Approval, EndedStatus, ThereBefore } from '../core/task-state.ts';
 
@@ -75,6 +82,8 @@ export interface Workspace {
   verify(command: string): Promise<CommandResult>;
   /** Runs the command that follows an iteration; the event is its standard input. */
   after(command: string, event: RalphEvent): Promise<void>;
+  /** What has changed since the commit that the task began at; null where nothing can tell soon. */
+  changes(gitBase: string, hurry: AbortSignal): Promise<Changes | null>;
   /** Puts away what a completed task was made from. */
   finished(): Promise<void>;
   /** Runs the command that follows the end, if there is one. */
@@ -112,6 +121,8 @@ export interface Reporter {
   /** A text of the agent, as it comes. */
   agentText(text: string): void;
   say(what: Saying): void;
+  /** What is done from now on, until an event or the next of these. */
+  doing(what: Doing): void;
 }
 
 export interface Clock {

@@ -5,10 +5,10 @@ import {
   type RalphEvent,
   stamped,
 } from '../core/events.ts';
-import type { Action, Asking, Ending, LoopEvent, LoopState } from '../core/machine.ts';
+import type { Action, Asking, Doing, Ending, LoopEvent, LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
-import { maskDeep } from '../core/secrets.ts';
+import { maskDeep, maskSecrets } from '../core/secrets.ts';
 import type { Approval } from '../core/task-state.ts';
 import { transition } from '../core/transition.ts';
 import type { Ports } from './ports.ts';
@@ -88,6 +88,8 @@ async function act(
 }
 
 async function ask(ports: Ports, state: LoopState, action: Asking): Promise<LoopEvent> {
+  const doing = doingOf(state, action);
+  if (doing !== null) ports.reporter.doing(doing);
   switch (action.kind) {
     case 'start-agent':
       return startAgent(ports, state, action);
@@ -115,6 +117,28 @@ async function ask(ports: Ports, state: LoopState, action: Asking): Promise<Loop
       await ports.clock.waitUntil(action.until, interruption(ports));
       return { kind: 'waited', at: ports.clock.now() };
   }
+}
+
+/** What those who watch are told of an asking; null where the agent itself tells. */
+function doingOf({ task }: LoopState, action: Asking): Doing | null {
+  switch (action.kind) {
+    case 'look':
+      return { kind: 'look' };
+    case 'verify':
+      return { kind: 'verify', command: shownCommand(action.command) };
+    case 'run-after':
+      return { kind: 'after', command: shownCommand(action.command) };
+    case 'wait':
+      return task.wait === null ? null : { kind: 'wait', wait: task.wait };
+    case 'await-approval':
+      return { kind: 'approval', what: action.approval.what, until: action.approval.expires_at };
+    default:
+      return null;
+  }
+}
+
+function shownCommand(command: string): string {
+  return oneLine(maskSecrets(command), 200);
 }
 
 /** Aborts a wait when somebody asks the loop to stop or to hold. */
@@ -181,6 +205,9 @@ async function startAgent(
 /** The end: leftovers are ended, the note is left, the state put away, and then it is said. */
 async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<RunEnd> {
   await ports.agent.close(ports.stops.hurry);
+  // Beside the rest, since it may take a while.
+  const base = state.task.git_base;
+  const changes = base === null ? null : ports.workspace.changes(base, ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
   if (ending.status === 'completed') {
     await ports.workspace.finished();
@@ -194,6 +221,7 @@ async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<Run
     iterations_used: state.task.metrics.iterations,
     usage: state.task.usage,
     evidence: ending.evidence,
+    changes: await changes,
     final_message: state.finalMessage === null ? null : withoutControls(state.finalMessage),
     note,
     state_file: stateFile,

@@ -138,6 +138,7 @@ function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction |
 /** A rescue that a person has to go on with. */
 function heldBy(rescue: FileTask | null): FileAction | null {
   if (rescue === null) return null;
+  if (rescue.standing === 'failed' && rescue.isRejected) return leave('rejected');
   switch (rescue.standing) {
     case 'corrupt':
     case 'completed':

@@ -1,8 +1,13 @@
 const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\p{Emoji_Presentation}]/u;
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
+/** Makes the sign before it an emoji, which is wide. */
+const EMOJI_STYLE = '\ufe0f';
 const WITHOUT_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
-/** How many columns of a terminal a text takes, nearly: some terminals disagree about emoji. */
+/**
+ * How many columns of a terminal a text takes. Terminals disagree about emoji: it is never less than
+ * what the most generous of them takes.
+ */
 export function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text) columns += widthOf(character);
@@ -27,7 +32,20 @@ export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }
 
+/** In lines of so many columns, cut between words; a longer word is left whole, for it may be a path. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && columnsOf(line) + 1 + columnsOf(word) <= columns) {
+      lines[lines.length - 1] = `${line} ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}
+
 function widthOf(character: string): number {
+  if (character === EMOJI_STYLE) return 1;
   if (WITHOUT_WIDTH.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;
 }

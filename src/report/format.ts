@@ -10,6 +10,12 @@ export function formatDuration(ms: number): string {
   return pair(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
+/** For a time that is seen running: whole seconds, `0s`, `59s`, `4m 05s`. */
+export function formatClock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  return seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1_000);
+}
+
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
   if (small === 0) return `${large}${largeUnit}`;
   return `${large}${largeUnit} ${String(small).padStart(2, '0')}${smallUnit}`;

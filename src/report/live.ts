@@ -1,115 +1,203 @@
 import type { ChalkInstance } from 'chalk';
-import ora from 'ora';
 import type { RalphEvent } from '../core/events.ts';
-import { formatCost, formatDuration } from './format.ts';
-import { type AgentName, activityText, eventLine } from './messages.ts';
+import type { Doing } from '../core/machine.ts';
+import { fitted, padded, wrapped } from './columns.ts';
+import { type LiveFacts, pictureOf, type Signs, signsFor } from './live-picture.ts';
+import { LiveScreen, type Picture, type Terminal } from './live-screen.ts';
+import {
+  activityText,
+  doingText,
+  type EndingEvent,
+  endingFacts,
+  endingLine,
+  eventLine,
+  isEnding,
+  iterationBrief,
+  type Telling,
+} from './messages.ts';
 import type { View } from './view.ts';
 
-export interface LiveOptions {
-  readonly stream: NodeJS.WriteStream;
+export interface LiveOptions extends Telling {
+  readonly stream: Terminal;
   readonly colors: ChalkInstance;
+  /** What kind of terminal it is, as `TERM` says. */
+  readonly term: string | undefined;
   readonly verbose: boolean;
-  /** Which agent the advice is about. */
-  readonly agent: AgentName;
-  /** Milliseconds since any fixed moment, time asleep included: what is waited for does not sleep. */
+  /** Milliseconds since 1970, time asleep included: what is waited for does not sleep. */
   readonly nowMs: () => number;
 }
 
-/** For a terminal: durable lines above, and below them a spinner that says what goes on now. */
+const REDRAW_MS = 125;
+/** Shorter pauses between iterations are not worth a word. */
+const DELAY_TOLD_MS = 2_000;
+
+/** For a terminal: lines that stay, and below them what goes on now. */
 export function liveView(options: LiveOptions): View {
   const { colors, stream, nowMs } = options;
+  const signs = signsFor(options.term);
+  const screen = new LiveScreen(stream);
   const startedAtMs = nowMs();
-  // Standard input is left alone: the prompt may come from it, and Ctrl-C must reach ralph.
-  const spinner = ora({ stream, discardStdin: false, color: colors.level > 0 && 'yellow' });
-  let iteration = '';
-  let costUsd = 0;
-  let now = 'starting';
-  let waitEndsAtMs: number | null = null;
-
-  const refresh = (): void => {
-    const doing =
-      waitEndsAtMs === null
-        ? now
-        : `waiting for the usage limit, ${formatDuration(waitEndsAtMs - nowMs())} left`;
-    const parts = [
-      iteration,
-      formatDuration(nowMs() - startedAtMs),
-      costUsd > 0 ? formatCost(costUsd) : '',
-      doing,
-    ];
-    spinner.text = fitted(
-      parts.filter((part) => part !== '').join(' · '),
-      (stream.columns ?? 80) - 3,
-    );
+  let facts: Omit<LiveFacts, 'elapsedMs' | 'leftMs' | 'now'> = {
+    iteration: 1,
+    maxIterations: 1,
+    attempt: 1,
+    costUsd: 0,
+    tick: 0,
   };
-  const ticking = setInterval(refresh, 1_000);
+  /** When the time for the whole task is over; how much of it is left while it stands still. */
+  let time: { readonly endsAtMs: number } | { readonly leftMs: number } | null = null;
+  let now = '';
+  let doing: Doing | null = null;
+  let isDrawing = false;
+
+  const leftMs = (): number | null => {
+    if (time === null) return null;
+    return 'leftMs' in time ? time.leftMs : time.endsAtMs - nowMs();
+  };
+  const picture = (): Picture => {
+    const told = doing === null ? now : doingText(doing, nowMs());
+    const elapsedMs = nowMs() - startedAtMs;
+    const size = { columns: widthOf(stream), rows: stream.rows ?? 24 };
+    return pictureOf({ ...facts, elapsedMs, leftMs: leftMs(), now: told }, size, signs, colors);
+  };
+  const draw = (): void => {
+    if (!isDrawing) return;
+    screen.draw(picture());
+    facts = { ...facts, tick: facts.tick + 1 };
+  };
+  const redraw = (): void => screen.redraw(picture());
+  stream.on('resize', redraw);
+  const ticking = setInterval(draw, REDRAW_MS);
   ticking.unref();
 
-  const line = (text: string): void => {
-    const spinning = spinner.isSpinning;
-    if (spinning) spinner.clear();
-    stream.write(`${text}\n`);
-    if (spinning) spinner.render();
+  const begin = (): void => {
+    if (isDrawing) return;
+    isDrawing = true;
+    draw();
   };
+  const sentence = (mark: string, text: string, paint: (line: string) => string): void => {
+    const lines = text.split('\n').flatMap((each) => wrapped(each, widthOf(stream) - 3));
+    const [first = '', ...others] = lines.map((line) => paint(line));
+    screen.print([`${mark} ${first}`, ...others.map((line) => `  ${line}`)].join('\n'));
+  };
+  const told = (event: RalphEvent): string => eventLine(event, options) ?? '';
 
   return {
     event(event) {
+      if (isEnding(event)) {
+        isDrawing = false;
+        screen.clear();
+        screen.print(summary(event, options, signs, nowMs() - startedAtMs));
+        return;
+      }
       switch (event.event) {
         case 'iteration_started':
-          iteration = `iteration ${event.iteration}/${event.max_iterations}`;
+          facts = {
+            ...facts,
+            iteration: event.iteration,
+            maxIterations: event.max_iterations,
+            attempt: event.attempt,
+            costUsd: event.usage.cost_usd,
+          };
+          time = { endsAtMs: Date.parse(event.timeout_at) };
           now = 'starting';
-          waitEndsAtMs = null;
-          refresh();
-          spinner.start();
+          doing = null;
+          begin();
           return;
         case 'agent_activity':
           now = activityText(event.activity);
-          refresh();
-          if (options.verbose && event.activity.kind === 'tool') line(colors.dim(`  ${now}`));
+          doing = null;
+          if (options.verbose && event.activity.kind === 'tool') {
+            screen.print(colors.dim(`  ${now}`));
+          }
           return;
         case 'agent_retry':
-          now = eventLine(event, options.agent) ?? now;
-          refresh();
+          now = told(event);
+          if (event.by === 'ralph') sentence(' ', event.error, colors.yellow);
           return;
-        case 'usage_limit_wait':
-          waitEndsAtMs = nowMs() + Date.parse(event.until) - Date.parse(event.at);
-          line(paint(event, eventLine(event, options.agent) ?? '', colors));
-          refresh();
+        case 'task_iterated': {
+          facts = { ...facts, costUsd: facts.costUsd + event.cost_usd };
+          now = '';
+          const isGood = event.outcome === 'answered';
+          const mark = isGood ? colors.dim(signs.dot) : colors.red(signs.failed);
+          const brief = iterationBrief(event, facts.maxIterations);
+          screen.print(`${mark} ${fitted(brief, widthOf(stream) - 3)}`);
           return;
-        default: {
-          if (event.event === 'task_iterated') costUsd += event.cost_usd;
-          if ('exit_code' in event && 'status' in event) spinner.stop();
-          const text = eventLine(event, options.agent);
-          if (text !== null) line(paint(event, text, colors));
         }
+        case 'usage_limit_wait':
+        case 'near_miss':
+        case 'claim_held':
+        case 'task_paused':
+          return sentence(' ', told(event), colors.yellow);
+        case 'task_resumed':
+          return sentence(colors.dim(signs.dot), told(event), (line) => line);
+        default:
       }
     },
-    notice: (sentence) => line(colors.yellow(sentence)),
+    doing(what) {
+      doing = isTold(what, nowMs()) ? what : null;
+      if (doing === null) now = '';
+      const stands =
+        what.kind === 'approval' || (what.kind === 'wait' && what.wait.kind !== 'delay');
+      if (stands) time = asLeft(leftMs());
+      begin();
+      // The terminal has drawn `^C` into the picture.
+      if (what.kind === 'stop' && isDrawing) redraw();
+    },
+    notice(text) {
+      sentence(' ', text, (line) => line);
+    },
     agentText(text) {
-      if (options.verbose) line(text.trimEnd());
+      if (options.verbose) screen.print(text.trimEnd());
     },
     close() {
+      isDrawing = false;
       clearInterval(ticking);
-      spinner.stop();
+      stream.off('resize', redraw);
+      screen.clear();
     },
   };
 }
 
-function paint(event: RalphEvent, text: string, colors: ChalkInstance): string {
-  switch (event.event) {
-    case 'task_completed':
-      return `${colors.green('✔')} ${text}`;
-    case 'task_iterated':
-      return `${colors.dim('•')} ${text}`;
-    case 'near_miss':
-    case 'claim_held':
-    case 'usage_limit_wait':
-      return `  ${colors.yellow(text)}`;
-    default:
-      return `${colors.red('✖')} ${text}`;
-  }
+function asLeft(leftMs: number | null): { readonly leftMs: number } | null {
+  return leftMs === null ? null : { leftMs };
 }
 
-function fitted(text: string, columns: number): string {
-  return text.length <= columns ? text : `${text.slice(0, Math.max(1, columns - 1))}…`;
+function isTold(what: Doing, nowMs: number): boolean {
+  if (what.kind !== 'wait' || what.wait.kind !== 'delay') return true;
+  return Date.parse(what.wait.until) - nowMs > DELAY_TOLD_MS;
+}
+
+const LABEL_COLUMNS = 10;
+
+/** The last lines: why it ended, what came of it, where more is said, and what to do next. */
+function summary(
+  event: EndingEvent,
+  options: LiveOptions,
+  signs: Signs,
+  elapsedMs: number,
+): string {
+  const { colors, stream } = options;
+  const isGood = event.status === 'completed';
+  const mark = isGood ? colors.green(signs.done) : colors.red(signs.failed);
+  const columns = widthOf(stream);
+  const [first = '', ...others] = wrapped(endingLine(event, elapsedMs), columns - 3);
+  const lines = [
+    `${mark} ${colors.bold(first)}`,
+    ...others.map((line) => `  ${colors.bold(line)}`),
+  ];
+  for (const { label, text } of endingFacts(event, options)) {
+    // Paths and commands stay in one piece, so that they can be copied.
+    const isProse = label === 'what to do' || label === 'changed';
+    const parts = isProse ? wrapped(text, columns - LABEL_COLUMNS - 5) : [text];
+    parts.forEach((part, index) => {
+      const name = padded(index === 0 ? label : '', LABEL_COLUMNS);
+      lines.push(`  ${colors.dim(name)}  ${label === 'next' ? colors.bold(part) : part}`);
+    });
+  }
+  return lines.join('\n');
+}
+
+function widthOf({ columns }: Terminal): number {
+  return columns ?? 80;
 }

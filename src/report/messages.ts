@@ -1,6 +1,9 @@
-import type { Activity, EndingFields, RalphEvent } from '../core/events.ts';
-import type { Saying } from '../core/machine.ts';
-import { formatCost, formatDuration } from './format.ts';
+import type { Activity, Changes, EndingFields, RalphEvent } from '../core/events.ts';
+import type { Doing, Saying } from '../core/machine.ts';
+import { clip } from '../core/material.ts';
+import type { Wait } from '../core/task-state.ts';
+import { formatClock, formatCost, formatDuration } from './format.ts';
+import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
 /** Every sentence a person reads while a task runs, so that they stay of one voice. */
 
@@ -77,8 +80,49 @@ export function activityText(activity: Activity): string {
   }
 }
 
+/** What is done while the agent is not at work, for a line that changes. */
+export function doingText(what: Doing, nowMs: number): string {
+  switch (what.kind) {
+    case 'look':
+      return 'looking at what it has done';
+    case 'verify':
+      return `verifying: ${what.command}`;
+    case 'after':
+      return `--after: ${what.command}`;
+    case 'wait':
+      return waitText(what.wait.kind, formatClock(Date.parse(what.wait.until) - nowMs));
+    case 'approval': {
+      const left = formatClock(Date.parse(what.until) - nowMs);
+      return `waiting for an approval, ${left} left: ${what.what}`;
+    }
+    case 'stop':
+      return 'stopping; Ctrl-C again kills at once';
+  }
+}
+
+function waitText(kind: Wait['kind'], left: string): string {
+  switch (kind) {
+    case 'delay':
+      return `the next iteration in ${left}`;
+    case 'usage-limit':
+      return `waiting for the usage limit, ${left} left`;
+    case 'outage':
+      return `waiting for the agent's service, trying again in ${left}`;
+    default:
+      return `trying again in ${left}`;
+  }
+}
+
+/** Whom and what the words are about. */
+export interface Telling {
+  /** Which agent the advice is for. */
+  readonly agent: AgentName;
+  /** What goes on with the task; null where nothing of it is kept. */
+  readonly task?: ResumeFacts | null;
+}
+
 /** The durable line of an event, or null where it leaves none. */
-export function eventLine(event: RalphEvent, agent: AgentName): string | null {
+export function eventLine(event: RalphEvent, telling: Telling): string | null {
   switch (event.event) {
     case 'iteration_started':
       return `iteration ${event.iteration}/${event.max_iterations} started${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`;
@@ -95,7 +139,7 @@ export function eventLine(event: RalphEvent, agent: AgentName): string | null {
     case 'claim_held':
       return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${event.gate === 'refused-tools' ? `; what to do: ${REFUSED_REMEDY}` : ''}`;
     case 'task_paused':
-      return event.final ? endingLine(event, agent) : waitingLine(event);
+      return event.final ? endingLines(event, telling) : waitingLine(event);
     case 'task_resumed':
       if (event.decision !== undefined) return decisionLine(event);
       return event.iteration === 0
@@ -105,7 +149,7 @@ export function eventLine(event: RalphEvent, agent: AgentName): string | null {
     case 'agent_activity':
       return null;
     default:
-      return endingLine(event, agent);
+      return endingLines(event, telling);
   }
 }
 
@@ -123,13 +167,34 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
     `iteration ${event.iteration} ${event.outcome === 'answered' ? 'answered' : event.detail}`,
     ` in ${formatDuration(event.duration_ms)}`,
     event.cost_usd > 0 ? `, ${formatCost(event.cost_usd)}` : '',
+    event.files_changed === null ? '' : `, ${count(event.files_changed, 'file')} changed`,
     event.refused.length > 0 ? `, refused: ${event.refused.join('; ')}` : '',
-    event.output_preview === '' ? '' : ` — ${event.output_preview.slice(0, 100)}`,
+    event.output_preview === '' ? '' : ` — ${clip(event.output_preview, 100)}`,
   ];
   return parts.join('');
 }
 
-type EndingEvent = Extract<RalphEvent, EndingFields>;
+/** An iteration in as few words as there are columns for, the most telling first. */
+export function iterationBrief(
+  event: Extract<RalphEvent, { event: 'task_iterated' }>,
+  maxIterations: number,
+): string {
+  const isGood = event.outcome === 'answered';
+  const facts = [
+    `${event.iteration}/${maxIterations} ${event.outcome.replaceAll('-', ' ')}`,
+    formatDuration(event.duration_ms),
+    ...(event.cost_usd > 0 ? [formatCost(event.cost_usd)] : []),
+    ...(event.files_changed === null ? [] : [count(event.files_changed, 'file')]),
+    ...(event.refused.length > 0 ? [`refused: ${event.refused.join('; ')}`] : []),
+  ]
+    // What went wrong needs the room.
+    .slice(0, isGood ? undefined : 2)
+    .join(', ');
+  const words = isGood ? event.output_preview : event.detail;
+  return words === '' ? facts : `${facts} — ${words}`;
+}
+
+export type EndingEvent = Extract<RalphEvent, EndingFields>;
 
 const LIMITED_BY: Readonly<Record<string, string>> = {
   outage: "the agent's service stayed out of reach",
@@ -137,10 +202,25 @@ const LIMITED_BY: Readonly<Record<string, string>> = {
   max_usage: '--max-usage is reached',
 };
 
-/** The closing line: how it ended, by what, and what to do next. */
-function endingLine(event: EndingEvent, agent: AgentName): string {
-  const used = `after ${count(event.iterations_used, 'iteration')}${event.usage.cost_usd > 0 ? `, ${formatCost(event.usage.cost_usd)}` : ''}`;
-  return [`${endingText(event)} ${used}`, ...endingHints(event, agent)].join('\n');
+/** Whether it is the last of a task's events, but for a later run's. */
+export function isEnding(event: RalphEvent): event is EndingEvent {
+  return 'exit_code' in event && 'status' in event;
+}
+
+/** The closing lines: how it ended, by what, and what to do next. */
+function endingLines(event: EndingEvent, telling: Telling): string {
+  const hints = endingFacts(event, telling).map(({ label, text }) => `${label}: ${text}`);
+  return [endingLine(event), ...hints].join('\n');
+}
+
+/** How it ended, by what, and what it took. */
+export function endingLine(event: EndingEvent, elapsedMs: number | null = null): string {
+  const used = [
+    `after ${count(event.iterations_used, 'iteration')}`,
+    ...(elapsedMs === null ? [] : [formatDuration(elapsedMs)]),
+    ...(event.usage.cost_usd > 0 ? [formatCost(event.usage.cost_usd)] : []),
+  ];
+  return `${endingText(event)} ${used.join(', ')}`;
 }
 
 const PAUSED_BY: Readonly<Record<string, string>> = {
@@ -171,18 +251,49 @@ function endingText(event: EndingEvent): string {
   }
 }
 
-function endingHints(event: EndingEvent, agent: AgentName): readonly string[] {
-  const hints: string[] = [];
-  if (event.event === 'task_failed') {
-    const remedy = remedyFor(event.exit_reason, agent);
-    if (remedy !== null) hints.push(`what to do: ${remedy}`);
+/** What else there is to know of an ending, and where: none of it is cut. */
+export interface EndingFact {
+  readonly label: 'changed' | 'what to do' | 'note' | 'logs' | 'next';
+  readonly text: string;
+}
+
+export function endingFacts(event: EndingEvent, telling: Telling): readonly EndingFact[] {
+  const { task = null } = telling;
+  const facts: EndingFact[] = [];
+  const add = (label: EndingFact['label'], text: string | null): void => {
+    if (text !== null) facts.push({ label, text });
+  };
+  add('changed', event.changes === null ? null : changesText(event.changes));
+  add('what to do', remedyOf(event, telling.agent));
+  add('note', event.note);
+  // Of what nothing is kept there is nothing to read, and nothing to go on with.
+  if (telling.task === null) return facts;
+  add('logs', event.log_dir);
+  const canGoOn = event.status !== 'completed' && event.exit_reason !== 'failed:aborted';
+  if (canGoOn && task !== null) add('next', resumeCommand(task, event.status));
+  return facts;
+}
+
+function changesText({ commits, files }: Changes): string {
+  if (commits === 0 && files === 0) return 'nothing';
+  return `${commits === 0 ? 'no commit' : count(commits, 'commit')}, ${count(files, 'file')}`;
+}
+
+function remedyOf(event: EndingEvent, agent: AgentName): string | null {
+  switch (event.event) {
+    case 'task_failed':
+      return remedyFor(event.exit_reason, agent);
+    case 'task_stalled':
+      return stallRemedy(event.exit_reason);
+    case 'task_usage_limited':
+      return event.until === null ? 'try again later' : `try again after ${event.until}`;
+    case 'task_paused':
+      return event.status === 'paused_awaiting_approval'
+        ? `answer with ralph approve ${event.task_id} or ralph reject ${event.task_id}, and go on`
+        : null;
+    default:
+      return null;
   }
-  if (event.event === 'task_stalled') {
-    hints.push(`what to do: ${stallRemedy(event.exit_reason)}`);
-  }
-  if (event.note !== null) hints.push(`note: ${event.note}`);
-  hints.push(`logs: ${event.log_dir}`);
-  return hints;
 }
 
 const REFUSED_REMEDY =
@@ -217,6 +328,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'slash-command':
     'claude took the prompt for a slash command; put a word or an empty line before the slash',
   'bad-option': 'take the option out, or update claude (claude update)',
+  aborted:
+    'the agent has stated --abort-promise: read in its last message why, and start afresh with a better prompt',
   'root-refused':
     'claude skips permissions for root only in a sandbox: run as another user, or set IS_SANDBOX=1 where it is one',
 };

@@ -1,11 +1,9 @@
-import { type AgentName, activityText, eventLine } from './messages.ts';
+import { activityText, eventLine, isEnding, type Telling } from './messages.ts';
 import type { LineSink, View } from './view.ts';
 
-export interface PlainOptions {
+export interface PlainOptions extends Telling {
   /** Also the agent's text and tool calls. */
   readonly verbose: boolean;
-  /** Which agent the advice is about. */
-  readonly agent: AgentName;
 }
 
 /** One plain line an event: for pipes, cron and CI. */
@@ -20,7 +18,7 @@ export function plainView(sink: LineSink, options: PlainOptions): View {
         if (options.verbose && isTool) line(`  ${activityText(event.activity)}`);
         return;
       }
-      const text = eventLine(event, options.agent);
+      const text = eventLine(event, options);
       if (text !== null) line(text);
     },
     notice: line,
@@ -35,12 +33,15 @@ export function plainView(sink: LineSink, options: PlainOptions): View {
 const KEPT_LINES = 50;
 
 /** Silent where all ends well; otherwise the warnings and the closing lines, once it is over. */
-export function quietView(sink: LineSink, agent: AgentName): View {
+export function quietView(sink: LineSink, telling: Telling): View {
   const kept: string[] = [];
-  const inner = plainView({ write: (text) => void kept.push(text) }, { verbose: false, agent });
+  const inner = plainView(
+    { write: (text) => void kept.push(text) },
+    { ...telling, verbose: false },
+  );
   return {
     event(event) {
-      if (!('exit_code' in event) || !('status' in event)) return;
+      if (!isEnding(event)) return;
       inner.event(event);
       if (event.exit_code !== 0) sink.write(kept.join(''));
     },

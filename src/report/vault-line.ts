@@ -53,11 +53,15 @@ const LEFT: Readonly<Record<LeaveReason, (detail: string) => string | null>> = {
   held: (standing) => `left: its task is ${standing.replaceAll('_', ' ')}; ralph resume goes on`,
   'unreadable-state': (standing) => `left: the state of its task cannot be read (${standing})`,
   noted: (note) => `left to a human: its own run has left ${note}`,
+  rejected: () => 'left to a human: the work on it was rejected',
   completed: () => 'left: its task is completed',
   'no-text': () => 'left: it is no text',
   empty: () => 'left: it is empty',
   gone: () => 'left: it is gone',
 };
+
+/** Reasons that only repeat the status. */
+const SELF_EVIDENT = new Set(['max_iterations', 'timeout']);
 
 const HOW = { rescue: 'rescued', resume: 'gone on with', 'start-new': 'started' } as const;
 
@@ -69,7 +73,11 @@ function ranText({
   failedRescues,
 }: Extract<FileOutcome, { kind: 'ran' }>): string {
   if (status === 'completed') return `${HOW[how]} and completed as ${taskId}`;
-  const why = exitReason === status ? '' : ` (${shownName(exitReason)})`;
+  if (status === 'paused_awaiting_approval') {
+    return `${HOW[how]} as ${taskId}; it waits for an approval in Pending_Approval`;
+  }
+  const why =
+    exitReason === status || SELF_EVIDENT.has(exitReason) ? '' : ` (${shownName(exitReason)})`;
   const count = failedRescues === null ? '' : `; failed rescues: ${failedRescues}`;
   return `${HOW[how]} as ${taskId}, not completed: ${status.replaceAll('_', ' ')}${why}${count}`;
 }

@@ -15,6 +15,7 @@ export function endingEvent(
     iterations_used: task.metrics.iterations,
     usage: task.usage,
     evidence: ending.evidence,
+    changes: null,
     final_message: finalMessage,
     note,
     state_file: stateFile,

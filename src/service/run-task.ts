@@ -1,12 +1,14 @@
 import { settle } from '../compose/layers.ts';
-import { planRun, startRun, watchAbort } from '../compose.ts';
-import type { Usage } from '../core/attempt.ts';
+import { readStateFile, taskPaths } from '../compose/tasks.ts';
+import { planRun, type RunPlan, startRun, watchAbort } from '../compose.ts';
+import { NO_USAGE, type Usage } from '../core/attempt.ts';
 import type { RalphEvent } from '../core/events.ts';
 import type { Layer, Written } from '../core/setting-source.ts';
 import { SETTINGS, type SettingName, type Settings, settingNames } from '../core/settings.ts';
 import { defaultTaskId } from '../core/task-id.ts';
 import type { EndedStatus, Evidence } from '../core/task-state.ts';
-import { UsageError } from '../errors.ts';
+import { ApprovalPendingError, UsageError } from '../errors.ts';
+import { exitCodeFor } from '../exit-codes.ts';
 import type { View } from '../report/view.ts';
 
 /** Settings of a command line rather than a task; `signal` means something else to a program. */
@@ -35,7 +37,7 @@ export interface RunTaskOptions extends TaskSettings {
   readonly signals?: readonly string[];
   /** Aborting it stops the loop as `ralph stop` does: the task can be resumed. */
   readonly signal?: AbortSignal;
-  /** Told every event as it happens, as docs/events.md has them. What it throws is left alone. */
+  /** Told every event as it happens, as `--json` prints them. What it throws is left alone. */
   readonly onEvent?: (event: RalphEvent) => void;
   /** Told the agent's text as it comes, free of control characters. */
   readonly onText?: (text: string) => void;
@@ -65,7 +67,8 @@ export interface RunTaskResult {
 /**
  * Runs one task to its end: the engine of `ralph run` inside another program. Reads no configuration
  * file and no `RALPH_*` setting, installs no signal handler and never exits. Rejects with `UsageError`
- * for options that cannot be, and with `TaskAlreadyActiveError`; however the task itself ends is a result.
+ * for options that cannot be, with `TaskAlreadyActiveError`, and with `StateTooNewError` for an id that
+ * a newer ralph has used; however the task itself ends is a result, also that it waits for an approval.
  */
 export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   const env = options.env ?? process.env;
@@ -90,11 +93,14 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
     ...('problems' in planned ? planned.problems : []),
   ];
   if ('problems' in planned || all.length > 0) throw new UsageError(all);
-  const { state, fields } = await startRun({
-    plan: planned.plan,
-    view: viewOf(options),
-    stops: watchAbort(options.signal ?? null),
+  const { plan } = planned;
+  const run = { plan, view: viewOf(options), stops: watchAbort(options.signal ?? null) };
+  const ended = await startRun(run).catch((error: unknown) => {
+    if (error instanceof ApprovalPendingError) return null;
+    throw error;
   });
+  if (ended === null) return stillWaiting(plan);
+  const { state, fields } = ended;
   return {
     status: fields.status,
     exitCode: fields.exit_code,
@@ -105,6 +111,24 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
     evidence: fields.evidence,
     stateFile: fields.state_file,
     note: fields.note,
+  };
+}
+
+/** What a task comes to that waits for a person and is not replaced by a new one. */
+function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
+  const { stateFile } = taskPaths(stateDir, taskId);
+  const file = readStateFile(stateFile);
+  const task = file.kind === 'task' ? file.state : null;
+  return {
+    status: 'paused_awaiting_approval',
+    exitCode: exitCodeFor('paused_awaiting_approval', 'approval-pending'),
+    exitReason: 'approval-pending',
+    iterations: task?.metrics.iterations ?? 0,
+    usage: task?.usage ?? NO_USAGE,
+    finalMessage: null,
+    evidence: null,
+    stateFile,
+    note: null,
   };
 }
 

@@ -339,7 +339,9 @@ describe('YAML', () => {
   test('an alias of nothing is a problem with its place', () => {
     const { layer, problems } = read('retries: 1\ndelay: *pause\n');
     expect(problems).toEqual([expect.stringMatching(/^ralph\.config\.yaml:2 delay: .*pause\.$/)]);
-    expect(valuesOf({ layer, problems, taskTypes: {}, notices: [] })).toEqual({ retries: 1 });
+    expect(valuesOf({ layer, problems, taskTypes: {}, vault: {}, notices: [] })).toEqual({
+      retries: 1,
+    });
   });
 
   test('merge keys are no settings', () => {

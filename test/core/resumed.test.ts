@@ -408,7 +408,7 @@ describe('the iterations', () => {
     const loop = reached({ maxIterations: 2, ...NO_DELAY }, WORK, WORK);
     const { state, told } = loop.resume({ maxIterations: 7 });
     expect(state.task.max_iterations).toBe(7);
-    expect(told).toEqual([
+    expect(told).toMatchObject([
       { event: 'task_resumed', iteration: 2, max_iterations: 7 },
       { event: 'iteration_started', iteration: 3, max_iterations: 7, attempt: 1 },
     ]);

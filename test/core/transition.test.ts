@@ -52,9 +52,17 @@ describe('the start', () => {
   test('tells of the task and starts the first attempt', () => {
     const turn = loopInHand().start();
     expect(summary(turn)).toBe('running, working: task_started iteration_started start-agent 1.1');
+    const { timeout_at, usage } = turn.state.task;
     expect(turn.told).toEqual([
       { event: 'task_started', prompt: 'Fix the tests.', max_iterations: 5 },
-      { event: 'iteration_started', iteration: 1, max_iterations: 5, attempt: 1 },
+      {
+        event: 'iteration_started',
+        iteration: 1,
+        max_iterations: 5,
+        attempt: 1,
+        timeout_at,
+        usage,
+      },
     ]);
     expect(turn.state.task).toMatchObject({ current_iteration: 1, attempt: 1, updated_at: START });
   });

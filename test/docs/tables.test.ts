@@ -29,7 +29,10 @@ describe('what the documents take from the code', () => {
     const shown = [...read('docs/automation.md').matchAll(/<!-- file: (\S+) -->/g)];
     expect(shown.map(([, path]) => path)).toEqual([
       'examples/crontab',
+      'examples/ralph-nightly.service',
+      'examples/ralph-nightly.timer',
       'examples/nightly.sh',
+      'examples/commit-after.sh',
       'examples/github-actions.yml',
     ]);
   });

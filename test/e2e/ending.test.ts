@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { listProcesses, readProcess } from '../../src/effects/process-table.ts';
 import { server, untilPid } from '../helpers/background.ts';
+import { guardOf, guardsOf } from '../helpers/guard-of.ts';
 import { endAllInLater, livingIn, untilNobodyIn } from '../helpers/living-in.ts';
-import { endLater, startProgram, until, untilDead } from '../helpers/processes.ts';
+import { startProgram, until, untilDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 import { STUBBORN, untilStubborn } from '../helpers/stubborn-agent.ts';
 
@@ -19,22 +19,6 @@ const SIGNALS = [
 
 const RUN = ['run', '--prompt', 'Fix it', '--task-id', 't', '--delay', '0'] as const;
 const PROMISED = 'Done.\n\nTASK_COMPLETE';
-
-/** The guard of a running ralph. */
-async function guardOf(ralph: number): Promise<number> {
-  const pid = await until(
-    () => guards(ralph)[0],
-    () => 'the guard',
-  );
-  endLater(pid);
-  return pid;
-}
-
-function guards(ralph: number): readonly number[] {
-  return listProcesses()
-    .filter(({ pid, ppid }) => ppid === ralph && readProcess(pid)?.command.includes('ralph-guard'))
-    .map(({ pid }) => pid);
-}
 
 /** How a program ended. */
 function exitOf(program: ChildProcess): Promise<unknown> {
@@ -239,7 +223,7 @@ describe('ralph is killed with SIGKILL', () => {
     const ralph = await scene.start([...RUN, '--delay', '200ms']);
     const guard = await guardOf(ralph.pid);
     await scene.fake.untilCalls(2);
-    expect(guards(ralph.pid)).toEqual([guard]);
+    expect(guardsOf(ralph.pid)).toEqual([guard]);
     process.kill(ralph.pid, 'SIGKILL');
     await untilNobodyIn(scene.home);
     await untilDead(guard);

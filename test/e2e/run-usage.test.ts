@@ -44,7 +44,7 @@ test('everything that is wrong is said at once', async () => {
     /'stray'/,
     /--watch-existing needs --watch-glob/,
     /--done-folder needs a value/,
-    /exactly one of --prompt.*neither/,
+    /exactly one of --prompt.*none/,
   ]) {
     expect(said).toMatch(pattern);
   }

@@ -4,7 +4,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { dropStaleRequests, leaveRequest, watchRequests } from '../../src/effects/requests.ts';
+import {
+  dropStaleRequests,
+  leaveRequest,
+  pendingProgress,
+  watchRequests,
+} from '../../src/effects/requests.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 /** So rarely that only file events can tell within a test. */
@@ -294,3 +299,47 @@ async function asNobody(task: string, folder: string, action: () => Promise<void
     await chmod(folder, 0o755);
   }
 }
+
+describe('progress', () => {
+  const report = (done: number, step = '') => ({ done, total: 5, step });
+
+  it('is read in its order, once, and gone once it is settled', async () => {
+    const { task, open, names } = await stage();
+    for (const [ms, done] of [
+      [2, 2],
+      [1, 1],
+    ] as const) {
+      await leaveRequest(task, { kind: 'progress', report: report(done, 'Lint') }, at(ms));
+    }
+    const box = open();
+    expect(pendingProgress(task)).toEqual(report(2, 'Lint'));
+    expect(await box.progress()).toEqual([report(1, 'Lint'), report(2, 'Lint')]);
+    expect(await box.progress()).toEqual([]);
+    expect(names()).toHaveLength(2);
+    await box.settled();
+    expect(names()).toEqual([]);
+    expect(pendingProgress(task)).toBeNull();
+  });
+
+  it.each([
+    '',
+    '{}',
+    '[]',
+    '{"done":"1","total":5}',
+    '{"done":6,"total":5}',
+    '{"done":0.5,"total":5}',
+  ])('that makes no sense is none: %s', async (text) => {
+    const { task, folder, open } = await stage();
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, `progress-${STAMP}-${UUID}.json`), text);
+    expect(pendingProgress(task)).toBeNull();
+    expect(await open().progress()).toEqual([]);
+  });
+
+  it('outlives the driver it was left for', async () => {
+    const { task, open } = await stage();
+    await leaveRequest(task, { kind: 'progress', report: report(3) }, at(0));
+    await dropStaleRequests(task);
+    expect(await open().progress()).toEqual([report(3)]);
+  });
+});

@@ -209,6 +209,9 @@ describe('a completed task', () => {
     await store.save(loopState({ status: 'completed' }));
     await writeFile(join(paths.folder, 'iteration-0001.stdout.log'), 'a log');
     await store.archive();
+    // Whoever dies before the end is told must be able to tell it.
+    expect(readdirSync(join(paths.history, 'T1'))).toContain('memory-1.json');
+    await store.told();
     expect(readdirSync(paths.stateDir).sort()).toEqual(['.gitignore', 'history']);
     const stateFile = join(paths.history, 'T1.json');
     const logDir = join(paths.history, 'T1');
@@ -271,6 +274,9 @@ describe('a task of the same id from before', () => {
   it('goes there also where only its folder is left', async () => {
     const { paths } = await stage();
     await mkdir(paths.folder, { recursive: true });
+    // Its driver died before anything had begun.
+    expect(await retirePrevious(paths)).toBe(false);
+    await writeFile(join(paths.folder, 'iteration-0001.stdout.log'), 'a log');
     expect(await retirePrevious(paths)).toBe(true);
     expect(readdirSync(paths.stateDir)).toEqual(['history']);
     expect(readdirSync(paths.history)).toEqual([expect.stringMatching(/^T1\.\d{4}-\d\d-\d\dT/)]);

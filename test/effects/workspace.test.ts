@@ -24,6 +24,8 @@ const EVENT: RalphEvent = {
   iteration: 1,
   max_iterations: 5,
   attempt: 1,
+  timeout_at: '2026-01-02T03:34:05.678Z',
+  usage: { cost_usd: 0, input_tokens: 0, output_tokens: 0 },
 };
 
 async function put(folder: string, files: Files): Promise<void> {

@@ -144,6 +144,7 @@ export function fakePorts(script: Script): FakePorts {
         given.push(event);
         effect(`after ${command}`);
       },
+      changes: async () => null,
       async finished() {},
       async ended(event) {
         given.push(event);
@@ -168,6 +169,7 @@ export function fakePorts(script: Script): FakePorts {
         sayings.push(what);
         effect(`say ${what.kind}`);
       },
+      doing() {},
     },
     clock: {
       now: () => at,

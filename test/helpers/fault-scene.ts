@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listProcesses, readProcess } from '../../src/effects/process-table.ts';
+import { guardsOf } from './guard-of.ts';
 import { livingIn } from './living-in.ts';
 import { fixture, until } from './processes.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type ShellTurn,
 } from './replayed-claude.ts';
 import { type RalphEnd, startRalph } from './run-ralph.ts';
+import { jsonLines } from './scene.ts';
 
 /** A task whose driver is killed again and again. */
 export interface FaultScenario {
@@ -69,7 +70,7 @@ export async function playFaults(
       () => [...livingIn(home), ...guardsOf(words.pid)].length === 0,
       () => `the death of ${JSON.stringify(livingIn(home))}`,
     );
-    const problems = logProblems(stage);
+    const problems = [...logProblems(stage), ...journalProblems(stage)];
     if (/bug in ralph|TypeError|Warning|(?<!API )Error:/.test(words.stderr))
       problems.push(words.stderr);
     return {
@@ -111,12 +112,6 @@ function kill(pid: number, withGuard: boolean): void {
       // It has come to its end by itself.
     }
   }
-}
-
-function guardsOf(driver: number): readonly number[] {
-  return listProcesses()
-    .filter(({ pid, ppid }) => ppid === driver && readProcess(pid)?.command.includes('ralph-guard'))
-    .map(({ pid }) => pid);
 }
 
 function hasBegun(folder: string): boolean {
@@ -184,6 +179,14 @@ function logProblems({ folder, claude }: Stage): string[] {
     }
   }
   return problems;
+}
+
+/** What is wrong with the journal: each line is an event, and the end was told. */
+function journalProblems({ folder }: Stage): string[] {
+  const events = jsonLines(readOr(join(folder, '.ralph_state/events.jsonl')));
+  return events.some(({ status, exit_code }) => status !== undefined && exit_code !== undefined)
+    ? []
+    : ['no ending is in the journal'];
 }
 
 /** Whether a log is made of the beginnings of texts one after the other, the last of them whole. */

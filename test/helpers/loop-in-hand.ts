@@ -3,6 +3,7 @@ import type { CommandResult, Sightings } from '../../src/core/completion.ts';
 import type { EventBody } from '../../src/core/events.ts';
 import type {
   Action,
+  ApprovalAnswer,
   Asking,
   Ending,
   LoopEvent,
@@ -10,7 +11,7 @@ import type {
   StopCause,
 } from '../../src/core/machine.ts';
 import type { Policy } from '../../src/core/policy.ts';
-import { lastWorkAt, laterBy, msBetween } from '../../src/core/task-state.ts';
+import { lastWorkAt, laterBy, msBetween, type ThereBefore } from '../../src/core/task-state.ts';
 import { initialState, transition } from '../../src/core/transition.ts';
 import { loopPolicy } from './loop-policy.ts';
 import { newTask, START } from './new-task.ts';
@@ -76,6 +77,10 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
       pass(ms);
       return hand({ kind: 'followed', at });
     },
+    /** The request lies where a person finds it; this stood in the place of an answer before. */
+    requested: (thereBefore: ThereBefore = { approved: null, rejected: null }) =>
+      hand({ kind: 'approval-requested', at, thereBefore }),
+    answered: (answer: ApprovalAnswer) => hand({ kind: 'approval-answered', at, answer }),
     hint: (text: string) => hand({ kind: 'hinted', at, text }),
     /** Waits as long as the state says, and `lateMs` longer; less than nothing sets the clock back. */
     wait(lateMs = 0): Turn {

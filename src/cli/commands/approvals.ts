@@ -60,7 +60,7 @@ export async function answer(
   const reason = options.reason?.trim() ? options.reason : null;
   try {
     const where = await answerRequest(place.vault, file, { decision, reason, at });
-    process.stderr.write(`ralph: ${decision}: ${where}\n`);
+    process.stderr.write(`ralph: ${decision}: ${oneLine(where, 300)}\n`);
     return 0;
   } catch (error) {
     process.stderr.write(`ralph: ${file} could not be answered: ${messageOf(error)}\n`);
@@ -104,7 +104,7 @@ function inWords({ task, approval }: Waiting, at: string): string {
   const since = formatDuration(Math.max(0, msBetween(approval.requested_at, at)));
   const left = msBetween(at, approval.expires_at);
   const expiry = left > 0 ? `expires in ${formatDuration(left)}` : 'overdue';
-  return `${task.task_id}  ${oneLine(approval.what, 200)}\n  waits for ${since}, ${expiry}: ${approval.file}`;
+  return `${task.task_id}  ${oneLine(approval.what, 200)}\n  waits for ${since}, ${expiry}: ${oneLine(approval.file, 300)}`;
 }
 
 function asJson({ task, approval }: Waiting, at: string): Readonly<Record<string, unknown>> {

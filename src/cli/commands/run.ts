@@ -6,10 +6,10 @@ import type { Settings } from '../../core/settings.ts';
 import { defaultTaskId } from '../../core/task-id.ts';
 import { UsageError } from '../../errors.ts';
 import {
-  type AgentName,
   PERMISSIONS_NOTICE,
   promptStatesPromise,
   startLine,
+  type Telling,
 } from '../../report/messages.ts';
 import { allOf, type View } from '../../report/view.ts';
 import { findTask, type Standing } from '../find-task.ts';
@@ -104,11 +104,12 @@ export async function runPlan({ plan, notices, resume, again }: PlannedRun): Pro
     const { detach } = await import('./detach.ts');
     return detach(plan, resume === undefined ? withTaskId(again, plan.taskId) : again);
   }
-  const view = await viewFor(settings, plan.policy.agent);
+  const view = await viewFor(settings, { agent: plan.policy.agent, task: plan });
   const views = log === null ? [view] : [view, await backgroundView(log, plan)];
   const { fields } = await startRun({
     plan,
     view: allOf(views),
+    isAttended: isLiveTerminal(),
     announcements: [...notices, ...announcements(plan)],
     ...(resume === undefined ? {} : { resume }),
     tell({ status, final_message }) {
@@ -166,7 +167,7 @@ export function planWarnings(plan: RunPlan): readonly string[] {
 }
 
 /** The views that the settings ask for; only what is needed is loaded. */
-export async function viewFor(settings: Settings, agent: AgentName): Promise<View> {
+export async function viewFor(settings: Settings, telling: Telling): Promise<View> {
   const { stderr, stdout } = process;
   const views: View[] = [];
   if (settings.json) {
@@ -175,7 +176,7 @@ export async function viewFor(settings: Settings, agent: AgentName): Promise<Vie
   }
   if (settings.quiet) {
     const { quietView } = await import('../../report/plain.ts');
-    views.push(quietView(stderr, agent));
+    views.push(quietView(stderr, telling));
   } else if (isLiveTerminal()) {
     const { liveView } = await import('../../report/live.ts');
     const { Chalk } = await import('chalk');
@@ -184,14 +185,15 @@ export async function viewFor(settings: Settings, agent: AgentName): Promise<Vie
       liveView({
         stream: stderr,
         colors: new Chalk({ level: colorless ? 0 : 1 }),
+        term: process.env.TERM,
         verbose: settings.verbose,
-        agent,
+        ...telling,
         nowMs: () => Date.now(),
       }),
     );
   } else {
     const { plainView } = await import('../../report/plain.ts');
-    views.push(plainView(stderr, { verbose: settings.verbose, agent }));
+    views.push(plainView(stderr, { ...telling, verbose: settings.verbose }));
   }
   return allOf(views);
 }

@@ -2,7 +2,7 @@ import { readStateObject } from '../../compose/tasks.ts';
 import { withoutControls } from '../../core/material.ts';
 import { isLive, type ShownTask } from '../../core/shown-task.ts';
 import { noTasks, statusJson, statusTable, type TableOptions } from '../../report/status.ts';
-import { taskDetail } from '../../report/task-detail.ts';
+import { type TaskDetail, taskDetail } from '../../report/task-detail.ts';
 import { standardOutlet } from '../outlet.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
 import { viewTask, viewTasks } from '../task-view.ts';
@@ -51,7 +51,7 @@ function listFrame(stateDir: string, json: boolean, options: TableOptions): Fram
 function taskFrame(stateDir: string, taskId: string, json: boolean, options: TableOptions): Frame {
   const detail = viewTask(stateDir, taskId);
   const { shown, task } = detail;
-  const text = json ? jsonText(wholeState(shown)) : taskDetail(detail, options);
+  const text = json ? jsonText(wholeState(detail)) : taskDetail(detail, options);
   return {
     text,
     key: `${keyOf([shown])}${task.updated_at}`,
@@ -60,9 +60,10 @@ function taskFrame(stateDir: string, taskId: string, json: boolean, options: Tab
 }
 
 /** All that the file holds, what this ralph does not know included. */
-function wholeState(shown: ShownTask): object {
+function wholeState({ shown, task }: TaskDetail): object {
   const { state, stateFile, logDir } = shown;
-  return { ...readStateObject(stateFile), state, state_file: stateFile, log_dir: logDir };
+  const { progress } = task;
+  return { ...readStateObject(stateFile), progress, state, state_file: stateFile, log_dir: logDir };
 }
 
 function keyOf(tasks: readonly ShownTask[]): string {

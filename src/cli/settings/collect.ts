@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type SettledSettings, settle } from '../../compose/layers.ts';
 import { findConfig, readNamedConfig } from '../../compose.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
+import type { VaultLayer } from '../../core/vault-settings.ts';
 import type { ConfigSettings } from './config-file.ts';
 import { settingsFromEnvironment } from './environment.ts';
 
@@ -12,6 +13,8 @@ export interface CollectRequest {
 }
 
 export interface CollectedSettings extends SettledSettings {
+  /** What the configuration says of `ralph rescue` and `ralph watch`. */
+  readonly vault: VaultLayer;
   /** What was found odd on the way, one sentence each. */
   readonly notices: readonly string[];
 }
@@ -39,6 +42,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
   });
   return {
     ...settled,
+    vault: config.vault,
     problems: [
       ...settled.valueProblems,
       ...search.problems,
@@ -49,7 +53,13 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
   };
 }
 
-const NO_CONFIG: ConfigSettings = { layer: {}, taskTypes: {}, problems: [], notices: [] };
+const NO_CONFIG: ConfigSettings = {
+  layer: {},
+  taskTypes: {},
+  vault: {},
+  problems: [],
+  notices: [],
+};
 
 function placedText(
   written: Written | undefined,

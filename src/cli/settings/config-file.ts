@@ -19,12 +19,21 @@ import {
   SETTINGS,
   type SettingName,
   settingNames,
+  snakeCase,
 } from '../../core/settings.ts';
 import { isPayment, type TaskTypeLimits } from '../../core/task-type.ts';
+import {
+  VAULT_SETTINGS,
+  type VaultLayer,
+  type VaultSettingName,
+  vaultSettingNames,
+} from '../../core/vault-settings.ts';
 
 export interface ConfigSettings {
   readonly layer: Layer;
   readonly taskTypes: Readonly<Record<string, TaskTypeLimits>>;
+  /** What `ralph rescue` and `ralph watch` have beyond a run; its values are good. */
+  readonly vault: VaultLayer;
   readonly problems: readonly string[];
   readonly notices: readonly string[];
 }
@@ -63,7 +72,15 @@ export function readConfig(config: ConfigText): ConfigSettings {
   const document = parseDocument(config.text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number | undefined): string =>
     `${path.basename(config.file)}:${lines.linePos(offset ?? 0).line}`;
-  const reader: Reader = { document, at, layer: {}, taskTypes: {}, problems: [], notices: [] };
+  const reader: Reader = {
+    document,
+    at,
+    layer: {},
+    taskTypes: {},
+    vault: {},
+    problems: [],
+    notices: [],
+  };
   for (const error of document.errors) {
     reader.problems.push(`${at(error.pos[0])} is no valid YAML: ${error.message}.`);
   }
@@ -89,6 +106,7 @@ interface Reader {
   readonly at: (offset: number | undefined) => string;
   readonly layer: Partial<Record<SettingName, Written>>;
   readonly taskTypes: Record<string, TaskTypeLimits>;
+  readonly vault: Partial<Record<VaultSettingName, Written>>;
   readonly problems: string[];
   readonly notices: string[];
 }
@@ -106,15 +124,23 @@ function readKeys(map: YAMLMap, reader: Reader): void {
     const value = plainValue(pair, reader);
     if (value === UNREADABLE) continue;
     const name = names.get(key);
+    const vaultName = vaultSettingNames().find((each) => snakeCase(each) === key);
     const further = Object.hasOwn(FURTHER_KEYS, key) ? FURTHER_KEYS[key] : undefined;
     if (name !== undefined) write(name, { value, source }, reader);
-    else if (further !== undefined) {
+    else if (vaultName !== undefined) {
+      const parsed = parseValue(VAULT_SETTINGS[vaultName].type, value);
+      if ('problem' in parsed) reader.problems.push(`${where} ${parsed.problem}.`);
+      else reader.vault[vaultName] = { value, source };
+    } else if (further !== undefined) {
       write(further.name, { value: withUnit(value, further.unit), source }, reader);
     } else if (key === 'circuit_breaker') readCircuitBreaker(pair.value, where, reader);
     else if (key === 'task_types') readTaskTypes(pair.value, where, reader);
     else if (key === 'enabled') readEnabled(value, where, reader);
     else if (key === 'completion_strategy') readStrategy(value, where, reader);
-    else reader.problems.push(unknownKey(where, key, [...names.keys()]));
+    else
+      reader.problems.push(
+        unknownKey(where, key, [...names.keys(), ...vaultSettingNames().map(snakeCase)]),
+      );
   }
 }
 

@@ -7,6 +7,7 @@ import {
   settingNames,
   variableOf,
 } from '../../core/settings.ts';
+import { VAULT_VARIABLES } from '../../core/vault-settings.ts';
 
 /** What an agent's environment says of the loop it runs in: identity, no settings. */
 const IDENTITY = [
@@ -41,6 +42,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
   for (const [variable, value] of Object.entries(env)) {
     if (!variable.startsWith('RALPH_') || value === undefined) continue;
     if (variable === DETACHED_LOG || (isInsideLoop && IDENTITY.includes(variable))) continue;
+    if (VAULT_VARIABLES.includes(variable)) continue;
     const name = names.get(variable);
     const source = { kind: 'variable' as const, where: variable };
     if (name !== undefined) layer[name] ??= { value: readText(name, value), source };

@@ -33,14 +33,14 @@ export function readFlags(
 }
 
 /** The values of each flag, as it is written in the table. */
-type Given = ReadonlyMap<string, readonly (string | true)[]>;
+type Given = ReadonlyMap<string, readonly (string | boolean)[]>;
 
 /**
  * Parts flags with their values from all other words. By hand: it is done before each run, and the
  * package that prints the help takes longer to load than all else up to the start of the agent.
  */
 function parse(words: readonly string[]): { given: Given; others: string[]; problems: string[] } {
-  const given = new Map<string, (string | true)[]>();
+  const given = new Map<string, (string | boolean)[]>();
   const others: string[] = [];
   const problems: string[] = [];
   const flags = flagTable();
@@ -53,7 +53,7 @@ function parse(words: readonly string[]): { given: Given; others: string[]; prob
       continue;
     }
     if (found.takesValue && attached === undefined) at += 1;
-    const value = found.takesValue ? (attached ?? words[at]) : true;
+    const value = found.takesValue ? (attached ?? words[at]) : !found.isNegation;
     if (value === undefined) problems.push(`${word} needs a value, and none was given.`);
     else given.set(found.flag, [...(given.get(found.flag) ?? []), value]);
   }
@@ -67,14 +67,22 @@ function splitWord(word: string): { name: string; value: string | undefined } {
   return { name, value };
 }
 
-function flagTable(): ReadonlyMap<string, { flag: string; takesValue: boolean }> {
-  const table = new Map<string, { flag: string; takesValue: boolean }>();
+interface FlagForm {
+  /** The flag that it stands for. */
+  readonly flag: string;
+  readonly takesValue: boolean;
+  readonly isNegation: boolean;
+}
+
+function flagTable(): ReadonlyMap<string, FlagForm> {
+  const table = new Map<string, FlagForm>();
   for (const name of settingNames()) {
-    const { flag, short, aliases = [], type } = SETTINGS[name];
-    const takesValue = type.kind !== 'switch';
-    table.set(flag, { flag, takesValue });
-    if (short !== undefined) table.set(short, { flag, takesValue });
-    for (const alias of aliases) table.set(alias, { flag: alias, takesValue });
+    const { flag, short, aliases = [], negation, type } = SETTINGS[name];
+    const form = { flag, takesValue: type.kind !== 'switch', isNegation: false };
+    table.set(flag, form);
+    if (short !== undefined) table.set(short, form);
+    if (negation !== undefined) table.set(negation, { ...form, isNegation: true });
+    for (const alias of aliases) table.set(alias, { ...form, flag: alias });
   }
   return table;
 }
@@ -83,12 +91,13 @@ function flagTable(): ReadonlyMap<string, { flag: string; takesValue: boolean }>
 function layerFrom(given: Given): Layer {
   const layer: Partial<Record<SettingName, Written>> = {};
   for (const name of settingNames()) {
-    const { flag: ownFlag, aliases = [], type } = SETTINGS[name];
+    const { flag: ownFlag, aliases = [], negation = ownFlag, type } = SETTINGS[name];
     for (const flag of [ownFlag, ...aliases]) {
       const values = given.get(flag);
       if (values === undefined) continue;
       const value: unknown = type.kind === 'texts' ? values : values.at(-1);
-      layer[name] ??= { value, source: { kind: 'flag', where: flag } };
+      const where = value === false ? negation : flag;
+      layer[name] ??= { value, source: { kind: 'flag', where } };
     }
   }
   return layer;
@@ -101,6 +110,9 @@ export function declareSettings(command: Command, but: readonly SettingName[] = 
     const row = SETTINGS[name];
     const option = command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${row.group}:`);
     command.addOption(option);
+    if (row.negation !== undefined) {
+      command.addOption(command.createOption(row.negation, row.help).hideHelp());
+    }
     for (const alias of row.aliases ?? []) {
       const further = command.createOption(`${alias} <${row.argument ?? ''}>`, row.help);
       command.addOption(further.hideHelp());
@@ -125,7 +137,10 @@ function strayWords(
 ): readonly string[] {
   const own = name === 'rescue' || name === 'watch' ? VAULT_COMMANDS[name] : [];
   const flags = [
-    ...settingNames().flatMap((each) => [SETTINGS[each].flag, ...(SETTINGS[each].aliases ?? [])]),
+    ...settingNames().flatMap((each) => {
+      const { flag, aliases = [], negation } = SETTINGS[each];
+      return [flag, ...aliases, ...(negation === undefined ? [] : [negation])];
+    }),
     ...own.map((each) => VAULT_SETTINGS[each].flag),
   ];
   const problems: string[] = [];

@@ -67,9 +67,10 @@ function parseJson(json: string): unknown {
 
 /** What a setting's value is once it has been read: durations and sizes are numbers by now. */
 function valueSchema(name: SettingName): z.ZodMiniType {
-  const { type, default: fallback } = SETTINGS[name];
+  const { type, default: fallback, negation } = SETTINGS[name];
   const schema = formOf(type);
-  const isNullable = fallback === undefined && type.kind !== 'switch' && type.kind !== 'texts';
+  const isPlainSwitch = type.kind === 'switch' && negation === undefined;
+  const isNullable = fallback === undefined && !isPlainSwitch && type.kind !== 'texts';
   return isNullable ? z.nullable(schema) : schema;
 }
 

@@ -1,39 +1,36 @@
-import type { Command } from 'commander';
 import { parseValue } from '../../compose/parse-value.ts';
-import { SETTINGS, type SettingName, type SettingRow, snakeCase } from '../../core/settings.ts';
+import type { Source, Written } from '../../core/setting-source.ts';
+import { SETTINGS } from '../../core/settings.ts';
 import {
   VAULT_COMMANDS,
   VAULT_SETTINGS,
   type VaultCommand,
+  type VaultLayer,
   type VaultSettingName,
+  variableOfVault,
+  vaultSettingNames,
 } from '../../core/vault-settings.ts';
-import { declareSettings, type ReadFlags, readFlags } from './flags.ts';
+import { type ReadFlags, readFlags } from './flags.ts';
+import { notTaken } from './vault-help.ts';
 
 /** The words of a command line of `ralph rescue` or `ralph watch`. */
 export interface ReadVaultFlags {
   /** What is meant for the runs. */
   readonly flags: ReadFlags;
-  readonly stuckAfterMs: number;
-  readonly intervalMs: number;
-  readonly concurrency: number;
-  readonly startNew: boolean;
+  /** The command's own, by flag or else by variable. */
+  readonly own: VaultLayer;
   readonly problems: readonly string[];
   /** The environment without the variables that are read here. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What a run is told by its file, or makes no sense with many of them. */
-const NOT_HERE: readonly SettingName[] = [
-  'prompt',
-  'promptFile',
-  'taskFile',
-  'taskId',
-  'watchFile',
-  'detach',
-  'resumeIfOpen',
-  'dryRun',
-  'json',
-];
+/** The command's own settings, read. */
+export interface VaultSettings {
+  readonly stuckAfterMs: number;
+  readonly intervalMs: number;
+  readonly concurrency: number;
+  readonly startNew: boolean;
+}
 
 /** Reads the arguments of `ralph rescue` or `ralph watch`; a flag comes before its variable. */
 export function readVaultFlags(
@@ -43,57 +40,47 @@ export function readVaultFlags(
 ): ReadVaultFlags {
   const names: readonly VaultSettingName[] = VAULT_COMMANDS[name];
   const problems: string[] = [];
-  const { own, rest } = splitOwn(argv, names, problems);
+  const { own: given, rest } = splitOwn(argv, names, problems);
   const env = { ...environment };
-  const valueOf = (setting: VaultSettingName): unknown => {
-    const row = VAULT_SETTINGS[setting];
-    const variable = variableOfVault(setting);
-    const fromVariable = names.includes(setting) ? env[variable] : undefined;
+  const own: Partial<Record<VaultSettingName, Written>> = {};
+  for (const each of vaultSettingNames()) {
+    const variable = variableOfVault(each);
+    const flag = given.get(each);
+    const value = flag ?? (names.includes(each) ? env[variable] : undefined);
     delete env[variable];
-    const written = own.get(setting) ?? fromVariable ?? row.default ?? 'false';
-    const parsed = parseValue(row.type, written);
-    if ('value' in parsed) return parsed.value;
-    problems.push(`${own.has(setting) ? row.flag : variable} ${parsed.problem}.`);
-    return parsed;
-  };
-  const stuckAfterMs = Number(valueOf('stuckAfter'));
-  const intervalMs = Number(valueOf('interval'));
-  const concurrency = Number(valueOf('concurrency'));
-  const startNew = valueOf('startNew') === true;
+    if (value === undefined) continue;
+    const source: Source =
+      flag === undefined
+        ? { kind: 'variable', where: variable }
+        : { kind: 'flag', where: VAULT_SETTINGS[each].flag };
+    own[each] = { value, source };
+    const parsed = parseValue(VAULT_SETTINGS[each].type, value);
+    if ('problem' in parsed) problems.push(`${source.where} ${parsed.problem}.`);
+  }
   const flags = readFlags(rest, name);
-  for (const each of NOT_HERE) {
+  for (const each of notTaken(name)) {
     const written = flags.layer[each];
     if (written !== undefined)
       problems.push(
-        `ralph ${name} takes no ${written.source.where}: its tasks are the files of the vault.`,
+        `ralph ${name} takes no ${written.source.where}: its tasks are files of the vault, and say so themselves.`,
       );
   }
-  return {
-    flags,
-    stuckAfterMs,
-    intervalMs,
-    concurrency,
-    startNew,
-    problems: [...problems, ...flags.problems],
-    env,
+  return { flags, own, problems: [...problems, ...flags.problems], env };
+}
+
+/** The command's own settings: flag, variable, configuration, default. All that is written is good. */
+export function settleVault(own: VaultLayer, config: VaultLayer): VaultSettings {
+  const settled = (name: VaultSettingName): unknown => {
+    const { type, default: fallback } = VAULT_SETTINGS[name];
+    const parsed = parseValue(type, (own[name] ?? config[name])?.value ?? fallback ?? false);
+    return 'value' in parsed ? parsed.value : null;
   };
-}
-
-/** The flags of a run that make sense here, and those of the command's own. */
-export function declareVaultFlags(command: Command, name: VaultCommand): Command {
-  declareSettings(command, NOT_HERE);
-  for (const each of VAULT_COMMANDS[name]) {
-    const row: SettingRow = VAULT_SETTINGS[each];
-    const argument = row.argument === undefined ? '' : ` <${row.argument}>`;
-    const help = `${row.help}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
-    command.addOption(command.createOption(`${row.flag}${argument}`, help).helpGroup('The vault:'));
-  }
-  return command;
-}
-
-/** The variables of these settings, which mean nothing to other commands. */
-export function variableOfVault(name: VaultSettingName): string {
-  return `RALPH_${snakeCase(name).toUpperCase()}`;
+  return {
+    stuckAfterMs: Number(settled('stuckAfter')),
+    intervalMs: Number(settled('interval')),
+    concurrency: Number(settled('concurrency')),
+    startNew: settled('startNew') === true,
+  };
 }
 
 /** Takes the command's own flags out of its arguments, up to `--`; of one given twice the last counts. */

@@ -1,0 +1,96 @@
+import path from 'node:path';
+import {
+  listTasksSince,
+  openNotes,
+  openRequests,
+  readJournal,
+  writeFileAtomic,
+} from '../../compose/report.ts';
+import { thisPlace } from '../../compose/tasks.ts';
+import { type Briefing, type FoundRun, makeBriefing } from '../../core/briefing.ts';
+import { parseDuration } from '../../core/duration.ts';
+import { withoutControls } from '../../core/material.ts';
+import { maskDeep } from '../../core/secrets.ts';
+import { laterBy } from '../../core/task-state.ts';
+import { messageOf, UsageError } from '../../errors.ts';
+import { renderBriefing } from '../../report/briefing.ts';
+import { briefingJson } from '../../report/briefing-json.ts';
+import { standardOutlet } from '../outlet.ts';
+import { type Place, type PlaceOptions, placeOf, startFolder } from '../place.ts';
+import { shownOf } from '../task-view.ts';
+
+export interface ReportOptions extends PlaceOptions {
+  /** A duration; `7d` if not given. */
+  readonly since?: string;
+  readonly json?: boolean;
+  /** A file to write a page to. */
+  readonly html?: string;
+}
+
+/** `ralph report`: what happened over a span, and what needs a person. Changes nothing in the vault. */
+export async function report(options: ReportOptions): Promise<number> {
+  const { since = '7d', json = false, html } = options;
+  const spanMs = parseDuration(since);
+  if (spanMs === null || spanMs === 0) {
+    throw new UsageError([`--since expects a duration such as 7d, 12h or 90m; found '${since}'.`]);
+  }
+  const until = new Date().toISOString();
+  const briefing = await briefingOf(placeOf(options), laterBy(until, -spanMs), until);
+  if (html !== undefined) await writePage(briefing, path.resolve(startFolder(), html));
+  if (json) {
+    await standardOutlet().write(`${JSON.stringify(briefingJson(briefing), null, 2)}\n`);
+  } else if (html === undefined) {
+    await standardOutlet().write(renderBriefing(briefing));
+  }
+  return 0;
+}
+
+async function writePage(briefing: Briefing, file: string): Promise<void> {
+  const { renderPage } = await import('../../report/html/page.ts');
+  try {
+    await writeFileAtomic(file, renderPage(briefing));
+  } catch (error) {
+    throw new UsageError([`--html expects a file that can be written; ${messageOf(error)}.`]);
+  }
+  process.stderr.write(`ralph: the report is in ${file}\n`);
+}
+
+/** All there is to tell of a span, with nothing in it that could act on a reader or is a secret. */
+async function briefingOf(
+  { vault, stateDir }: Place,
+  since: string,
+  until: string,
+): Promise<Briefing> {
+  const here = thisPlace(until);
+  const { open, ended } = listTasksSince(stateDir, Date.parse(since));
+  const runs = [...open, ...ended].map((entry): FoundRun => {
+    const shown = shownOf(entry, here);
+    const task = entry.found.kind === 'task' ? entry.found.state : null;
+    const { stateFile, logDir } = shown;
+    return { shown: { ...clean(shown), stateFile, logDir }, task: clean(task) };
+  });
+
+  return makeBriefing({
+    since,
+    until,
+    vault,
+    stateDir,
+    runs,
+    journal: clean(await readJournal(path.join(stateDir, 'events.jsonl'), since)),
+    notes: openNotes(vault),
+    requests: openRequests(vault),
+  });
+}
+
+function clean<T>(value: T): T {
+  // Strings stay strings: the type is what it was.
+  return withoutControlsIn(maskDeep(value)) as T;
+}
+
+function withoutControlsIn(value: unknown): unknown {
+  if (typeof value === 'string') return withoutControls(value);
+  if (Array.isArray(value)) return value.map(withoutControlsIn);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([name, field]) => [name, withoutControlsIn(field)]);
+  return Object.fromEntries(fields);
+}

@@ -1,0 +1,36 @@
+import { EXIT_FAILED, exitCodeFor } from '../../exit-codes.ts';
+import { type PassEnd, pass } from '../../orchestrator/pass.ts';
+import type { VaultPorts } from '../../orchestrator/ports.ts';
+import { readVaultFlags } from '../settings/vault-flags.ts';
+import { openVault } from '../vault-run.ts';
+
+/** `ralph rescue`: one pass over `In_Progress`, a line a file. Resolves to the exit code. */
+export async function rescueCommand(
+  argv: readonly string[],
+  help: () => Promise<number>,
+): Promise<number> {
+  const read = readVaultFlags(argv, 'rescue', process.env);
+  if (read.flags.wantsHelp) return help();
+  const { ports, settings } = await openVault(read, 'rescue');
+  try {
+    const end = await pass(ports, {
+      stuckAfterMs: settings.stuckAfterMs,
+      startNew: false,
+      concurrency: 1,
+    });
+    return stopCode(ports) ?? codeOf(end);
+  } finally {
+    ports.close();
+  }
+}
+
+/** 128 and the signal that ended it; null where none did. */
+export function stopCode({ stops }: VaultPorts): number | null {
+  const cause = stops.cause();
+  return cause === null ? null : exitCodeFor('stopped', `stopped:${cause}`);
+}
+
+function codeOf({ cause, problems }: PassEnd): number {
+  if (cause !== null) return cause.exitCode;
+  return problems > 0 ? EXIT_FAILED : 0;
+}

@@ -1,0 +1,30 @@
+import { type Rest, watch } from '../../orchestrator/watch.ts';
+import { formatDuration } from '../../report/format.ts';
+import { readVaultFlags } from '../settings/vault-flags.ts';
+import { openVault } from '../vault-run.ts';
+import { stopCode } from './rescue.ts';
+
+/** `ralph watch`: one pass after the other, until a signal ends it with its loops. */
+export async function watchCommand(
+  argv: readonly string[],
+  help: () => Promise<number>,
+): Promise<number> {
+  const read = readVaultFlags(argv, 'watch', process.env);
+  if (read.flags.wantsHelp) return help();
+  const { ports, settings, say } = await openVault(read, 'watch');
+  try {
+    const what = settings.startNew ? 'In_Progress and Needs_Action' : 'In_Progress';
+    say(`watching ${what} every ${formatDuration(settings.intervalMs)}`);
+    await watch(ports, settings, (rest) => say(restText(rest)));
+    return stopCode(ports) ?? 0;
+  } finally {
+    ports.close();
+  }
+}
+
+function restText(rest: Rest): string {
+  const again = `trying again in ${formatDuration(rest.forMs)}`;
+  return rest.kind === 'cause'
+    ? `no file can be worked on (${rest.cause.exitReason}); ${again}`
+    : `${rest.message}; ${again}`;
+}

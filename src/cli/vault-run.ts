@@ -1,0 +1,210 @@
+import path from 'node:path';
+import { type FileRun, type OrchestrateOptions, orchestrate } from '../compose/orchestrate.ts';
+import { planRun, type RunPlan } from '../compose.ts';
+import { oneLine } from '../core/material.ts';
+import type { Layer, Written } from '../core/setting-source.ts';
+import { SETTINGS, settingNames } from '../core/settings.ts';
+import type { VaultCommand, VaultLayer } from '../core/vault-settings.ts';
+import { UsageError } from '../errors.ts';
+import type { TaskRequest, VaultPorts } from '../orchestrator/ports.ts';
+import { RESCUE_PROMISE, rescuePrompt } from '../orchestrator/rescue-prompt.ts';
+import { plainView, quietView } from '../report/plain.ts';
+import { vaultLine } from '../report/vault-line.ts';
+import type { View } from '../report/view.ts';
+import { planResume } from './commands/resume.ts';
+import { announcements, planWarnings } from './commands/run.ts';
+import { startFolder } from './place.ts';
+import { collectSettings } from './settings/collect.ts';
+import type { ReadFlags } from './settings/flags.ts';
+import { type ReadVaultFlags, settleVault, type VaultSettings } from './settings/vault-flags.ts';
+
+/** What a pass over the vault needs, checked, with the words for people. */
+export interface VaultRun {
+  readonly ports: VaultPorts & { readonly close: () => void };
+  readonly settings: VaultSettings;
+  /** A sentence on standard error. */
+  readonly say: (sentence: string) => void;
+}
+
+/**
+ * Checks everything that can be checked before a file is looked at, and binds a pass to the world.
+ * A line is told again only where it has changed. Rejects with a `UsageError`.
+ */
+export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promise<VaultRun> {
+  const startDir = startFolder();
+  const said = new Set<string>();
+  const base: Base = { read, startDir, said };
+  const { plan, notices, vault } = await planOf(base, {}, `ralph ${name}`);
+  const { settings } = plan;
+  const say = (sentence: string): void => {
+    if (!settings.quiet) process.stderr.write(`${sentence.replace(/^/gm, 'ralph: ')}\n`);
+  };
+  for (const notice of [...notices, ...planWarnings(plan)]) {
+    said.add(notice);
+    say(oneLine(notice, 2_000));
+  }
+  const told = new Map<string, string>();
+  const options: OrchestrateOptions = {
+    vault: plan.vault,
+    stateDir: plan.stateDir,
+    doneFolder: plan.policy.doneFolder,
+    agent: plan.policy.agent,
+    prepare: (request) => prepare(request, plan, base),
+    warn: say,
+    tell(file, outcome) {
+      const line = vaultLine(file, outcome);
+      // How long ago it was touched is no news.
+      const news = line?.replace(/ \S+ ago$/, '') ?? '';
+      const key = `${file.folder}/${file.name}`;
+      if (line === null || told.get(key) === news) return;
+      told.set(key, news);
+      process.stdout.write(`${line}\n`);
+    },
+  };
+  return { ports: orchestrate(options), settings: settleVault(read.own, vault), say };
+}
+
+interface Base {
+  readonly read: ReadVaultFlags;
+  readonly startDir: string;
+  /** What has been said already, and need not be said of each task again. */
+  readonly said: ReadonlySet<string>;
+}
+
+/** Makes a request into a run. Rejects for what keeps this file from being one. */
+async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promise<FileRun> {
+  const { policy } = first;
+  const view = viewOf(request.taskId, first);
+  if (request.kind === 'resume') {
+    const flags = flagsOfNow(base.read.flags);
+    const planned = await planResume(request.taskId, first, flags);
+    if (planned === null) throw new Error(`${request.taskId} is completed already`);
+    return { ...planned, view, announcements: [] };
+  }
+  const { file } = request;
+  const where = `${file.folder}/${file.name}`;
+  const written = (value: string): Written => ({ value, source: { kind: 'flag', where } });
+  const asked = { taskFile: written(path.join(first.vault, file.folder, file.name)) };
+  if (request.kind === 'new') {
+    const { plan } = await planOf(base, asked, where);
+    return { plan, view, announcements: news(plan, base) };
+  }
+  const prompt = rescuePrompt(
+    { name: file.name, text: file.text ?? '', stuckForMs: request.stuckForMs },
+    { expandsAtPaths: policy.agent === 'claude' },
+  );
+  const layer = {
+    ...asked,
+    taskId: written(request.taskId),
+    promise: written(RESCUE_PROMISE),
+  };
+  const { plan } = await planOf(base, layer, where, new TextEncoder().encode(prompt));
+  return { plan, view, announcements: news(plan, base) };
+}
+
+function news(plan: RunPlan, { said }: Base): readonly string[] {
+  return announcements(plan).filter((sentence) => !said.has(sentence));
+}
+
+interface PlannedFile {
+  readonly plan: RunPlan;
+  readonly notices: readonly string[];
+  /** What the configuration says of the command's own settings. */
+  readonly vault: VaultLayer;
+}
+
+/**
+ * The plan of one run: the caller's settings, and what its file says. Without a file it only tells
+ * what is wrong with the settings. Rejects with a `UsageError`.
+ */
+async function planOf(
+  { read, startDir }: Base,
+  ofFile: Layer,
+  where: string,
+  prompt?: Uint8Array,
+): Promise<PlannedFile> {
+  const { flags, env } = read;
+  const collected = await collectSettings({ flags: { ...flags.layer, ...ofFile }, env, startDir });
+  const { settings, sources } = collected;
+  const isRescue = prompt !== undefined;
+  const isGiven = sources.maxWait.kind !== 'default';
+  const source = { kind: 'default' as const, where };
+  const isAlone = ofFile.taskFile === undefined;
+  const planned = await planRun({
+    ...collected,
+    settings: {
+      ...settings,
+      ...NOT_OF_MANY,
+      // One that waits would keep all others waiting: the next pass goes on with it.
+      noWait: true,
+      maxWait: isGiven ? settings.maxWait : 0,
+      ...(isRescue ? ONLY_PROMISE : {}),
+      ...(isAlone ? { taskFile: null, taskId: null } : {}),
+    },
+    sources: isGiven ? sources : { ...sources, maxWait: source },
+    passthrough: flags.passthrough,
+    startDir,
+    env,
+    readStdin: async () => new Uint8Array(),
+    newTaskId: () => 'task',
+    ...(isAlone ? { keptPrompt: new TextEncoder().encode('task') } : {}),
+    ...(isRescue ? { keptPrompt: prompt } : {}),
+  });
+  const problems = [
+    ...(isAlone ? read.problems : []),
+    ...collected.problems,
+    ...('problems' in planned ? planned.problems : []),
+  ];
+  if ('problems' in planned || problems.length > 0) {
+    throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
+  }
+  return { plan: planned.plan, notices: collected.notices, vault: collected.vault };
+}
+
+/** What an environment or a configuration may say for a single run. */
+const NOT_OF_MANY = {
+  prompt: null,
+  promptFile: null,
+  detach: false,
+  resumeIfOpen: false,
+  dryRun: false,
+  json: false,
+} as const;
+
+/** A rescue is complete by its promise, or where the agent has moved the file. */
+const ONLY_PROMISE = {
+  watchGlob: [],
+  watchFile: null,
+  until: null,
+  signal: [],
+  planFile: null,
+} as const;
+
+/** Of the flags, what a task that is gone on with takes over: how it is shown. Its rights are its own. */
+function flagsOfNow(flags: ReadFlags): ReadFlags {
+  const shown = settingNames().filter((name) => SETTINGS[name].group === 'Output');
+  const layer = Object.fromEntries(
+    shown.flatMap((name) => {
+      const written = flags.layer[name];
+      return written === undefined ? [] : [[name, written]];
+    }),
+  );
+  const noWait: Written = { value: true, source: { kind: 'flag', where: '--no-wait' } };
+  return { ...flags, layer: { ...layer, noWait }, passthrough: [] };
+}
+
+/** Several may run at a time: each line says of which one it is. */
+function viewOf(taskId: string, { settings, policy, vault, stateDir }: RunPlan): View {
+  const sink = {
+    write: (text: string): void => {
+      process.stderr.write(text.replace(/^ralph: /gm, `ralph: ${taskId}: `));
+    },
+  };
+  if (settings.quiet)
+    return quietView(sink, { agent: policy.agent, task: { taskId, vault, stateDir } });
+  return plainView(sink, {
+    verbose: settings.verbose,
+    agent: policy.agent,
+    task: { taskId, vault, stateDir },
+  });
+}

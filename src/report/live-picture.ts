@@ -1,0 +1,101 @@
+import type { ChalkInstance } from 'chalk';
+import { columnsOf, fitted } from './columns.ts';
+import { formatClock, formatCost } from './format.ts';
+import type { Picture } from './live-screen.ts';
+
+/** Where a task stands, for those who watch it. */
+export interface LiveFacts {
+  readonly iteration: number;
+  readonly maxIterations: number;
+  readonly attempt: number;
+  readonly elapsedMs: number;
+  /** Of the time for the whole task; null before it is known. */
+  readonly leftMs: number | null;
+  readonly costUsd: number;
+  /** What is done now. */
+  readonly now: string;
+  /** Counts up, and turns the spinner. */
+  readonly tick: number;
+}
+
+/** The signs it is drawn with. */
+export interface Signs {
+  readonly spinner: readonly string[];
+  /** Of the bar: what is done, what is at work, and the rest. */
+  readonly bar: readonly [string, string, string];
+  readonly done: string;
+  readonly failed: string;
+  readonly dot: string;
+}
+
+const SIGNS: Signs = {
+  spinner: [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'],
+  bar: ['█', '▒', '░'],
+  done: '✔',
+  failed: '✖',
+  dot: '•',
+};
+/** For a console that has no others. */
+const PLAIN_SIGNS: Signs = {
+  spinner: [...'|/-\\'],
+  bar: ['#', '+', '.'],
+  done: '+',
+  failed: 'x',
+  dot: '*',
+};
+
+export function signsFor(term: string | undefined): Signs {
+  return term === 'linux' ? PLAIN_SIGNS : SIGNS;
+}
+
+/** Columns of the bar, the widest that fits. */
+const BARS = [20, 10, 5] as const;
+/** The last column stays free: a line that fills it would be folded by some terminals. */
+const MARK_AND_FREE = 3;
+
+/** What is shown below the lines that stay, in a terminal of so many columns and rows. */
+export function pictureOf(
+  facts: LiveFacts,
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+  signs: Signs,
+  colors: ChalkInstance,
+): Picture {
+  const { spinner } = signs;
+  const lines = [standing(facts, columns - MARK_AND_FREE, signs, colors)];
+  if (rows > 2) lines.push(`  ${colors.dim(fitted(facts.now, columns - MARK_AND_FREE))}`);
+  return { mark: colors.yellow(spinner[facts.tick % spinner.length] ?? ' '), lines };
+}
+
+function standing(facts: LiveFacts, columns: number, signs: Signs, colors: ChalkInstance): string {
+  const { attempt, leftMs, costUsd } = facts;
+  const head = `iteration ${facts.iteration}/${facts.maxIterations}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
+  const elapsed = formatClock(facts.elapsedMs);
+  const left = leftMs === null ? [] : [`${formatClock(leftMs)} left`];
+  const cost = costUsd > 0 ? [formatCost(costUsd)] : [];
+  for (const parts of [[elapsed, ...left, ...cost], [elapsed, ...cost], cost]) {
+    const text = parts.join(' · ');
+    const free = columns - columnsOf(head) - columnsOf(text) - 4;
+    const width = BARS.find((each) => each <= free);
+    if (width !== undefined) return `${head}  ${bar(facts, width, signs, colors)}  ${text}`;
+    if (free >= -2) return `${head}  ${text}`;
+  }
+  return fitted(head, columns);
+}
+
+function bar(
+  { iteration, maxIterations }: LiveFacts,
+  width: number,
+  signs: Signs,
+  colors: ChalkInstance,
+): string {
+  const upTo = (iterations: number): number =>
+    Math.min(width, Math.round((width * iterations) / Math.max(1, maxIterations)));
+  const done = Math.min(upTo(iteration - 1), width - 1);
+  const working = Math.max(1, upTo(iteration) - done);
+  const [full, half, empty] = signs.bar;
+  return [
+    colors.green(full.repeat(done)),
+    colors.yellow(half.repeat(working)),
+    colors.dim(empty.repeat(Math.max(0, width - done - working))),
+  ].join('');
+}

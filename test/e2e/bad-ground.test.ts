@@ -1,0 +1,184 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Turn } from '../helpers/fake-claude.ts';
+import { makeScene, type Scene } from '../helpers/scene.ts';
+
+// Disks that are full, folders that go away, files that others write: the loop goes on as long as it can.
+
+const WORKING: Turn = { text: 'Not yet.' };
+const DONE: Turn = { text: 'Done.\n\nTASK_COMPLETE' };
+const RUN = ['run', '--prompt', 'Fix it', '--task-id', 't', '--delay', '0'] as const;
+const COMPLETED = { exitCode: 0, stdout: `${DONE.text}\n` };
+const NOT_KEPT = /The state cannot be kept/g;
+
+const canMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+
+/** Runs ralph where `setUp` has put something onto the folder `vault`, $v, that nobody else sees. */
+function onGround(scene: Scene, setUp: string, args: readonly string[] = []) {
+  const vault = join(scene.folder, 'vault');
+  mkdirSync(vault);
+  const script = `set -e; v=$1; shift; ${setUp}; exec ralph "$@"`;
+  const words = [...RUN, '--vault', vault, ...args];
+  const { status, stdout, stderr } = spawnSync(
+    'unshare',
+    ['-m', '/bin/sh', '-c', script, 'sh', vault, ...words],
+    { cwd: scene.folder, env: { ...scene.env }, encoding: 'utf8', timeout: 15_000 },
+  );
+  return { exitCode: status, stdout, stderr };
+}
+
+const TMPFS = 'mount -t tmpfs -o size=64k none "$v"';
+const FILL = 'head -c 100000 /dev/zero > "$v/fill" 2> /dev/null || :';
+const READ_ONLY = 'mount --bind "$v" "$v"; mount -o remount,bind,ro "$v"';
+
+describe.runIf(canMount)('the vault', () => {
+  test.for([
+    ['a full disk of 64 KB', `${TMPFS}; ${FILL}`],
+    ['read-only', READ_ONLY],
+  ])(
+    '%j: the loop completes, and says exactly once that nothing is kept',
+    async ([, setUp = '']) => {
+      const scene = await makeScene([WORKING, WORKING, DONE]);
+      const { stderr, ...end } = onGround(scene, setUp);
+      expect(end).toEqual(COMPLETED);
+      expect(stderr.match(NOT_KEPT)).toHaveLength(1);
+      expect(stderr).toContain('cannot be resumed');
+      expect(scene.fake.calls()).toHaveLength(3);
+      expect(scene.prompt(2)).toContain('Not yet.');
+    },
+  );
+
+  test('a disk that gets full while it runs: likewise', async () => {
+    const fill = 'head -c 100000 /dev/zero > vault/fill';
+    const scene = await makeScene([{ ...WORKING, shell: fill }, WORKING, DONE]);
+    const { stderr, ...end } = onGround(scene, TMPFS);
+    expect(end).toEqual(COMPLETED);
+    expect(stderr.match(NOT_KEPT)).toHaveLength(1);
+  });
+
+  test('a disk that has room again: kept from then on', async () => {
+    const scene = await makeScene([WORKING, { ...WORKING, shell: 'rm vault/fill' }, DONE]);
+    const copy = 'mkdir "$PWD/kept"; trap \'cp -R "$v/.ralph_state" kept\' EXIT';
+    const { exitCode, stderr } = onGround(scene, `${TMPFS}; ${FILL}; ${copy}; ralph "$@"; exit`);
+    expect(exitCode).toBe(0);
+    expect(stderr.match(NOT_KEPT)).toHaveLength(1);
+    const state = JSON.parse(scene.read('kept/.ralph_state/history/t.json'));
+    expect(state).toMatchObject({ status: 'completed', metrics: { iterations: 3 } });
+  });
+
+  test('read-only, and not completed: the exit code is the same, the missing note is said', async () => {
+    const scene = await makeScene([WORKING]);
+    const { exitCode, stderr } = onGround(scene, READ_ONLY, ['-n', '1']);
+    expect(exitCode).toBe(3);
+    expect(stderr.match(NOT_KEPT)).toHaveLength(1);
+    expect(stderr.match(/note for a human could not be written/g)).toHaveLength(1);
+  });
+});
+
+describe('while the loop runs', () => {
+  test('the agent deletes the state folder: it is made anew', async () => {
+    const scene = await makeScene([{ ...WORKING, shell: 'rm -rf .ralph_state' }, DONE]);
+    const { stderr, ...end } = await scene.run();
+    expect(end).toMatchObject(COMPLETED);
+    expect(stderr).not.toMatch(NOT_KEPT);
+    expect(scene.state()).toMatchObject({ status: 'completed', metrics: { iterations: 2 } });
+    expect(scene.read('.ralph_state/history/t/prompt.md')).toBe('Fix it');
+    expect(scene.read('.ralph_state/history/t/iteration-0002.stdout.log')).toContain('Done.');
+    expect(scene.names('.ralph_state')).not.toContain('locks');
+  });
+
+  test('the agent deletes it, and the driver dies: resume goes on', async () => {
+    const scene = await makeScene([{ ...WORKING, shell: 'rm -rf .ralph_state' }, WORKING, DONE]);
+    expect(await scene.run(['-n', '2'])).toMatchObject({ exitCode: 3 });
+    expect(await scene.ralph(['resume', 't', '-n', '+1'])).toMatchObject(COMPLETED);
+    expect(scene.state()).toMatchObject({ metrics: { iterations: 3 } });
+  });
+
+  test.for([
+    ['changed', `sed -i 's/"running"/"completed"/' .ralph_state/t.json`],
+    ['made nonsense', 'echo nonsense > .ralph_state/t.json'],
+    ['replaced by another', 'echo "{}" > x; mv x .ralph_state/t.json'],
+  ])('the state is %s by another hand: overwritten, and said', async ([, shell = '']) => {
+    const scene = await makeScene([{ ...WORKING, shell }, DONE]);
+    const { stderr, ...end } = await scene.run();
+    expect(end).toMatchObject(COMPLETED);
+    expect(stderr.match(/t\.json was changed by another hand/g)).toHaveLength(1);
+    expect(scene.state()).toMatchObject({ status: 'completed', metrics: { iterations: 2 } });
+  });
+
+  test('the clock jumps back by an hour and forth by a day: it goes on to its end', async () => {
+    const jump = (ms: number): Turn => ({ ...WORKING, shell: `echo ${ms} > ../jump` });
+    const scene = await makeScene([jump(-3_600_000), jump(86_400_000), jump(0), DONE]);
+    const clock = await scene.write(
+      '../clock.cjs',
+      `const fs = require('node:fs');
+       const RealDate = Date;
+       const jumped = () => { try { return Number(fs.readFileSync('../jump', 'utf8')); } catch { return 0; } };
+       if (process.argv[1].endsWith('ralph.js')) globalThis.Date = class extends RealDate {
+         constructor(...args) { super(...(args.length === 0 ? [RealDate.now() + jumped()] : args)); }
+         static now() { return RealDate.now() + jumped(); }
+       };`,
+    );
+    const options = { env: { NODE_OPTIONS: `--require ${clock}` } };
+    expect(await scene.run(['--timeout', '7d'], options)).toMatchObject(COMPLETED);
+    const { iterations, metrics } = scene.state();
+    expect(iterations).toHaveLength(4);
+    expect(metrics.total_duration_seconds).toBeGreaterThanOrEqual(0);
+    expect(
+      Math.min(...iterations.map((each: { duration_ms: number }) => each.duration_ms)),
+    ).toBeGreaterThanOrEqual(0);
+  });
+});
+
+describe('what lies there already', () => {
+  test('a corrupt state: run keeps it aside and starts afresh', async () => {
+    const scene = await makeScene([DONE]);
+    await scene.write('.ralph_state/t.json', '{"half":');
+    const { stderr, ...end } = await scene.run();
+    expect(end).toMatchObject(COMPLETED);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    const [aside = ''] = scene.names('.ralph_state').filter((name) => name.includes('corrupt'));
+    expect(scene.read(`.ralph_state/${aside}`)).toBe('{"half":');
+  });
+
+  test.for(['t', 'history', 'locks', 'locks/t', 't/requests', 'events.jsonl', 't.json'])(
+    'a link out of the vault, %s: nothing is written behind it',
+    async (name) => {
+      const scene = await makeScene([WORKING, DONE]);
+      const outside = join(scene.folder, '../outside');
+      mkdirSync(outside);
+      writeFileSync(join(outside, 'file'), 'theirs');
+      const isFile = name.endsWith('.json') || name.endsWith('.jsonl');
+      mkdirSync(join(scene.folder, '.ralph_state', name, '..'), { recursive: true });
+      symlinkSync(
+        isFile ? join(outside, 'file') : outside,
+        join(scene.folder, '.ralph_state', name),
+      );
+      const { exitCode, stderr } = await scene.run();
+      expect([0, 2]).toContain(exitCode);
+      expect(stderr).not.toContain('bug in ralph');
+      expect(readdirSync(outside)).toEqual(['file']);
+      expect(readFileSync(join(outside, 'file'), 'utf8')).toBe('theirs');
+    },
+  );
+
+  test.for(['../t', '..', '.hidden', 'a/b', '-x', ''])('the id %j is none', async (id) => {
+    const scene = await makeScene([]);
+    const run = await scene.ralph(['run', '-p', 'x', `--task-id=${id}`]);
+    expect(run.exitCode).toBe(2);
+    for (const command of ['status', 'logs', 'stop', 'pause', 'resume']) {
+      const { exitCode, stderr } = await scene.ralph([
+        command,
+        ...(id.startsWith('-') && command !== 'resume' ? ['--'] : []),
+        id,
+      ]);
+      expect({ command, exitCode: exitCode === 0 || exitCode === 70, stderr }).toMatchObject({
+        exitCode: false,
+      });
+    }
+    expect(scene.names()).toEqual([]);
+    expect(scene.names('..')).not.toContain('.ralph_state');
+  });
+});
