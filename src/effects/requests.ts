@@ -6,6 +6,7 @@ import { type ProgressReport, progressReport } from '../core/progress-report.ts'
 import { messageOf, RequestNotLeftError } from '../errors.ts';
 import type { Requests } from '../loop/ports.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
+import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder, writeFileAtomic } from './write-file.ts';
 
 /*
@@ -179,6 +180,7 @@ export async function leaveRequest(
   const content = kind === 'tell' ? request.text : `${JSON.stringify({ kind, at, ...report })}\n`;
   try {
     makePrivateFolder(folder);
+    if (leadsOut(folder, path.dirname(taskFolder))) throw new Error('it is a link that leads out');
     await writeFileAtomic(path.join(folder, `${name}.${ENDINGS[kind]}`), content);
   } catch (error) {
     throw new RequestNotLeftError(folder, messageOf(error));

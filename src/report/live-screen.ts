@@ -100,7 +100,8 @@ function changed(shown: Picture, picture: Picture): string {
   lines.forEach((line, index) => {
     if (line === shown.lines[index]) return;
     const down = index > row ? `\u001b[${index - row}B` : '';
-    text += `${down}\r${index === 0 ? before(picture) : ''}${line}${CLEAR_LINE}`;
+    // Cleared before it is written: behind a line that is full, some terminals would clear its last sign.
+    text += `${down}\r${CLEAR_LINE}${index === 0 ? before(picture) : ''}${line}`;
     row = index;
   });
   return row === 0 ? text : `${text}\u001b[${row}A`;

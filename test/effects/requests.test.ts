@@ -222,6 +222,15 @@ describe('hints', () => {
 });
 
 describe('a request is left', () => {
+  it('nowhere beyond a link that leads out', async () => {
+    const { task, folder, hint } = await stage();
+    const outside = await tempFolder();
+    await mkdir(task);
+    await symlink(outside, folder);
+    await expect(hint('Mind the tests.')).rejects.toThrow('nothing was asked');
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
   it('whole, for the owner alone, and nothing else with it', async () => {
     const { folder, names, hint } = await stage();
     await hint('text');
