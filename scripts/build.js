@@ -39,6 +39,7 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 /** Scripts by what they are made of, those first that others load. */
 const scripts = {
   'src/cli/settings/config-file.ts': 'config-file',
+  'src/compose/front-matter.ts': 'front-matter',
   'src/report/live.ts': 'live',
   chalk: 'chalk',
   'fast-glob': 'fast-glob',
