@@ -3,7 +3,7 @@ import { remember } from './bounded-map.ts';
 import { isObject, type JsonObject, numberAt, objectAt } from './json-fields.ts';
 
 /** Messages whose usage may still be corrected; one is complete long before so many have followed. */
-const REMEMBERED_MESSAGES = 1000;
+const REMEMBERED_MESSAGES = 100;
 
 type Tokens = Omit<Usage, 'cost_usd'>;
 

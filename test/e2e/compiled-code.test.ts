@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { tempFolder } from '../helpers/temp-folder.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** An installation of its own, in which nothing has run yet. */
+async function install() {
+  const folder = await tempFolder();
+  await cp(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true });
+  await cp(join(ROOT, 'dist'), join(folder, 'dist'), {
+    recursive: true,
+    filter: (file) => !file.endsWith('compiled'),
+  });
+  const compiled = join(folder, 'dist', 'compiled');
+  return {
+    compiled,
+    kept: () => readdir(compiled).catch(() => []),
+    /** Runs one iteration and returns what it prints. */
+    async run(...words: readonly string[]) {
+      const flags = ['--quiet', '--prompt', 'Go.', '--agent-command', 'echo TASK_COMPLETE'];
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [join(folder, 'bin', 'ralph.js'), 'run', ...flags, ...words],
+        { cwd: await tempFolder(), env: { PATH: process.env.PATH, HOME: folder } },
+      );
+      return stdout;
+    },
+  };
+}
+
+it('the compiled code of a run is kept for the next one', async () => {
+  const { run, kept, compiled } = await install();
+  expect(await run()).toBe('TASK_COMPLETE\n');
+  const [name = '', ...others] = await kept();
+  expect(name).toMatch(/^run-\w+-v\d+\.\d+\.\d+-\w+$/);
+  expect(others).toEqual([]);
+  const code = await readFile(join(compiled, name));
+  expect(await run()).toBe('TASK_COMPLETE\n');
+  expect(await readFile(join(compiled, name))).toEqual(code);
+});
+
+it.each([
+  ['a flipped bit', (code: Buffer) => code.map((byte, at) => (at === 20_000 ? byte ^ 1 : byte))],
+  ['half of it', (code: Buffer) => code.subarray(0, code.length / 2)],
+  ['nothing', () => Buffer.alloc(0)],
+])('damaged compiled code does no harm, and is made anew: %s', async (_, damage) => {
+  const { run, kept, compiled } = await install();
+  await run();
+  const file = join(compiled, (await kept())[0] ?? '');
+  const damaged = damage(await readFile(file));
+  await writeFile(file, damaged);
+  expect(await run()).toBe('TASK_COMPLETE\n');
+  expect((await readFile(file)).equals(damaged)).toBe(false);
+});
+
+it('a dry run keeps nothing', async () => {
+  const { run, kept } = await install();
+  await run('--dry-run');
+  expect(await kept()).toEqual([]);
+});
+
+it('where nothing can be written all works without', async () => {
+  const { run, compiled } = await install();
+  await symlink('/proc/nowhere', compiled);
+  expect(await run()).toBe('TASK_COMPLETE\n');
+});
