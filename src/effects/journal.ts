@@ -10,6 +10,8 @@ export interface Journal {
 
 const BURST = 50;
 const PER_SECOND = 5;
+/** More is not gathered: it would outlive the tidying up of short-lived objects, and memory grow. */
+const GATHERED_CHARS = 8_000;
 
 /** Lets a burst of events through, and a few a second from then on. */
 function createAllowance(): () => boolean {
@@ -59,7 +61,7 @@ export function createJournal(file: string): Journal {
       // An agent may say a thousand things a second; the logs have every byte of it.
       if (isActivity && event.activity.kind !== 'tool' && !mayTell()) return;
       gathered += `${JSON.stringify(event)}\n`;
-      if (!isActivity) flush();
+      if (!isActivity || gathered.length > GATHERED_CHARS) flush();
       else turn ??= setImmediate(flush);
     },
     close() {
