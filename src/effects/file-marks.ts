@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, createReadStream, lstatSync, readFileSync } from 'node:fs';
+import { createReadStream, lstatSync, readFileSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
-/** A regular file as it was seen once. Times in nanoseconds, as texts, since they exceed a number. */
+/** A regular file as it was seen once. The time is only to be compared: to a quarter of a microsecond. */
 export interface FileMark {
   readonly size: number;
   readonly changedAt: string;
@@ -90,15 +90,15 @@ export async function markFile(file: string, earlier?: FileMark): Promise<FileMa
   const stats = statsOf(file);
   if (stats === null) return null;
   const size = Number(stats.size);
-  const changedAt = String(stats.ctimeNs);
+  const changedAt = String(stats.ctimeMs);
   if (earlier?.size === size && earlier.changedAt === changedAt) return earlier;
   return { size, changedAt, sha256: await hashOf(file, size) };
 }
 
 /** A regular file's data; null for anything else. Synchronous: ten thousand promises cost more. */
-function statsOf(file: string): BigIntStats | null {
+function statsOf(file: string): Stats | null {
   try {
-    const stats = lstatSync(file, { bigint: true });
+    const stats = lstatSync(file);
     return stats.isFile() ? stats : null;
   } catch {
     return null;
