@@ -61,7 +61,8 @@ export async function filesThatMatch(
 
 /** What `path.resolve` gives; most names are plain, and there may be ten thousand. */
 function absolute(cwd: string, file: string): string {
-  return /^\/|(?:^|\/)\.\.?(?:\/|$)/.test(file) ? path.resolve(cwd, file) : path.join(cwd, file);
+  const base = cwd.endsWith('/') ? cwd : `${cwd}/`;
+  return /^\/|(?:^|\/)\.\.?(?:\/|$)/.test(file) ? path.resolve(cwd, file) : `${base}${file}`;
 }
 
 /** Whether a regular file stands there whose content is not the marked one: size, then hash. */

@@ -236,9 +236,12 @@ function watchedMoved(
 
 /** The files that are not as they were marked, or were not there. */
 function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string[] {
-  return Object.entries(now)
-    .filter(([file, mark]) => isOther(mark, marks[file]))
-    .map(([file]) => named(file, cwd));
+  return Object.keys(now)
+    .filter((file) => {
+      const mark = now[file];
+      return mark !== undefined && isOther(mark, marks[file]);
+    })
+    .map((file) => named(file, cwd));
 }
 
 /** Protected files that are not as they were, or not there any more. */
