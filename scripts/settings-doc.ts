@@ -27,8 +27,10 @@ export function withTables(document: string, readText: (path: string) => string)
   );
 }
 
+const LANGUAGES: Readonly<Record<string, string>> = { sh: 'sh', yml: 'yaml', ts: 'ts' };
+
 function quoted(path: string, text: string): string {
-  const language = path.endsWith('.sh') ? 'sh' : path.endsWith('.yml') ? 'yaml' : 'text';
+  const language = LANGUAGES[path.replace(/^.*\./, '')] ?? 'text';
   return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 }
 
@@ -96,4 +98,9 @@ function code(text: string | null): string {
 }
 
 /** The documents with tables in them. */
-export const DOCUMENTS: readonly string[] = ['README.md', 'docs/settings.md', 'docs/automation.md'];
+export const DOCUMENTS: readonly string[] = [
+  'README.md',
+  'docs/settings.md',
+  'docs/automation.md',
+  'docs/library.md',
+];

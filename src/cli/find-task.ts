@@ -16,10 +16,10 @@ import {
   messageOf,
   StateCorruptedError,
   StateTooNewError,
-  TaskNotFoundError,
 } from '../errors.ts';
 import { moreFor } from '../report/resume-command.ts';
 import type { Place } from './place.ts';
+import { unknownTask } from './unknown-task.ts';
 
 /** How a task stands: `live` where it has a driver that can be asked, and else as it is shown. */
 export type Standing = 'live' | ShownState;
@@ -55,7 +55,7 @@ function lookIn(taskId: string, paths: TaskPaths, isInHistory: boolean): FoundTa
  */
 export function findOpenTask(taskId: string, { stateDir }: Place): FoundTask {
   const found = findTask(taskId, stateDir);
-  if (found === null) throw new TaskNotFoundError(taskId, stateDir);
+  if (found === null) throw unknownTask(taskId, stateDir);
   if (found.isInHistory || found.standing === 'completed') {
     throw new InvalidStateError(taskId, found.standing, 'there is nothing left to steer');
   }

@@ -1,6 +1,5 @@
-import { Argument, Command, CommanderError } from 'commander';
-import { nearest } from '../core/nearest.ts';
-import { UsageError } from '../errors.ts';
+import { Argument, Command } from 'commander';
+import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
 import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
@@ -11,6 +10,7 @@ import type { PruneOptions } from './commands/prune.ts';
 import type { ReportOptions } from './commands/report.ts';
 import type { StatusOptions } from './commands/status.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
+import { arrangeHelp } from './help-text.ts';
 import type { PlaceOptions } from './place.ts';
 import { declareSettings } from './settings/flags.ts';
 import { declareVaultFlags } from './settings/vault-help.ts';
@@ -186,6 +186,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       .usage('[options] [-- agent options]'),
     'watch',
   );
+  arrangeHelp(program);
+  refuseUnknownHelp(program, argv);
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -204,22 +206,4 @@ function placed(command: Command): Command {
   return command
     .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')
     .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)');
-}
-
-/** Help and version are no errors; a word that is no command is told its nearest neighbour. */
-function explainCommander(error: unknown, program: Command, argv: readonly string[]): number {
-  if (!(error instanceof CommanderError)) throw error;
-  if (error.exitCode === 0) return 0;
-  const word = argv.find((each) => !each.startsWith('-'));
-  const names = program.commands.map((command) => command.name());
-  if (error.code === 'commander.unknownCommand' && word !== undefined) {
-    const near = nearest(word, names);
-    throw new UsageError([
-      `${word} is not a command of ralph${near === null ? `; expected one of ${names.join(', ')}` : `; did you mean ${near}?`}`,
-    ]);
-  }
-  if (error.code === 'commander.help') {
-    throw new UsageError(['a command is needed, such as: ralph run --prompt "Fix the tests"']);
-  }
-  throw new UsageError([error.message.replace(/^error: /, '')]);
 }

@@ -11,8 +11,9 @@ import { oneLine, withoutControls } from '../core/material.ts';
 import { progressOf } from '../core/progress-report.ts';
 import { inShownOrder, isLive, type ShownTask, showBroken, showTask } from '../core/shown-task.ts';
 import type { TaskState } from '../core/task-state.ts';
-import { StateCorruptedError, StateTooNewError, TaskNotFoundError } from '../errors.ts';
+import { StateCorruptedError, StateTooNewError } from '../errors.ts';
 import type { TaskDetail } from '../report/task-detail.ts';
+import { unknownTask } from './unknown-task.ts';
 
 /** Of the history, so many are shown. */
 const ENDED_SHOWN = 10;
@@ -31,7 +32,7 @@ export function viewTasks(stateDir: string): readonly ShownTask[] {
 export function viewTask(stateDir: string, taskId: string): TaskDetail {
   const at = new Date().toISOString();
   const entry = findTaskEntry(stateDir, taskId);
-  if (entry === null) throw new TaskNotFoundError(taskId, stateDir);
+  if (entry === null) throw unknownTask(taskId, stateDir);
   const { found, stateFile } = entry;
   if (found.kind === 'too-new') throw new StateTooNewError(stateFile, found.version);
   if (found.kind !== 'task') {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { parseDuration } from '../core/duration.ts';
+import { nearest } from '../core/nearest.ts';
 import type { SettingKind } from '../core/settings.ts';
 import { parseSize } from '../core/size.ts';
 
@@ -11,7 +12,7 @@ export function parseValue(
   const parsed = schemaFor(type).safeParse(written);
   return parsed.success
     ? { value: parsed.data }
-    : { problem: `expects ${expected(type)}; found ${shown(written)}` };
+    : { problem: `expects ${expected(type)}; found ${shown(written)}${meant(type, written)}` };
 }
 
 function schemaFor(type: SettingKind): z.ZodMiniType {
@@ -99,6 +100,13 @@ function expected(type: SettingKind): string {
     case 'duration':
       return `a duration such as 500ms, 90s, 30m or 1h30m${type.minMs > 0 ? ', more than 0' : ''}`;
   }
+}
+
+/** The choice that was probably meant. */
+function meant(type: SettingKind, written: unknown): string {
+  const near =
+    type.kind === 'choice' && typeof written === 'string' ? nearest(written, type.choices) : null;
+  return near === null ? '' : ` (did you mean ${near}?)`;
 }
 
 function shown(value: unknown): string {

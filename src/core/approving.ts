@@ -41,14 +41,7 @@ export function askApproval(
     answer_file: null,
     reason: null,
   };
-  const body = {
-    event: 'task_paused' as const,
-    approval_id: approval.id,
-    what: approval.what,
-    file: shownName(approval.file),
-  };
-  const asked = requested(awaiting(state, approval));
-  return { ...asked, actions: [{ kind: 'publish', body }, ...asked.actions] };
+  return requested(awaiting(state, approval));
 }
 
 /**
@@ -87,10 +80,20 @@ function requested(state: LoopState): Transition {
   return { state, actions: [{ kind: 'request-approval', approval }] };
 }
 
+/** It is told only now: whoever answers as soon as he is told finds the request there. */
 function wait(state: LoopState, approval: Approval, policy: Policy): Transition {
+  const body = {
+    event: 'task_paused' as const,
+    approval_id: approval.id,
+    what: approval.what,
+    file: shownName(approval.file),
+  };
   return {
     state,
-    actions: [{ kind: 'await-approval', approval, patiently: !policy.noWait }],
+    actions: [
+      { kind: 'publish', body },
+      { kind: 'await-approval', approval, patiently: !policy.noWait },
+    ],
   };
 }
 

@@ -39,8 +39,9 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
   if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
     problems.push('--watch-existing needs --watch-glob, and none was given.');
   }
-  if (settings.doneFolder !== null && isFlag(sources.doneFolder) && settings.watchFile === null) {
-    problems.push('--done-folder needs --watch-file, and none was given.');
+  const isMoved = settings.watchFile !== null || settings.taskFile !== null;
+  if (settings.doneFolder !== null && isFlag(sources.doneFolder) && !isMoved) {
+    problems.push('--done-folder needs --watch-file or --task-file, and neither was given.');
   }
   for (const name of COMMANDS) {
     if (settings[name]?.trim() === '') {

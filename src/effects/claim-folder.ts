@@ -56,7 +56,7 @@ const UNREADABLE_DEAD_AFTER_MS = 10_000;
 /** Several times what a claim takes. */
 const RECORD_LENGTH = 1023;
 /** The last one to leave removes the folder, maybe just when the next one comes in. */
-const MOST_ENTRIES = 100;
+const MOST_ENTRIES = 1_000;
 
 /** Where the claims on a task lie. */
 export function claimFolder(stateDir: string, taskId: string): string {

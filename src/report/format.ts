@@ -16,6 +16,11 @@ export function formatClock(ms: number): string {
   return seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1_000);
 }
 
+/** For a time that is seen running out: `1s` until there is nothing left. */
+export function formatCountdown(ms: number): string {
+  return formatClock(Math.ceil(ms / 1_000) * 1_000);
+}
+
 function pair(large: number, largeUnit: string, small: number, smallUnit: string): string {
   if (small === 0) return `${large}${largeUnit}`;
   return `${large}${largeUnit} ${String(small).padStart(2, '0')}${smallUnit}`;

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import { columnsOf, fitted } from './columns.ts';
-import { formatClock, formatCost } from './format.ts';
+import { formatClock, formatCost, formatCountdown } from './format.ts';
 import type { Picture } from './live-screen.ts';
 
 /** Where a task stands, for those who watch it. */
@@ -70,7 +70,7 @@ function standing(facts: LiveFacts, columns: number, signs: Signs, colors: Chalk
   const { attempt, leftMs, costUsd } = facts;
   const head = `iteration ${facts.iteration}/${facts.maxIterations}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
   const elapsed = formatClock(facts.elapsedMs);
-  const left = leftMs === null ? [] : [`${formatClock(leftMs)} left`];
+  const left = leftMs === null ? [] : [`${formatCountdown(leftMs)} left`];
   const cost = costUsd > 0 ? [formatCost(costUsd)] : [];
   for (const parts of [[elapsed, ...left, ...cost], [elapsed, ...cost], cost]) {
     const text = parts.join(' · ');

@@ -2,7 +2,7 @@ import type { Activity, Changes, EndingFields, RalphEvent } from '../core/events
 import type { Doing, Saying } from '../core/machine.ts';
 import { clip } from '../core/material.ts';
 import type { Wait } from '../core/task-state.ts';
-import { formatClock, formatCost, formatDuration } from './format.ts';
+import { formatCost, formatCountdown, formatDuration } from './format.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
 /** Every sentence a person reads while a task runs, so that they stay of one voice. */
@@ -90,9 +90,9 @@ export function doingText(what: Doing, nowMs: number): string {
     case 'after':
       return `--after: ${what.command}`;
     case 'wait':
-      return waitText(what.wait.kind, formatClock(Date.parse(what.wait.until) - nowMs));
+      return waitText(what.wait.kind, formatCountdown(Date.parse(what.wait.until) - nowMs));
     case 'approval': {
-      const left = formatClock(Date.parse(what.until) - nowMs);
+      const left = formatCountdown(Date.parse(what.until) - nowMs);
       return `waiting for an approval, ${left} left: ${what.what}`;
     }
     case 'stop':

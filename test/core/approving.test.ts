@@ -40,10 +40,12 @@ function waiting(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
 }
 
 describe('asking', () => {
-  test('tells what it waits for, ends nothing, starts nothing, and asks for the request first', () => {
-    const turn = running().attempt(ASKING);
-    expect(turn.actions).toEqual(['task_iterated', 'task_paused', 'request-approval deploy']);
-    expect(turn.told[1]).toEqual({
+  test('starts nothing, asks for the request first, and tells of it once it lies there', () => {
+    const loop = running();
+    expect(loop.attempt(ASKING).actions).toEqual(['task_iterated', 'request-approval deploy']);
+    const turn = loop.requested();
+    expect(turn.actions).toEqual(['task_paused', 'await-approval deploy']);
+    expect(turn.told[0]).toEqual({
       event: 'task_paused',
       approval_id: 'deploy',
       what: 'deploy to production',
@@ -82,7 +84,7 @@ describe('asking', () => {
     const loop = running();
     loop.attempt(ASKING);
     const turn = loop.requested({ approved: 'old', rejected: null });
-    expect(turn.actions).toEqual(['await-approval deploy']);
+    expect(turn.actions).toEqual(['task_paused', 'await-approval deploy']);
     expect(turn.state.task.approval?.there_before).toEqual({ approved: 'old', rejected: null });
   });
 
@@ -97,7 +99,7 @@ describe('asking', () => {
   test('with --no-wait it only looks', () => {
     const loop = running({ noWait: true });
     loop.attempt(ASKING);
-    expect(loop.requested().actions).toEqual(['await-approval deploy not waiting']);
+    expect(loop.requested().actions).toEqual(['task_paused', 'await-approval deploy not waiting']);
   });
 
   test('a request that could not be written ends the run, and the task can be resumed', () => {
@@ -136,7 +138,7 @@ describe('what comes before and after a request in the same message', () => {
   test('the command that follows an iteration runs first', () => {
     const loop = running({ after: './sync' });
     expect(loop.attempt(ASKING).actions).toEqual(['task_iterated', 'run-after ./sync']);
-    expect(loop.followed().actions).toEqual(['task_paused', 'request-approval deploy']);
+    expect(loop.followed().actions).toEqual(['request-approval deploy']);
   });
 
   test.each<[name: string, changes: Partial<Policy>]>([
@@ -174,7 +176,7 @@ describe('a file of the agent in Pending_Approval', () => {
     const loop = running({ looksForRequests: true });
     expect(loop.attempt(WORK).actions).toEqual(['look']);
     const turn = loop.look(seen(name));
-    expect(turn.actions).toEqual(['task_iterated', 'task_paused', `request-approval ${id}`]);
+    expect(turn.actions).toEqual(['task_iterated', `request-approval ${id}`]);
     expect(turn.state.task.approval).toMatchObject({
       id,
       what: 'Send the mail to Anna?',
@@ -192,8 +194,9 @@ describe('a file of the agent in Pending_Approval', () => {
   test('its name cannot act on a terminal', () => {
     const loop = running({ looksForRequests: true });
     loop.attempt(WORK);
-    const { told, state } = loop.look(seen('a\u001b[2Jb\nc.md'));
-    expect(told[1]).toMatchObject({ event: 'task_paused', file: 'ab c.md' });
+    loop.look(seen('a\u001b[2Jb\nc.md'));
+    const { told, state } = loop.requested();
+    expect(told[0]).toMatchObject({ event: 'task_paused', file: 'ab c.md' });
     // The file itself is called so none the less.
     expect(state.task.approval?.file).toBe('a\u001b[2Jb\nc.md');
   });
@@ -319,7 +322,7 @@ describe('the answer', () => {
       driver: null,
     });
     const resumed = loop.resume();
-    expect(resumed.actions).toEqual(['task_resumed', 'await-approval deploy']);
+    expect(resumed.actions).toEqual(['task_resumed', 'task_paused', 'await-approval deploy']);
     expect(resumed.state.task.approval?.expires_at).toBe(laterBy(loop.now(), HOUR_MS));
   });
 
@@ -350,7 +353,7 @@ describe('somebody asks for an end while it waits', () => {
       exit_reason: 'stopped:SIGTERM',
       paused_for_approval: true,
     });
-    expect(loop.resume().actions).toEqual(['task_resumed', 'await-approval deploy']);
+    expect(loop.resume().actions).toEqual(['task_resumed', 'task_paused', 'await-approval deploy']);
   });
 
   test('pause', () => {
@@ -358,7 +361,7 @@ describe('somebody asks for an end while it waits', () => {
     loop.pause();
     const turn = loop.answered({ kind: 'none', why: 'interrupted' });
     expect(turn.actions).toEqual(['stop:paused']);
-    expect(loop.resume().actions).toEqual(['task_resumed', 'await-approval deploy']);
+    expect(loop.resume().actions).toEqual(['task_resumed', 'task_paused', 'await-approval deploy']);
   });
 
   test.each<['stop' | 'pause', string]>([
@@ -441,7 +444,7 @@ describe('a driver dies', () => {
     loop.attempt(ASKING);
     loop.requested({ approved: 'old', rejected: null });
     const turn = loop.resume();
-    expect(turn.actions).toEqual(['task_resumed', 'await-approval deploy']);
+    expect(turn.actions).toEqual(['task_resumed', 'task_paused', 'await-approval deploy']);
     expect(turn.state.task.approval).toMatchObject({
       requested_at: laterBy(START, 1_000),
       expires_at: laterBy(loop.now(), A_DAY_MS),
@@ -471,7 +474,7 @@ describe('approval_required', () => {
   test('asks before the first iteration', () => {
     const loop = loopInHand(policy);
     const turn = loop.start();
-    expect(turn.actions).toEqual(['task_started', 'task_paused', 'request-approval start']);
+    expect(turn.actions).toEqual(['task_started', 'request-approval start']);
     expect(turn.state.task).toMatchObject({
       current_iteration: 0,
       approval: { id: 'start', what: 'work on Needs_Action/x.md', file },
@@ -507,7 +510,7 @@ describe('approval_required', () => {
     loop.requested();
     loop.answered(REJECTED);
     const turn = loop.resume();
-    expect(turn.actions).toEqual(['task_resumed', 'task_paused', 'request-approval start']);
+    expect(turn.actions).toEqual(['task_resumed', 'request-approval start']);
     expect(turn.state.task.approval).toMatchObject({
       what: 'work on Needs_Action/x.md',
       decision: null,
@@ -525,7 +528,7 @@ describe('approval_required', () => {
     loop.requested();
     loop.stop('request');
     loop.answered({ kind: 'none', why: 'interrupted' });
-    expect(loop.resume().actions).toEqual(['task_resumed', 'await-approval start']);
+    expect(loop.resume().actions).toEqual(['task_resumed', 'task_paused', 'await-approval start']);
   });
 
   test('is asked for once', () => {

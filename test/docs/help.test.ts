@@ -17,10 +17,10 @@ function help(...args: readonly string[]): string {
   return stdout;
 }
 
-/** The names under `Commands:`. */
+/** The names of all commands, in their groups. */
 function commands(): readonly string[] {
-  const list = help('--help').split(/^Commands:$/m)[1] ?? '';
-  return [...list.matchAll(/^ {2}(\w+)/gm)].map(([, name]) => name ?? '');
+  const list = help('--help').replace(/^Examples:$[\s\S]*/m, '');
+  return [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name ?? '');
 }
 
 describe('ralph run --help', () => {
@@ -50,6 +50,46 @@ test('help fits a terminal of 80 columns, without a space at a line end', () => 
       expect(line).toBe(line.trimEnd());
     }
   }
+});
+
+describe('the examples in the help', () => {
+  const all = commands().filter((name) => name !== 'help');
+
+  test.each(all)('of %s name it, and only flags that it has', (name) => {
+    const [text = '', list = ''] = help(name, '--help').split(/^Examples:$/m);
+    const examples = list
+      .trim()
+      .split('\n')
+      .map((line) => line.trim());
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) {
+      expect(example).toMatch(new RegExp(`^ralph ${name}( |$)`));
+      const own = example.replace(/"[^"]*"/g, '').split(' -- ')[0] ?? '';
+      for (const [flag] of own.matchAll(/(?<= )--?[a-z-]+/g)) {
+        expect(text).toMatch(new RegExp(`^ {2}(-\\w, )?${flag}\\b|^ {2}${flag}, `, 'm'));
+      }
+    }
+  });
+
+  test('of ralph itself are of its commands', () => {
+    const [, list = ''] = help('--help').split(/^Examples:$/m);
+    const used = [...list.matchAll(/^ {2}ralph (\w+)/gm)].map(([, name]) => name);
+    expect(used).toEqual(['demo', 'run', 'status']);
+  });
+
+  test('stand below groups, the one that is wanted first on top', () => {
+    const headings = [...help('--help').matchAll(/^([A-Z].*):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual([
+      'Options',
+      'Run a task',
+      'Look at it',
+      'Steer it',
+      'Set up and clean up',
+      'Work through a vault',
+      'Examples',
+    ]);
+    expect(commands().slice(0, 3)).toEqual(['run', 'resume', 'demo']);
+  });
 });
 
 describe('README.md', () => {

@@ -114,8 +114,13 @@ describe('a prompt that is refused', () => {
     ['empty, standard input', ['--prompt', '-'], /prompt is empty/],
     ['missing file', ['--prompt-file', 'nowhere.md'], /--prompt-file .*nowhere\.md/],
     ['a folder', ['--prompt-file', '.'], /--prompt-file/],
-    ['two prompts', ['--prompt', 'a', '--prompt-file', 'prompt.md'], /exactly one.*both/, HOSTILE],
-    ['none', [], /exactly one.*neither/],
+    [
+      'two prompts',
+      ['--prompt', 'a', '--prompt-file', 'prompt.md'],
+      /exactly one of .*; found --prompt and --prompt-file/,
+      HOSTILE,
+    ],
+    ['none', [], /exactly one of .*; found none/],
   ])('%s', async ([, words, message, bytes]) => {
     const scene = await makeScene(DONE);
     if (bytes !== undefined) await scene.write('prompt.md', bytes);

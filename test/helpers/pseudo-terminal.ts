@@ -8,6 +8,8 @@ const SCRIPT = '/usr/bin/script';
 
 export const HAS_PSEUDO_TERMINALS = process.platform === 'linux' && existsSync(SCRIPT);
 
+const TIMEOUT_MS = 15_000;
+
 /** A command on a terminal of its own. */
 export interface OnTerminal {
   /** What has been written so far, as it was written. */
@@ -30,8 +32,7 @@ export interface TerminalOptions {
 /** Runs a line of shell on a terminal of 24 rows. */
 export function onTerminal(scene: Scene, line: string, options: TerminalOptions = {}): OnTerminal {
   const { columns = 80, env = {} } = options;
-  // Nothing ends what runs on a terminal of its own but itself.
-  const command = `stty rows 24 cols ${columns}; exec timeout --foreground -s KILL 15 ${line}`;
+  const command = `stty rows 24 cols ${columns}; exec ${line}`;
   const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
     cwd: scene.folder,
     env: { ...scene.env, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
@@ -41,7 +42,10 @@ export function onTerminal(scene: Scene, line: string, options: TerminalOptions 
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     written += text;
   });
+  // A terminal that goes away ends what runs on it.
+  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  void ended.then(() => clearTimeout(timer));
   const look = (): VirtualTerminal => {
     const terminal = virtualTerminal(columns);
     terminal.write(written);

@@ -85,7 +85,12 @@ export function virtualTerminal(columns: number): VirtualTerminal {
       rows = folded.rows;
       row = folded.cursorRow;
     },
-    screen: () => rows.map(({ cells }) => cells.join('').trimEnd()).join('\n').trimEnd().split('\n'),
+    screen: () =>
+      rows
+        .map(({ cells }) => cells.join('').trimEnd())
+        .join('\n')
+        .trimEnd()
+        .split('\n'),
     get cursor() {
       return { row, column, isShown };
     },
@@ -101,7 +106,7 @@ function emptyRow(): Row {
 function fold(rows: readonly Row[], width: number, cursor: number) {
   const folded: Row[] = [];
   let cursorRow = 0;
-  let line: string[] = [];
+  const line: string[] = [];
   for (const [index, { cells, isFolded }] of rows.entries()) {
     if (line.length === 0 && index <= cursor) cursorRow = folded.length;
     line.push(...cells);

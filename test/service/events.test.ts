@@ -85,6 +85,7 @@ describe('events', () => {
       note: null,
       state_file: path('.ralph_state/history/t.json'),
       log_dir: path('.ralph_state/history/t'),
+      changes: null,
     });
   });
 

@@ -8,11 +8,12 @@ import {
 import { oneLine } from '../../core/material.ts';
 import { isTaskId } from '../../core/task-id.ts';
 import { type Approval, msBetween, type TaskState } from '../../core/task-state.ts';
-import { InvalidStateError, messageOf, TaskNotFoundError, UsageError } from '../../errors.ts';
+import { InvalidStateError, messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { formatDuration } from '../../report/format.ts';
 import { refuseInsideOwnLoop } from '../find-task.ts';
 import { type Place, type PlaceOptions, placeOf } from '../place.ts';
+import { unknownTask } from '../unknown-task.ts';
 
 export interface ApprovalsOptions extends PlaceOptions {
   readonly json?: boolean;
@@ -82,9 +83,9 @@ function requestOf(name: string, place: Place): { taskId: string | null; file: s
       `The request of ${name} is not in Pending_Approval any more (${file}); it is answered, or somebody has removed it.`,
     ]);
   }
-  if (!isTaskId(name)) throw new TaskNotFoundError(name, place.stateDir);
+  if (!isTaskId(name)) throw unknownTask(name, place.stateDir);
   const state = readStateFile(taskPaths(place.stateDir, name).stateFile);
-  if (state.kind !== 'task') throw new TaskNotFoundError(name, place.stateDir);
+  if (state.kind !== 'task') throw unknownTask(name, place.stateDir);
   throw new InvalidStateError(name, state.state.status, 'it waits for no approval');
 }
 

@@ -85,5 +85,19 @@ function writes(plan: RunPlan): PlanFacts['writes'] {
       path: path.join(plan.vault, 'Needs_Action', `RALPH_*_${plan.taskId}_*.md`),
       what: 'a note for a human, if it does not end well',
     },
+    {
+      path: path.join(plan.vault, 'Pending_Approval', `APPROVAL_${plan.taskId}_*.md`),
+      what: 'a request to a person, if the agent asks for an approval',
+    },
+    ...taskFileMoves(plan),
+  ];
+}
+
+function taskFileMoves({ taskFile, vault, policy }: RunPlan): PlanFacts['writes'] {
+  if (taskFile === null) return [];
+  const name = path.basename(taskFile);
+  return [
+    { path: path.join(vault, 'In_Progress', name), what: 'the task file, while it is worked on' },
+    { path: path.join(policy.doneFolder, name), what: 'the task file, once it is completed' },
   ];
 }

@@ -5,7 +5,7 @@ import {
   type LogPiece,
   openTaskLogs,
 } from '../../compose/tasks.ts';
-import { TaskNotFoundError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import {
   iterationHeader,
@@ -16,6 +16,7 @@ import {
 } from '../../report/logs.ts';
 import { standardOutlet } from '../outlet.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
+import { unknownTask } from '../unknown-task.ts';
 
 export interface LogsOptions extends PlaceOptions {
   /** The bytes as the agent wrote them. */
@@ -30,7 +31,7 @@ export async function logs(taskId: string, options: LogsOptions): Promise<number
   const iteration = options.iteration === undefined ? null : iterationOf(options.iteration);
   const { stateDir } = placeOf(options);
   const found = openTaskLogs(stateDir, taskId);
-  if (found === null) throw new TaskNotFoundError(taskId, stateDir);
+  if (found === null) throw unknownTask(taskId, stateDir);
   const follow = options.follow ?? false;
   const there = found.iterations();
   if (iteration !== null && !there.includes(iteration)) {

@@ -11,18 +11,14 @@ import { clearUp, planRun, setAside } from '../../compose.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import { isTaskId } from '../../core/task-id.ts';
 import { lastWorkAt, msBetween, type TaskState } from '../../core/task-state.ts';
-import {
-  StateCorruptedError,
-  StateTooNewError,
-  TaskNotFoundError,
-  UsageError,
-} from '../../errors.ts';
+import { StateCorruptedError, StateTooNewError, UsageError } from '../../errors.ts';
 import { findTask, refuseInsideOwnLoop, standingOf } from '../find-task.ts';
 import { type Place, placeOf, startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { type ReadFlags, readFlags } from '../settings/flags.ts';
 import { overrideSettings, type Used } from '../settings/override.ts';
 import { readStoredRun, type StoredRun } from '../settings/stored.ts';
+import { unknownTask } from '../unknown-task.ts';
 import { type PlannedRun, runPlan } from './run.ts';
 
 /** `ralph resume [ID]`: goes on with a task that is not completed and has no live driver. */
@@ -57,7 +53,7 @@ export async function planResume(
   place: Place,
   flags: ReadFlags,
 ): Promise<Required<Pick<PlannedRun, 'plan' | 'resume'>> | null> {
-  if (!isTaskId(taskId)) throw new TaskNotFoundError(taskId, place.stateDir);
+  if (!isTaskId(taskId)) throw unknownTask(taskId, place.stateDir);
   const paths = taskPaths(place.stateDir, taskId);
   refuseInsideOwnLoop('resume', taskId, paths.stateFile, process.env);
   if (mayBeUntold(paths)) await clearUp(paths, taskId);
@@ -117,7 +113,7 @@ async function readOpen(taskId: string, stateFile: string): Promise<TaskState | 
 
 function tellCompleted(taskId: string, place: Place): number {
   if (findTask(taskId, place.stateDir) === null) {
-    throw new TaskNotFoundError(taskId, place.stateDir);
+    throw unknownTask(taskId, place.stateDir);
   }
   process.stderr.write(`ralph: ${taskId} is completed already; there is nothing to go on with\n`);
   return 0;

@@ -105,7 +105,11 @@ function layerFrom(given: Given): Layer {
 
 /** Declares every setting as a flag of a command, but for those that make no sense with it. */
 export function declareSettings(command: Command, but: readonly SettingName[] = []): Command {
-  command.allowUnknownOption().allowExcessArguments().configureHelp({ helpWidth: 80 });
+  command
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .configureHelp({ helpWidth: 80 })
+    .addHelpOption(command.createOption('-h, --help', 'print this help').helpGroup('Output:'));
   for (const name of settingNames().filter((each) => !but.includes(each))) {
     const row = SETTINGS[name];
     const option = command.createOption(flagsOf(row), helpOf(row)).helpGroup(`${row.group}:`);
@@ -163,7 +167,7 @@ function strayWords(
 
 function unknown(flag: string, flags: readonly string[], name: string): string {
   const near = nearest(flag, flags);
-  return `${flag} is not a flag of ralph ${name}${near === null ? '' : `; did you mean ${near}?`}`;
+  return `${flag} is not a flag of ralph ${name}${near === null ? `; ralph ${name} --help lists them.` : `; did you mean ${near}?`}`;
 }
 
 /** Whether the word after this one may be its value. */

@@ -1,0 +1,83 @@
+import { type Argument, type Command, Help } from 'commander';
+
+const SETTING_UP = 'Set up and clean up:';
+
+/** The commands by what a person wants to do, and examples that can be run as they stand. */
+const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'Run a task:': {
+    run: [
+      'ralph run -p "Fix the failing tests" --task-type coding --verify "npm test"',
+      'ralph run --prompt-file plan.md --plan-file plan.md --max-iterations 20',
+      'ralph run -p "Write the report" --until "test -s report.md" -- --model opus',
+    ],
+    resume: ['ralph resume', 'ralph resume nightly --max-iterations +5 --timeout +30m'],
+    demo: ['ralph demo'],
+  },
+  'Look at it:': {
+    status: ['ralph status', 'ralph status --watch', 'ralph status nightly --json'],
+    logs: ['ralph logs nightly --follow', 'ralph logs nightly --iteration 3 --raw'],
+    report: ['ralph report --since 24h', 'ralph report --html report.html'],
+  },
+  'Steer it:': {
+    stop: ['ralph stop nightly'],
+    pause: ['ralph pause nightly'],
+    tell: ['ralph tell nightly "The parser is in src/parse.ts"'],
+    approvals: ['ralph approvals'],
+    approve: ['ralph approve nightly'],
+    reject: ['ralph reject nightly --reason "Not before Monday"'],
+    progress: ['ralph progress nightly --total 5 --done 2 --step "writing tests"'],
+    check: ['ralph check nightly', 'ralph check --hook'],
+  },
+  'Work through a vault:': {
+    rescue: ['ralph rescue --vault ~/vault'],
+    watch: ['ralph watch --vault ~/vault --start-new --concurrency 2'],
+  },
+  [SETTING_UP]: {
+    init: ['ralph init'],
+    doctor: ['ralph doctor'],
+    completion: ['ralph completion bash >> ~/.bashrc', 'ralph completion fish | source'],
+    prune: ['ralph prune --older-than 30d --dry-run'],
+  },
+};
+
+const EXAMPLES = [
+  'ralph demo',
+  'ralph run -p "Fix the failing tests" --task-type coding --verify "npm test"',
+  'ralph status --watch',
+];
+
+/** Puts the commands of a program into groups, and examples below the help of each. */
+export function arrangeHelp(program: Command): void {
+  program
+    .commandsGroup(SETTING_UP)
+    .helpCommand('help [command]', 'this, or the help of one command')
+    .configureHelp({
+      helpWidth: 80,
+      // Which of them take flags is said in the help of each.
+      subcommandTerm: (command) =>
+        [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
+      visibleCommands: (command) => new Help().visibleCommands(command).sort(byOrder),
+    })
+    .addHelpText('after', examples(EXAMPLES));
+  for (const [heading, group] of Object.entries(COMMANDS)) {
+    for (const [name, lines] of Object.entries(group)) {
+      const command = program.commands.find((each) => each.name() === name);
+      command?.helpGroup(heading).addHelpText('after', examples(lines));
+    }
+  }
+}
+
+const ORDER = Object.values(COMMANDS).flatMap((group) => Object.keys(group));
+
+function byOrder(one: Command, other: Command): number {
+  const place = (command: Command): number => ORDER.indexOf(command.name()) + 1 || ORDER.length + 1;
+  return place(one) - place(other);
+}
+
+function termOf(argument: Argument): string {
+  return argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
+}
+
+function examples(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}

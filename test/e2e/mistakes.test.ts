@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { endingFacts, remedyFor } from '../../src/report/messages.ts';
+import { makeScene } from '../helpers/scene.ts';
+
+describe('a mistyped word is answered with the one that was probably meant', () => {
+  test.for<[string, RegExp]>([
+    ['statsu', /statsu is not a command of ralph; did you mean status\?/],
+    ['help rnu', /rnu is not a command of ralph; did you mean run\?/],
+    ['--verison', /--verison is not a flag of ralph; did you mean --version\?/],
+    ['run -p x --promt y', /--promt is not a flag of ralph run; did you mean --prompt\?/],
+    ['run -p x --no-prevent-slep', /did you mean --no-prevent-sleep\?/],
+    ['resume --tiemout +3m', /is not a flag of ralph resume; did you mean --timeout\?/],
+    ['watch --intervl 3s', /is not a flag of ralph watch; did you mean --interval\?/],
+    ['status --jsno', /--jsno is not a flag of ralph status; did you mean --json\?/],
+    ['run -p x --agent claud', /found 'claud' \(did you mean claude\?\)/],
+    ['run -p x --match statment', /found 'statment' \(did you mean statement\?\)/],
+    ['run -p x --session fersh', /found 'fersh' \(did you mean fresh\?\)/],
+    ['run -p x --task-type codign', /did you mean coding\?/],
+    ['completion bsh', /expects one of bash, zsh, fish; found 'bsh'; did you mean bash\?/],
+  ])('ralph %s', async ([words, message]) => {
+    const scene = await makeScene();
+    const { exitCode, stdout, stderr } = await scene.ralph(words.split(' '));
+    expect(stderr).toMatch(message);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(scene.names()).toEqual([]);
+  });
+
+  test.for<[string, RegExp]>([
+    ['run --zzzzzzzzzz', /--zzzzzzzzzz is not a flag of ralph run; ralph run --help lists them\./],
+    ['logs --zzzzzzzzzz x', /is not a flag of ralph logs; ralph logs --help lists them\./],
+    ['zzzzzzzzzz', /is not a command of ralph; expected one of .*run/],
+    ['logs', /ralph logs needs the id of a task; ralph status lists them\./],
+    ['tell t', /ralph tell needs a hint, and none was given: ralph tell \[options\] <id> <hint>/],
+    ['completion', /ralph completion needs one of bash, zsh, fish/],
+    ['status a b', /a word too many, found 'b': ralph status .*\. Quote/],
+    ['logs t --iteration', /--iteration needs a value/],
+    ['-p x', /-p is a flag of ralph run: ralph run -p x/],
+    ['--prompt x', /--prompt is a flag of ralph run: ralph run --prompt x/],
+  ])('or with what helps: ralph %s', async ([words, message]) => {
+    const scene = await makeScene();
+    const { exitCode, stdout, stderr } = await scene.ralph(words.split(' '));
+    expect(stderr).toMatch(message);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  });
+
+  test.for(['status', 'logs', 'stop', 'pause', 'tell', 'approve', 'reject', 'resume'])(
+    'the id of a task, to ralph %s',
+    async (command) => {
+      const scene = await makeScene([{ text: 'Working.' }, { text: 'TASK_COMPLETE' }]);
+      await scene.ralph(['run', '-p', 'x', '--task-id', 'nightly', '-n', '1']);
+      await scene.ralph(['run', '-p', 'x', '--task-id', 'weekly']);
+      const more = command === 'tell' ? ['hint'] : [];
+      for (const [typed, meant] of [
+        ['nigthly', 'nightly'],
+        ['wekly', 'weekly'],
+      ] as const) {
+        const { exitCode, stderr } = await scene.ralph([command, typed, ...more]);
+        expect(stderr).toMatch(
+          new RegExp(
+            `TaskNotFoundError: there is no task '${typed}' in .*; did you mean ${meant}\\?`,
+          ),
+        );
+        expect(exitCode).toBe(1);
+      }
+      const { stderr } = await scene.ralph([command, 'zzzzzzzz', ...more]);
+      expect(stderr).toMatch(/there is no task 'zzzzzzzz' in .*; check the id and --vault/);
+    },
+  );
+});
+
+describe('every end that is not a completion says what to do', () => {
+  // Written out here: they are the causes of the contract.
+  test.for([
+    'agent-not-found',
+    'not-logged-in',
+    'no-credit',
+    'refused-request',
+    'slash-command',
+    'bad-option',
+    'root-refused',
+    'aborted',
+  ])('failed:%s', (cause) => {
+    for (const agent of ['claude', 'command'] as const) {
+      expect(remedyFor(`failed:${cause}`, agent)).toMatch(/.{20}/);
+    }
+  });
+
+  const task = { taskId: 't', vault: '/v', stateDir: '/v/.ralph_state' };
+  const fields = {
+    at: '2026-01-02T03:04:05.678Z',
+    task_id: 't',
+    exit_code: 1,
+    iterations_used: 1,
+    usage: { cost_usd: 0, input_tokens: 0, output_tokens: 0 },
+    evidence: null,
+    changes: null,
+    final_message: null,
+    note: null,
+    state_file: '/v/.ralph_state/t.json',
+    log_dir: '/v/.ralph_state/t',
+  };
+
+  test.for([
+    [
+      {
+        event: 'max_iterations_reached',
+        status: 'max_iterations_reached',
+        exit_reason: 'max_iterations',
+        max_iterations: 3,
+      },
+      '--max-iterations +5',
+    ],
+    [{ event: 'task_timeout', status: 'timeout', exit_reason: 'timeout' }, '--timeout +30m'],
+    [
+      { event: 'task_budget_spent', status: 'budget_spent', exit_reason: 'budget' },
+      '--max-cost +2',
+    ],
+    [{ event: 'task_stalled', status: 'stalled', exit_reason: 'no-progress' }, ''],
+    [
+      {
+        event: 'task_usage_limited',
+        status: 'usage_limited',
+        exit_reason: 'usage_limit',
+        until: null,
+      },
+      '',
+    ],
+    [{ event: 'task_stopped', status: 'stopped', exit_reason: 'stopped:SIGINT' }, ''],
+    [{ event: 'task_paused', status: 'paused', exit_reason: 'paused', final: true }, ''],
+    [
+      {
+        event: 'task_paused',
+        status: 'paused_awaiting_approval',
+        exit_reason: 'approval-pending',
+        final: true,
+      },
+      '',
+    ],
+    [{ event: 'task_failed', status: 'failed', exit_reason: 'failed:no-credit', error: 'x' }, ''],
+  ] as const)('%j', ([ending, more]) => {
+    const facts = endingFacts({ ...fields, ...ending }, { agent: 'claude', task });
+    const next = facts.find(({ label }) => label === 'next');
+    expect(next?.text).toBe(
+      ['ralph resume t', more, '--vault /v'].filter((word) => word !== '').join(' '),
+    );
+  });
+});
