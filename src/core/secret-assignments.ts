@@ -61,8 +61,10 @@ function isMasked(text: string, { start, value }: FoundValue): boolean {
 
 /** Whether a value of this name is a credential: for data that has its names apart from its values. */
 export function isCredentialField(name: string, value: string): boolean {
-  return new RegExp(NAME_END.source, 'i').test(`${name}:`) && isCredential(name, value, 'quoted');
+  return FIELD_NAME.test(`${name}:`) && isCredential(name, value, 'quoted');
 }
+
+const FIELD_NAME = new RegExp(NAME_END.source, 'i');
 
 const NAME_MAX = 64;
 const NAME_CHARACTER = /[\w.$/\\-]/;

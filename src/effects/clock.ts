@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../loop/ports.ts';
 
 /** Longer timers fire at once in Node; and after a suspend a short step notices the new time. */
@@ -17,19 +18,7 @@ export const systemClock: Clock = {
     while (!signal.aborted) {
       const left = Math.min(until - Date.now(), longestMs - (performance.now() - startedMs));
       if (left <= 0) return;
-      await sleep(Math.min(left, LONGEST_STEP_MS), signal);
+      await sleep(Math.min(left, LONGEST_STEP_MS), undefined, { signal }).catch(() => undefined);
     }
   },
 };
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
-}

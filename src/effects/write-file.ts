@@ -1,16 +1,31 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, statSync } from 'node:fs';
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import {
+  closeSync,
+  fsync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import pRetry from 'p-retry';
 
 /** Errors of a busy or distant file system that pass by themselves within moments. */
 const PASSING = new Set(['EBUSY', 'EMFILE', 'ENFILE', 'ESTALE', 'EAGAIN']);
 
 /** Tries a file-system action again, three times within about 200 ms, if its error may pass. */
-export function retryBusy<T>(action: () => Promise<T>): Promise<T> {
+export async function retryBusy<T>(action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!PASSING.has(errorCode(error))) throw error;
+  }
   return pRetry(action, {
-    retries: 3,
+    retries: 2,
     minTimeout: 20,
     factor: 2,
     shouldRetry: ({ error }) => PASSING.has(errorCode(error)),
@@ -63,26 +78,29 @@ export async function replaceFile(
   mode = 0o600,
 ): Promise<() => Promise<void>> {
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
-  let handle: FileHandle | null = null;
+  let descriptor: number | null = null;
   try {
-    handle = await retryBusy(() => open(temporary, 'w', mode));
-    await handle.writeFile(content);
-    await retryBusy(() => rename(temporary, file));
+    // Synchronous: a trip to another thread takes longer than writing to the page cache.
+    descriptor = await retryBusy(async () => openSync(temporary, 'w', mode));
+    writeFileSync(descriptor, content);
+    await retryBusy(async () => renameSync(temporary, file));
   } catch (error) {
-    await handle?.close().catch(() => undefined);
-    await rm(temporary, { force: true }).catch(() => undefined);
+    if (descriptor !== null) closeSync(descriptor);
+    rmSync(temporary, { force: true });
     throw error;
   }
-  const written = handle;
+  const written = descriptor;
   return async () => {
     try {
-      await written.sync();
+      await syncDescriptor(written);
     } finally {
-      await written.close();
+      closeSync(written);
     }
     await syncFolder(path.dirname(file));
   };
 }
+
+const syncDescriptor = promisify(fsync);
 
 /** A temporary name of a file in this folder that a killed process has left there. */
 const HALF_WRITTEN = /\.\d+-[0-9a-f]{8}\.tmp$/;

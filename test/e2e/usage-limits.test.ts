@@ -27,6 +27,8 @@ function expectLimited(scene: Scene, stderr: string, reason: string): void {
 
 /** Loaded into ralph: its clock and its waits go a hundred times as fast. */
 const FAST_CLOCK = `
+const { syncBuiltinESMExports } = require('node:module');
+const promises = require('node:timers/promises');
 const TIMES = 100;
 if (process.argv[1].endsWith('ralph.js')) {
   const { now } = Date;
@@ -36,10 +38,9 @@ if (process.argv[1].endsWith('ralph.js')) {
   globalThis.Date = class extends RealDate {
     constructor(...args) { super(...(args.length === 0 ? [RealDate.now()] : args)); }
   };
-  // Only the long waits: an agent is given its usual time to be ended.
-  const { setTimeout } = globalThis;
-  globalThis.setTimeout = (action, ms, ...rest) =>
-    setTimeout(action, ms >= 20_000 && ms <= 30_000 ? ms / TIMES : ms, ...rest);
+  const { setTimeout: sleep } = promises;
+  promises.setTimeout = (ms, ...rest) => sleep(ms / TIMES, ...rest);
+  syncBuiltinESMExports();
 }
 `;
 

@@ -1,6 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/effects/clock.ts';
 
+// The timers that the clock uses are out of the reach of the test's own.
+vi.mock('node:timers/promises', () => ({
+  setTimeout: (ms: number, _: unknown, { signal }: { signal: AbortSignal }) =>
+    new Promise((resolve, reject) => {
+      setTimeout(resolve, ms);
+      signal.addEventListener('abort', reject);
+    }),
+}));
+
 afterEach(() => void vi.useRealTimers());
 
 const NEVER = new AbortController().signal;

@@ -55,7 +55,8 @@ async function stage(committed: Files = { 'a.txt': 'a' }, dirt: Files = {}, opti
   const { within = '.', ...more } = options;
   const progress = watch(join(folder, within), more);
   const base = await progress.mark();
-  return { folder, git, base, since: progress.since, mark: progress.mark, at: inside(folder) };
+  const { since, mark } = progress;
+  return { folder, git, base, since, mark, progress, at: inside(folder) };
 }
 
 function inside(folder: string) {
@@ -663,3 +664,52 @@ async function fakeGit(script: string) {
   const PATH = `${folder}/bin:${ENV.PATH}`;
   return { folder, trace, env: { ...ENV, PATH, REAL_PATH: ENV.PATH, PIDS: pids } };
 }
+
+describe('in all, since the task began', () => {
+  const never = new AbortController().signal;
+
+  it('counts what iterations and `--after` did, and not what was dirty before', async () => {
+    const { folder, git, base, since, mark, progress } = await stage(
+      { 'a.txt': 'a', 'b.txt': 'b' },
+      { 'old.txt': 'old', 'b.txt': 'dirty' },
+    );
+    await put(folder, { 'a.txt': 'changed' });
+    await since();
+    git('commit', '--all', '-m', 'after');
+    await mark();
+    await put(folder, { 'new.txt': 'new' });
+    await since();
+    expect(await progress.inAll(base ?? '', never)).toEqual(commits(1, 2));
+  });
+
+  it('of a task that another process began, by its first commit', async () => {
+    const { folder, git, base } = await stage({ 'a.txt': 'a' });
+    await put(folder, { 'a.txt': 'changed', 'b.txt': 'b' });
+    git('add', '--all');
+    git('commit', '-m', 'second');
+    await put(folder, { 'new.txt': 'new' });
+    const later = watch(folder);
+    await later.mark();
+    expect(await later.inAll(base ?? '', never)).toEqual(commits(1, 3));
+  });
+
+  it('is not known where it was never looked, in no work tree, and in a hurry', async () => {
+    const { folder, base, progress } = await stage();
+    expect(await watch(folder).inAll(base ?? '', never)).toBeNull();
+    expect(await watch(await tempFolder()).inAll(base ?? '', never)).toBeNull();
+    expect(await progress.inAll(base ?? '', AbortSignal.abort())).toBeNull();
+  });
+
+  it('is not waited for longer than a moment', async () => {
+    const { folder, base } = await stage();
+    const bin = await tempFolder();
+    const env = { ...ENV, PATH: `${bin}:${ENV.PATH}` };
+    const slow = watch(folder, { env });
+    await slow.mark();
+    await writeFile(join(bin, 'git'), '#!/bin/sh\nexec sleep 30\n');
+    await chmod(join(bin, 'git'), 0o755);
+    const startedAtMs = performance.now();
+    expect(await slow.inAll(base ?? '', never)).toBeNull();
+    expect(performance.now() - startedAtMs).toBeLessThan(6_000);
+  });
+});
