@@ -172,8 +172,16 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       stateFile: paths.stateFile,
     };
     runner = agentRunner(run, child);
+    let iteration = start.state.task.current_iteration;
+    const agent = runner;
     const ports: Ports = {
-      agent: runner,
+      agent: {
+        run(request) {
+          iteration = request.iteration;
+          return agent.run(request);
+        },
+        close: (hurry) => agent.close(hurry),
+      },
       store,
       prompt:
         plan.promptFile === null
@@ -190,9 +198,9 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
           planFile: policy.planFile === null ? null : path.resolve(plan.cwd, policy.planFile),
           until: policy.until,
           git,
-          run: userCommands(plan, child, stops),
+          run: userCommands(plan, child, stops, () => iteration),
           onAfterFailed: ({ exitCode }) => warn(commandFailed('--after', exitCode)),
-          onEnd: endCommand(plan, child, stops),
+          onEnd: endCommand(plan, child, stops, () => iteration),
           onEndFailed: ({ exitCode }) => warn(commandFailed('--on-end', exitCode)),
         },
         start.baseline,

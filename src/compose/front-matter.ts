@@ -39,21 +39,27 @@ export function readFrontMatter(text: string | null, file: string): FrontMatter 
     };
   }
   if (typeof fields !== 'object' || fields === null) return NOTHING;
-  const values = new Map<string, unknown>(Object.entries(fields));
+  const values = new Map<string, unknown>(
+    Object.entries(fields).map(([key, value]) => [key.trim().toLowerCase(), value]),
+  );
   const written = (key: string): Written | null => {
     const value = values.get(key) ?? null;
     if (value === null) return null;
     const source: Source = { kind: 'front-matter', where: `${file} ${key}` };
     return { value: typeof value === 'number' ? value : String(value), source };
   };
-  const approval = values.get('approval_required');
   return {
     type: written('type'),
     promise: written('promise'),
     maxIterations: written('max_iterations'),
-    approvalRequired: approval === true || /^(true|yes)$/i.test(String(approval)),
+    approvalRequired: !isNo(values.get('approval_required') ?? null),
     problems: [],
   };
+}
+
+/** Whatever is not plainly a no asks a person: one request too many rather than one too few. */
+function isNo(value: unknown): boolean {
+  return value === null || /^(?:false|no|off|n|0|never|none|)$/i.test(String(value).trim());
 }
 
 /** A file may refer to itself without end: what comes of that is an error. */

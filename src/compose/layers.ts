@@ -3,7 +3,8 @@ import { nearest } from '../core/nearest.ts';
 import type { Layer, Source, Sources, Written } from '../core/setting-source.ts';
 import type { SettingName, Settings } from '../core/settings.ts';
 import { isPayment, TASK_TYPES, type TaskTypeLimits } from '../core/task-type.ts';
-import { readTaskFront } from '../effects/task-file.ts';
+import { readTaskText, splitFrontMatter } from '../effects/task-file.ts';
+import { isPaymentFile } from '../orchestrator/payment.ts';
 import type { FrontMatter } from './front-matter.ts';
 import { resolveSettings } from './resolve-settings.ts';
 
@@ -79,10 +80,23 @@ async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
   if (settings.taskFile === null) return NO_FRONT_MATTER;
   const vault = path.resolve(startDir, settings.vault ?? '.');
   const cwd = path.resolve(startDir, settings.cwd ?? '.');
-  const text = readTaskFront(settings.taskFile, vault, cwd);
+  const text = readTaskText(settings.taskFile, vault, cwd);
   if (text === null) return NO_FRONT_MATTER;
+  const { frontMatter } = splitFrontMatter(text);
   // The YAML reader is loaded only where there is something to read.
-  return (await import('./front-matter.ts')).readFrontMatter(text, settings.taskFile);
+  const front =
+    frontMatter === null
+      ? NO_FRONT_MATTER
+      : (await import('./front-matter.ts')).readFrontMatter(frontMatter, settings.taskFile);
+  const isTold = refusedPayment(front.type).length > 0;
+  return !isTold && isPaymentFile({ name: '', frontMatter: { type: null, problem: null }, text })
+    ? { ...front, problems: [...front.problems, paymentInText(settings.taskFile)] }
+    : front;
+}
+
+/** However it is written, and wherever in the file: one too many goes to a person rather than one too few. */
+function paymentInText(file: string): string {
+  return `${file} says that it is about a payment: a payment is never looped; leave it to a person.`;
 }
 
 const NO_FRONT_MATTER: FrontMatter = {

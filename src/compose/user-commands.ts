@@ -8,8 +8,14 @@ import type { StopRequests } from '../loop/ports.ts';
 type RunCommand = (command: string, input: string) => Promise<CommandResult>;
 
 /** Runs the user's commands of a plan while its loop runs. */
-export function userCommands(plan: RunPlan, child: ChildOptions, stops: StopRequests): RunCommand {
-  return (command, input) => runShellCommand(command, input, shellOptions(plan, child, stops));
+export function userCommands(
+  plan: RunPlan,
+  child: ChildOptions,
+  stops: StopRequests,
+  iteration: () => number,
+): RunCommand {
+  return (command, input) =>
+    runShellCommand(command, input, shellOptions(plan, child, stops, iteration()));
 }
 
 /** Runs the command that follows the end, also where the loop was stopped; null: there is none. */
@@ -17,6 +23,7 @@ export function endCommand(
   plan: RunPlan,
   child: ChildOptions,
   stops: StopRequests,
+  iteration: () => number,
 ): ((input: string) => Promise<CommandResult>) | null {
   const command = plan.settings.onEnd;
   if (command === null) return null;
@@ -24,14 +31,19 @@ export function endCommand(
     // A request that stopped the loop is answered already: it takes another one to end this too.
     const signal = stops.signal.aborted ? stops.hurry : stops.signal;
     const last: StopRequests = { signal, hurry: stops.hurry, cause: () => null };
-    return runShellCommand(command, input, shellOptions(plan, child, last));
+    return runShellCommand(command, input, shellOptions(plan, child, last, iteration()));
   };
 }
 
-function shellOptions(plan: RunPlan, child: ChildOptions, stops: StopRequests): ShellOptions {
+function shellOptions(
+  plan: RunPlan,
+  child: ChildOptions,
+  stops: StopRequests,
+  iteration: number,
+): ShellOptions {
   return {
     cwd: plan.cwd,
-    env: childEnvironment(child, 0),
+    env: childEnvironment(child, iteration),
     timeoutMs: plan.policy.iterationTimeoutMs,
     stops,
   };

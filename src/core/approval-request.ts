@@ -41,3 +41,14 @@ export function readApprovalRequest(
   }
   return last;
 }
+
+/** A request whose id is none, or that has no words: it asks for nothing, and looks as if it did. */
+const MALFORMED = /<approval\b[^<>]{0,200}>[^<]{0,4000}<\/approval\s*>/g;
+
+/** Whether a final message asks in a form that counts for nothing; what is only shown does not ask. */
+export function hasMalformedRequest(message: string): boolean {
+  if (!message.includes('</approval') || readApprovalRequest(message) !== null) return false;
+  const text = plainText(message);
+  const prose = maskNonProse(text);
+  return [...text.matchAll(MALFORMED)].some(({ index }) => whyMasked(prose, index) === null);
+}

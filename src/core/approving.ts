@@ -56,8 +56,8 @@ export function askAgain(state: LoopState, at: string, policy: Policy): Transiti
   }
   if (approval.decision !== null || !paused_for_approval) return null;
   const renewed = { ...approval, expires_at: laterBy(at, policy.approvalTimeoutMs) };
-  const waiting = awaiting(state, renewed);
-  return approval.there_before === null ? requested(waiting) : wait(waiting, renewed, policy);
+  // Also where it has been made: its file may be gone, and then nobody could answer.
+  return requested(awaiting(state, renewed));
 }
 
 function awaiting(state: LoopState, approval: Approval): LoopState {

@@ -1,3 +1,4 @@
+import { hasMalformedRequest } from './approval-request.ts';
 import { outputOf } from './attempt.ts';
 import { afterIteration } from './breaker.ts';
 import type { Sightings } from './completion.ts';
@@ -100,6 +101,7 @@ function carryFrom(answer: Answer, held: Held | null): Carry {
     const verified = isHeldForTools ? held.verified : null;
     missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });
   }
+  if (hasMalformedRequest(facts.finalMessage ?? '')) missing.push({ kind: 'malformed-request' });
   if (outcome.kind === 'answered' && /\?\s*$/.test(facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });
   }

@@ -15,6 +15,8 @@ export interface Here {
 /** A driver renews its beat this often, and one elsewhere counts as dead when it has not for so long. */
 export const BEAT_MS = 15_000;
 const DEAD_AFTER_MS = 120_000;
+/** Clocks differ; a beat this far in the future was made by one that was plainly wrong. */
+const FAR_AHEAD_MS = 24 * 3_600_000;
 
 /**
  * Whether a driver is alive. On this host, in this boot and this pid namespace the process itself
@@ -26,5 +28,6 @@ export function isDriverAlive(driver: Driver, here: Here): boolean {
     driver.boot_id === here.bootId &&
     (driver.pid_namespace === '' || driver.pid_namespace === here.pidNamespace);
   if (isHere) return here.isAlive({ pid: driver.pid, startedAt: driver.pid_started_at });
-  return msBetween(driver.beat_at, here.at) < DEAD_AFTER_MS;
+  const ageMs = msBetween(driver.beat_at, here.at);
+  return ageMs < DEAD_AFTER_MS && ageMs > -FAR_AHEAD_MS;
 }

@@ -115,7 +115,7 @@ export function waitUntil(state: LoopState, at: string, wait: Wait): Transition 
 }
 
 /** Ends the task because its iterations are used up. */
-export function endExhausted(state: LoopState, at: string): Transition {
+function endExhausted(state: LoopState, at: string): Transition {
   return end(state, at, {
     status: 'max_iterations_reached',
     exitReason: 'max_iterations',

@@ -36,6 +36,7 @@ export type Missing =
   | { readonly kind: 'held'; readonly held: Exclude<Held, { gate: 'refused-tools' }> }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
   | { readonly kind: 'question' }
+  | { readonly kind: 'malformed-request' }
   /** What a person has said to a request. */
   | {
       readonly kind: 'decision';
@@ -142,6 +143,8 @@ export function describeMissing(missing: Missing, policy: Policy): string {
       return missing.decision === 'approved'
         ? `A person has approved your request ${missing.id} (${materialLine(missing.what, rules)}): you may do it now.`
         : `A person has rejected your request ${missing.id} (${materialLine(missing.what, rules)})${missing.reason === null ? '' : `, because: ${oneLine(disarm(missing.reason, rules), LONGEST_REASON).replace(/\.+$/, '')}`}. Do not do it; find another way, or say plainly that it cannot be done without.`;
+    case 'malformed-request':
+      return 'You asked for an approval in a form that is not understood, so nobody was asked and nothing was allowed: write <approval id="short-id">what you want to do</approval>, the id in small letters, digits and dashes.';
     case 'question':
       return 'Your last message ended in a question. Nobody answers questions here: decide yourself and go on.';
   }

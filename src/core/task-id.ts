@@ -1,6 +1,6 @@
 /** What a task id must be: it names files, so it can neither leave its folder nor look like a flag. */
 export const TASK_ID_RULE =
-  '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash, not ending in .json';
+  '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash, not ending in .json, and none of history, events and locks';
 
 /** Names that already mean something in the state folder. */
 const RESERVED = new Set(['history', 'events', 'events.jsonl', 'locks']);

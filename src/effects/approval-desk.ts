@@ -1,4 +1,4 @@
-import { type FSWatcher, lstatSync, readFileSync, watch } from 'node:fs';
+import { type FSWatcher, lstatSync, readFileSync, realpathSync, watch } from 'node:fs';
 import path from 'node:path';
 import type { ApprovalAnswer } from '../core/machine.ts';
 import { oneLine } from '../core/material.ts';
@@ -25,18 +25,35 @@ export async function placeRequest(
   approval: Approval,
   text: string,
 ): Promise<ThereBefore> {
-  const there: ThereBefore = {
+  // A request that is placed again, after a resume, keeps what it knew: it may have been answered.
+  const there: ThereBefore = approval.there_before ?? {
     approved: markOf(vault, APPROVED, approval.file),
     rejected: markOf(vault, REJECTED, approval.file),
   };
   const folder = path.join(vault, PENDING);
   if (leadsOut(folder, vault)) throw new Error(`${folder} leads out of the vault`);
+  for (const answers of [APPROVED, REJECTED]) {
+    if (isSame(vault, answers, PENDING))
+      throw new Error(`${answers} and ${PENDING} are one folder`);
+  }
+  if (isSame(vault, APPROVED, REJECTED))
+    throw new Error(`${APPROVED} and ${REJECTED} are one folder`);
   const file = path.join(folder, approval.file);
-  if (isFree(file)) {
+  if (isFree(file) && findAnswer(vault, { ...approval, there_before: there }) === null) {
     await retryBusy(async () => makePrivateFolder(folder));
     await writeFileAtomic(file, text);
   }
   return there;
+}
+
+/** Whether two folders are one, by a link: then a request would be its own answer. */
+function isSame(vault: string, one: string, other: string): boolean {
+  try {
+    return realpathSync(path.join(vault, one)) === realpathSync(path.join(vault, other));
+  } catch {
+    // One of them is not there yet.
+    return false;
+  }
 }
 
 /** Whether nothing stands there, or an older request that ralph has written. */
@@ -110,7 +127,7 @@ function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAn
  * time of its last change of status: a backup that adds a link to an old answer makes it no new one.
  */
 function markOf(vault: string, folder: string, file: string): string | null {
-  if (leadsOut(path.join(vault, folder), vault)) return null;
+  if (leadsOut(path.join(vault, folder), vault) || isSame(vault, folder, PENDING)) return null;
   try {
     const stats = lstatSync(path.join(vault, folder, file), { bigint: true });
     return stats.isFile() ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : null;

@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { messageOf } from '../errors.ts';
+import { execa } from 'execa';
 
 /** What a program says to `--version`: its first line, or why there is none. */
 export type VersionAnswer = { readonly version: string } | { readonly failed: string };
@@ -21,74 +20,62 @@ const MOST_CHARS = 4_000;
 const LAST_WORDS_MS = 250;
 
 /** Asks a program for its version. Never rejects, and leaves nothing of it behind. */
-export function askVersion(question: VersionQuestion): Promise<VersionAnswer> {
-  const { timeoutMs, signal } = question;
-  return new Promise((resolve) => {
-    let said = '';
-    let failure: string | null = null;
-    let child: ChildProcess;
-    try {
-      child = start(question);
-    } catch (error) {
-      resolve({ failed: messageOf(error) });
-      return;
-    }
-    const giveUp = (why: string): void => {
-      failure ??= why;
-      killGroup(child);
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-    };
-    const stop = (): void => giveUp('it was stopped');
-    const timer = setTimeout(
-      () => giveUp(`it said nothing within ${timeoutMs / 1_000} s and was ended`),
-      timeoutMs,
-    );
-    signal.addEventListener('abort', stop);
-    if (signal.aborted) stop();
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        if (said.length < MOST_CHARS) said += text;
-      });
-    }
-    const settle = (exitCode: number | null): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-      killGroup(child);
-      const [line = ''] = said.trim().split('\n');
-      if (failure !== null) resolve({ failed: failure });
-      else if (exitCode !== 0) resolve({ failed: `it ended with exit code ${exitCode}: ${line}` });
-      else if (!/\d+\.\d+/.test(line)) resolve({ failed: `it told no version, but: ${line}` });
-      else resolve({ version: line });
-    };
-    child.once('error', (error) => {
-      failure ??= error.message;
-      settle(null);
-    });
-    child.once('close', settle);
-    // What it started may hold the pipes open for longer than it lives.
-    child.once('exit', () => {
-      setTimeout(() => {
-        child.stdout?.destroy();
-        child.stderr?.destroy();
-      }, LAST_WORDS_MS).unref();
-    });
+export async function askVersion(question: VersionQuestion): Promise<VersionAnswer> {
+  const { file, cwd, timeoutMs, signal } = question;
+  const asked = execa(file, ['--version'], {
+    cwd,
+    env: environmentOf(question),
+    extendEnv: false,
+    all: true,
+    stdin: 'ignore',
+    maxBuffer: MOST_CHARS,
+    reject: false,
+    // Ending it is done here: a group of its own, since a shim may stand before the program.
+    detached: true,
+    cleanup: false,
   });
+  let failure: string | null = null;
+  const giveUp = (why: string): void => {
+    failure ??= why;
+    killGroup(asked.pid);
+    asked.stdout.destroy();
+    asked.stderr.destroy();
+  };
+  const stop = (): void => giveUp('it was stopped');
+  const timer = setTimeout(
+    () => giveUp(`it said nothing within ${timeoutMs / 1_000} s and was ended`),
+    timeoutMs,
+  );
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  // What it started may hold the pipes open for longer than it lives.
+  asked.once('exit', () => {
+    setTimeout(() => {
+      asked.stdout.destroy();
+      asked.stderr.destroy();
+    }, LAST_WORDS_MS).unref();
+  });
+  const answer = await asked;
+  clearTimeout(timer);
+  signal.removeEventListener('abort', stop);
+  killGroup(asked.pid);
+  if (failure !== null) return { failed: failure };
+  return read(answer.all.trim().split('\n')[0] ?? '', answer.exitCode, answer.originalMessage);
 }
 
-function start({ file, cwd, env }: VersionQuestion): ChildProcess {
+function read(line: string, exitCode?: number, message?: string): VersionAnswer {
+  if (exitCode === undefined && message !== undefined) return { failed: message };
+  if (exitCode !== 0) return { failed: `it ended with exit code ${exitCode ?? null}: ${line}` };
+  return /\d+\.\d+/.test(line) ? { version: line } : { failed: `it told no version, but: ${line}` };
+}
+
+function environmentOf({ env }: VersionQuestion): NodeJS.ProcessEnv {
   const own = { ...env, DISABLE_AUTOUPDATER: '1' };
   for (const name of NOT_FOR_THE_CHILD) Reflect.deleteProperty(own, name);
-  // A group of its own, since a shim may stand before the program.
-  return spawn(file, ['--version'], {
-    cwd,
-    env: own,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return own;
 }
 
-function killGroup({ pid }: ChildProcess): void {
+function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');

@@ -9,8 +9,11 @@ import { laterBy, SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
 
 const text = z.string();
 const count = z.number().check(z.int(), z.nonnegative());
-const amount = z.number().check(z.nonnegative());
-const instant = z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value))));
+const amount = z.number().check(z.nonnegative(), z.maximum(1e15));
+/** Of our times: with instants at the edge of what a date can be nothing can be reckoned. */
+const instant = z
+  .string()
+  .check(z.refine((value) => /^\d{4}-/.test(value) && !Number.isNaN(Date.parse(value))));
 
 const orNull = <Schema extends z.ZodMiniType>(schema: Schema) => z.catch(z.nullable(schema), null);
 
@@ -87,7 +90,8 @@ const driver = z.object({
 const approval = z.object({
   id: text,
   what: z.catch(text, ''),
-  file: text,
+  // A name, nothing that leads elsewhere.
+  file: z.string().check(z.regex(/^[^./\\][^/\\]*$/)),
   by_agent: z.catch(z.boolean(), false),
   requested_at: instant,
   expires_at: instant,

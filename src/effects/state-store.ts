@@ -15,7 +15,13 @@ import {
 } from './loop-memory.ts';
 import { readStateFile } from './state-file.ts';
 import { exists, inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
-import { removeHalfWritten, replaceFile, retryBusy, writeFileAtomic } from './write-file.ts';
+import {
+  overwriteFile,
+  removeHalfWritten,
+  replaceFile,
+  retryBusy,
+  writeFileAtomic,
+} from './write-file.ts';
 
 /** What does not change during a run and lies beside the state. */
 export interface TaskFiles {
@@ -124,7 +130,7 @@ export async function createStateStore(
         const syncs: (() => Promise<void>)[] = [];
         if (last === null || memoryName === null || !isSame(memory, last.memory)) {
           const name = freeMemoryName(memoryName);
-          syncs.push(await replaceFile(path.join(paths.folder, name), memoryJson(memory)));
+          syncs.push(await overwriteFile(path.join(paths.folder, name), memoryJson(memory)));
           memoryName = name;
         }
         try {

@@ -46,15 +46,15 @@ export function taskFileProblem(file: string, vault: string): string | null {
   }
 }
 
-/** The front matter of a task file, looked up in the vault first; null where there is none to read. */
-export function readTaskFront(name: string, vault: string, cwd: string): string | null {
+/** The text of a task file, looked up in the vault first; null where there is none to read. */
+export function readTaskText(name: string, vault: string, cwd: string): string | null {
   for (const folder of [vault, cwd]) {
     const file = path.resolve(folder, name);
     try {
       const stats = statSync(file);
       // Nothing that never ends, such as a pipe.
       if (!stats.isFile() || stats.size > LARGEST_BYTES) return null;
-      return splitFrontMatter(readFileSync(file, 'utf8')).frontMatter;
+      return readFileSync(file, 'utf8');
     } catch {
       // Not there: whether that is a mistake is judged with the plan.
     }

@@ -148,6 +148,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
   };
 
   return {
+    isQuick: request.until === null && git === null && request.globs.length === 0,
     async mark() {
       if (!gitIsMarked) await git?.mark();
       gitIsMarked = true;

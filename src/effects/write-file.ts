@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  constants,
+  fstatSync,
   fsync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -89,14 +92,49 @@ export async function replaceFile(
     rmSync(temporary, { force: true });
     throw error;
   }
-  const written = descriptor;
+  return makingDurable(descriptor, path.dirname(file));
+}
+
+/**
+ * Writes over a file that nobody reads until it is named: half of it may be the old one if the process
+ * is killed. Nothing is made, renamed or removed, which would wait for the file system's journal; what is
+ * left of a longer text is filled with blanks. Durable once the returned function has resolved.
+ * Rejects with the system's error.
+ */
+export async function overwriteFile(
+  file: string,
+  content: string,
+  mode = 0o600,
+): Promise<() => Promise<void>> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
+  const descriptor = await retryBusy(async () => openSync(file, flags, mode));
+  let isNew = false;
+  try {
+    const { size } = fstatSync(descriptor);
+    isNew = size === 0;
+    const blanks = size - Buffer.byteLength(content);
+    // A far longer one gives its room back.
+    if (blanks > LONGEST_FILL) ftruncateSync(descriptor);
+    const fill = blanks > 0 && blanks <= LONGEST_FILL ? ' '.repeat(blanks) : '';
+    writeFileSync(descriptor, content + fill);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  return makingDurable(descriptor, isNew ? path.dirname(file) : null);
+}
+
+const LONGEST_FILL = 64 * 1024;
+
+/** The folder too, where a name in it has changed. */
+function makingDurable(descriptor: number, folder: string | null): () => Promise<void> {
   return async () => {
     try {
-      await syncDescriptor(written);
+      await syncDescriptor(descriptor);
     } finally {
-      closeSync(written);
+      closeSync(descriptor);
     }
-    await syncFolder(path.dirname(file));
+    if (folder !== null) await syncFolder(folder);
   };
 }
 
@@ -119,10 +157,14 @@ export async function removeHalfWritten(folder: string, beginning: string): Prom
 
 /** A rename is durable only once its folder is; some file systems cannot sync one, which is fine. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r').catch(() => null);
-  if (handle === null) return;
-  await handle.sync().catch(() => undefined);
-  await handle.close();
+  let descriptor: number;
+  try {
+    descriptor = openSync(folder, 'r');
+  } catch {
+    return;
+  }
+  await syncDescriptor(descriptor).catch(() => undefined);
+  closeSync(descriptor);
 }
 
 /**

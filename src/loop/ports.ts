@@ -75,6 +75,8 @@ export interface PromptSource {
 
 /** The folder the agent works in, and the user's own commands about it. */
 export interface Workspace {
+  /** Whether `look` runs no command and reads no more than a few folders. */
+  readonly isQuick: boolean;
   /** Notes how things stand before an iteration, so that `look` can tell what changed. */
   mark(): Promise<void>;
   look(): Promise<Sightings>;

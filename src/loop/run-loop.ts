@@ -41,8 +41,12 @@ export async function runLoop(
     }
     const next = transition(state, event, policy);
     state = next.state;
-    await ports.store.save(state);
-    await ports.requests.settled();
+    // A look that changes nothing and takes no time is no step of its own: its answer is saved with it.
+    const isPassing = next.actions.some(({ kind }) => kind === 'look') && ports.workspace.isQuick;
+    if (!isPassing) {
+      await ports.store.save(state);
+      await ports.requests.settled();
+    }
     const outcome = await act(ports, state, next.actions);
     if ('fields' in outcome) return outcome;
     event = outcome;

@@ -5,7 +5,11 @@ import type { VaultFile } from '../core/vault-work.ts';
  * Whether a file is about a payment by its name, its type, or a line of its text that says its type.
  * One too many goes to a human rather than one too few.
  */
-export function isPaymentFile({ name, frontMatter, text }: VaultFile): boolean {
+export function isPaymentFile({
+  name,
+  frontMatter,
+  text,
+}: Pick<VaultFile, 'name' | 'frontMatter' | 'text'>): boolean {
   const words = name.replace(/\.[^.]*$/, '').replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2');
   return [words, frontMatter.type ?? '', ...typeLines(text ?? '')].some((each) =>
     isPayment(each.replace(/[^\p{L}\p{N}]+/gu, ' ')),

@@ -129,12 +129,17 @@ export function liveView(options: LiveOptions): View {
         case 'claim_held':
         case 'task_paused':
           return sentence(' ', told(event), colors.yellow);
+        case 'task_started':
+          facts = { ...facts, maxIterations: event.max_iterations };
+          return;
         case 'task_resumed':
+          facts = { ...facts, iteration: event.iteration, maxIterations: event.max_iterations };
           return sentence(colors.dim(signs.dot), told(event), (line) => line);
         default:
       }
     },
     doing(what) {
+      if (what.kind === 'stop' && !isDrawing) return;
       doing = isTold(what, nowMs()) ? what : null;
       if (doing === null) now = '';
       const stands =
@@ -142,7 +147,7 @@ export function liveView(options: LiveOptions): View {
       if (stands) time = asLeft(leftMs());
       begin();
       // The terminal has drawn `^C` into the picture.
-      if (what.kind === 'stop' && isDrawing) redraw();
+      if (what.kind === 'stop') redraw();
     },
     notice(text) {
       sentence(' ', text, (line) => line);

@@ -1,7 +1,7 @@
 import type { Activity, Changes, EndingFields, RalphEvent } from '../core/events.ts';
 import type { Doing, Saying } from '../core/machine.ts';
-import { clip } from '../core/material.ts';
 import type { Wait } from '../core/task-state.ts';
+import { fitted } from './columns.ts';
 import { formatCost, formatCountdown, formatDuration } from './format.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
@@ -169,7 +169,7 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
     event.cost_usd > 0 ? `, ${formatCost(event.cost_usd)}` : '',
     event.files_changed === null ? '' : `, ${count(event.files_changed, 'file')} changed`,
     event.refused.length > 0 ? `, refused: ${event.refused.join('; ')}` : '',
-    event.output_preview === '' ? '' : ` — ${clip(event.output_preview, 100)}`,
+    event.output_preview === '' ? '' : ` — ${fitted(event.output_preview, 100)}`,
   ];
   return parts.join('');
 }
@@ -329,7 +329,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'claude took the prompt for a slash command; put a word or an empty line before the slash',
   'bad-option': 'take the option out, or update claude (claude update)',
   aborted:
-    'the agent has stated --abort-promise: read in its last message why, and start afresh with a better prompt',
+    'the task was given up on purpose, by the agent (its last message says why) or by a person who rejected it: start afresh with a better prompt',
   'root-refused':
     'claude skips permissions for root only in a sandbox: run as another user, or set IS_SANDBOX=1 where it is one',
 };

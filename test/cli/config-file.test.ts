@@ -79,7 +79,11 @@ task_types:
     ['timeout', '30', 'a duration such as 500ms, 90s, 30m or 1h30m, more than 0; found 30'],
     ['delay', '{a: 1}', 'a duration such as 500ms, 90s, 30m or 1h30m; found {"a":1}'],
     ['quiet', 'perhaps', "true or false; found 'perhaps'"],
-    ['match', 'Statement', "one of statement, tag, contains; found 'Statement'"],
+    [
+      'match',
+      'Statement',
+      "one of statement, tag, contains; found 'Statement' (did you mean statement?)",
+    ],
     ['model', '4', 'text; found 4'],
     ['prompt', 'true', 'text; found true'],
     ['allowedTools', '[Edit, 3]', 'text, or a list of texts; found ["Edit",3]'],

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { readApprovalRequest } from '../../src/core/approval-request.ts';
+import { describe, expect, it, test } from 'vitest';
+import { hasMalformedRequest, readApprovalRequest } from '../../src/core/approval-request.ts';
 import { protocolNote } from '../../src/core/prompt.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 
@@ -70,5 +70,26 @@ describe('a request in a final message', () => {
     const before = performance.now();
     expect(readApprovalRequest(`${'<approval id="a">'.repeat(60_000)}</approval`)).toBeNull();
     expect(performance.now() - before).toBeLessThan(2_000);
+  });
+});
+
+describe('a request in a form that counts for nothing', () => {
+  it.each([
+    '<approval id="Deploy_Prod">deploy</approval>',
+    '<approval>deploy</approval>',
+    `<approval id="${'x'.repeat(41)}">deploy</approval>`,
+    '<approval id="a"></approval>',
+  ])('is told to the agent: %s', (text) => {
+    expect(readApprovalRequest(text)).toBeNull();
+    expect(hasMalformedRequest(`Before I go on:\n${text}`)).toBe(true);
+  });
+
+  it.each([
+    '<approval id="deploy">deploy</approval>',
+    'Nothing to ask.',
+    'Write `<approval>x</approval>`.',
+    '```\n<approval>x</approval>\n```',
+  ])('is none: %j', (text) => {
+    expect(hasMalformedRequest(text)).toBe(false);
   });
 });

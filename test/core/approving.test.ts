@@ -322,7 +322,7 @@ describe('the answer', () => {
       driver: null,
     });
     const resumed = loop.resume();
-    expect(resumed.actions).toEqual(['task_resumed', 'task_paused', 'await-approval deploy']);
+    expect(resumed.actions).toEqual(['task_resumed', 'request-approval deploy']);
     expect(resumed.state.task.approval?.expires_at).toBe(laterBy(loop.now(), HOUR_MS));
   });
 
@@ -353,7 +353,7 @@ describe('somebody asks for an end while it waits', () => {
       exit_reason: 'stopped:SIGTERM',
       paused_for_approval: true,
     });
-    expect(loop.resume().actions).toEqual(['task_resumed', 'task_paused', 'await-approval deploy']);
+    expect(loop.resume().actions).toEqual(['task_resumed', 'request-approval deploy']);
   });
 
   test('pause', () => {
@@ -361,7 +361,7 @@ describe('somebody asks for an end while it waits', () => {
     loop.pause();
     const turn = loop.answered({ kind: 'none', why: 'interrupted' });
     expect(turn.actions).toEqual(['stop:paused']);
-    expect(loop.resume().actions).toEqual(['task_resumed', 'task_paused', 'await-approval deploy']);
+    expect(loop.resume().actions).toEqual(['task_resumed', 'request-approval deploy']);
   });
 
   test.each<['stop' | 'pause', string]>([
@@ -439,12 +439,12 @@ describe('a driver dies', () => {
     });
   });
 
-  test('while it waited: it is waited on, for as long anew, and for the same file', () => {
+  test('while it waited: the same is asked for, for as long anew, and what was there before is known', () => {
     const loop = running();
     loop.attempt(ASKING);
     loop.requested({ approved: 'old', rejected: null });
     const turn = loop.resume();
-    expect(turn.actions).toEqual(['task_resumed', 'task_paused', 'await-approval deploy']);
+    expect(turn.actions).toEqual(['task_resumed', 'request-approval deploy']);
     expect(turn.state.task.approval).toMatchObject({
       requested_at: laterBy(START, 1_000),
       expires_at: laterBy(loop.now(), A_DAY_MS),
@@ -455,7 +455,8 @@ describe('a driver dies', () => {
 
   test('resumed with --no-wait: it only looks', () => {
     const loop = waiting();
-    expect(loop.resume({ noWait: true }).actions.at(-1)).toBe('await-approval deploy not waiting');
+    loop.resume({ noWait: true });
+    expect(loop.requested().actions).toEqual(['task_paused', 'await-approval deploy not waiting']);
   });
 
   test('after the answer: it is not asked again, and the agent is told', () => {
@@ -528,7 +529,7 @@ describe('approval_required', () => {
     loop.requested();
     loop.stop('request');
     loop.answered({ kind: 'none', why: 'interrupted' });
-    expect(loop.resume().actions).toEqual(['task_resumed', 'task_paused', 'await-approval start']);
+    expect(loop.resume().actions).toEqual(['task_resumed', 'request-approval start']);
   });
 
   test('is asked for once', () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { server, untilPid } from '../helpers/background.ts';
 import type { Turn } from '../helpers/fake-claude.ts';
 import { endAllInLater, livingIn } from '../helpers/living-in.ts';
-import { isDead, untilDead } from '../helpers/processes.ts';
+import { isDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 import { moveFile, untilThere } from '../helpers/vault.ts';
 
@@ -108,12 +108,13 @@ describe('a loop that asks', () => {
     expect(await ralph.ended).toMatchObject(COMPLETED);
   });
 
-  test('nor can that answer in time: it would have approved as soon as it could', async () => {
-    const forge = `exec > /dev/null 2>&1; echo $$ > forger.pid; until [ -e ${REQUEST} ]; do sleep 0.01; done; mkdir -p Approved; mv ${REQUEST} Approved/`;
-    const scene = await pendingTask([{ ...ASKING, leaves: forge }]);
-    await untilDead(await untilPid(join(scene.folder, 'forger.pid')));
-    expect(scene.names('Approved')).toEqual([]);
-    expect(scene.state()).toMatchObject({ approval: { decision: null } });
+  test('nor can that answer: it would have approved as soon as it could', async () => {
+    const forge = `exec > /dev/null 2>&1; echo $$ > forger.pid; mkdir -p Approved; until mv ${REQUEST} Approved/; do sleep 0.01; done`;
+    const { scene, ralph } = await waitingLoop([{ ...ASKING, leaves: forge }, DONE]);
+    expect(isDead(await untilPid(join(scene.folder, 'forger.pid')))).toBe(true);
+    moveFile(scene, REQUEST, 'Rejected');
+    expect(await ralph.ended).toMatchObject(COMPLETED);
+    expect(scene.state()).toMatchObject({ approval: { decision: 'rejected' } });
   });
 
   test('with --keep-background it stays', async () => {
@@ -313,7 +314,7 @@ describe('the driver', () => {
     process.kill(ralph.pid, 'SIGKILL');
     await ralph.ended;
     const waiting = await scene.start(['resume', 't']);
-    await waiting.untilStderr(/resumed\n.*waits for an approval/);
+    await waiting.untilStderr(/resumed .*\n.*waits for an approval/);
     process.kill(waiting.pid, 'SIGKILL');
     await waiting.ended;
     moveFile(scene, REQUEST, 'Approved');

@@ -24,6 +24,8 @@ export interface Script {
   readonly verified?: readonly CommandResult[];
   /** What comes of each request for an approval; it expires when they are used up. */
   readonly answers?: readonly ApprovalAnswer[];
+  /** Whether looking takes no time; it does if nothing is said. */
+  readonly isQuick?: boolean;
   /** The hints that have come by each reading, the first before the first event; none when used up. */
   readonly hints?: readonly (readonly string[])[];
   /** What scripts have reported by each reading; nothing when used up. */
@@ -145,6 +147,7 @@ export function fakePorts(script: Script): FakePorts {
         effect(`after ${command}`);
       },
       changes: async () => null,
+      isQuick: script.isQuick ?? false,
       async finished() {},
       async ended(event) {
         given.push(event);

@@ -212,6 +212,27 @@ describe('waits', () => {
   });
 });
 
+test('a person is waited for before the first iteration', () => {
+  const { tell, view, screen } = stage();
+  tell({ event: 'task_started', prompt: 'x', max_iterations: 7 });
+  tell({ event: 'task_paused', approval_id: 'start', what: 'begin', file: 'A.md' });
+  view.doing?.({ kind: 'approval', what: 'begin', until: laterBy(START, 3_600_000) });
+  expect(screen().slice(-2)).toEqual([
+    expect.stringMatching(/^\S iteration 1\/7 .*0s$/),
+    '  waiting for an approval, 1h left: begin',
+  ]);
+});
+
+test('a request to stop draws nothing before the first picture, and nothing after the end', () => {
+  const { begin, tell, view, screen } = stage();
+  view.doing?.({ kind: 'stop' });
+  expect(screen()).toEqual(['']);
+  begin();
+  tell({ event: 'task_completed', status: 'completed', ...ENDING });
+  view.doing?.({ kind: 'stop' });
+  expect(screen().join('')).not.toContain('stopping');
+});
+
 describe('lines that stay', () => {
   test('one for each finished iteration, above what goes on', () => {
     const { begin, tell, view, pass, screen, unknown } = stage();

@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { makePrivateFolder, type RunPlan } from '../../compose.ts';
+import type { RalphEvent } from '../../core/events.ts';
 import type { View } from '../../report/view.ts';
 import { DETACHED_LOG } from '../settings/environment.ts';
 
@@ -61,20 +62,43 @@ function logFile(plan: RunPlan): string {
   }
 }
 
-/** Tells whoever started this process in the background that the first iteration begins. */
+/** An agent that is not there, or lets nobody in, ends the task within moments of its start. */
+const FAILS_WITHIN_MS = 1_500;
+
+/**
+ * Tells whoever started this process in the background that it has begun: as soon as the agent shows
+ * itself, somebody is waited for, or no failure has come for a moment.
+ */
 export function detachedView(log: string, folder: string): View {
+  let timer: NodeJS.Timeout | undefined;
   let hasTold = false;
+  const tell = (): void => {
+    clearTimeout(timer);
+    if (hasTold) return;
+    hasTold = true;
+    process.send?.(movedTo(log, path.join(folder, 'driver.log')), () => process.disconnect?.());
+  };
   return {
-    event({ event }) {
-      if (hasTold || event !== 'iteration_started') return;
-      hasTold = true;
-      process.send?.(movedTo(log, path.join(folder, 'driver.log')), () => process.disconnect?.());
+    event(event) {
+      const hasEnded = 'exit_code' in event && 'status' in event;
+      if (event.event === 'iteration_started') timer ??= setTimeout(tell, FAILS_WITHIN_MS);
+      // A bad end is told by the exit code, and the log with it.
+      else if (hasEnded ? event.exit_code === 0 : SIGNS.includes(event.event)) tell();
+      else if (hasEnded) clearTimeout(timer);
     },
     agentText() {},
     notice() {},
     close() {},
   };
 }
+
+const SIGNS: readonly RalphEvent['event'][] = [
+  'agent_activity',
+  'task_iterated',
+  'task_paused',
+  'usage_limit_wait',
+  'agent_retry',
+];
 
 /** The log goes with the task, into the history too. On another file system it stays where it is. */
 function movedTo(from: string, to: string): string {

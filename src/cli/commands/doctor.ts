@@ -46,11 +46,21 @@ export async function doctor(
   env: NodeJS.ProcessEnv = process.env,
   signal: AbortSignal = signalled(),
 ): Promise<number> {
-  const all = findings(await examine(options, env, signal));
+  const spinner = await spinnerFor(env);
+  const facts = await examine(options, env, signal).finally(() => spinner?.stop());
+  const all = findings(facts);
   if (signal.aborted) return EXIT_INTERRUPTED;
   const shown = all.map((each) => ({ ...each, says: oneLine(each.says, 1_000) }));
   process.stdout.write(renderFindings(shown));
   return all.some(({ kind }) => kind === 'problem') ? EXIT_FAILED : 0;
+}
+
+/** An agent may take seconds to say its version; nothing is shown where nobody looks. */
+async function spinnerFor(env: NodeJS.ProcessEnv): Promise<{ stop(): unknown } | null> {
+  const { stderr } = process;
+  if (!stderr.isTTY || env.TERM === 'dumb' || env.CI !== undefined) return null;
+  const { default: ora } = await import('ora');
+  return ora({ text: 'looking', stream: stderr, discardStdin: false }).start();
 }
 
 async function examine(

@@ -29,6 +29,8 @@ export async function resumeCommand(
   const flags = readFlags(argv, 'resume');
   if (flags.wantsHelp) return help();
   const place = placeOf(textsOf(flags.layer));
+  // With an id all mistakes are told at once; without one there may be no task to tell them of.
+  if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   return resumeTask(flags.taskId ?? onlyCandidate(place), place, flags, argv);
 }
 

@@ -144,7 +144,8 @@ export function announcements(plan: RunPlan): readonly string[] {
     taskTimeoutMs: plan.taskTimeoutMs,
     completion: describeCompletion(policy),
   });
-  return [start, ...planWarnings(plan)];
+  // A file's name may hold anything, line breaks too.
+  return [start, ...planWarnings(plan)].map((each) => oneLine(each, 2_000));
 }
 
 /** What may not be what the user meant, one sentence each. */

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EXIT_CODES } from '../../src/exit-codes.ts';
+import { remedyFor } from '../../src/report/messages.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DOCUMENT = readFileSync(join(ROOT, 'docs/troubleshooting.md'), 'utf8');
+
+/** The program's own texts: every template is cut where something is filled in, as the document is. */
+const SOURCE = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
+  .join('\n');
+
+/** What other programs say, and ralph passes on: it is known by a pattern of its own. */
+const PASSED_ON: Readonly<Record<string, RegExp>> = {
+  'Not logged in': /not logged in\|please run/,
+  'Credit balance is too low': /credit balance is too low/,
+  'cannot be used with root/sudo privileges': /cannot be used with root\\\/sudo privileges/,
+};
+
+/** The first cells of all rows. */
+const SAID = [...DOCUMENT.matchAll(/^\| (.+?) \| .+ \| .+ \|$/gm)]
+  .map(([, cell = '']) => cell)
+  .filter((cell) => cell !== 'ralph says' && cell !== '---');
+
+const quotedIn = (cell: string): readonly string[] =>
+  [...cell.matchAll(/`([^`]+)`/g)].map(([, words = '']) => words);
+
+describe('docs/troubleshooting.md', () => {
+  it.each(SAID)('quotes what is said: %s', (cell) => {
+    const [first = '', ...others] = quotedIn(cell);
+    for (const quoted of [first, ...others.filter((each) => each.includes(' '))]) {
+      const passedOn = PASSED_ON[quoted];
+      if (passedOn !== undefined) {
+        expect(SOURCE).toMatch(passedOn);
+        continue;
+      }
+      // An error's name is put before its sentence by its class.
+      const [, name, sentence = quoted] = /^(\w+Error): (.*)$/.exec(quoted) ?? [];
+      if (name !== undefined) expect(SOURCE).toContain(`class ${name} `);
+      const parts = sentence.split('…').map((part) => part.trim());
+      expect(parts.filter((part) => part.length > 3).length).toBeGreaterThan(0);
+      for (const part of parts) expect([part, SOURCE.includes(part)]).toEqual([part, true]);
+    }
+  });
+
+  it('has a remedy for every cause of a failure that has one', () => {
+    const causes = SAID.flatMap(quotedIn).filter((words) => /^[a-z]+(-[a-z]+)*$/.test(words));
+    const told = [...SOURCE.matchAll(/^ {2}'?([a-z-]+)'?:\n? +'[^']+',$/gm)]
+      .map(([, cause = '']) => cause)
+      .filter((cause) => remedyFor(`failed:${cause}`, 'claude') !== null);
+    expect(told.length).toBeGreaterThan(6);
+    expect(told.filter((cause) => !causes.includes(cause))).toEqual([]);
+  });
+
+  it('has a heading for every exit code that is not 0, and for no other', () => {
+    const headings = [...DOCUMENT.matchAll(/^## .*exit codes? (.+)$/gm)].map(
+      ([, codes = '']) => codes,
+    );
+    const told = headings.flatMap((codes) => [...codes.matchAll(/\d+/g)].map(String));
+    const codes = EXIT_CODES.flatMap(({ code }) => code.split(', ')).filter((code) => code !== '0');
+    expect([...told].sort()).toEqual([...codes].sort());
+  });
+});
