@@ -134,7 +134,7 @@ export function approvalAnswered(
         decision: answer.kind,
         answered_at: at,
         answer_file: answer.file,
-        reason: answer.reason,
+        reason: answer.reason === null ? null : maskSecrets(answer.reason),
       },
     },
     carry: {

@@ -1,5 +1,5 @@
-import { oneLine } from './material.ts';
 import { plainText } from './phrase.ts';
+import { preview } from './preview.ts';
 import { maskNonProse, whyMasked } from './prose.ts';
 import type { Progress } from './task-state.ts';
 
@@ -50,7 +50,7 @@ function readReport(attributes: string, step: string): ProgressReport | null {
 /** A report of whole numbers; null where they make no sense. */
 export function progressReport(done: number, total: number, step: string): ProgressReport | null {
   const isGood = isCount(done) && isCount(total) && total >= 1 && done <= total;
-  return isGood ? { done, total, step: oneLine(step, LONGEST_STEP) } : null;
+  return isGood ? { done, total, step: preview(step, LONGEST_STEP) } : null;
 }
 
 /** A report as the state keeps it. */

@@ -29,6 +29,9 @@ export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly st
   return found;
 }
 
+/** `ralph check` as a hook's one command: inside a loop of ours it lets go. */
+const OWN_HOOK = /"(?:npx )?(?:[^\s"\\;&|]*\/)?ralph check\b(?:[^"\\;&|]|\\")*"/g;
+
 function hasRalphStopHook(file: string, home: string | undefined): boolean {
   let text: string;
   try {
@@ -40,7 +43,7 @@ function hasRalphStopHook(file: string, home: string | undefined): boolean {
   if (settings === null) return false;
   const stop = objectAt(settings, 'hooks')?.Stop;
   const plugins = objectAt(settings, 'enabledPlugins') ?? {};
-  const hook = JSON.stringify(stop ?? null);
+  const hook = JSON.stringify(stop ?? null).replace(OWN_HOOK, '""');
   // A user may be called so.
   const isHooked = /ralph/i.test(home ? hook.replaceAll(home, '') : hook);
   const isPlugged = Object.entries(plugins).some(

@@ -62,6 +62,8 @@ export async function createStateStore(
   let silent = false;
   let last: { readonly task: TaskState; readonly memory: LoopMemory } | null = null;
   let memoryName = inUse;
+  let newest: TaskState | null = null;
+  let isBehind = false;
   let seen: string | null = null;
   let synced: Promise<unknown> = Promise.resolve();
   /** One write after the other: a beat must not overtake a save. */
@@ -127,15 +129,18 @@ export async function createStateStore(
           memoryName = null;
         }
         const memory = memoryOf({ ...state, step });
+        newest = state.task;
         const syncs: (() => Promise<void>)[] = [];
         if (last === null || memoryName === null || !isSame(memory, last.memory)) {
           const name = freeMemoryName(memoryName);
           syncs.push(await overwriteFile(path.join(paths.folder, name), memoryJson(memory)));
           memoryName = name;
         }
+        isBehind = true;
         try {
           syncs.push(await writeState(state.task));
           last = { task: state.task, memory };
+          isBehind = false;
         } finally {
           // What was written is closed by this, too.
           await makeDurable(syncs);
@@ -154,6 +159,9 @@ export async function createStateStore(
         await synced;
         await retireNamesake(paths);
         places = await retryBusy(() => moveToHistory(paths, taskName(paths)));
+        // A full disk has no room for a new file, but for other words in an old one: what lies in the
+        // history as running would be taken for a task whose driver died.
+        if (isBehind && newest !== null) await overwriteFile(places.stateFile, stateJson(newest));
       }),
     places: () => ({ stateFile: places.stateFile, logDir: places.folder }),
     complain: tell,

@@ -10,7 +10,10 @@ export function defaultLimitHint(
   let isSaid = false;
   return (event) => {
     if (isSaid) return;
-    const isIteration = event.event === 'task_iterated' && event.outcome === 'timed-out';
+    const isIteration =
+      event.event === 'task_iterated' &&
+      event.outcome === 'timed-out' &&
+      event.detail.includes('iteration limit');
     const isTask = event.event === 'task_timeout';
     const limit = isIteration ? 'iteration' : isTask ? 'task' : null;
     if (limit === null) return;

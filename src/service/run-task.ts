@@ -3,6 +3,7 @@ import { readStateFile, taskPaths } from '../compose/tasks.ts';
 import { planRun, type RunPlan, startRun, watchAbort } from '../compose.ts';
 import { NO_USAGE, type Usage } from '../core/attempt.ts';
 import type { RalphEvent } from '../core/events.ts';
+import { nearest } from '../core/nearest.ts';
 import type { Layer, Written } from '../core/setting-source.ts';
 import { SETTINGS, type SettingName, type Settings, settingNames } from '../core/settings.ts';
 import { defaultTaskId } from '../core/task-id.ts';
@@ -71,6 +72,7 @@ export interface RunTaskResult {
  * a newer ralph has used; however the task itself ends is a result, also that it waits for an approval.
  */
 export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
+  refuseWrongOptions(options);
   const env = options.env ?? process.env;
   const settled = await settle({
     flags: layerOf(options),
@@ -131,6 +133,31 @@ function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
     note: null,
   };
 }
+
+/** Programs without types make mistakes, too: a misspelt limit must not pass for none. */
+function refuseWrongOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new UsageError(['runTask expects an object of options, with a prompt among them.']);
+  }
+  const known: readonly string[] = [...settingNames(), ...OTHER_OPTIONS];
+  const problems = Object.keys(options)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const near = nearest(name, known);
+      return `${name} is not an option of runTask${near === null ? '' : `; did you mean ${near}?`}`;
+    });
+  if (problems.length > 0) throw new UsageError(problems);
+}
+
+const OTHER_OPTIONS = [
+  'signals',
+  'signal',
+  'onEvent',
+  'onText',
+  'onNotice',
+  'env',
+  'agentArguments',
+] as const satisfies readonly (keyof RunTaskOptions)[];
 
 function layerOf({ signal, signals, ...options }: RunTaskOptions): Layer {
   const given = new Map<string, unknown>(Object.entries({ ...options, signal: signals }));

@@ -63,6 +63,26 @@ describe('a folder without another loop', () => {
   });
 });
 
+/** Settings with a stop hook of one command. */
+const hookOf = (command: string) => ({
+  [PROJECT]: { hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } },
+});
+
+it.each([
+  'ralph check my-task --hook --vault "$CLAUDE_PROJECT_DIR"',
+  'npx ralph check --hook',
+  '/usr/local/bin/ralph check my-task',
+])('a hook that lets go inside a loop is no other loop: %s', async (command) => {
+  expect((await stage(hookOf(command))).find()).toEqual([]);
+});
+
+it.each(['ralph check x --hook; /plugins/ralph-loop/stop.sh', 'ralph checkup', 'my-ralph check x'])(
+  'what only looks like it is seen: %s',
+  async (command) => {
+    expect((await stage(hookOf(command))).find()).toHaveLength(1);
+  },
+);
+
 describe('another loop is seen', () => {
   it('by what it left behind', async () => {
     const { cwd, find } = await stage({ [STALE]: 'iteration: 3\n' });
