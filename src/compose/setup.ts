@@ -4,10 +4,10 @@ import { claudeAgent } from '../effects/claude-agent.ts';
 import { commandAgent } from '../effects/command-agent.ts';
 
 // biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
-export { askVersion, type VersionAnswer } from '../effects/ask-version.ts';
-export { type FolderProbe, freeBytes, probeFolder } from '../effects/folder-probe.ts';
-export { type GitProbe, probeGit } from '../effects/git-probe.ts';
-export { findLoginSigns, type LoginSigns } from '../effects/login-signs.ts';
+export { askVersion } from '../effects/ask-version.ts';
+export { freeBytes, probeFolder } from '../effects/folder-probe.ts';
+export { probeGit } from '../effects/git-probe.ts';
+export { findLoginSigns } from '../effects/login-signs.ts';
 export { findOtherLoops } from '../effects/other-loops.ts';
 export { findStaleLocks } from '../effects/stale-locks.ts';
 export { leadsOut, VAULT_FOLDERS } from '../effects/vault-folders.ts';

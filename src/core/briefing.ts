@@ -89,7 +89,7 @@ export interface Briefing {
   readonly totals: BriefTotals;
 }
 
-export type BriefTotals = Readonly<Record<BriefGroup, number>> & {
+type BriefTotals = Readonly<Record<BriefGroup, number>> & {
   readonly iterations: number;
   readonly costUsd: number;
   readonly workMs: number;

@@ -4,7 +4,7 @@ import { laterBy, type TaskState } from '../../src/core/task-state.ts';
 import { newTask, START } from './new-task.ts';
 
 /** A day after the tests' tasks start. */
-export const REPORTED_AT = laterBy(START, 24 * 3_600_000);
+const REPORTED_AT = laterBy(START, 24 * 3_600_000);
 
 /** A task as a briefing finds it. */
 export function foundRun(

@@ -3,7 +3,7 @@ import { SETTINGS, settingNames } from '../../core/settings.ts';
 import { TASK_TYPES } from '../../core/task-type.ts';
 
 /** What a shell can suggest where a value is to be written. */
-export type Suggestion =
+type Suggestion =
   | { readonly kind: 'choices'; readonly choices: readonly string[] }
   | { readonly kind: 'folders' }
   | { readonly kind: 'files' }
