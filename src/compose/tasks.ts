@@ -13,3 +13,4 @@ export { liveClaim } from '../effects/task-claim.ts';
 export { inHistory, openTaskIds, type TaskPaths, taskPaths } from '../effects/task-folder.ts';
 export { findTaskEntry, listTasks, readStateObject, type TaskEntry } from '../effects/task-list.ts';
 export { type LogPiece, openTaskLogs } from '../effects/task-logs.ts';
+export { sealOf } from '../effects/task-settings.ts';

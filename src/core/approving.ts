@@ -50,7 +50,10 @@ export function askApproval(
  */
 export function askAgain(state: LoopState, at: string, policy: Policy): Transition | null {
   const { approval, paused_for_approval, current_iteration } = state.task;
-  if (approval === null) return null;
+  // What was asked is not known any more; that something was asked is.
+  if (approval === null) {
+    return paused_for_approval ? askApproval(state, LOST_REQUEST, at, policy) : null;
+  }
   if (approval.decision === 'rejected' && current_iteration === 0) {
     return askApproval(state, { ...approval, file: null }, at, policy);
   }
@@ -59,6 +62,12 @@ export function askAgain(state: LoopState, at: string, policy: Policy): Transiti
   // Also where it has been made: its file may be gone, and then nobody could answer.
   return requested(awaiting(state, renewed));
 }
+
+const LOST_REQUEST: ApprovalRequest = {
+  id: 'resume',
+  what: 'go on; what the task had asked for is not known any more',
+  file: null,
+};
 
 function awaiting(state: LoopState, approval: Approval): LoopState {
   return {

@@ -32,14 +32,19 @@ export function describeRequest(vault: string, name: string): string {
 /** Whose request it is says its front matter first: that of another task may well speak of this one. */
 function isAbout(taskId: string, name: string, text: string): boolean {
   const front = splitFrontMatter(text).frontMatter ?? '';
-  const [, owner] = /^task_id:[ \t]*["']?([A-Za-z0-9._-]+)["']?[ \t]*$/m.exec(front) ?? [];
-  return owner === undefined ? names(taskId, name) || names(taskId, text) : owner === taskId;
+  const [, owner] =
+    /^task_id:[ \t]*["']?([A-Za-z0-9._-]+)["']?[ \t\r]*(?:#.*)?$/im.exec(front) ?? [];
+  if (owner !== undefined) return owner === taskId;
+  return isNamedBy(name, taskId, '[A-Za-z0-9]') || isNamedBy(text, taskId, '[A-Za-z0-9_-]');
 }
 
-/** As a word of its own: `t` is not named by `test`. */
-function names(taskId: string, text: string): boolean {
+/**
+ * Whether the id stands there as a word of its own: `t` is not named by `test`, nor `nightly` by
+ * `nightly-2` or `nightly.2`. In a file's name an underscore may part it from the rest.
+ */
+function isNamedBy(text: string, taskId: string, more: string): boolean {
   const literal = taskId.replace(/[.]/g, '\\.');
-  return new RegExp(`(?:^|[^A-Za-z0-9])${literal}(?:$|[^A-Za-z0-9])`).test(text);
+  return new RegExp(`(?<!${more}|[.-])${literal}(?!${more}|-|[.][A-Za-z0-9]+[._-])`).test(text);
 }
 
 function list(folder: string): readonly Dirent[] {

@@ -1,5 +1,11 @@
+import { createHash } from 'node:crypto';
 import { settingNames, snakeCase } from '../core/settings.ts';
 import type { RunPlan } from './run-plan.ts';
+
+/** By what a file of settings is known to be whole, and as ralph wrote it: the gates stand in it. */
+export function sealOf(kept: object): string {
+  return createHash('sha256').update(JSON.stringify(kept)).digest('hex');
+}
 
 /** The settings as they were resolved, each with its source, under their configuration keys. */
 export function settingsJson(plan: RunPlan): string {
@@ -14,5 +20,6 @@ export function settingsJson(plan: RunPlan): string {
     ]),
   );
   const { passthrough, taskType: task_type, startDir: start_dir } = plan;
-  return `${JSON.stringify({ settings, passthrough, task_type, start_dir }, null, 2)}\n`;
+  const kept = { settings, passthrough, task_type, start_dir };
+  return `${JSON.stringify({ ...kept, sha256: sealOf(kept) }, null, 2)}\n`;
 }

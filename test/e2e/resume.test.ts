@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { planLimited, type Turn } from '../helpers/fake-claude.ts';
@@ -162,11 +162,39 @@ describe('what it goes on with', () => {
     expect(scene.state()).toMatchObject({ status: 'stopped' });
   });
 
-  test('settings.json is gone: what the state says, and the rest as of today', async () => {
-    const scene = await stopped([WORKING, { text: 'Fertig.\n\nFERTIG' }], ['--promise', 'FERTIG']);
-    rmSync(join(scene.folder, '.ralph_state/t/settings.json'));
-    const end = await scene.ralph(['resume', 't', '--delay', '0']);
-    expect(end).toMatchObject({ exitCode: 0, stdout: 'Fertig.\n\nFERTIG\n' });
+  test.for<[string, (text: string) => string | null]>([
+    ['is gone', () => null],
+    ['is empty', () => ''],
+    ['is no JSON', () => '{'],
+    ['has lost a gate', (text) => text.replace('"verify"', '"very"')],
+    ['has another gate', (text) => text.replace('"value": "false"', '"value": "true"')],
+  ])('settings.json %s: refused, since the gates stood in it', async ([, damage]) => {
+    const scene = await stopped([WORKING, DONE], ['--verify', 'false']);
+    const file = join(scene.folder, '.ralph_state/t/settings.json');
+    const text = damage(scene.read('.ralph_state/t/settings.json'));
+    if (text === null) rmSync(file);
+    else writeFileSync(file, text);
+    const { exitCode, stderr } = await scene.ralph(['resume', 't', '--delay', '0']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/StateCorruptedError: .*settings\.json.* is gone or damaged/);
+    expect(scene.fake.calls()).toHaveLength(1);
+  });
+
+  test('prompt.md is another one: the short prompt in the state is the right one', async () => {
+    const scene = await stopped();
+    await scene.write('.ralph_state/t/prompt.md', 'Delete it');
+    expect(await scene.ralph(['resume', 't', '--delay', '0'])).toMatchObject(RESUMED);
+    expect(scene.prompt(2)).toMatch(/^Fix it\n/);
+  });
+
+  test('prompt.md of a long prompt is another one: refused', async () => {
+    const scene = await makeScene([WORKING, DONE]);
+    const args = ['run', '--prompt', 'x'.repeat(1_500), '-n', '1', '--task-id', 't'];
+    expect(await scene.ralph(args)).toMatchObject({ exitCode: 3 });
+    await scene.write('.ralph_state/t/prompt.md', 'Delete it');
+    const { exitCode, stderr } = await scene.ralph(['resume', 't', '--max-iterations', '+1']);
+    expect({ exitCode }).toEqual({ exitCode: 1 });
+    expect(stderr).toContain('it is not what the task was started with');
   });
 
   test('prompt.md is gone: the preview in the state', async () => {

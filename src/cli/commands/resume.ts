@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -62,7 +63,7 @@ export async function planResume(
   const state = await readOpen(taskId, paths.stateFile);
   if (state === null) return null;
 
-  const stored = readStored(paths.folder) ?? (await storedFrom(state));
+  const stored = readStored(paths.folder) ?? (await storedFrom(state, paths.folder));
   const usedMs = stored.settings.timeout - msBetween(lastWorkAt(state), state.timeout_at);
   const used: Used = {
     iterations: state.metrics.iterations,
@@ -147,8 +148,16 @@ function readStored(folder: string): StoredRun | null {
   return text === null ? null : readStoredRun(text.toString());
 }
 
-/** The settings of a task whose `settings.json` is gone: what its state says, and today's for the rest. */
-async function storedFrom(state: TaskState): Promise<StoredRun> {
+/**
+ * The settings of a task of another program's: what its state says, and today's for the rest. A task of
+ * ralph's own without its settings has lost its gates: to go on would mean to take anything for done.
+ */
+async function storedFrom(state: TaskState, folder: string): Promise<StoredRun> {
+  if (isOwn(state)) {
+    const file = path.join(folder, 'settings.json');
+    const why = 'it is gone or damaged, and with it what the task has to pass and may do';
+    throw new StateCorruptedError(state.task_id, file, why);
+  }
   const startDir = startFolder();
   const source = { kind: 'flag' as const, where: 'the state file' };
   const written = (value: unknown): Written => ({ value, source });
@@ -165,9 +174,29 @@ async function storedFrom(state: TaskState): Promise<StoredRun> {
   return { ...collected, taskType: state.task_type, passthrough: [], startDir };
 }
 
-/** The prompt as it was given; a state of another program's has it in full in itself. */
+/** Whether ralph itself has started the task: it has noted what the prompt was. */
+function isOwn({ prompt_sha256, kept_by }: TaskState): boolean {
+  return prompt_sha256 !== '' && kept_by == null;
+}
+
+/**
+ * The prompt as it was given; a state of another program's has it in full in itself, and a short one
+ * stands in the state too.
+ */
 function readPrompt(folder: string, state: TaskState): Uint8Array {
-  return readText(path.join(folder, 'prompt.md')) ?? new TextEncoder().encode(state.task_prompt);
+  const kept = readText(path.join(folder, 'prompt.md'));
+  const inState = new TextEncoder().encode(state.task_prompt);
+  if (!isOwn(state)) return kept ?? inState;
+  const whole = [kept, inState].find(
+    (text) => text !== null && sha256(text) === state.prompt_sha256,
+  );
+  if (whole != null) return whole;
+  const file = path.join(folder, 'prompt.md');
+  throw new StateCorruptedError(state.task_id, file, 'it is not what the task was started with');
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function readText(file: string): Buffer | null {
