@@ -23,23 +23,28 @@ import { errorCode, makePrivateFolder } from './write-file.ts';
  * and a driver that lost its claim would bring it back.
  */
 
-const record = z.object({
-  phase: z.enum(['candidate', 'owner']),
-  /** Who came first: an instant and something random. */
-  ticket: z.string(),
-  driver: z.object({
-    pid: z.number(),
-    pid_started_at: z.string(),
-    boot_id: z.string(),
-    host: z.string(),
-    pid_namespace: z.string(),
-    run_id: z.string(),
-    beat_at: z.string(),
-  }),
-});
+/** Built when the first claim of another is read. */
+let built: ReturnType<typeof buildSchema> | null = null;
+
+function buildSchema() {
+  return z.object({
+    phase: z.enum(['candidate', 'owner']),
+    /** Who came first: an instant and something random. */
+    ticket: z.string(),
+    driver: z.object({
+      pid: z.number(),
+      pid_started_at: z.string(),
+      boot_id: z.string(),
+      host: z.string(),
+      pid_namespace: z.string(),
+      run_id: z.string(),
+      beat_at: z.string(),
+    }),
+  });
+}
 
 /** What a claim's file says. */
-export type ClaimRecord = z.infer<typeof record>;
+export type ClaimRecord = z.infer<ReturnType<typeof buildSchema>>;
 
 /** A claim of somebody alive; null where its file says nothing yet. */
 export type LiveClaim = ClaimRecord | null;
@@ -118,7 +123,8 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     if (!entry.isFile() || !file.endsWith('.json') || file === ownFile) continue;
     const text = unlessGone(() => readFileSync(file, 'utf8'));
     if (text === null) continue;
-    const claim = record.safeParse(parseObject(text)).data ?? null;
+    built ??= buildSchema();
+    const claim = built.safeParse(parseObject(text)).data ?? null;
     const isAlive = claim === null ? isFresh(file, here) : isDriverAlive(claim.driver, here);
     if (isAlive) live.push(claim);
     else dead.push(file);

@@ -4,12 +4,25 @@ import type { Clock } from '../loop/ports.ts';
 /** Longer timers fire at once in Node; and after a suspend a short step notices the new time. */
 const LONGEST_STEP_MS = 30_000;
 
+let lastMs = Number.NaN;
+let lastWritten = '';
+
+/** Written out once a millisecond: an agent may do a thousand things in one. */
+function now(): string {
+  const ms = Date.now();
+  if (ms !== lastMs) {
+    lastMs = ms;
+    lastWritten = new Date(ms).toISOString();
+  }
+  return lastWritten;
+}
+
 /**
  * The machine's clock. Waits follow the wall clock, so that time asleep counts, but last no longer than
  * they were when they began: a clock that is set back by a day must not hold the loop for one.
  */
 export const systemClock: Clock = {
-  now: () => new Date().toISOString(),
+  now,
   random: () => Math.random(),
   async waitUntil(instant, signal) {
     const until = Date.parse(instant);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Dirent, type FSWatcher, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type ProgressReport, progressReport } from '../core/progress-report.ts';
 import { messageOf, RequestNotLeftError } from '../errors.ts';
@@ -117,7 +117,8 @@ function keptBox(folder: string): Pick<Requests, 'hints' | 'progress' | 'settled
   const told = new Set<string>();
   let unsettled: readonly string[] = [];
   const textsOf = async (kind: Kind): Promise<readonly string[]> => {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    // Synchronous: a trip to another thread takes longer than a look at a few names.
+    const entries = tryList(folder) ?? [];
     const texts: string[] = [];
     for (const name of namesOf(entries, kind)) {
       if (told.has(name)) continue;

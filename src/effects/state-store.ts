@@ -15,13 +15,7 @@ import {
 } from './loop-memory.ts';
 import { readStateFile } from './state-file.ts';
 import { exists, inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
-import {
-  overwriteFile,
-  removeHalfWritten,
-  replaceFile,
-  retryBusy,
-  writeFileAtomic,
-} from './write-file.ts';
+import { overwriteFile, removeHalfWritten, replaceFile, retryBusy } from './write-file.ts';
 
 /** What does not change during a run and lies beside the state. */
 export interface TaskFiles {
@@ -89,14 +83,20 @@ export async function createStateStore(
     );
   };
 
+  /** The file system takes its time; at most one save waits for it. */
+  const makeDurable = async (syncs: readonly (() => Promise<void>)[]): Promise<void> => {
+    await synced;
+    synced = Promise.all(syncs.map((sync) => sync())).catch(tell);
+  };
+
   const prepare = async (): Promise<void> => {
     await makeTaskFolder(paths);
     await removeHalfWritten(paths.folder, '');
     await removeHalfWritten(paths.stateDir, path.basename(paths.stateFile));
-    await Promise.all([
-      writeFileAtomic(`${paths.folder}/prompt.md`, files.prompt),
-      writeFileAtomic(`${paths.folder}/settings.json`, files.settings),
-      writeFileAtomic(`${paths.folder}/baseline.json`, files.baseline),
+    await makeDurable([
+      await replaceFile(`${paths.folder}/prompt.md`, files.prompt),
+      await replaceFile(`${paths.folder}/settings.json`, files.settings),
+      await replaceFile(`${paths.folder}/baseline.json`, files.baseline),
     ]);
   };
 
@@ -110,12 +110,6 @@ export async function createStateStore(
     const sync = await replaceFile(paths.stateFile, stateJson({ ...task, memory: memoryName }));
     seen = fingerprint(paths.stateFile);
     return sync;
-  };
-
-  /** The file system takes its time; at most one save waits for it. */
-  const makeDurable = async (syncs: readonly (() => Promise<void>)[]): Promise<void> => {
-    await synced;
-    synced = Promise.all(syncs.map((sync) => sync())).catch(tell);
   };
 
   await attempt(prepare);

@@ -77,7 +77,7 @@ export async function takeBaseline(request: BaselineRequest): Promise<Baseline> 
 /** The baseline as it was kept beside the state; null where it is gone or damaged. */
 export function readBaseline(taskFolder: string): Baseline | null {
   try {
-    const parsed = baselineSchema.safeParse(
+    const parsed = baselineSchema().safeParse(
       JSON.parse(readFileSync(path.join(taskFolder, 'baseline.json'), 'utf8')),
     );
     return parsed.success ? parsed.data : null;
@@ -86,17 +86,18 @@ export function readBaseline(taskFolder: string): Baseline | null {
   }
 }
 
-const markSchema = z.object({
-  size: z.number(),
-  changedAt: z.string(),
-  sha256: z.nullable(z.string()),
-});
-
-const baselineSchema = z.object({
-  watched: z.record(z.string(), markSchema),
-  done: z.nullable(markSchema),
-  protected: z.record(z.string(), markSchema),
-});
+function baselineSchema() {
+  const mark = z.object({
+    size: z.number(),
+    changedAt: z.string(),
+    sha256: z.nullable(z.string()),
+  });
+  return z.object({
+    watched: z.record(z.string(), mark),
+    done: z.nullable(mark),
+    protected: z.record(z.string(), mark),
+  });
+}
 
 /** The patterns of `protect` that match no file: nothing is protected by them. */
 export async function idleProtections(request: BaselineRequest): Promise<readonly string[]> {

@@ -77,7 +77,7 @@ export async function writeFileAtomic(
  */
 export async function replaceFile(
   file: string,
-  content: string,
+  content: string | Uint8Array,
   mode = 0o600,
 ): Promise<() => Promise<void>> {
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;

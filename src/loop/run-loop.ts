@@ -8,6 +8,7 @@ import {
 import type { Action, Asking, Doing, Ending, LoopEvent, LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
+import { preview } from '../core/preview.ts';
 import { maskDeep, maskSecrets } from '../core/secrets.ts';
 import type { Approval } from '../core/task-state.ts';
 import { transition } from '../core/transition.ts';
@@ -178,9 +179,12 @@ async function startAgent(
     budgetUsd: action.budgetUsd,
     stops: ports.stops,
     listener: {
+      // There may be thousands a second: what an agent says is masked, and nothing else of the event.
       activity: (activity) =>
-        publish(ports, state, {
+        ports.reporter.publish({
           event: 'agent_activity',
+          at: ports.clock.now(),
+          task_id: state.task.task_id,
           iteration,
           activity: cleanActivity(activity),
         }),
@@ -275,10 +279,10 @@ function cleanActivity(activity: Activity): Activity {
       return {
         ...activity,
         tool: oneLine(activity.tool, 60),
-        target: oneLine(activity.target, 200),
+        target: preview(activity.target, 200),
       };
     case 'text':
-      return { ...activity, text: oneLine(activity.text, 200) };
+      return { ...activity, text: preview(activity.text, 200) };
     case 'thinking':
       return activity;
   }
