@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type FileRun, type OrchestrateOptions, orchestrate } from '../compose/orchestrate.ts';
 import { planRun, type RunPlan } from '../compose.ts';
@@ -35,6 +36,11 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   const said = new Set<string>();
   const base: Base = { read, startDir, said };
   const { plan, notices, vault } = await planOf(base, {}, `ralph ${name}`);
+  if (!existsSync(plan.vault)) {
+    throw new UsageError([
+      `ralph ${name} expects a vault; there is no folder ${plan.vault}. Check --vault, or make one with ralph init.`,
+    ]);
+  }
   const { settings } = plan;
   const say = (sentence: string): void => {
     if (!settings.quiet) process.stderr.write(`${sentence.replace(/^/gm, 'ralph: ')}\n`);

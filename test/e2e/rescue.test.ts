@@ -144,6 +144,13 @@ describe('ralph rescue', () => {
     expect(scene.fake.calls()).toEqual([]);
   });
 
+  test('a vault that is not there is a slip, and said', async () => {
+    const scene = await makeScene();
+    const { exitCode, stderr } = await scene.ralph(['rescue', '--vault', 'valt']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`there is no folder ${join(scene.folder, 'valt')}`);
+  });
+
   test('never moves over another file', async () => {
     const scene = await makeScene(DONE);
     await stuck(scene, 'In_Progress/a.md', 'The new one.\n');
