@@ -21,6 +21,14 @@ const SHORTEST = 8;
 const SIGN =
   /sk-|gh[pousr]_|github_pat_|gl(?:pat|[drf]t|rt|cbt|ptt|soat|agent)-|xox|xapp-|hooks\.slack|AIza|ya29|GOCSPX|k_(?:live|test)_|whsec_|npm_|pypi-|hf_|gsk_|r8_|dckr_|dop_|hvs\.|lin_api|SG\.|eyJ|AKIA|ASIA|:\/\/|-----|bearer|key|token|secret|passw|passphrase|_pwd|_pass|credential|auth/i;
 
+/** A line of a private key, or of another secret in base64: no hash, no name. */
+const KEY_LINE = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/]{40,200}={0,2}$/;
+
+/** The same for a single line out of a longer text, as an agent's words come: its neighbours are unknown. */
+export function maskLine(line: string): string {
+  return KEY_LINE.test(line.trim()) ? MASK : maskSecrets(line);
+}
+
 /** The same for every string in plain JSON data; also a value whose field is called as one. */
 export function maskDeep<T>(value: T): T {
   // Strings become strings, lists lists, and records keep their keys: the type stays what it was.

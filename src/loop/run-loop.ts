@@ -9,7 +9,7 @@ import type { Action, Asking, Doing, Ending, LoopEvent, LoopState } from '../cor
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
 import { preview } from '../core/preview.ts';
-import { maskDeep, maskSecrets } from '../core/secrets.ts';
+import { maskDeep, maskLine, maskSecrets } from '../core/secrets.ts';
 import type { Approval } from '../core/task-state.ts';
 import { transition } from '../core/transition.ts';
 import type { Ports } from './ports.ts';
@@ -282,7 +282,7 @@ function cleanActivity(activity: Activity): Activity {
         target: preview(activity.target, 200),
       };
     case 'text':
-      return { ...activity, text: preview(activity.text, 200) };
+      return { ...activity, text: maskLine(preview(activity.text, 200)) };
     case 'thinking':
       return activity;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskDeep, maskSecrets } from '../../src/core/secrets.ts';
+import { maskDeep, maskLine, maskSecrets } from '../../src/core/secrets.ts';
 
 // No line here holds a real credential; each is put together where it is needed, so that no scanner
 // of this repository takes it for one.
@@ -329,5 +329,26 @@ describe('maskDeep', () => {
     expect(data).toEqual(copy);
     expect(maskDeep(null)).toBeNull();
     expect(maskDeep(7)).toBe(7);
+  });
+});
+
+describe('a line out of a longer text', () => {
+  const KEY = 'MIIEowIBAAKCAQEA7bq0ZQ1mYd3sVn5F1c2kLr8Jt6W0xPzHqXyTgUaBvCdEfGhI';
+
+  it.each([KEY, `  ${KEY}  `, `${KEY.slice(0, 62)}==`])(
+    'of a private key is masked: %j',
+    (line) => {
+      expect(maskLine(line)).toBe('…[masked]');
+    },
+  );
+
+  it.each([
+    'I read the file.',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    'src/core/secrets.ts',
+    'aVeryLongNameOfAFunctionThatSomebodyHasMadeUpAndNobodyWillEverType',
+    `before ${KEY}`,
+  ])('of anything else stays: %j', (line) => {
+    expect(maskLine(line)).toBe(line);
   });
 });
