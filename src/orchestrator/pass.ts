@@ -35,6 +35,8 @@ type RanTask = Extract<TaskEnd, { kind: 'ended' }>;
  */
 export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
   const queue = inOrder(await ports.vault.list({ withNew: options.startNew }));
+  // One instant for all: a younger file must not come of age before an older one.
+  const listedAt = ports.clock.now();
   let cause: CommonCause | null = null;
   let problems = 0;
   let worked = 0;
@@ -46,7 +48,7 @@ export async function pass(ports: VaultPorts, options: PassOptions): Promise<Pas
   const worker = async (): Promise<void> => {
     for (let facts = queue.shift(); facts !== undefined; facts = queue.shift()) {
       if (cause !== null || ports.stops.signal.aborted) return;
-      const outcome = await handle(facts, ports, options, onRan).catch(
+      const outcome = await handle(facts, ports, { ...options, listedAt }, onRan).catch(
         (error: unknown): FileOutcome => ({ kind: 'problem', message: messageOf(error) }),
       );
       if (outcome.kind === 'problem') problems += 1;
@@ -102,18 +104,18 @@ interface Held {
 async function handle(
   seen: FileFacts,
   ports: VaultPorts,
-  { stuckAfterMs }: PassOptions,
+  { stuckAfterMs, listedAt }: PassOptions & { readonly listedAt: string },
   onRan: Held['onRan'],
 ): Promise<FileOutcome> {
-  const rules = (): Rules => ({ now: ports.clock.now(), stuckAfterMs });
-  const first = decide(seen, rules());
+  const rules = (now: string): Rules => ({ now, stuckAfterMs });
+  const first = decide(seen, rules(listedAt));
   if (first.kind === 'leave') return { kind: 'left', action: first };
   const hold = await ports.vault.hold(seen.ownId);
   if (hold === null) return left('taken');
   try {
     const facts = await ports.vault.look(seen.file);
     if (facts === null) return left('gone');
-    return await act(decide(facts, rules()), { facts, ports, onRan });
+    return await act(decide(facts, rules(ports.clock.now())), { facts, ports, onRan });
   } finally {
     hold.release();
   }
