@@ -2,6 +2,7 @@ import type { AttemptFacts, Leftover } from '../core/attempt.ts';
 import type { AgentRequest, AgentRunner } from '../loop/ports.ts';
 import type { AgentKind, AgentReader } from './agent-kind.ts';
 import { runAgentProcess } from './agent-process.ts';
+import { forAgent } from './child-environment.ts';
 import { endLeftovers } from './end-process.ts';
 import { type Guard, startGuard } from './guard.ts';
 import { isAlive, MARKER_NAME } from './process-table.ts';
@@ -157,15 +158,10 @@ function notFound(sentence: string, kind: AgentKind): AttemptFacts {
   };
 }
 
-/** Names that make a child `claude` believe it runs inside another one. */
-const NOT_FOR_THE_CHILD = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'];
-
 /** The environment of whatever a run starts: the caller's, and which iteration it is for. */
 export function childEnvironment(options: ChildOptions, iteration: number): NodeJS.ProcessEnv {
-  const env = { ...options.env };
-  for (const name of NOT_FOR_THE_CHILD) delete env[name];
   return {
-    ...env,
+    ...forAgent(options.env),
     RALPH_TASK_ID: options.taskId,
     RALPH_ITERATION: String(iteration),
     RALPH_MAX_ITERATIONS: String(options.maxIterations),

@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { forAgent } from './child-environment.ts';
 
 /** What a program says to `--version`: its first line, or why there is none. */
 export type VersionAnswer = { readonly version: string } | { readonly failed: string };
@@ -13,8 +14,6 @@ export interface VersionQuestion {
   readonly signal: AbortSignal;
 }
 
-/** Names that make a `claude` believe it runs inside another one. */
-const NOT_FOR_THE_CHILD = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'];
 const MOST_CHARS = 4_000;
 /** For what still stands in the pipe of a program that has ended. */
 const LAST_WORDS_MS = 250;
@@ -24,7 +23,7 @@ export async function askVersion(question: VersionQuestion): Promise<VersionAnsw
   const { file, cwd, timeoutMs, signal } = question;
   const asked = execa(file, ['--version'], {
     cwd,
-    env: environmentOf(question),
+    env: { ...forAgent(question.env), DISABLE_AUTOUPDATER: '1' },
     extendEnv: false,
     all: true,
     stdin: 'ignore',
@@ -67,12 +66,6 @@ function read(line: string, exitCode?: number, message?: string): VersionAnswer 
   if (exitCode === undefined && message !== undefined) return { failed: message };
   if (exitCode !== 0) return { failed: `it ended with exit code ${exitCode ?? null}: ${line}` };
   return /\d+\.\d+/.test(line) ? { version: line } : { failed: `it told no version, but: ${line}` };
-}
-
-function environmentOf({ env }: VersionQuestion): NodeJS.ProcessEnv {
-  const own = { ...env, DISABLE_AUTOUPDATER: '1' };
-  for (const name of NOT_FOR_THE_CHILD) Reflect.deleteProperty(own, name);
-  return own;
 }
 
 function killGroup(pid: number | undefined): void {
