@@ -77,6 +77,8 @@ export interface RunOptions {
   readonly stops?: SignalWatch;
   /** Whether somebody sits at a terminal and watches: then the machine is kept awake where that works. */
   readonly isAttended?: boolean;
+  /** Told how many bytes the agent has just said. */
+  readonly onOutput?: (bytes: number) => void;
   /** Words between the agent's program and its arguments: for a program that is a script. */
   readonly agentPrefixArgs?: readonly string[];
 }
@@ -332,6 +334,7 @@ function agentRunner(run: HeldRun, child: ChildOptions): GuardedRunner {
     keepBackground: plan.settings.keepBackground,
     logLimitBytes: plan.settings.logLimit,
     onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
+    onOutput: run.onOutput,
     warn,
   });
 }

@@ -1,7 +1,6 @@
 import { messageOf } from '../errors.ts';
 import { EXIT_BUG } from '../exit-codes.ts';
 import { IDS_COMMAND } from './completion/names.ts';
-import { keepHeapSmall } from './small-heap.ts';
 
 declare const __RALPH_VERSION__: string;
 
@@ -16,7 +15,6 @@ export async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${__RALPH_VERSION__}\n`);
     return 0;
   }
-  keepHeapSmall();
   try {
     // Asked at every press of the tab key: no command line is read for it.
     if (argv[0] === IDS_COMMAND) {

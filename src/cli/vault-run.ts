@@ -14,6 +14,7 @@ import { vaultLine } from '../report/vault-line.ts';
 import type { View } from '../report/view.ts';
 import { planResume } from './commands/resume.ts';
 import { announcements, planWarnings } from './commands/run.ts';
+import { limitHeap } from './heap-growth.ts';
 import { startFolder } from './place.ts';
 import { collectSettings } from './settings/collect.ts';
 import type { ReadFlags } from './settings/flags.ts';
@@ -50,12 +51,16 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     say(oneLine(notice, 2_000));
   }
   const told = new Map<string, string>();
+  const heap = limitHeap();
   const options: OrchestrateOptions = {
     vault: plan.vault,
     stateDir: plan.stateDir,
     doneFolder: plan.policy.doneFolder,
     agent: plan.policy.agent,
-    prepare: (request) => prepare(request, plan, base),
+    prepare: async (request) => ({
+      ...(await prepare(request, plan, base)),
+      onOutput: heap.count,
+    }),
     warn: say,
     tell(file, outcome) {
       const line = vaultLine(file, outcome);

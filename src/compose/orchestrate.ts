@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { startRun } from '../compose.ts';
+import { type RunOptions, startRun } from '../compose.ts';
 import { BEAT_MS } from '../core/driver.ts';
 import { maskSecrets } from '../core/secrets.ts';
 import type { VaultNote, WorkFolder } from '../core/vault-work.ts';
@@ -44,6 +44,7 @@ export interface FileRun {
   readonly view: View;
   readonly announcements: readonly string[];
   readonly resume?: { readonly previousTimeoutMs: number };
+  readonly onOutput?: NonNullable<RunOptions['onOutput']>;
 }
 
 export interface OrchestrateOptions {

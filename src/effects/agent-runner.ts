@@ -32,6 +32,8 @@ export interface RunnerOptions extends ChildOptions {
   readonly logLimitBytes: number;
   /** What the last lines and the reports say of background processes. */
   readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
+  /** Told how many bytes the agent has just said on standard output. */
+  readonly onOutput?: ((bytes: number) => void) | undefined;
   readonly warn: (sentence: string) => void;
 }
 
@@ -112,7 +114,10 @@ async function runAttempt(
     onStart: (signs) => {
       reader = options.kind.read(request.listener, signs);
     },
-    onStdout: (chunk) => transcript.stdout(chunk),
+    onStdout(chunk) {
+      options.onOutput?.(chunk.length);
+      transcript.stdout(chunk);
+    },
     onHeard: (chunk) => reader?.push(chunk),
     onStderr: (chunk) => transcript.stderr(chunk),
   });

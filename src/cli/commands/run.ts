@@ -13,6 +13,7 @@ import {
 } from '../../report/messages.ts';
 import { allOf, type View } from '../../report/view.ts';
 import { findTask, type Standing } from '../find-task.ts';
+import { limitHeap } from '../heap-growth.ts';
 import { startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { takeDetachedLog } from '../settings/environment.ts';
@@ -106,9 +107,11 @@ export async function runPlan({ plan, notices, resume, again }: PlannedRun): Pro
   }
   const view = await viewFor(settings, { agent: plan.policy.agent, task: plan });
   const views = log === null ? [view] : [view, await backgroundView(log, plan)];
+  const heap = limitHeap();
   const { fields } = await startRun({
     plan,
     view: allOf(views),
+    onOutput: heap.count,
     isAttended: isLiveTerminal(),
     announcements: [...notices, ...announcements(plan)],
     ...(resume === undefined ? {} : { resume }),
@@ -116,6 +119,7 @@ export async function runPlan({ plan, notices, resume, again }: PlannedRun): Pro
       if (!settings.json && status === 'completed') printResult(final_message ?? '');
     },
   });
+  heap.lift();
   return fields.exit_code;
 }
 
