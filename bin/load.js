@@ -25,7 +25,8 @@ function load(/** @type {string} */ name) {
   const file = path.join(DIST, name);
   const isKept = KEPT.test(name);
   const cachedData = isKept ? readCompiled(name) : undefined;
-  const text = fs.readFileSync(file, 'utf8');
+  // It is ASCII: see scripts/build.js.
+  const text = fs.readFileSync(file, 'latin1');
   const script = new vm.Script(
     `(function(exports,require,module,__filename,__dirname){${text}\n})`,
     { filename: file, cachedData },

@@ -116,9 +116,9 @@ export async function makeRoom(paths: TaskPaths, taskId: string, warn: Warn): Pr
     throw new ApprovalPendingError(taskId, answer);
   }
   await endLeftovers(previous?.driver ?? null, warn);
-  await dropStaleRequests(paths.folder);
+  dropStaleRequests(paths.folder);
   try {
-    if (await retirePrevious(paths)) warn(previousRetired(taskId));
+    if (retirePrevious(paths)) warn(previousRetired(taskId));
   } catch (error) {
     if (error instanceof StateTooNewError) throw error;
     // An older task that cannot be put away must not keep a new one from running.
@@ -133,8 +133,14 @@ export async function makeRoom(paths: TaskPaths, taskId: string, warn: Warn): Pr
 export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   const driver = thisDriver(systemClock.now(), randomUUID());
   const hold = await holdTask(paths, taskId, driver).catch(() => null);
-  await (hold === null ? undefined : takeBack(paths).catch(() => undefined));
-  hold?.release();
+  if (hold === null) return;
+  try {
+    takeBack(paths);
+  } catch {
+    // It is found where it lies.
+  } finally {
+    hold.release();
+  }
 }
 
 /**
@@ -146,7 +152,7 @@ export async function takeUp(paths: TaskPaths, taskId: string, warn: Warn): Prom
   if (file.kind === 'none') throw new TaskNotFoundError(taskId, paths.stateDir);
   if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
   if (file.kind === 'corrupt') {
-    const aside = await keepAside(paths.stateFile, file.modifiedAt);
+    const aside = keepAside(paths.stateFile, file.modifiedAt);
     throw new StateCorruptedError(
       taskId,
       aside,
@@ -154,7 +160,7 @@ export async function takeUp(paths: TaskPaths, taskId: string, warn: Warn): Prom
     );
   }
   await endLeftovers(file.state.driver, warn);
-  await dropStaleRequests(paths.folder);
+  dropStaleRequests(paths.folder);
   return file.state;
 }
 

@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { preview } from '../core/preview.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { awaitAnswer, placeRequest } from '../effects/approval-desk.ts';
 import type { RunPlan } from '../effects/run-plan.ts';
 import { moveWithin } from '../effects/task-file.ts';
-import { exists, type TaskPaths } from '../effects/task-folder.ts';
+import type { TaskPaths } from '../effects/task-folder.ts';
 import { messageOf } from '../errors.ts';
 import type { ApprovalDesk } from '../loop/ports.ts';
 import { renderRequest } from '../report/approval-request.ts';
@@ -40,7 +41,7 @@ export async function putAway(
   if (task.task_file === null) return;
   const file = path.join(plan.vault, task.task_file);
   try {
-    if (await exists(file)) await moveWithin(plan.vault, file, doneFolder(plan));
+    if (existsSync(file)) await moveWithin(plan.vault, file, doneFolder(plan));
   } catch (error) {
     warn(`${task.task_file} could not be moved to ${plan.policy.doneFolder}: ${messageOf(error)}`);
   }

@@ -7,6 +7,7 @@ import {
   type Span,
   STAND_INS,
 } from './phrase.ts';
+import { hasWords } from './words.ts';
 
 /**
  * A text that ralph itself put into the prompt, so that an echo of it is no statement.
@@ -52,7 +53,7 @@ export function removeEchoes(
 /** A unit that is nothing but the phrase is left alone: otherwise nobody could ever state it. */
 function saysMore(unit: string, phrase: string): boolean {
   const rest = unit.replace(new RegExp(anywhere(phrase), 'gu'), ' ').replace(/<\/?promise>/g, ' ');
-  return /[\p{L}\p{N}]/u.test(rest);
+  return hasWords(rest);
 }
 
 function linesAndSentences(own: string, phrase: string): string[] {
@@ -147,11 +148,12 @@ function search(text: Uint16Array, pattern: Uint16Array): number[] {
 
 /** The phrase where the two words before or behind it are those of an own text: half an echo. */
 function findByNeighbours(text: string, own: readonly string[], phrase: string): Span[] {
-  const source = `(?:<promise>\\s*)?${asWords(phrase)}(?:\\s*</promise>)?`;
+  const placesIn = (one: string): readonly Span[] =>
+    placesOf(one, `(?:<promise>\\s*)?${asWords(phrase, one)}(?:\\s*</promise>)?`);
   const before = new Set<string>();
   const behind = new Set<string>();
   for (const one of own) {
-    for (const { from, to } of placesOf(one, source)) {
+    for (const { from, to } of placesIn(one)) {
       const [near, far] = neighbours(one, from - 1, -1);
       if (near !== undefined) before.add(pair(near, far));
       const [next, afterNext] = neighbours(one, to, 1);
@@ -161,7 +163,7 @@ function findByNeighbours(text: string, own: readonly string[], phrase: string):
   const isKnown = (known: Set<string>, [near, far]: readonly string[]): boolean =>
     near !== undefined && (known.has(pair(near, far)) || known.has(pair(near, undefined)));
   if (before.size + behind.size === 0) return [];
-  return placesOf(text, source).filter(
+  return placesIn(text).filter(
     ({ from, to }) =>
       isKnown(before, neighbours(text, from - 1, -1)) || isKnown(behind, neighbours(text, to, 1)),
   );
@@ -202,5 +204,5 @@ function isWordAt(text: string, index: number): boolean {
     return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
   }
   const isSurrogate = code >= 0xd800 && code <= 0xdfff;
-  return !isSurrogate && /[\p{L}\p{N}]/u.test(String.fromCharCode(code));
+  return !isSurrogate && hasWords(String.fromCharCode(code));
 }

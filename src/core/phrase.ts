@@ -1,4 +1,5 @@
 import { withoutControls } from './material.ts';
+import { hasWords, wordSigns } from './words.ts';
 
 /**
  * The promise as literal text: how it is found where white space, line ends and colour codes do not
@@ -27,10 +28,15 @@ export function anywhere(phrase: string): string {
     .join('\\s+');
 }
 
-/** Likewise, but never inside a longer word: COMPLETE is not found in INCOMPLETE or COMPLETE_V2. */
-export function asWords(phrase: string): string {
-  const open = /^[\p{L}\p{N}]/u.test(phrase) ? '(?<![\\p{L}\\p{N}]_{0,3})' : '';
-  const close = /[\p{L}\p{N}]$/u.test(phrase) ? '(?!_{0,3}[\\p{L}\\p{N}])' : '';
+/**
+ * Likewise, but never inside a longer word of `text`, where it is looked for: COMPLETE is not found in
+ * INCOMPLETE or COMPLETE_V2.
+ */
+export function asWords(phrase: string, text: string): string {
+  const signs = wordSigns(text);
+  const characters = [...phrase];
+  const open = hasWords(characters.at(0) ?? '') ? `(?<![${signs}]_{0,3})` : '';
+  const close = hasWords(characters.at(-1) ?? '') ? `(?!_{0,3}[${signs}])` : '';
   return `${open}${anywhere(phrase)}${close}`;
 }
 

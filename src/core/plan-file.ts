@@ -1,3 +1,5 @@
+import { hasWords } from './words.ts';
+
 /** The checkboxes of a plan. */
 export interface PlanCount {
   readonly open: number;
@@ -7,7 +9,7 @@ export interface PlanCount {
 /** What may stand before a box: quote signs and list markers, nested ones too. Groups: markers, rest. */
 const LINE = /^\s*((?:>\s*|(?:[-*+]|\d{1,9}[.)])\s+)*)([\s\S]*)$/;
 /** `[ ]`, `[/]` and any other sign are open; letters and digits but x are no box: `[1]`, `[a]`. */
-const BOX = /^\[(?:([xX])|\s+|[^\p{L}\p{N}\s\]])\](?:\s|$)/u;
+const BOX = /^\[(?:([xX])|\s+|([^\s\]]))\](?:\s|$)/u;
 const FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
 /**
@@ -32,7 +34,7 @@ export function readPlan(text: string): PlanCount {
     const [, backticks, tildes] = FENCE.exec(rest) ?? [];
     fence = backticks ?? tildes ?? null;
     const box = /[-*+.)]\s/.test(markers) ? BOX.exec(rest) : null;
-    if (box === null) continue;
+    if (box === null || hasWords(box[2] ?? '')) continue;
     if (box[1] === undefined) open += 1;
     else done += 1;
   }

@@ -3,6 +3,7 @@ import { clip } from './material.ts';
 import { anywhere, asWords, foldSpace, inTags, placesOf, type Span, STAND_INS } from './phrase.ts';
 import { maskNonProse, type NonProse, whyMasked } from './prose.ts';
 import { endsSentence } from './sentence.ts';
+import { hasWords } from './words.ts';
 
 export type { OwnText } from './echo.ts';
 
@@ -89,7 +90,7 @@ function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'
       : { kind: 'near-miss', line, why: 'untagged' };
   }
   const tags = placesOf(text, inTags(promise)).at(-1);
-  const missed = tags ?? placesOf(text, asWords(promise)).at(-1);
+  const missed = tags ?? placesOf(text, asWords(promise, text)).at(-1);
   if (missed === undefined) return { kind: 'absent' };
   const why = whyNot(prose, missed, tags !== undefined);
   return { kind: 'near-miss', line: lineOf(text, missed), why };
@@ -153,15 +154,16 @@ function whyNot(prose: string, { from, to }: Span, tagged: boolean): NearMissRea
     stop !== null &&
     prose.slice(to + stop[0].length).trim() !== '' &&
     (/^\s*[*_]{0,3}$/.test(before) || endsSentence(before.replace(/[*_]{1,3}$/, '')));
-  if (hasWords(before.replace(/^\s*(?:[-*+]|\d{1,9}[.)])\s/, '')) || hasWords(behind)) {
+  if (saysAnything(before.replace(/^\s*(?:[-*+]|\d{1,9}[.)])\s/, '')) || saysAnything(behind)) {
     return isEarly ? 'not-at-the-end' : 'in-a-sentence';
   }
   return isEarly && !tagged ? 'not-at-the-end' : 'decorated';
 }
 
 /** What was masked or taken out counts as a word. */
-function hasWords(text: string): boolean {
-  return /[\p{L}\p{N}\p{Co}]/u.test(text.replace(/<\/?promise>/g, ''));
+function saysAnything(text: string): boolean {
+  const plain = text.replace(/<\/?promise>/g, '');
+  return hasWords(plain) || /[\uE000-\uF8FF\u{F0000}-\u{10FFFD}]/u.test(plain);
 }
 
 const LONGEST_LINE = 200;

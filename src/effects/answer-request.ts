@@ -1,5 +1,4 @@
-import { lstatSync, readFileSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { lstatSync, promises, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { APPROVED, PENDING, REJECTED } from './approval-desk.ts';
 import { leadsOut } from './vault-folders.ts';
@@ -41,9 +40,9 @@ export async function answerRequest(
   await retryBusy(async () => makePrivateFolder(path.join(vault, folder)));
   if (reason !== null) await writeFileAtomic(from, withReason(readFileSync(from, 'utf8'), reason));
   if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) {
-    await rename(to, `${to}.before-${at.replace(/\D/g, '')}`);
+    await promises.rename(to, `${to}.before-${at.replace(/\D/g, '')}`);
   }
-  await retryBusy(() => rename(from, to));
+  await retryBusy(() => promises.rename(from, to));
   return `${folder}/${name}`;
 }
 

@@ -7,12 +7,13 @@ import { isAlive, readBootId, readProcess } from './process-table.ts';
 
 /** This process as the state file names it: by more than a pid, since pids are used again. */
 export function thisDriver(at: string, runId: string): Driver {
+  const { host, bootId, pidNamespace } = ownPlace();
   return {
     pid: process.pid,
     pid_started_at: readProcess(process.pid)?.startedAt ?? '',
-    boot_id: readBootId() ?? '',
-    host: hostname(),
-    pid_namespace: pidNamespace(),
+    boot_id: bootId,
+    host,
+    pid_namespace: pidNamespace,
     run_id: runId,
     beat_at: at,
   };
@@ -20,13 +21,15 @@ export function thisDriver(at: string, runId: string): Driver {
 
 /** Where this process judges from whether a driver is alive. */
 export function thisPlace(at: string): Here {
-  return {
-    host: hostname(),
-    bootId: readBootId() ?? '',
-    pidNamespace: pidNamespace(),
-    at,
-    isAlive,
-  };
+  return { ...ownPlace(), at, isAlive };
+}
+
+/** Found out once: a process stays where it is, and goes by one name while it lives. */
+let found: Pick<Here, 'host' | 'bootId' | 'pidNamespace'> | null = null;
+
+function ownPlace(): NonNullable<typeof found> {
+  found ??= { host: hostname(), bootId: readBootId() ?? '', pidNamespace: pidNamespace() };
+  return found;
 }
 
 /**
@@ -38,10 +41,8 @@ function pidNamespace(): string {
   try {
     const namespace = readlinkSync('/proc/self/ns/pid');
     const [shownPid] = readFileSync('/proc/self/stat', 'utf8').split(' ');
-    return Number(shownPid) === process.pid ? namespace : `${namespace} ${UNIQUE}`;
+    return Number(shownPid) === process.pid ? namespace : `${namespace} ${randomUUID()}`;
   } catch {
     return '';
   }
 }
-
-const UNIQUE = randomUUID();

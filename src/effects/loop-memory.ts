@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { LoopState } from '../core/machine.ts';
 import { SCHEMA_VERSION } from '../core/task-state.ts';
@@ -52,14 +51,14 @@ export function readMemory(taskFolder: string, name: string | null): LoopMemory 
   return isSealed && isMemory(memory) ? memory : null;
 }
 
-/** Removes what is of use only to a task that can be gone on with. */
-export async function forgetMemory(taskFolder: string, inUse: string | null = null): Promise<void> {
+/** Removes what is of use only to a task that can be gone on with. Throws the system's error. */
+export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
   // Nobody is left to ask anything of.
-  await rm(path.join(taskFolder, 'requests'), { recursive: true, force: true });
+  rmSync(path.join(taskFolder, 'requests'), { recursive: true, force: true });
   // The one in use last: as long as it is there, nothing is forgotten.
   const other = freeMemoryName(inUse);
   for (const name of [other, freeMemoryName(other)]) {
-    await rm(path.join(taskFolder, name), { force: true });
+    rmSync(path.join(taskFolder, name), { force: true });
   }
 }
 

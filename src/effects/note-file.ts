@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { promises } from 'node:fs';
 import path from 'node:path';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
 
@@ -21,10 +21,10 @@ export async function writeNote(note: NoteFile): Promise<string> {
   const file = path.join(note.folder, `${prefix}${stamp}.md`);
   await retryBusy(async () => makePrivateFolder(note.folder));
   await writeFileAtomic(file, note.text);
-  for (const name of await readdir(note.folder)) {
+  for (const name of await promises.readdir(note.folder)) {
     const isOlder = name.startsWith(prefix) && /^\d{8}T\d{6}Z\.md$/.test(name.slice(prefix.length));
     if (isOlder && name !== path.basename(file)) {
-      await rm(path.join(note.folder, name), { force: true }).catch(() => undefined);
+      await promises.rm(path.join(note.folder, name), { force: true }).catch(() => undefined);
     }
   }
   return file;

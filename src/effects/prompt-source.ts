@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { promises } from 'node:fs';
 import type { PromptSource } from '../loop/ports.ts';
 
 /** The longest prompt: `claude` itself refuses standard input over 10 MB. */
@@ -21,7 +21,7 @@ export function promptFile(
   let last = first;
   return {
     async read() {
-      const bytes = await readFile(file).catch(() => null);
+      const bytes = await promises.readFile(file).catch(() => null);
       const problem = bytes === null ? 'cannot be read' : promptProblem(bytes);
       if (bytes !== null && problem === null) last = bytes;
       else warn(`The prompt file ${file} ${problem} now; the last text of it is used.`);

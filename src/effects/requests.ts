@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type Dirent, type FSWatcher, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type ProgressReport, progressReport } from '../core/progress-report.ts';
 import { messageOf, RequestNotLeftError } from '../errors.ts';
@@ -98,15 +97,20 @@ function tryList(folder: string): readonly Dirent[] | null {
   }
 }
 
+function tryRead(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
 /** Whether there are requests of this kind, which are removed. */
 function take(folder: string, entries: readonly Dirent[], kind: Kind): boolean {
   const names = namesOf(entries, kind);
   for (const name of names) {
-    try {
-      rmSync(path.join(folder, name), { force: true });
-    } catch {
-      // It asks for nothing more than it has been given already.
-    }
+    // One that stays asks for nothing more than it has been given already.
+    remove(path.join(folder, name));
   }
   return names.length > 0;
 }
@@ -116,13 +120,13 @@ function keptBox(folder: string): Pick<Requests, 'hints' | 'progress' | 'settled
   /** Kept of a file that cannot be removed, too, so that it is not told again. */
   const told = new Set<string>();
   let unsettled: readonly string[] = [];
-  const textsOf = async (kind: Kind): Promise<readonly string[]> => {
+  const textsOf = (kind: Kind): readonly string[] => {
     // Synchronous: a trip to another thread takes longer than a look at a few names.
     const entries = tryList(folder) ?? [];
     const texts: string[] = [];
     for (const name of namesOf(entries, kind)) {
       if (told.has(name)) continue;
-      const text = await readFile(path.join(folder, name), 'utf8').catch(() => null);
+      const text = tryRead(path.join(folder, name));
       // What cannot be read now is not lost: it is tried again with the next call.
       if (text === null) continue;
       told.add(name);
@@ -132,14 +136,13 @@ function keptBox(folder: string): Pick<Requests, 'hints' | 'progress' | 'settled
     return texts;
   };
   return {
-    hints: async () => (await textsOf('tell')).filter((text) => text.trim() !== ''),
-    progress: async () => (await textsOf('progress')).flatMap((text) => readReport(text) ?? []),
+    hints: async () => textsOf('tell').filter((text) => text.trim() !== ''),
+    progress: async () => textsOf('progress').flatMap((text) => readReport(text) ?? []),
     async settled() {
       const names = unsettled;
       unsettled = [];
       for (const name of names) {
-        const isGone = await remove(path.join(folder, name));
-        if (isGone) told.delete(name);
+        if (remove(path.join(folder, name))) told.delete(name);
       }
     },
   };
@@ -190,21 +193,23 @@ export async function leaveRequest(
 
 /**
  * Removes the requests to stop and to pause that an earlier driver died before reading; hints stay.
- * To be called before the state names the new driver: from then on people ask it. Never rejects.
+ * To be called before the state names the new driver: from then on people ask it. Never throws.
  */
-export async function dropStaleRequests(taskFolder: string): Promise<void> {
+export function dropStaleRequests(taskFolder: string): void {
   const folder = path.join(taskFolder, FOLDER);
   const entries = tryList(folder) ?? [];
-  for (const name of [...namesOf(entries, 'stop'), ...namesOf(entries, 'pause')]) {
-    await remove(path.join(folder, name));
-  }
+  take(folder, entries, 'stop');
+  take(folder, entries, 'pause');
 }
 
-async function remove(file: string): Promise<boolean> {
-  return rm(file, { force: true }).then(
-    () => true,
-    () => false,
-  );
+/** Whether it is gone now. */
+function remove(file: string): boolean {
+  try {
+    rmSync(file, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const ENDINGS: Readonly<Record<Kind, string>> = {

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { promises, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { errorCode, makePrivateFolder, writeFileAtomic } from './write-file.ts';
@@ -52,7 +51,7 @@ export async function changeRescueRecord(
 
 /** Rejects with the system's error. */
 export async function removeRescueRecord(stateDir: string, rescueId: string): Promise<void> {
-  await rm(fileOf(stateDir, rescueId), { force: true });
+  await promises.rm(fileOf(stateDir, rescueId), { force: true });
 }
 
 /** Counts a failed rescue once; one from before the record was closed is over. */

@@ -1,5 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
-import { readdir, rename } from 'node:fs/promises';
+import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { stateJson } from '../core/state-json.ts';
 import type { TaskState } from '../core/task-state.ts';
@@ -14,7 +13,7 @@ import {
   readMemory,
 } from './loop-memory.ts';
 import { readStateFile } from './state-file.ts';
-import { exists, inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
+import { inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
 import { overwriteFile, removeHalfWritten, replaceFile, retryBusy } from './write-file.ts';
 
 /** What does not change during a run and lies beside the state. */
@@ -90,9 +89,9 @@ export async function createStateStore(
   };
 
   const prepare = async (): Promise<void> => {
-    await makeTaskFolder(paths);
-    await removeHalfWritten(paths.folder, '');
-    await removeHalfWritten(paths.stateDir, path.basename(paths.stateFile));
+    makeTaskFolder(paths);
+    removeHalfWritten(paths.folder, '');
+    removeHalfWritten(paths.stateDir, path.basename(paths.stateFile));
     await makeDurable([
       await replaceFile(`${paths.folder}/prompt.md`, files.prompt),
       await replaceFile(`${paths.folder}/settings.json`, files.settings),
@@ -151,8 +150,8 @@ export async function createStateStore(
     archive: () =>
       attempt(async () => {
         await synced;
-        await retireNamesake(paths);
-        places = await retryBusy(() => moveToHistory(paths, taskName(paths)));
+        retireNamesake(paths);
+        places = await retryBusy(async () => moveToHistory(paths, taskName(paths)));
         // A full disk has no room for a new file, but for other words in an old one: what lies in the
         // history as running would be taken for a task whose driver died.
         if (isBehind && newest !== null) await overwriteFile(places.stateFile, stateJson(newest));
@@ -164,7 +163,7 @@ export async function createStateStore(
     },
     told: () =>
       attempt(async () => {
-        if (places !== paths) await forgetMemory(places.folder, memoryName);
+        if (places !== paths) forgetMemory(places.folder, memoryName);
       }),
   };
 }
@@ -182,51 +181,54 @@ function fingerprint(file: string): string {
 }
 
 /** A completed task of the same name keeps its place in the history under its start time. */
-async function retireNamesake(paths: TaskPaths): Promise<void> {
+function retireNamesake(paths: TaskPaths): void {
   const name = taskName(paths);
   const old = inHistory(paths, name);
-  const hasState = await exists(old.stateFile);
-  if (!hasState && !(await exists(old.folder))) return;
+  const hasState = existsSync(old.stateFile);
+  if (!hasState && !existsSync(old.folder)) return;
   // Our own folder, moved by a driver that was killed before it had moved the state.
-  if (!hasState && !(await exists(paths.folder))) return;
-  await moveToHistory(old, `${name}.${forFileName(startOf(old.stateFile))}`);
+  if (!hasState && !existsSync(paths.folder)) return;
+  moveToHistory(old, `${name}.${forFileName(startOf(old.stateFile))}`);
 }
 
 /**
  * Puts an older task of the same id into the history as `<id>.<started_at>`, so that a new run starts
- * afresh and nothing is lost. A corrupt state is kept aside as `<id>.json.corrupt-<time>`. Resolves to
- * whether there was one; rejects with `StateTooNewError` for one that a newer ralph has written.
+ * afresh and nothing is lost. A corrupt state is kept aside as `<id>.json.corrupt-<time>`. Returns
+ * whether there was one; throws `StateTooNewError` for one that a newer ralph has written, or the system's error.
  */
-export async function retirePrevious(paths: TaskPaths): Promise<boolean> {
-  await takeBack(paths);
-  if (!(await exists(paths.stateFile)) && !(await hasLogs(paths.folder))) return false;
+export function retirePrevious(paths: TaskPaths): boolean {
+  takeBack(paths);
+  if (!existsSync(paths.stateFile) && !hasLogs(paths.folder)) return false;
   const kept = readStateFile(paths.stateFile);
   if (kept.kind === 'too-new') throw new StateTooNewError(paths.stateFile, kept.version);
   const stamp = startOf(paths.stateFile);
-  if (kept.kind === 'corrupt') await keepAside(paths.stateFile, kept.modifiedAt);
-  await forgetMemory(paths.folder);
-  await moveToHistory(paths, `${taskName(paths)}.${forFileName(stamp)}`);
+  if (kept.kind === 'corrupt') keepAside(paths.stateFile, kept.modifiedAt);
+  forgetMemory(paths.folder);
+  moveToHistory(paths, `${taskName(paths)}.${forFileName(stamp)}`);
   return true;
 }
 
 /** Whether an iteration was begun: without a state and any log, a driver died before all beginning. */
-async function hasLogs(folder: string): Promise<boolean> {
-  const names = await readdir(folder).catch(() => []);
-  return names.some((name) => name.startsWith('iteration-'));
+function hasLogs(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => name.startsWith('iteration-'));
+  } catch {
+    return false;
+  }
 }
 
 /**
  * Takes back from the history a completed task whose driver was killed before its end was told: it was
- * half moved there, or its memory still lies there. Nobody may be driving it.
+ * half moved there, or its memory still lies there. Nobody may be driving it. Throws the system's error.
  */
-export async function takeBack(paths: TaskPaths): Promise<void> {
+export function takeBack(paths: TaskPaths): void {
   const moved = inHistory(paths, taskName(paths));
-  if (!(await exists(paths.stateFile)) && isUntold(moved)) {
-    await rename(moved.stateFile, paths.stateFile);
+  if (!existsSync(paths.stateFile) && isUntold(moved)) {
+    renameSync(moved.stateFile, paths.stateFile);
   }
-  const isHalfMoved = !(await exists(paths.folder)) && !(await exists(moved.stateFile));
-  if (isHalfMoved && (await exists(moved.folder)) && isCompleted(paths.stateFile)) {
-    await rename(moved.folder, paths.folder);
+  const isHalfMoved = !existsSync(paths.folder) && !existsSync(moved.stateFile);
+  if (isHalfMoved && existsSync(moved.folder) && isCompleted(paths.stateFile)) {
+    renameSync(moved.folder, paths.folder);
   }
 }
 
@@ -240,10 +242,10 @@ function isCompleted(stateFile: string): boolean {
   return kept.kind === 'task' && kept.state.status === 'completed';
 }
 
-/** Gives a file that cannot be read another name, and returns that. */
-export async function keepAside(stateFile: string, modifiedAt: string): Promise<string> {
+/** Gives a file that cannot be read another name, and returns that. Throws the system's error. */
+export function keepAside(stateFile: string, modifiedAt: string): string {
   const aside = `${stateFile}.corrupt-${forFileName(modifiedAt)}`;
-  await rename(stateFile, aside);
+  renameSync(stateFile, aside);
   return aside;
 }
 

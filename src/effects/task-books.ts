@@ -78,8 +78,8 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
     },
     async create(task, { prompt, settings }) {
       const paths = pathsOf(task.task_id);
-      await retirePrevious(paths);
-      await makeTaskFolder(paths);
+      retirePrevious(paths);
+      makeTaskFolder(paths);
       const donePath = donePathOf(task, place);
       const done = donePath === null ? null : await markFile(donePath);
       await Promise.all([
@@ -95,7 +95,7 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
     save: (task) => writeFileAtomic(pathsOf(task.task_id).stateFile, stateJson(task)),
     async saveContext(taskId, text) {
       const paths = pathsOf(taskId);
-      await makeTaskFolder(paths);
+      makeTaskFolder(paths);
       await writeFileAtomic(path.join(paths.folder, CONTEXT_FILE), text);
     },
     context: (taskId) =>
@@ -103,8 +103,8 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
     async archive(taskId) {
       const paths = pathsOf(taskId);
       // An older task of the same name keeps its place, under the time of its start.
-      await retirePrevious(inHistory(paths, taskId));
-      return retryBusy(() => moveToHistory(paths, taskId));
+      retirePrevious(inHistory(paths, taskId));
+      return retryBusy(async () => moveToHistory(paths, taskId));
     },
     async arrived(task) {
       const donePath = donePathOf(task, place);

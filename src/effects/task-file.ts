@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, readFileSync, realpathSync, statSync, utimesSync } from 'node:fs';
-import { link, rename, unlink } from 'node:fs/promises';
+import { lstatSync, promises, readFileSync, realpathSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { materialBlock, materialLine } from '../core/material.ts';
 import { isTaskId } from '../core/task-id.ts';
@@ -101,7 +100,7 @@ export async function moveWithin(vault: string, file: string, folderName: string
 /** A hard link fails where something stands; a rename would replace it. */
 async function movedTo(file: string, target: string): Promise<boolean> {
   try {
-    await link(file, target);
+    await promises.link(file, target);
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return finishedMove(file, target);
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(errorCode(error))) {
@@ -109,10 +108,10 @@ async function movedTo(file: string, target: string): Promise<boolean> {
     }
     // A file system without hard links.
     if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false;
-    await retryBusy(() => rename(file, target));
+    await retryBusy(() => promises.rename(file, target));
     return true;
   }
-  await unlink(file);
+  await promises.unlink(file);
   return true;
 }
 
@@ -121,7 +120,7 @@ async function finishedMove(file: string, target: string): Promise<boolean> {
   if (isSamePlace(file, target)) return true;
   const [one, other] = [lstatSync(file, { bigint: true }), lstatSync(target, { bigint: true })];
   if (one.ino !== other.ino || one.dev !== other.dev) return false;
-  await unlink(file);
+  await promises.unlink(file);
   return true;
 }
 

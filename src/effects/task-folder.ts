@@ -1,5 +1,4 @@
-import { constants, openSync, readdirSync, writeFileSync } from 'node:fs';
-import { rename, stat } from 'node:fs/promises';
+import { constants, existsSync, openSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
 import { leadsOut } from './vault-folders.ts';
@@ -26,8 +25,8 @@ export function taskPaths(stateDir: string, taskId: string): TaskPaths {
   };
 }
 
-/** Makes the state folder, which hides itself from git, and the task's own folder in it. */
-export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
+/** Makes the state folder, which hides itself from git, and the task's own folder in it. Throws the system's error. */
+export function makeTaskFolder(paths: TaskPaths): void {
   refuseLink(paths.folder, paths.stateDir);
   makePrivateFolder(paths.folder);
   // By whoever drives the task: another user's first request must not make it theirs.
@@ -39,21 +38,23 @@ export async function makeTaskFolder(paths: TaskPaths): Promise<void> {
   }
 }
 
-/** Moves a task's state and folder to the history under `name`; whatever is there keeps its own. */
-export async function moveToHistory(paths: TaskPaths, name: string): Promise<TaskPaths> {
+/**
+ * Moves a task's state and folder to the history under `name`; whatever is there keeps its own. Throws
+ * the system's error.
+ */
+export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
   refuseLink(paths.history, paths.stateDir);
   makePrivateFolder(paths.history);
   let free = name;
   // A folder that stands there without a state is our own, where ours is gone: a driver was killed
   // between the two moves.
-  const isBegun =
-    !(await exists(paths.folder)) && !(await exists(inHistory(paths, name).stateFile));
-  for (let number = 2; !isBegun && (await isTaken(paths.history, free)); number += 1) {
+  const isBegun = !existsSync(paths.folder) && !existsSync(inHistory(paths, name).stateFile);
+  for (let number = 2; !isBegun && isTaken(paths.history, free); number += 1) {
     free = `${name}.${number}`;
   }
   const moved = inHistory(paths, free);
-  await moveIfThere(paths.folder, moved.folder);
-  await moveIfThere(paths.stateFile, moved.stateFile);
+  moveIfThere(paths.folder, moved.folder);
+  moveIfThere(paths.stateFile, moved.stateFile);
   return moved;
 }
 
@@ -71,17 +72,12 @@ export function inHistory(paths: TaskPaths, name: string): TaskPaths {
   };
 }
 
-async function isTaken(folder: string, name: string): Promise<boolean> {
-  return (await exists(path.join(folder, `${name}.json`))) || exists(path.join(folder, name));
+function isTaken(folder: string, name: string): boolean {
+  return existsSync(path.join(folder, `${name}.json`)) || existsSync(path.join(folder, name));
 }
 
-async function moveIfThere(from: string, to: string): Promise<void> {
-  if (await exists(from)) await rename(from, to);
-}
-
-/** Whether something stands at a path. */
-export async function exists(file: string): Promise<boolean> {
-  return (await stat(file).catch(() => null)) !== null;
+function moveIfThere(from: string, to: string): void {
+  if (existsSync(from)) renameSync(from, to);
 }
 
 /** Opens a file for appending, for its owner alone; a link is not followed. Throws the system's error. */

@@ -1,5 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { promises, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import type { CommandResult, ProgressSigns } from '../core/completion.ts';
@@ -219,7 +218,7 @@ function isSign(sign: unknown): boolean {
 
 async function planOf(planFile: string | null): Promise<PlanCount | null> {
   if (planFile === null) return null;
-  const text = await readFile(planFile, 'utf8').catch(() => null);
+  const text = await promises.readFile(planFile, 'utf8').catch(() => null);
   return text === null ? null : readPlan(text);
 }
 

@@ -7,12 +7,13 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
+  promises,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pRetry from 'p-retry';
@@ -54,7 +55,7 @@ export async function writeFileAtomic(
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
   try {
     await retryBusy(async () => {
-      const handle = await open(temporary, 'w', mode);
+      const handle = await promises.open(temporary, 'w', mode);
       try {
         await handle.writeFile(content);
         await handle.sync();
@@ -62,9 +63,9 @@ export async function writeFileAtomic(
         await handle.close();
       }
     });
-    await retryBusy(() => rename(temporary, file));
+    await retryBusy(() => promises.rename(temporary, file));
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    await promises.rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
   await syncFolder(path.dirname(file));
@@ -147,11 +148,22 @@ const HALF_WRITTEN = /\.\d+-[0-9a-f]{8}\.tmp$/;
  * Removes what killed processes have left half-written in a folder, of the files whose names begin so.
  * Nobody else may be writing those. What cannot be removed stays.
  */
-export async function removeHalfWritten(folder: string, beginning: string): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) {
+export function removeHalfWritten(folder: string, beginning: string): void {
+  for (const name of namesIn(folder)) {
     if (!name.startsWith(beginning) || !HALF_WRITTEN.test(name)) continue;
-    await rm(path.join(folder, name), { force: true }).catch(() => undefined);
+    try {
+      rmSync(path.join(folder, name), { force: true });
+    } catch {
+      // It is in nobody's way.
+    }
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

@@ -6,6 +6,7 @@ import { stateJson } from '../../src/core/state-json.ts';
 import { newTaskState, type TaskState } from '../../src/core/task-state.ts';
 import { initialState } from '../../src/core/transition.ts';
 import { createStateStore, retirePrevious } from '../../src/effects/state-store.ts';
+import { StateTooNewError } from '../../src/errors.ts';
 import { type TaskPaths, taskPaths } from '../../src/effects/task-folder.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -255,14 +256,14 @@ describe('a completed task', () => {
 describe('a task of the same id from before', () => {
   it('is not there: nothing is done, and no folder made', async () => {
     const { paths, vault } = await stage();
-    expect(await retirePrevious(paths)).toBe(false);
+    expect(retirePrevious(paths)).toBe(false);
     expect(readdirSync(vault)).toEqual([]);
   });
 
   it('goes to the history under its start time, logs and all', async () => {
     const { paths } = await stage();
     await putTask(paths, stateOf({}));
-    expect(await retirePrevious(paths)).toBe(true);
+    expect(retirePrevious(paths)).toBe(true);
     expect(tree(paths.stateDir)).toEqual([
       'history',
       `history/T1.${IN_A_NAME}`,
@@ -275,9 +276,9 @@ describe('a task of the same id from before', () => {
     const { paths } = await stage();
     await mkdir(paths.folder, { recursive: true });
     // Its driver died before anything had begun.
-    expect(await retirePrevious(paths)).toBe(false);
+    expect(retirePrevious(paths)).toBe(false);
     await writeFile(join(paths.folder, 'iteration-0001.stdout.log'), 'a log');
-    expect(await retirePrevious(paths)).toBe(true);
+    expect(retirePrevious(paths)).toBe(true);
     expect(readdirSync(paths.stateDir)).toEqual(['history']);
     expect(readdirSync(paths.history)).toEqual([expect.stringMatching(/^T1\.\d{4}-\d\d-\d\dT/)]);
   });
@@ -286,7 +287,7 @@ describe('a task of the same id from before', () => {
     const { paths } = await stage();
     for (const log of ['first', 'second', 'third']) {
       await putTask(paths, stateOf({}), log);
-      expect(await retirePrevious(paths)).toBe(true);
+      expect(retirePrevious(paths)).toBe(true);
     }
     const logs = tree(paths.history).filter((name) => name.endsWith('.log'));
     expect(logs.map((name) => readFileSync(join(paths.history, name), 'utf8')).sort()).toEqual([
@@ -301,7 +302,7 @@ describe('a task of the same id from before', () => {
   it('cannot lead out of the history by what its state says', async () => {
     const { paths, vault } = await stage();
     await putTask(paths, stateOf({ started_at: '../../../../evil/..' }));
-    expect(await retirePrevious(paths)).toBe(true);
+    expect(retirePrevious(paths)).toBe(true);
     expect(readdirSync(vault)).toEqual(['.ralph_state']);
     expect(readdirSync(paths.stateDir)).not.toContain('T1.json');
     expect(tree(paths.stateDir).filter((name) => name.endsWith('.log'))).toHaveLength(1);
@@ -310,7 +311,7 @@ describe('a task of the same id from before', () => {
   it('with a start time that is no name for a file is kept as well', async () => {
     const { paths } = await stage();
     await putTask(paths, stateOf({ started_at: '9'.repeat(10_000) }));
-    expect(await retirePrevious(paths)).toBe(true);
+    expect(retirePrevious(paths)).toBe(true);
     expect(readdirSync(paths.stateDir)).not.toContain('T1.json');
     expect(tree(paths.stateDir).filter((name) => name.endsWith('.log'))).toHaveLength(1);
   });
@@ -326,7 +327,7 @@ describe('a task of the same id from before', () => {
     const { paths } = await stage();
     await putTask(paths, text);
     await utimes(paths.stateFile, 1_700_000_000, 1_700_000_000);
-    expect(await retirePrevious(paths)).toBe(true);
+    expect(retirePrevious(paths)).toBe(true);
     const everywhere = tree(paths.stateDir);
     const aside = everywhere.filter((name) => /T1\.json\.corrupt-/.test(name));
     expect(aside, everywhere.join(' ')).toHaveLength(1);
@@ -341,7 +342,7 @@ describe('a task of the same id from before', () => {
   it('of a newer schema is not moved', async () => {
     const { paths } = await stage();
     await putTask(paths, stateOf({ schema_version: 99 }));
-    await retirePrevious(paths).catch(() => undefined);
+    expect(() => retirePrevious(paths)).toThrow(StateTooNewError);
     expect(tree(paths.stateDir)).toEqual(['T1', 'T1.json', 'T1/iteration-0001.stdout.log']);
   });
 });
