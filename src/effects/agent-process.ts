@@ -4,7 +4,7 @@ import type { StopRequests } from '../loop/ports.ts';
 import type { AgentCommand, AgentSigns } from './agent-kind.ts';
 import { createTailText } from './bounded-text.ts';
 import { type Ending, endTree } from './end-process.ts';
-import type { ProcessIdentity } from './process-table.ts';
+import { countBirths, type ProcessIdentity } from './process-table.ts';
 import {
   createTreeWatch,
   type LeftoverProcess,
@@ -75,6 +75,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   if (request.stops.signal.aborted) {
     return notStarted({ kind: 'cut', cause: 'stop-requested', exitCode: null });
   }
+  const birthsBefore = countBirths();
   const started = await spawnAgent(request);
   if (started.kind !== 'started') return notStarted(started);
   const { child, pid } = started;
@@ -85,6 +86,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const tree = createTreeWatch({
     rootPid: pid,
     marker: request.marker,
+    birthsBefore,
     neverPids: request.guardPid === null ? [] : [request.guardPid],
     spare: request.spare,
     onChange: request.onMembers,

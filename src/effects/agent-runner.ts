@@ -7,7 +7,7 @@ import { endLeftovers } from './end-process.ts';
 import { type Guard, startGuard } from './guard.ts';
 import { isAlive, MARKER_NAME } from './process-table.ts';
 import type { LeftoverProcess } from './process-tree.ts';
-import { openTranscript } from './transcript.ts';
+import { createTranscript } from './transcript.ts';
 
 /** What a child is told of the run it belongs to. */
 export interface ChildOptions {
@@ -94,7 +94,7 @@ async function runAttempt(
   const command = options.kind.locate(request);
   if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
 
-  const transcript = openTranscript(options.logDir, request.iteration, options.logLimitBytes);
+  const transcript = createTranscript(options.logDir, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
   const report = await runAgentProcess({
     command,
@@ -112,6 +112,7 @@ async function runAttempt(
     spare,
     onMembers: (members) => guard.note([...spare(), ...members]),
     onStart: (signs) => {
+      transcript.open();
       reader = options.kind.read(request.listener, signs);
     },
     onStdout(chunk) {

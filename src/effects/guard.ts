@@ -74,6 +74,8 @@ export function startGuard(options: GuardOptions): Guard {
   return {
     pid: child.pid,
     note(processes) {
+      // Those it was told of before are dead: it knows the dead by their start.
+      if (processes.length === 0) return;
       const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}\n`;
       // A guard that does not read (stopped, say) must not make ralph hoard: a later set will do.
       if (line === told || stdin.writableNeedDrain || !stdin.writable) return;

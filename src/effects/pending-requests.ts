@@ -14,8 +14,9 @@ const LONGEST_WHAT = 300;
  */
 export function requestsNaming(vault: string, taskId: string): readonly string[] {
   const folder = path.join(vault, PENDING);
-  if (leadsOut(folder, vault)) return [];
-  return list(folder)
+  const entries = list(folder);
+  if (entries.length === 0 || leadsOut(folder, vault)) return [];
+  return entries
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
     .filter((name) => isAbout(taskId, name, read(path.join(folder, name))))

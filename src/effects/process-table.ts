@@ -37,6 +37,11 @@ export const MARKER_NAME = 'RALPH_RUN_ID';
 
 const HAS_PROC = process.platform === 'linux';
 
+/** Which process has this pid now, zombies included; null if none. Throws as `readProcess` does. */
+export function identify(pid: number): ProcessEntry | null {
+  return HAS_PROC ? readStat(pid) : readProcess(pid);
+}
+
 /**
  * One process, zombies included; null if there is none of that pid.
  * Throws only if the system cannot be read at all (out of file descriptors, no `ps`).
@@ -47,7 +52,7 @@ export function readProcess(pid: number): ProcessDetails | null {
 
 /** Whether this very process is alive. A zombie is dead, and so is one whose pid another has now. */
 export function isAlive({ pid, startedAt }: ProcessIdentity): boolean {
-  const entry = HAS_PROC ? readStat(pid) : readProcess(pid);
+  const entry = identify(pid);
   return entry !== null && entry.startedAt === startedAt && !isZombie(entry);
 }
 
@@ -62,6 +67,41 @@ export function listProcesses(): ProcessEntry[] {
  */
 export function listNewerThan(startedAt: string): ProcessEntry[] {
   return listProcesses().filter((entry) => !startedBefore(entry, startedAt));
+}
+
+/**
+ * How many processes and threads were born on this machine so far; null where that is not told. To be
+ * asked right before a process is started, for `isYoungest`.
+ */
+export function countBirths(): number | null {
+  if (!HAS_PROC) return null;
+  const [, count] = /^processes (\d+)$/m.exec(tryToReadProc('stat')) ?? [];
+  return Number(count) || null;
+}
+
+/**
+ * Whether nothing alive was born after a process, as far as that can be told by a glance: it may say no
+ * where it is so. Pids are handed out in order, so that only those above need to be looked at, as long
+ * as too few were born since to have used them all up.
+ */
+export function isYoungest(
+  { pid, startedAt }: ProcessIdentity,
+  birthsThen: number | null,
+): boolean {
+  const birthsNow = countBirths();
+  if (birthsThen === null || birthsNow === null || !showsOwnPids()) return false;
+  const isOnly = birthsNow - birthsThen <= 1;
+  if (isOnly) return true;
+  // Those that are taken are passed over, so that half of them may be gone through sooner than counted.
+  if (birthsNow - birthsThen > largestPid() / 2) return false;
+  if (Number(tryToReadProc('loadavg').split(' ').at(-1)) < pid) return false;
+  for (const name of readdirSync('/proc')) {
+    const other = Number(name);
+    if (!(other > pid)) continue;
+    const entry = readStat(other);
+    if (entry !== null && !isZombie(entry) && !startedBefore(entry, startedAt)) return false;
+  }
+  return true;
 }
 
 /** Whether a process is older than a moment told by another's `startedAt`. */
@@ -118,6 +158,31 @@ function listFromProc(): ProcessEntry[] {
     if (entry !== null && !isZombie(entry)) entries.push(entry);
   }
   return entries;
+}
+
+/** Whether the pids in /proc are those that this process knows: a namespace may show another's. */
+function showsOwnPids(): boolean {
+  ownPidsShown ??= tryToReadProc('self/stat').startsWith(`${process.pid} `);
+  return ownPidsShown;
+}
+
+let ownPidsShown: boolean | undefined;
+
+/** Above it pids begin anew at the bottom; 0 where it is not told. */
+function largestPid(): number {
+  pidMax ??= Number(tryToReadProc('sys/kernel/pid_max'));
+  return pidMax;
+}
+
+let pidMax: number | undefined;
+
+/** A file of the whole system; empty where there is none. */
+function tryToReadProc(file: string): string {
+  try {
+    return readFileSync(`/proc/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function readFromProc(pid: number): ProcessDetails | null {

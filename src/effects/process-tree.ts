@@ -1,8 +1,9 @@
 import type { Leftover } from '../core/attempt.ts';
 import {
+  identify,
+  isYoungest,
   listMarked,
   listProcesses,
-  type ProcessDetails,
   type ProcessEntry,
   type ProcessIdentity,
   readProcess,
@@ -199,6 +200,8 @@ export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'spare'>
   /** The agent, looked at at once: pass the pid right after the start, before it can be reaped. */
   readonly rootPid: number;
   readonly marker: string;
+  /** `countBirths()` from right before the agent's start; without it every look is a whole one. */
+  readonly birthsBefore?: number | null;
   /** Longest time between two looks; the first few come sooner. Default 500, 2,000 where `ps` is asked. */
   readonly pollMs?: number;
   /** Told whenever a look finds other members than the one before: what the guard has to know. */
@@ -214,9 +217,10 @@ const FIRST_LOOK_MS = 50;
  * has to lead its own process group. Call `stop()` when it is over.
  */
 export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
-  const { rootPid, marker, neverPids = [], spare = () => [], onChange } = options;
+  const { rootPid, marker, birthsBefore = null, onChange } = options;
+  const { neverPids = [], spare = () => [] } = options;
   const { pollMs = POLL_MS, schedule = scheduleLoosely } = options;
-  const root = tryToRead(rootPid);
+  const root = unlessUnreadable(() => identify(rootPid));
   const tree = createTree({
     seeds: root === null ? [] : [root],
     marker,
@@ -257,7 +261,11 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     agentGroup: tree.agentGroup,
     sweep,
     members: () => sweep().members,
-    leftovers: () => withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid)),
+    leftovers() {
+      // Nearly always so, and found out ten times as fast.
+      if (root !== null && isYoungest(root, birthsBefore)) return [];
+      return withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid));
+    },
     stop() {
       stopped = true;
       cancel();
@@ -274,7 +282,7 @@ const COMMAND_CHARS = 120;
 
 /** A command line fit for one line of a report: it may hold anything, escape sequences included. */
 function commandOf(pid: number): string {
-  const line = (tryToRead(pid)?.command ?? '')
+  const line = (unlessUnreadable(() => readProcess(pid))?.command ?? '')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to go
     .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
     .trim();
@@ -282,9 +290,9 @@ function commandOf(pid: number): string {
 }
 
 /** Out of file descriptors, one goes by the marker alone. */
-function tryToRead(pid: number): ProcessDetails | null {
+function unlessUnreadable<T>(read: () => T | null): T | null {
   try {
-    return readProcess(pid);
+    return read();
   } catch {
     return null;
   }

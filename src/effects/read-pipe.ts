@@ -9,6 +9,8 @@ export interface PipeReader {
   destroy(): void;
 }
 
+/** One for all pipes, since what is read is used up before the next read. */
+let buffer: Buffer | undefined;
 const BUFFER_BYTES = 64 * 1024;
 
 /*
@@ -41,14 +43,15 @@ function takeOver(pipe: Readable, onChunk: (chunk: Buffer) => void): Socket | nu
   const handle: unknown = Reflect.get(pipe, '_handle');
   if (typeof handle !== 'object' || handle === null) return null;
   if (!('useUserBuffer' in handle) || pipe.readableLength > 0) return null;
+  buffer ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
   const options = {
     handle,
     readable: true,
     writable: false,
     onread: {
-      buffer: Buffer.allocUnsafeSlow(BUFFER_BYTES),
-      callback(length: number, buffer: Uint8Array) {
-        onChunk(Buffer.from(buffer.buffer, buffer.byteOffset, length));
+      buffer,
+      callback(length: number, read: Uint8Array) {
+        onChunk(Buffer.from(read.buffer, read.byteOffset, length));
         return true;
       },
     },

@@ -2,7 +2,7 @@ import { constants, existsSync, openSync, readdirSync, renameSync, writeFileSync
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
 import { leadsOut } from './vault-folders.ts';
-import { makePrivateFolder } from './write-file.ts';
+import { errorCode, makePrivateFolder } from './write-file.ts';
 
 /** Where a task's files lie below the state folder. */
 export interface TaskPaths {
@@ -82,9 +82,15 @@ function moveIfThere(from: string, to: string): void {
 
 /** Opens a file for appending, for its owner alone; a link is not followed. Throws the system's error. */
 export function openForAppend(file: string): number {
-  makePrivateFolder(path.dirname(file));
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  return openSync(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
+  const open = (): number => openSync(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
+  try {
+    return open();
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    makePrivateFolder(path.dirname(file));
+    return open();
+  }
 }
 
 /** The ids of the tasks that are not in the history, sorted; none where there is no state folder. */

@@ -1,7 +1,9 @@
-import { openBoundedLog } from './bounded-log.ts';
+import { type BoundedLog, openBoundedLog } from './bounded-log.ts';
 
 /** The raw output of one iteration as it comes, appended over its attempts. */
 interface Transcript {
+  /** To be called once the agent runs: files are opened while it starts. */
+  open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
   close(): void;
@@ -14,20 +16,23 @@ export function transcriptNames(iteration: number): { stdout: string; stderr: st
 }
 
 /**
- * Opens the log of an iteration, of which `maxBytes` a stream are kept. Writes are synchronous: they
+ * The log of an iteration, of which `maxBytes` a stream are kept. Writes are synchronous: they
  * land in the page cache, and while one runs nothing more is read from the agent, so that a fast
  * agent cannot fill the memory.
  */
-export function openTranscript(folder: string, iteration: number, maxBytes: number): Transcript {
+export function createTranscript(folder: string, iteration: number, maxBytes: number): Transcript {
   const names = transcriptNames(iteration);
-  const stdout = openBoundedLog(`${folder}/${names.stdout}`, maxBytes);
-  const stderr = openBoundedLog(`${folder}/${names.stderr}`, maxBytes);
+  const logs = new Map<'stdout' | 'stderr', BoundedLog>();
   return {
-    stdout: stdout.write,
-    stderr: stderr.write,
+    open() {
+      for (const stream of ['stdout', 'stderr'] as const) {
+        logs.set(stream, openBoundedLog(`${folder}/${names[stream]}`, maxBytes));
+      }
+    },
+    stdout: (chunk) => logs.get('stdout')?.write(chunk),
+    stderr: (chunk) => logs.get('stderr')?.write(chunk),
     close() {
-      stdout.close();
-      stderr.close();
+      for (const log of logs.values()) log.close();
     },
   };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
+  fdatasync,
   fstatSync,
   fsync,
   ftruncateSync,
@@ -43,6 +44,15 @@ export function errorCode(error: unknown): string {
     : '';
 }
 
+/** A name beside a file that nobody else makes up, for what will be renamed to it. */
+function temporaryName(file: string): string {
+  temporaries = (temporaries + 1) % 2 ** 32;
+  return `${file}.${process.pid}-${temporaries.toString(16).padStart(8, '0')}.tmp`;
+}
+
+/** Begun at random: another host, too, may have a process of this pid. */
+let temporaries = randomBytes(4).readUInt32LE();
+
 /**
  * Writes a file whole or not at all: temporary file beside it, fsync, rename, fsync of the folder.
  * Rejects with the system's error; nothing half-written stays under the file's own name.
@@ -52,7 +62,7 @@ export async function writeFileAtomic(
   content: string | Uint8Array,
   mode = 0o600,
 ): Promise<void> {
-  const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+  const temporary = temporaryName(file);
   try {
     await retryBusy(async () => {
       const handle = await promises.open(temporary, 'w', mode);
@@ -81,7 +91,7 @@ export async function replaceFile(
   content: string | Uint8Array,
   mode = 0o600,
 ): Promise<() => Promise<void>> {
-  const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+  const temporary = temporaryName(file);
   let descriptor: number | null = null;
   try {
     // Synchronous: a trip to another thread takes longer than writing to the page cache.
@@ -131,7 +141,7 @@ const LONGEST_FILL = 64 * 1024;
 function makingDurable(descriptor: number, folder: string | null): () => Promise<void> {
   return async () => {
     try {
-      await syncDescriptor(descriptor);
+      await syncData(descriptor);
     } finally {
       closeSync(descriptor);
     }
@@ -139,7 +149,9 @@ function makingDurable(descriptor: number, folder: string | null): () => Promise
   };
 }
 
-const syncDescriptor = promisify(fsync);
+/** Its words and their length; when they were written may be forgotten. */
+const syncData = promisify(fdatasync);
+const sync = promisify(fsync);
 
 /** A temporary name of a file in this folder that a killed process has left there. */
 const HALF_WRITTEN = /\.\d+-[0-9a-f]{8}\.tmp$/;
@@ -175,7 +187,7 @@ async function syncFolder(folder: string): Promise<void> {
   } catch {
     return;
   }
-  await syncDescriptor(descriptor).catch(() => undefined);
+  await sync(descriptor).catch(() => undefined);
   closeSync(descriptor);
 }
 

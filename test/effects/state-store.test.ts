@@ -6,8 +6,8 @@ import { stateJson } from '../../src/core/state-json.ts';
 import { newTaskState, type TaskState } from '../../src/core/task-state.ts';
 import { initialState } from '../../src/core/transition.ts';
 import { createStateStore, retirePrevious } from '../../src/effects/state-store.ts';
-import { StateTooNewError } from '../../src/errors.ts';
 import { type TaskPaths, taskPaths } from '../../src/effects/task-folder.ts';
+import { StateTooNewError } from '../../src/errors.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const STARTED = '2026-01-02T03:04:05.678Z';

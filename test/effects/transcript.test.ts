@@ -2,14 +2,15 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openTranscript, transcriptNames } from '../../src/effects/transcript.ts';
+import { createTranscript, transcriptNames } from '../../src/effects/transcript.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ROOM = 1_000_000_000;
 
 /** Writes one attempt of an iteration. */
 function write(folder: string, iteration: number, out: readonly string[], limit = ROOM) {
-  const transcript = openTranscript(folder, iteration, limit);
+  const transcript = createTranscript(folder, iteration, limit);
+  transcript.open();
   for (const text of out) transcript.stdout(Buffer.from(text));
   transcript.stderr(Buffer.from('err'));
   transcript.close();
@@ -49,7 +50,8 @@ describe('the log of an iteration', () => {
 
   it('is there while the iteration runs', async () => {
     const folder = await tempFolder();
-    const transcript = openTranscript(folder, 1, ROOM);
+    const transcript = createTranscript(folder, 1, ROOM);
+    transcript.open();
     transcript.stdout(Buffer.from('so far'));
     expect(read(folder)).toBe('so far');
     transcript.close();
@@ -72,7 +74,8 @@ describe('the log of an iteration', () => {
 
   it('may be deleted meanwhile', async () => {
     const folder = join(await tempFolder(), 'T1');
-    const transcript = openTranscript(folder, 1, ROOM);
+    const transcript = createTranscript(folder, 1, ROOM);
+    transcript.open();
     transcript.stdout(Buffer.from('x'));
     rmSync(folder, { recursive: true });
     transcript.stdout(Buffer.from('y'));
