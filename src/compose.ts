@@ -162,6 +162,8 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
         view.event(event);
         hint(event);
       },
+      wants: (what) =>
+        what === 'agent-text' ? view.showsText : view.showsActivity || journal.hasRoom(what),
       agentText: (text) => view.agentText(text),
       say: (what) => warn(sayingText(what)),
       doing: (what) => view.doing?.(what),

@@ -44,9 +44,12 @@ export interface ToolDenial {
  * object ends is not judged by how it begins.
  */
 export function peekKind(line: Buffer): string | null {
+  if (line.at(-1) !== RIGHT_BRACE) return null;
   const head = line.toString('latin1', 0, PEEKED_BYTES);
+  if (head.startsWith('{"type":"assistant"')) return 'assistant';
+  if (head.startsWith('{"type":"user"')) return 'user';
   const match = /^\s*\{\s*"type"\s*:\s*"(\w+)"(?:\s*,\s*"subtype"\s*:\s*"(\w+)")?/.exec(head);
-  if (match === null || line.at(-1) !== RIGHT_BRACE) return null;
+  if (match === null) return null;
   const [, type, subtype] = match;
   if (type === undefined) return null;
   if (type !== 'system') return type;

@@ -43,7 +43,7 @@ interface ClaudeStreamFacts extends ReaderFacts {
 }
 
 interface ClaudeStream {
-  /** Takes the next bytes of standard output. Nothing of `chunk` is kept after the call. */
+  /** Takes the next bytes of standard output, which must stay as `LineSplitter.push` has it. */
   readonly push: (chunk: Buffer) => void;
   /** Standard output is at its end: reads a last line that has no line end. */
   readonly end: () => void;

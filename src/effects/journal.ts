@@ -1,29 +1,38 @@
 import { closeSync, writeSync } from 'node:fs';
-import type { RalphEvent } from '../core/events.ts';
+import type { Activity, RalphEvent } from '../core/events.ts';
 import { openForAppend } from './task-folder.ts';
 
 /** The append-only record of every event, one JSON object a line. */
 export interface Journal {
+  /** Whether one more thing that the agent does would be taken down. */
+  hasRoom(kind: Activity['kind']): boolean;
   append(event: RalphEvent): void;
   close(): void;
 }
 
-const BURST = 50;
-const PER_SECOND = 5;
+/** What an agent says, and what it does: the logs have every byte of it. */
+const WORDS = { burst: 50, perSecond: 5 };
+const TOOLS = { burst: 1_000, perSecond: 100 };
 /** More is not gathered: it would outlive the tidying up of short-lived objects, and memory grow. */
 const GATHERED_CHARS = 8_000;
 
-/** Lets a burst of events through, and a few a second from then on. */
-function createAllowance(): () => boolean {
-  let left = BURST;
+/** Room for a burst of events, and for so many a second from then on. */
+function createAllowance({ burst, perSecond }: { burst: number; perSecond: number }) {
+  let left = burst;
   let atMs = performance.now();
-  return () => {
+  const hasRoom = (): boolean => {
     const nowMs = performance.now();
-    left = Math.min(BURST, left + ((nowMs - atMs) / 1_000) * PER_SECOND);
+    left = Math.min(burst, left + ((nowMs - atMs) / 1_000) * perSecond);
     atMs = nowMs;
-    if (left < 1) return false;
-    left -= 1;
-    return true;
+    return left >= 1;
+  };
+  return {
+    hasRoom,
+    take(): boolean {
+      if (!hasRoom()) return false;
+      left -= 1;
+      return true;
+    },
   };
 }
 
@@ -37,7 +46,9 @@ export function createJournal(file: string): Journal {
   let broken = false;
   let gathered = '';
   let turn: NodeJS.Immediate | undefined;
-  const mayTell = createAllowance();
+  const words = createAllowance(WORDS);
+  const tools = createAllowance(TOOLS);
+  const roomFor = (kind: Activity['kind']) => (kind === 'tool' ? tools : words);
 
   const flush = (): void => {
     clearImmediate(turn);
@@ -55,11 +66,11 @@ export function createJournal(file: string): Journal {
   };
 
   return {
+    hasRoom: (kind) => !broken && roomFor(kind).hasRoom(),
     append(event) {
       if (broken) return;
       const isActivity = event.event === 'agent_activity';
-      // An agent may say a thousand things a second; the logs have every byte of it.
-      if (isActivity && event.activity.kind !== 'tool' && !mayTell()) return;
+      if (isActivity && !roomFor(event.activity.kind).take()) return;
       gathered += `${JSON.stringify(event)}\n`;
       if (!isActivity || gathered.length > GATHERED_CHARS) flush();
       else turn ??= setImmediate(flush);

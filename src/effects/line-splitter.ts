@@ -17,7 +17,10 @@ interface LineSplitterOptions {
 }
 
 interface LineSplitter {
-  /** Takes the next bytes. Nothing of `chunk` is kept after the call; the caller may reuse it. */
+  /**
+   * Takes the next bytes. They must stay as they are until a chunk was pushed that does not begin in
+   * memory where they end.
+   */
   readonly push: (chunk: Buffer) => void;
   /** Delivers a last line that has no line end. */
   readonly end: () => void;
@@ -28,12 +31,14 @@ interface LineSplitter {
 /**
  * Cuts a stream of bytes into lines, wherever the chunks happen to be cut.
  * Lines are handed out as bytes, so that a character split between chunks is whole again before
- * anybody decodes it. A line that lies within one chunk is not copied.
+ * anybody decodes it. Only a line that does not lie in memory in one piece is copied.
  */
 export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   const { onLine, onSkipped, maxLineBytes = MAX_LINE_BYTES } = options;
   let held = NOTHING;
   let used = 0;
+  /** An unfinished line, where the caller has it. */
+  let begun: Buffer | null = null;
   // Size so far of a line already known to be too long; 0 while there is none.
   let dropped = 0;
 
@@ -71,21 +76,34 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
 
   return {
     push: (chunk) => {
+      const bytes = begun === null ? chunk : joined(begun, chunk);
+      // Searched through already, where it still is in one piece with the chunk.
+      let from = bytes.length - chunk.length;
+      if (begun !== null && from === 0) hold(begun, 0, begun.length);
+      begun = null;
       let start = 0;
       for (;;) {
-        const stop = chunk.indexOf(NEWLINE, start);
+        const stop = bytes.indexOf(NEWLINE, from);
         if (stop === -1) break;
         if (used === 0 && dropped === 0 && stop - start <= maxLineBytes) {
-          onLine(withoutCarriageReturn(chunk.subarray(start, stop)));
+          onLine(withoutCarriageReturn(bytes.subarray(start, stop)));
         } else {
-          hold(chunk, start, stop);
+          hold(bytes, start, stop);
           finishHeldLine();
         }
         start = stop + 1;
+        from = start;
       }
-      if (start < chunk.length) hold(chunk, start, chunk.length);
+      if (start === bytes.length) return;
+      if (used === 0 && dropped === 0 && bytes.length - start <= maxLineBytes) {
+        begun = bytes.subarray(start);
+      } else {
+        hold(bytes, start, bytes.length);
+      }
     },
     end: () => {
+      if (begun !== null) hold(begun, 0, begun.length);
+      begun = null;
       if (used > 0 || dropped > 0) finishHeldLine();
       held = NOTHING;
     },
@@ -93,6 +111,14 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
       return held.length;
     },
   };
+}
+
+/** Both in one where the second begins in memory where the first ends; otherwise the second. */
+function joined(first: Buffer, second: Buffer): Buffer {
+  const end = first.byteOffset + first.length;
+  return first.buffer === second.buffer && end === second.byteOffset
+    ? Buffer.from(first.buffer, first.byteOffset, first.length + second.length)
+    : second;
 }
 
 function withoutCarriageReturn(line: Buffer): Buffer {

@@ -23,7 +23,8 @@ export function openLogTail(file: string): LogTail | null {
   if (first === null) return null;
   let current = first;
   let position = 0;
-  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  // They take turns: a piece stays as it is until the next one has been looked at.
+  let [buffer, spare] = [Buffer.allocUnsafe(PIECE_BYTES), Buffer.allocUnsafe(PIECE_BYTES)];
   return {
     *pieces() {
       for (;;) {
@@ -31,6 +32,7 @@ export function openLogTail(file: string): LogTail | null {
         if (length === 0) return;
         position += length;
         yield buffer.subarray(0, length);
+        [buffer, spare] = [spare, buffer];
       }
     },
     refresh(path) {

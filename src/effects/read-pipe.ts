@@ -9,9 +9,12 @@ export interface PipeReader {
   destroy(): void;
 }
 
-/** One for all pipes, since what is read is used up before the next read. */
-let buffer: Buffer | undefined;
-const BUFFER_BYTES = 64 * 1024;
+/** So much room a read gets at least. */
+const READ_BYTES = 64 * 1024;
+/** Enough for an agent that says little. */
+const FIRST_BLOCK_BYTES = 2 * READ_BYTES;
+/** For one that says more, two take turns: what was read last is there while the next is read. */
+const BLOCK_BYTES = 8 * READ_BYTES;
 
 /*
  * Node gives each read of a child's pipe fresh memory of 64 KB, and frees it when it next tidies up:
@@ -21,10 +24,13 @@ const BUFFER_BYTES = 64 * 1024;
  *
  *   child ──► handle ──► child.stdout        as node has it
  *                └─────► socket with onread  as it is here
+ *
+ * One read follows the other in memory, so that a line of several reads lies there in one piece.
  */
 /**
- * Hands over the bytes of a child's pipe as they come, to be used during the call only. While a call
- * runs nothing is read, which in the end holds up the child. To be called right after the start.
+ * Hands over the bytes of a child's pipe as they come. They stay as they are until bytes come that do
+ * not begin in memory where they end. While a call runs nothing is read, which in the end holds up the
+ * child. To be called right after the start.
  */
 export function readPipe(pipe: Readable, onChunk: (chunk: Buffer) => void): PipeReader {
   const socket = takeOver(pipe, onChunk) ?? pipe.on('data', onChunk);
@@ -43,15 +49,26 @@ function takeOver(pipe: Readable, onChunk: (chunk: Buffer) => void): Socket | nu
   const handle: unknown = Reflect.get(pipe, '_handle');
   if (typeof handle !== 'object' || handle === null) return null;
   if (!('useUserBuffer' in handle) || pipe.readableLength > 0) return null;
-  buffer ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  let block: Buffer = Buffer.allocUnsafeSlow(FIRST_BLOCK_BYTES);
+  let spare: Buffer | null = null;
+  let used = 0;
   const options = {
     handle,
     readable: true,
     writable: false,
     onread: {
-      buffer,
-      callback(length: number, read: Uint8Array) {
-        onChunk(Buffer.from(read.buffer, read.byteOffset, length));
+      buffer() {
+        if (block.length - used < READ_BYTES) {
+          const next = spare ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+          spare = block.length === BLOCK_BYTES ? block : null;
+          block = next;
+          used = 0;
+        }
+        return block.subarray(used);
+      },
+      callback(length: number) {
+        used += length;
+        onChunk(block.subarray(used - length, used));
         return true;
       },
     },

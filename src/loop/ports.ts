@@ -120,6 +120,8 @@ export interface NoteWriter {
 /** Tells people and programs what happens. Never throws. */
 export interface Reporter {
   publish(event: RalphEvent): void;
+  /** Whether anybody would take note of this now: an agent may say thousands of things a second. */
+  wants(what: Activity['kind'] | 'agent-text'): boolean;
   /** A text of the agent, as it comes. */
   agentText(text: string): void;
   say(what: Saying): void;

@@ -180,14 +180,16 @@ async function startAgent(
     stops: ports.stops,
     listener: {
       // There may be thousands a second: what an agent says is masked, and nothing else of the event.
-      activity: (activity) =>
+      activity(activity) {
+        if (!ports.reporter.wants(activity.kind)) return;
         ports.reporter.publish({
           event: 'agent_activity',
           at: ports.clock.now(),
           task_id: state.task.task_id,
           iteration,
           activity: cleanActivity(activity),
-        }),
+        });
+      },
       retry: (retry) =>
         publish(ports, state, {
           event: 'agent_retry',
@@ -198,7 +200,9 @@ async function startAgent(
           delay_ms: retry.delayMs,
           error: oneLine(retry.error, 200),
         }),
-      text: (text) => ports.reporter.agentText(withoutControls(text)),
+      text(text) {
+        if (ports.reporter.wants('agent-text')) ports.reporter.agentText(withoutControls(text));
+      },
     },
   });
   return {

@@ -3,6 +3,8 @@ import type { LineSink, View } from './view.ts';
 /** One event a line, as JSON, and nothing else. */
 export function jsonView(sink: LineSink): View {
   return {
+    showsActivity: true,
+    showsText: false,
     event: (event) => sink.write(`${JSON.stringify(event)}\n`),
     notice() {},
     agentText() {},

@@ -83,6 +83,8 @@ export function liveView(options: LiveOptions): View {
   const told = (event: RalphEvent): string => eventLine(event, options) ?? '';
 
   return {
+    showsActivity: true,
+    showsText: options.verbose,
     event(event) {
       if (isEnding(event)) {
         isDrawing = false;

@@ -12,6 +12,8 @@ export function plainView(sink: LineSink, options: PlainOptions): View {
     sink.write(`${text.replace(/^/gm, 'ralph: ')}\n`);
   };
   return {
+    showsActivity: options.verbose,
+    showsText: options.verbose,
     event(event) {
       if (event.event === 'agent_activity') {
         const isTool = event.activity.kind === 'tool';
@@ -40,6 +42,8 @@ export function quietView(sink: LineSink, telling: Telling): View {
     { ...telling, verbose: false },
   );
   return {
+    showsActivity: false,
+    showsText: false,
     event(event) {
       if (!isEnding(event)) return;
       inner.event(event);

@@ -174,6 +174,8 @@ function layerOf({ signal, signals, ...options }: RunTaskOptions): Layer {
 
 function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): View {
   return {
+    showsActivity: onEvent !== undefined,
+    showsText: onText !== undefined,
     event: (event) => quietly(() => onEvent?.(event)),
     agentText: (text) => quietly(() => onText?.(text)),
     notice: (sentence) => quietly(() => onNotice?.(sentence)),

@@ -29,14 +29,34 @@ describe('createLineSplitter', () => {
     }
   });
 
-  it('gives the same lines byte by byte out of one reused buffer', () => {
-    const { lines, splitter } = collect();
-    const reused = Buffer.alloc(1);
-    for (const byte of text) {
-      reused[0] = byte;
-      splitter.push(reused);
+  it('gives the same lines where reads follow each other in two blocks that take turns', () => {
+    for (let blockBytes = 1; blockBytes <= text.length; blockBytes += 1) {
+      for (let readBytes = 1; readBytes <= blockBytes; readBytes += 1) {
+        const { lines, splitter } = collect();
+        let [block, spare] = [Buffer.alloc(blockBytes), Buffer.alloc(blockBytes)];
+        let used = 0;
+        for (let at = 0; at < text.length; ) {
+          if (used === blockBytes) {
+            [block, spare] = [spare, block];
+            used = 0;
+          }
+          const read = text.copy(block, used, at, Math.min(at + readBytes, at + blockBytes - used));
+          splitter.push(block.subarray(used, used + read));
+          used += read;
+          at += read;
+        }
+        splitter.end();
+        expect(lines).toEqual(expected);
+      }
     }
-    reused[0] = 0;
+  });
+
+  it('copies nothing of a line that lies in one piece', () => {
+    const { lines, splitter } = collect();
+    for (let at = 0; at < text.length; at += 1) {
+      splitter.push(text.subarray(at, at + 1));
+      expect(splitter.bufferedBytes).toBe(0);
+    }
     splitter.end();
     expect(lines).toEqual(expected);
   });
@@ -91,7 +111,8 @@ describe('createLineSplitter', () => {
 
   it('gives back what a long line made it allocate', () => {
     const { lines, splitter } = collect();
-    splitter.push(Buffer.alloc(5 * 1024 * 1024, 'x'));
+    splitter.push(Buffer.alloc(4 * 1024 * 1024, 'x'));
+    splitter.push(Buffer.alloc(1024 * 1024, 'x'));
     expect(splitter.bufferedBytes).toBeGreaterThanOrEqual(5 * 1024 * 1024);
     splitter.push(Buffer.from('\n'));
     expect(lines[0]).toHaveLength(5 * 1024 * 1024);

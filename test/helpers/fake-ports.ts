@@ -165,6 +165,7 @@ export function fakePorts(script: Script): FakePorts {
         events.push(event);
         effect(`tell ${event.event}`);
       },
+      wants: () => true,
       agentText(text) {
         texts.push(text);
       },

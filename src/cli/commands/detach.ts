@@ -79,6 +79,10 @@ export function detachedView(log: string, folder: string): View {
     process.send?.(movedTo(log, path.join(folder, 'driver.log')), () => process.disconnect?.());
   };
   return {
+    get showsActivity() {
+      return !hasTold;
+    },
+    showsText: false,
     event(event) {
       const hasEnded = 'exit_code' in event && 'status' in event;
       if (event.event === 'iteration_started') timer ??= setTimeout(tell, FAILS_WITHIN_MS);
