@@ -44,7 +44,7 @@ export interface ToolDenial {
  * object ends is not judged by how it begins.
  */
 export function peekKind(line: Buffer): string | null {
-  if (line.at(-1) !== RIGHT_BRACE) return null;
+  if (line[line.length - 1] !== RIGHT_BRACE) return null;
   const head = line.toString('latin1', 0, PEEKED_BYTES);
   if (head.startsWith('{"type":"assistant"')) return 'assistant';
   if (head.startsWith('{"type":"user"')) return 'user';

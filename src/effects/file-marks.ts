@@ -15,17 +15,27 @@ export type FileMarks = Readonly<Record<string, FileMark>>;
 
 /**
  * Notes size and content of everything that matches now. What `earlier` has noted, and nothing has
- * written to since, is not read again.
+ * written to since, is not read again; `earlier` itself where that is all.
  */
 export async function markFiles(
   globs: readonly string[],
   options: GlobOptions,
   earlier: FileMarks = {},
 ): Promise<FileMarks> {
+  const files = await filesThatMatch(globs, options);
+  /** Null for what is gone by now. */
+  const changes = new Map<string, FileMark | null>();
+  for (const file of files) {
+    const before = earlier[file];
+    const stats = statsOf(file);
+    if (stats !== null && before !== undefined && isAsMarked(stats, before)) continue;
+    changes.set(file, stats === null ? null : await newMark(file, stats));
+  }
+  if (changes.size === 0 && files.length === Object.keys(earlier).length) return earlier;
   const marks: Record<string, FileMark> = {};
-  for (const file of await filesThatMatch(globs, options)) {
-    const mark = await markFile(file, earlier[file]);
-    if (mark !== null) marks[file] = mark;
+  for (const file of files) {
+    const mark = changes.has(file) ? changes.get(file) : earlier[file];
+    if (mark) marks[file] = mark;
   }
   return marks;
 }
@@ -39,15 +49,20 @@ export interface GlobOptions {
   readonly dot?: boolean;
 }
 
-/** Regular files that match, links left out: a link could point at anything. Absolute and sorted. */
+/**
+ * Regular files that match, links left out: a link could point at anything. Absolute, in no order.
+ * Synchronous but for the first call: a trip to another thread for each folder takes twice as long.
+ */
 export async function filesThatMatch(
   globs: readonly string[],
   { cwd, isOwn, dot = false }: GlobOptions,
 ): Promise<readonly string[]> {
   if (globs.length === 0) return [];
   const { default: fastGlob } = await import('fast-glob');
-  const found = await fastGlob([...globs], {
+  const found = fastGlob.sync([...globs], {
     cwd,
+    // They are made unique below.
+    unique: false,
     onlyFiles: true,
     followSymbolicLinks: false,
     suppressErrors: true,
@@ -56,7 +71,7 @@ export async function filesThatMatch(
   // `a (1).txt` is a pattern that does not match the file of that very name.
   const literal = globs.map((glob) => path.resolve(cwd, glob)).filter((file) => statsOf(file));
   const files = found.map((file) => absolute(cwd, file));
-  return [...new Set([...files, ...literal])].filter((file) => !isOwn(file)).sort();
+  return [...new Set([...files, ...literal])].filter((file) => !isOwn(file));
 }
 
 /** What `path.resolve` gives; most names are plain, and there may be ten thousand. */
@@ -69,7 +84,7 @@ function absolute(cwd: string, file: string): string {
 export async function differs(file: string, mark: FileMark | undefined): Promise<boolean> {
   const stats = statsOf(file);
   if (stats === null) return false;
-  if (mark === undefined || Number(stats.size) !== mark.size) return true;
+  if (mark === undefined || stats.size !== mark.size) return true;
   const now = await markFile(file, mark);
   return now !== null && isOther(now, mark);
 }
@@ -90,10 +105,15 @@ export function isOther(now: FileMark, mark: FileMark | undefined): boolean {
 export async function markFile(file: string, earlier?: FileMark): Promise<FileMark | null> {
   const stats = statsOf(file);
   if (stats === null) return null;
-  const size = Number(stats.size);
-  const changedAt = String(stats.ctimeMs);
-  if (earlier?.size === size && earlier.changedAt === changedAt) return earlier;
-  return { size, changedAt, sha256: await hashOf(file, size) };
+  return earlier !== undefined && isAsMarked(stats, earlier) ? earlier : newMark(file, stats);
+}
+
+function isAsMarked(stats: Stats, mark: FileMark): boolean {
+  return stats.size === mark.size && String(stats.ctimeMs) === mark.changedAt;
+}
+
+async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark> {
+  return { size, changedAt: String(ctimeMs), sha256: await hashOf(file, size) };
 }
 
 /** A regular file's data; null for anything else. Synchronous: ten thousand promises cost more. */

@@ -122,5 +122,5 @@ function joined(first: Buffer, second: Buffer): Buffer {
 }
 
 function withoutCarriageReturn(line: Buffer): Buffer {
-  return line.at(-1) === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
+  return line[line.length - 1] === CARRIAGE_RETURN ? line.subarray(0, -1) : line;
 }

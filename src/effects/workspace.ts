@@ -237,18 +237,22 @@ function watchedMoved(
 
 /** The files that are not as they were marked, or were not there. */
 function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string[] {
+  if (now === marks) return [];
   return Object.keys(now)
     .filter((file) => {
       const mark = now[file];
       return mark !== undefined && isOther(mark, marks[file]);
     })
+    .sort()
     .map((file) => named(file, cwd));
 }
 
 /** Protected files that are not as they were, or not there any more. */
 async function changedOrGone(marks: FileMarks, cwd: string): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const [file, mark] of Object.entries(marks)) {
+  for (const file of Object.keys(marks).sort()) {
+    const mark = marks[file];
+    if (mark === undefined) continue;
     const now = await markFile(file, mark);
     if (now === null || isOther(now, mark)) found.push(named(file, cwd));
   }
