@@ -6,7 +6,10 @@ const vm = require('node:vm');
 
 /*
  *   dist/run-HASH.cjs                      the code
- *   dist/compiled/run-HASH-v22.1.0-x64     [ SHA-256 of what follows | compiled code ]
+ *   dist/compiled/run-HASH-v22.1.0-x64     [ SHA-256 of what follows | endings | compiled code ]
+ *
+ * The code is that of all functions that have run. A run that ends otherwise than those before has run
+ * others, so what is kept grows with each way to end.
  *
  * It lies beside the code that it is made of: whoever may write there could change the code as well.
  * Where ralph itself may not, there is none. V8 refuses what another V8 has made, but does not notice
@@ -16,24 +19,29 @@ const DIST = path.join(__dirname, '..', 'dist');
 const COMPILED = path.join(DIST, 'compiled');
 const KEPT = /^run-/;
 const SUM_BYTES = 32;
+/** Four, and four so that the code begins where V8 need not copy it. */
+const ENDINGS_BYTES = 8;
+/** V8 forgets the code of what has not run for long: then less would be kept, not more. */
+const LONG_RUN_S = 60;
 
-/** @type {{ script: vm.Script, file: string } | null} */
-let worthKeeping = null;
+/** @type {{ script: vm.Script, file: string, endings: number } | null} */
+let kept = null;
+
+const NOTHING_KEPT = { code: undefined, endings: 0 };
 
 /** The exports of a built script. */
 function load(/** @type {string} */ name) {
   const file = path.join(DIST, name);
   const isKept = KEPT.test(name);
-  const cachedData = isKept ? readCompiled(name) : undefined;
+  const { code: cachedData, endings } = isKept ? readCompiled(name) : NOTHING_KEPT;
   // It is ASCII: see scripts/build.js.
   const text = fs.readFileSync(file, 'latin1');
   const script = new vm.Script(
     `(function(exports,require,module,__filename,__dirname){${text}\n})`,
     { filename: file, cachedData },
   );
-  if (isKept && (cachedData === undefined || script.cachedDataRejected)) {
-    worthKeeping = { script, file: compiledFile(name) };
-  }
+  const isUsed = cachedData !== undefined && !script.cachedDataRejected;
+  if (isKept) kept = { script, file: compiledFile(name), endings: isUsed ? endings : 0 };
   const requireOutside = createRequire(file);
   const requireHere = (/** @type {string} */ wanted) =>
     wanted.startsWith('./') ? load(wanted.slice(2)) : requireOutside(wanted);
@@ -42,15 +50,19 @@ function load(/** @type {string} */ name) {
   return module.exports;
 }
 
-/** Writes down what was compiled in this run, if there was none; to be called at its end. */
-function keepCompiled(/** @type {readonly string[]} */ argv) {
-  if (worthKeeping === null || !mayWrite(argv)) return;
-  const { script, file } = worthKeeping;
+/** Writes down what was compiled in this run, if no run has ended so before; to be called at its end. */
+function keepCompiled(/** @type {readonly string[]} */ argv, /** @type {number} */ exitCode) {
+  if (kept === null || !mayWrite(argv)) return;
+  const { script, file, endings } = kept;
+  const ending = (1 << (exitCode % 32)) >>> 0;
+  if ((endings & ending) !== 0 || (endings !== 0 && process.uptime() > LONG_RUN_S)) return;
   const temporary = `${file}.${process.pid}`;
   try {
-    const code = script.createCachedData();
+    const head = Buffer.alloc(ENDINGS_BYTES);
+    head.writeUInt32LE((endings | ending) >>> 0);
+    const bytes = Buffer.concat([head, script.createCachedData()]);
     fs.mkdirSync(COMPILED, { recursive: true });
-    fs.writeFileSync(temporary, Buffer.concat([sumOf(code), code]));
+    fs.writeFileSync(temporary, Buffer.concat([sumOf(bytes), bytes]));
     fs.renameSync(temporary, file);
   } catch {
     // Installed by somebody else, or the disk is full: the next start takes as long as this one.
@@ -63,13 +75,15 @@ function mayWrite(/** @type {readonly string[]} */ argv) {
   return !argv.includes('--dry-run') && process.env.RALPH_DRY_RUN === undefined;
 }
 
+/** @returns {{ code: Buffer | undefined, endings: number }} */
 function readCompiled(/** @type {string} */ name) {
   try {
-    const bytes = fs.readFileSync(compiledFile(name));
-    const code = bytes.subarray(SUM_BYTES);
-    return sumOf(code).equals(bytes.subarray(0, SUM_BYTES)) ? code : undefined;
+    const file = fs.readFileSync(compiledFile(name));
+    const bytes = file.subarray(SUM_BYTES);
+    if (!sumOf(bytes).equals(file.subarray(0, SUM_BYTES))) return NOTHING_KEPT;
+    return { code: bytes.subarray(ENDINGS_BYTES), endings: bytes.readUInt32LE() };
   } catch {
-    return undefined;
+    return NOTHING_KEPT;
   }
 }
 

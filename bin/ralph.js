@@ -6,5 +6,5 @@ load('main.cjs')
   .main(argv)
   .then((/** @type {number} */ exitCode) => {
     process.exitCode = exitCode;
-    keepCompiled(argv);
+    keepCompiled(argv, exitCode);
   });

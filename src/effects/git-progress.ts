@@ -34,6 +34,8 @@ interface GitChange {
 }
 
 export interface GitProgress {
+  /** Whether there is no repository now: then a look runs nothing. */
+  readonly isIdle: boolean;
   /**
    * Notes how things stand, to be called before the first iteration and where something but the
    * agent has run. Resolves to the id of HEAD; null without a commit or outside a work tree.
@@ -88,6 +90,9 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
   };
 
   return {
+    get isIdle() {
+      return findGitAbove(request.cwd) === null;
+    },
     async mark() {
       const view = await look();
       // An older mark would count what others have done since.

@@ -148,7 +148,9 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
   };
 
   return {
-    isQuick: request.until === null && git === null && request.globs.length === 0,
+    get isQuick() {
+      return request.until === null && request.globs.length === 0 && git?.isIdle !== false;
+    },
     async mark() {
       if (!gitIsMarked) await git?.mark();
       gitIsMarked = true;

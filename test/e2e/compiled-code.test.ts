@@ -22,7 +22,8 @@ async function install() {
     kept: () => readdir(compiled).catch(() => []),
     /** Runs one iteration and returns what it prints. */
     async run(...words: readonly string[]) {
-      const flags = ['--quiet', '--prompt', 'Go.', '--agent-command', 'echo TASK_COMPLETE'];
+      const agent = ['--agent-command', 'echo TASK_COMPLETE'];
+      const flags = ['--quiet', '--prompt', 'Go.', ...(words.includes(agent[0] ?? '') ? [] : agent)];
       const { stdout } = await promisify(execFile)(
         process.execPath,
         [join(folder, 'bin', 'ralph.js'), 'run', ...flags, ...words],
@@ -42,6 +43,20 @@ it('the compiled code of a run is kept for the next one', async () => {
   const code = await readFile(join(compiled, name));
   expect(await run()).toBe('TASK_COMPLETE\n');
   expect(await readFile(join(compiled, name))).toEqual(code);
+});
+
+it('what a run of another end has compiled is kept beside it', async () => {
+  const { run, kept, compiled } = await install();
+  await run();
+  const file = join(compiled, (await kept())[0] ?? '');
+  const first = await readFile(file);
+  const exhausting = ['--agent-command', 'echo no', '--max-iterations', '1'];
+  await expect(run(...exhausting)).rejects.toMatchObject({ code: 3 });
+  const both = await readFile(file);
+  expect(both.length).toBeGreaterThan(first.length);
+  await run();
+  await expect(run(...exhausting)).rejects.toMatchObject({ code: 3 });
+  expect(await readFile(file)).toEqual(both);
 });
 
 it.each([
