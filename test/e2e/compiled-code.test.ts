@@ -23,7 +23,12 @@ async function install() {
     /** Runs one iteration and returns what it prints. */
     async run(...words: readonly string[]) {
       const agent = ['--agent-command', 'echo TASK_COMPLETE'];
-      const flags = ['--quiet', '--prompt', 'Go.', ...(words.includes(agent[0] ?? '') ? [] : agent)];
+      const flags = [
+        '--quiet',
+        '--prompt',
+        'Go.',
+        ...(words.includes(agent[0] ?? '') ? [] : agent),
+      ];
       const { stdout } = await promisify(execFile)(
         process.execPath,
         [join(folder, 'bin', 'ralph.js'), 'run', ...flags, ...words],
