@@ -4,6 +4,7 @@ import type { StopRequests } from '../loop/ports.ts';
 import type { AgentCommand, AgentSigns } from './agent-kind.ts';
 import { createTailText } from './bounded-text.ts';
 import { type Ending, endTree } from './end-process.ts';
+import { monotonicMs } from './monotonic.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
 import {
   createTreeWatch,
@@ -69,7 +70,7 @@ const STDERR_TAIL_BYTES = 4_000;
  */
 /** Runs an agent's process to its end, and leaves nothing of it behind where it had to be ended. */
 export async function runAgentProcess(request: AgentProcessRequest): Promise<AgentProcessReport> {
-  const startedAtMs = performance.now();
+  const startedAtMs = monotonicMs();
   const stderr = createTailText(STDERR_TAIL_BYTES, '');
   const decoder = new StringDecoder();
   if (request.stops.signal.aborted) {
@@ -167,7 +168,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
 
   return {
     end: endOf(life, exitCode, signal),
-    durationMs: Math.round(performance.now() - startedAtMs),
+    durationMs: Math.round(monotonicMs() - startedAtMs),
     retryWaitMs: clock.pausedMs(),
     stderrTail: stderr.read(),
     leftovers,

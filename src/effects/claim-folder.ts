@@ -5,7 +5,6 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
-  rmSync,
   statSync,
   writeFileSync,
   writeSync,
@@ -15,7 +14,7 @@ import * as z from 'zod/mini';
 import { type Here, isDriverAlive } from '../core/driver.ts';
 import { msBetween } from '../core/task-state.ts';
 import { parseObject } from './json-fields.ts';
-import { errorCode, makePrivateFolder } from './write-file.ts';
+import { errorCode, makePrivateFolder, removeFile } from './write-file.ts';
 
 /*
  * The folder `locks/<task_id>/` and the claims in it, a file each. A claim is never replaced by a
@@ -107,7 +106,7 @@ export function isClaimThere(file: string): boolean {
 
 /** Removes claims, and their folder with the last one. What cannot be removed stays. */
 export function removeClaims(folder: string, files: readonly string[]): void {
-  for (const file of files) tolerate(() => rmSync(file, { force: true }));
+  for (const file of files) tolerate(() => removeFile(file));
   tolerate(() => rmdirSync(folder));
   tolerate(() => rmdirSync(path.dirname(folder)));
 }

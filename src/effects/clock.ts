@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../loop/ports.ts';
+import { monotonicMs } from './monotonic.ts';
 
 /** Longer timers fire at once in Node; and after a suspend a short step notices the new time. */
 const LONGEST_STEP_MS = 30_000;
@@ -26,10 +27,10 @@ export const systemClock: Clock = {
   random: () => Math.random(),
   async waitUntil(instant, signal) {
     const until = Date.parse(instant);
-    const startedMs = performance.now();
+    const startedMs = monotonicMs();
     const longestMs = until - Date.now();
     while (!signal.aborted) {
-      const left = Math.min(until - Date.now(), longestMs - (performance.now() - startedMs));
+      const left = Math.min(until - Date.now(), longestMs - (monotonicMs() - startedMs));
       if (left <= 0) return;
       await sleep(Math.min(left, LONGEST_STEP_MS), undefined, { signal }).catch(() => undefined);
     }

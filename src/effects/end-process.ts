@@ -1,3 +1,4 @@
+import { monotonicMs } from './monotonic.ts';
 import type { ProcessIdentity } from './process-table.ts';
 import {
   createTree,
@@ -87,7 +88,7 @@ export interface Ending {
 
 /** Ends a whole process tree: the first signal is sent at once, and all is over within about 5 s. */
 export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
-  const { steps = AGENT_ENDING, clock = () => performance.now() } = options;
+  const { steps = AGENT_ENDING, clock = monotonicMs } = options;
   const { schedule = scheduleFirmly, kill = killByPid } = options;
   const firstForAll = steps.findIndex(({ to }) => to === 'everything');
   let beganMs = clock();

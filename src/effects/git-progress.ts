@@ -1,6 +1,7 @@
 import { isSameFile, markDirtyFiles } from './dirty-files.ts';
 import { runGit } from './git-command.ts';
 import { findGitAbove, findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
+import { monotonicMs } from './monotonic.ts';
 
 /*
  * Signs of progress in a git work tree: what git calls changed or untracked is compared, file by
@@ -73,13 +74,13 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
 
   const look = async (): Promise<View | null> => {
     if (slowLooks >= SLOW_LOOKS_AT_MOST) return null;
-    const startedAtMs = performance.now();
+    const startedAtMs = monotonicMs();
     const place = findGitAbove(request.cwd);
     if (place === null) return null;
     // The agent may have made a repository, or removed one.
     if (tree?.place !== place) tree = await findWorkTree(request, place, git);
     const view = tree === null ? null : await readView(tree, mark?.dirty ?? null, git);
-    const tookTooLong = view === null && performance.now() - startedAtMs >= timeoutMs;
+    const tookTooLong = view === null && monotonicMs() - startedAtMs >= timeoutMs;
     slowLooks = tookTooLong ? slowLooks + 1 : 0;
     return view;
   };
@@ -114,7 +115,7 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
     async inAll(base, hurry) {
       const place = findGitAbove(request.cwd);
       if (place === null || first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
-      const deadlineMs = performance.now() + IN_ALL_TIMEOUT_MS;
+      const deadlineMs = monotonicMs() + IN_ALL_TIMEOUT_MS;
       const ask = (cwd: string, args: readonly string[], input?: string): Promise<string | null> =>
         runGit({
           cwd,
@@ -122,7 +123,7 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
           env,
           // That it was asked to stop is no reason not to say what it has done.
           signal: hurry,
-          timeoutMs: Math.max(1, deadlineMs - performance.now()),
+          timeoutMs: Math.max(1, deadlineMs - monotonicMs()),
           ...(input === undefined ? {} : { input }),
         });
       if (tree?.place !== place) tree = await findWorkTree(request, place, ask);
@@ -134,7 +135,7 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
         before === first ? now : { ...now, branches: now.head === null ? [] : [now.head] };
       const askHere: Git = (...call) => ask(now.root, ...call);
       const change = await compare(before, here, new Set(before.tips), askHere, tree);
-      return performance.now() > deadlineMs ? null : change;
+      return monotonicMs() > deadlineMs ? null : change;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import type { Activity, RalphEvent } from '../core/events.ts';
+import { monotonicMs } from './monotonic.ts';
 import { openForAppend } from './task-folder.ts';
 
 /** The append-only record of every event, one JSON object a line. */
@@ -19,9 +20,9 @@ const GATHERED_CHARS = 8_000;
 /** Room for a burst of events, and for so many a second from then on. */
 function createAllowance({ burst, perSecond }: { burst: number; perSecond: number }) {
   let left = burst;
-  let atMs = performance.now();
+  let atMs = monotonicMs();
   const hasRoom = (): boolean => {
-    const nowMs = performance.now();
+    const nowMs = monotonicMs();
     left = Math.min(burst, left + ((nowMs - atMs) / 1_000) * perSecond);
     atMs = nowMs;
     return left >= 1;

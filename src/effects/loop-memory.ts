@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { LoopState } from '../core/machine.ts';
 import { SCHEMA_VERSION } from '../core/task-state.ts';
 import { objectAt, parseObject, stringAt } from './json-fields.ts';
+import { removeFile } from './write-file.ts';
 
 /**
  * What the loop knows beyond the task's state, and needs to go on as if it had never been away: where
@@ -54,11 +55,20 @@ export function readMemory(taskFolder: string, name: string | null): LoopMemory 
 /** Removes what is of use only to a task that can be gone on with. Throws the system's error. */
 export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
   // Nobody is left to ask anything of.
-  rmSync(path.join(taskFolder, 'requests'), { recursive: true, force: true });
+  removeFolder(path.join(taskFolder, 'requests'));
   // The one in use last: as long as it is there, nothing is forgotten.
   const other = freeMemoryName(inUse);
   for (const name of [other, freeMemoryName(other)]) {
-    rmSync(path.join(taskFolder, name), { force: true });
+    removeFile(path.join(taskFolder, name));
+  }
+}
+
+/** Nearly always it is empty, and then gone at a stroke. */
+function removeFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Dirent, type FSWatcher, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
+import { type Dirent, existsSync, type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import path from 'node:path';
 import { type ProgressReport, progressReport } from '../core/progress-report.ts';
 import { messageOf, RequestNotLeftError } from '../errors.ts';
 import type { Requests } from '../loop/ports.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
 import { leadsOut } from './vault-folders.ts';
-import { makePrivateFolder, writeFileAtomic } from './write-file.ts';
+import { makePrivateFolder, removeFile, writeFileAtomic } from './write-file.ts';
 
 /*
  * What people ask of a running loop from elsewhere. Each request is a file of its own in the task's
@@ -56,7 +56,8 @@ export function watchRequests(taskFolder: string, { pollMs = POLL_MS } = {}): Re
   };
   // Synchronous, so that no two looks overlap.
   const look = (): void => {
-    watcher ??= tryWatch(folder, look, unwatch);
+    // To watch what is not there costs a new task the reading of two of node's modules.
+    if (existsSync(folder)) watcher ??= tryWatch(folder, look, unwatch);
     const entries = tryList(folder);
     // The folder may be deleted and come again: then it is another one, to be watched anew.
     if (entries === null) {
@@ -205,7 +206,7 @@ export function dropStaleRequests(taskFolder: string): void {
 /** Whether it is gone now. */
 function remove(file: string): boolean {
   try {
-    rmSync(file, { force: true });
+    removeFile(file);
     return true;
   } catch {
     return false;

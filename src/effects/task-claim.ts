@@ -14,6 +14,7 @@ import {
   removeClaims,
   rewriteClaim,
 } from './claim-folder.ts';
+import { monotonicMs } from './monotonic.ts';
 import { errorCode, retryBusy } from './write-file.ts';
 
 /*
@@ -123,7 +124,7 @@ interface Rival {
 
 /** Waits until nobody else is alive; resolves to the rival that goes first, or that never goes. */
 async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> {
-  const startedAtMs = performance.now();
+  const startedAtMs = monotonicMs();
   for (;;) {
     const { live } = others();
     const [someone] = live;
@@ -132,7 +133,7 @@ async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> 
       live.find(isOwner) ?? live.find((other) => other !== null && other.ticket < ticket);
     if (first) return { by: first.driver };
     // It was suspended in the midst of its own claiming.
-    if (performance.now() - startedAtMs > LONGEST_WAIT_MS) return { by: someone?.driver ?? null };
+    if (monotonicMs() - startedAtMs > LONGEST_WAIT_MS) return { by: someone?.driver ?? null };
     await sleep(POLL_MS);
   }
 }

@@ -1,4 +1,5 @@
 import type { CutCause } from '../core/attempt.ts';
+import { monotonicMs } from './monotonic.ts';
 
 export interface WorkLimits {
   readonly iterationMs: number;
@@ -27,14 +28,14 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * agent waits in its own retries and could not work.
  */
 export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) => void): WorkClock {
-  const startedAtMs = performance.now();
+  const startedAtMs = monotonicMs();
   let pausedSinceMs: number | null = null;
   let pausedMs = 0;
   let quietSinceMs = 0;
   let timer: NodeJS.Timeout | undefined;
   let over = false;
 
-  const workedMs = (): number => performance.now() - startedAtMs - pausedMs;
+  const workedMs = (): number => monotonicMs() - startedAtMs - pausedMs;
 
   const arm = (): void => {
     clearTimeout(timer);
@@ -56,7 +57,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
 
   const resume = (): void => {
     if (pausedSinceMs === null) return;
-    pausedMs += performance.now() - pausedSinceMs;
+    pausedMs += monotonicMs() - pausedSinceMs;
     pausedSinceMs = null;
     quietSinceMs = workedMs();
     arm();
@@ -71,13 +72,13 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
     pause(maxMs) {
       if (over) return;
       resume();
-      pausedSinceMs = performance.now();
+      pausedSinceMs = monotonicMs();
       clearTimeout(timer);
       timer = setTimeout(resume, Math.min(Math.ceil(maxMs), LONGEST_TIMER_MS));
     },
     resume,
     pausedMs: () =>
-      Math.round(pausedMs + (pausedSinceMs === null ? 0 : performance.now() - pausedSinceMs)),
+      Math.round(pausedMs + (pausedSinceMs === null ? 0 : monotonicMs() - pausedSinceMs)),
     stop() {
       over = true;
       clearTimeout(timer);

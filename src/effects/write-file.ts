@@ -11,8 +11,8 @@ import {
   promises,
   readdirSync,
   renameSync,
-  rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -42,6 +42,15 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : '';
+}
+
+/** Removes a file; none there is as good. Throws the system's error. Node's own `rm` looks at it first. */
+export function removeFile(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
 }
 
 /** A name beside a file that nobody else makes up, for what will be renamed to it. */
@@ -100,7 +109,7 @@ export async function replaceFile(
     await retryBusy(async () => renameSync(temporary, file));
   } catch (error) {
     if (descriptor !== null) closeSync(descriptor);
-    rmSync(temporary, { force: true });
+    removeFile(temporary);
     throw error;
   }
   return makingDurable(descriptor, path.dirname(file));
@@ -164,7 +173,7 @@ export function removeHalfWritten(folder: string, beginning: string): void {
   for (const name of namesIn(folder)) {
     if (!name.startsWith(beginning) || !HALF_WRITTEN.test(name)) continue;
     try {
-      rmSync(path.join(folder, name), { force: true });
+      removeFile(path.join(folder, name));
     } catch {
       // It is in nobody's way.
     }

@@ -151,7 +151,7 @@ export async function startPuppet(options: AgentLifeOptions = {}): Promise<Puppe
 
 /** From here on time passes only as it is told to. The processes themselves are real. */
 export function holdTime(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'hrtime', 'Date'] });
   onTestFinished(() => {
     vi.useRealTimers();
   });
