@@ -41,6 +41,24 @@ describe('the journal', () => {
     expect(text.split('\n').length).toBeLessThan(1_000);
   });
 
+  it('does not grow without bound with the tools of an agent that runs wild', async () => {
+    const file = join(await tempFolder(), 'events.jsonl');
+    const journal = createJournal(file);
+    const did = { kind: 'tool', tool: 'Bash', target: 'npm test' } as const;
+    const body = { event: 'agent_activity', iteration: 1, activity: did } as const;
+    let told = 0;
+    for (let call = 0; call < 20_000; call += 1) {
+      if (!journal.hasRoom('tool')) continue;
+      told += 1;
+      journal.append(stamped(body, '2026-01-02T03:04:05.678Z', 'T1'));
+    }
+    journal.close();
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(told);
+    expect(lines.length).toBeGreaterThanOrEqual(1_000);
+    expect(lines.length).toBeLessThan(10_000);
+  });
+
   it('is for its owner alone', async () => {
     const folder = join(await tempFolder(), 'state');
     const journal = createJournal(join(folder, 'events.jsonl'));

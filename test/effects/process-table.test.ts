@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   carriesMarker,
+  countBirths,
+  identify,
   isAlive,
+  isYoungest,
   listMarked,
   listNewerThan,
   listProcesses,
@@ -15,6 +18,7 @@ import {
   mustRead,
   startFixture,
   startProgram,
+  until,
   untilDead,
   untilReady,
 } from '../helpers/processes.ts';
@@ -50,6 +54,51 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
     expect(readProcess(NO_SUCH_PID)).toBeNull();
     expect(isAlive({ pid: NO_SUCH_PID, startedAt: '1' })).toBe(false);
     expect(carriesMarker(NO_SUCH_PID, 'x')).toBe(false);
+  });
+
+  it('tells which process has a pid, and nothing more', () => {
+    const { pid } = startFixture('stubborn.sh', ['agent']);
+    const { command, ...entry } = mustRead(pid);
+    expect(identify(pid)).toMatchObject({ startedAt: entry.startedAt, ppid: process.pid });
+    expect(identify(pid)).not.toHaveProperty('command');
+    expect(identify(NO_SUCH_PID)).toBeNull();
+  });
+
+  it('counts every birth', () => {
+    const before = countBirths() ?? Number.NaN;
+    startFixture('stubborn.sh', ['agent']);
+    expect(countBirths()).toBeGreaterThan(before);
+  });
+
+  it('finds a process to be the youngest where nothing was born after it', async () => {
+    // On a busy machine others are born all the time: then it says no, and is asked again.
+    await until(
+      () => {
+        const births = countBirths();
+        const { pid } = startProgram('/bin/cat');
+        return isYoungest(mustRead(pid), births);
+      },
+      () => 'a process with none born after it',
+    );
+  });
+
+  it.each([
+    ['while what it has started lives', 'agent-with-plain-tool.sh', 0],
+    ['where pids may have been used up since', 'agent-with-plain-tool.sh', -(2 ** 31)],
+  ])('never finds one to be the youngest %s', async (_, script, offset) => {
+    const births = (countBirths() ?? Number.NaN) + offset;
+    const { stdout } = startFixture(script);
+    const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
+    const root = mustRead(agent);
+    for (let look = 0; look < 20; look += 1) expect(isYoungest(root, births)).toBe(false);
+    process.kill(agent, 'SIGKILL');
+    await untilDead(agent);
+    expect(isAlive(mustRead(tool))).toBe(true);
+    expect(isYoungest(root, births)).toBe(false);
+  });
+
+  it('does not guess where births were not counted', () => {
+    expect(isYoungest(mustRead(process.pid), null)).toBe(false);
   });
 
   it('takes a pid that another process has by now for dead', () => {

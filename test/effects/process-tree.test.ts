@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { listProcesses } from '../../src/effects/process-table.ts';
+import { countBirths, listProcesses } from '../../src/effects/process-table.ts';
 import {
   createTree,
   createTreeWatch,
@@ -147,9 +147,10 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     const script =
       'exec 4<&0; setsid sh -c \'echo "ready tool=$$"; read -r _\' "$0" <&4 & read -r _';
     const name = `\u001b[31m two\nlines ${'x'.repeat(200)}`;
+    const birthsBefore = countBirths();
     const { pid, stdout } = startProgram('/bin/sh', ['-c', script, name]);
     const { tool } = await untilReady(stdout, 'tool');
-    const leftovers = watch(pid).leftovers();
+    const leftovers = watch(pid, { birthsBefore }).leftovers();
     expect(leftovers).toMatchObject([{ pid: tool, startedAt: mustRead(tool).startedAt }]);
     expect(leftovers[0]?.command).toMatch(
       /^sh -c echo "ready tool=\$\$"; read -r _ \[31m two lines x+…$/,

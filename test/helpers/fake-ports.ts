@@ -24,6 +24,8 @@ export interface Script {
   readonly verified?: readonly CommandResult[];
   /** What comes of each request for an approval; it expires when they are used up. */
   readonly answers?: readonly ApprovalAnswer[];
+  /** What nobody wants to be told of. */
+  readonly unwanted?: readonly string[];
   /** Whether looking takes no time; it does if nothing is said. */
   readonly isQuick?: boolean;
   /** The hints that have come by each reading, the first before the first event; none when used up. */
@@ -165,7 +167,7 @@ export function fakePorts(script: Script): FakePorts {
         events.push(event);
         effect(`tell ${event.event}`);
       },
-      wants: () => true,
+      wants: (what) => !(script.unwanted ?? []).includes(what),
       agentText(text) {
         texts.push(text);
       },

@@ -637,6 +637,26 @@ describe('the agent', () => {
     expect(texts).toEqual(['a\nb']);
   });
 
+  test('is not told where nobody wants to know', async () => {
+    const { events, texts } = await run({
+      attempts: [
+        {
+          facts: DONE,
+          during: ({ listener }) => {
+            listener.activity({ kind: 'tool', tool: 'Bash', target: 'npm test' });
+            listener.activity({ kind: 'text', text: 'And on.' });
+            listener.text('And on.');
+          },
+        },
+      ],
+      unwanted: ['text', 'agent-text'],
+    });
+    expect(events.filter(({ event }) => event === 'agent_activity')).toMatchObject([
+      { activity: { kind: 'tool' } },
+    ]);
+    expect(texts).toEqual([]);
+  });
+
   test('is heard in bounded words', async () => {
     const long = 'x'.repeat(100_000);
     const { events } = await run({
