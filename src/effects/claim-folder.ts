@@ -4,6 +4,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmdirSync,
   statSync,
   writeFileSync,
@@ -17,9 +18,10 @@ import { parseObject } from './json-fields.ts';
 import { errorCode, makePrivateFolder, removeFile } from './write-file.ts';
 
 /*
- * The folder `locks/<task_id>/` and the claims in it, a file each. A claim is never replaced by a
- * rename, only written over in place: a folder that is read during a rename may show neither name,
- * and a driver that lost its claim would bring it back.
+ * The folder `locks/<task_id>/` and the claims in it, a file each. A claim gets its name once it is
+ * written: whoever is killed before has none. From then on it is never replaced by a rename, only
+ * written over in place: a folder that is read during a rename may show neither name, and a driver that
+ * lost its claim would bring it back.
  */
 
 /** Built when the first claim of another is read. */
@@ -62,6 +64,9 @@ const RECORD_LENGTH = 1023;
 /** The last one to leave removes the folder, maybe just when the next one comes in. */
 const MOST_ENTRIES = 1_000;
 
+/** Behind the name of a claim that is not written yet. */
+const UNWRITTEN = '.new';
+
 /** Where the claims on a task lie. */
 export function claimFolder(stateDir: string, taskId: string): string {
   return path.join(stateDir, 'locks', taskId);
@@ -74,10 +79,13 @@ export function createClaim(file: string, claim: ClaimRecord): void {
     try {
       refuseLinks(folder);
       makePrivateFolder(folder);
-      writeFileSync(file, textOf(claim), { flag: 'wx', mode: 0o600 });
+      writeFileSync(`${file}${UNWRITTEN}`, textOf(claim), { mode: 0o600 });
+      renameSync(`${file}${UNWRITTEN}`, file);
       return;
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT' || entry === MOST_ENTRIES) throw error;
+      if (errorCode(error) === 'ENOENT' && entry < MOST_ENTRIES) continue;
+      tolerate(() => removeFile(`${file}${UNWRITTEN}`));
+      throw error;
     }
   }
 }
@@ -119,7 +127,9 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
   for (const entry of unlessGone(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
     const file = path.join(folder, entry.name);
     // A named pipe would never come to an end.
-    if (!entry.isFile() || !file.endsWith('.json') || file === ownFile) continue;
+    if (!entry.isFile() || file === ownFile) continue;
+    if (file.endsWith(`.json${UNWRITTEN}`) && !isFresh(file, here)) dead.push(file);
+    if (!file.endsWith('.json')) continue;
     const text = unlessGone(() => readFileSync(file, 'utf8'));
     if (text === null) continue;
     built ??= buildSchema();
