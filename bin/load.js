@@ -21,10 +21,10 @@ const KEPT = /^run-/;
 const SUM_BYTES = 32;
 /** Four, and four so that the code begins where V8 need not copy it. */
 const ENDINGS_BYTES = 8;
-/** V8 forgets the code of what has not run for long: then less would be kept, not more. */
+/** V8 forgets the code of what has not run for long: what such a run keeps is better than nothing. */
 const LONG_RUN_S = 60;
 
-/** @type {{ script: vm.Script, file: string, endings: number } | null} */
+/** @type {{ script: vm.Script, file: string, isUsed: boolean, endings: number } | null} */
 let kept = null;
 
 const NOTHING_KEPT = { code: undefined, endings: 0 };
@@ -41,7 +41,7 @@ function load(/** @type {string} */ name) {
     { filename: file, cachedData },
   );
   const isUsed = cachedData !== undefined && !script.cachedDataRejected;
-  if (isKept) kept = { script, file: compiledFile(name), endings: isUsed ? endings : 0 };
+  if (isKept) kept = { script, file: compiledFile(name), isUsed, endings: isUsed ? endings : 0 };
   const requireOutside = createRequire(file);
   const requireHere = (/** @type {string} */ wanted) =>
     wanted.startsWith('./') ? load(wanted.slice(2)) : requireOutside(wanted);
@@ -53,13 +53,14 @@ function load(/** @type {string} */ name) {
 /** Writes down what was compiled in this run, if no run has ended so before; to be called at its end. */
 function keepCompiled(/** @type {readonly string[]} */ argv, /** @type {number} */ exitCode) {
   if (kept === null || !mayWrite(argv)) return;
-  const { script, file, endings } = kept;
+  const { script, file, isUsed, endings } = kept;
+  const isLong = process.uptime() > LONG_RUN_S;
   const ending = (1 << (exitCode % 32)) >>> 0;
-  if ((endings & ending) !== 0 || (endings !== 0 && process.uptime() > LONG_RUN_S)) return;
+  if ((endings & ending) !== 0 || (isLong && isUsed)) return;
   const temporary = `${file}.${process.pid}`;
   try {
     const head = Buffer.alloc(ENDINGS_BYTES);
-    head.writeUInt32LE((endings | ending) >>> 0);
+    head.writeUInt32LE(isLong ? 0 : (endings | ending) >>> 0);
     const bytes = Buffer.concat([head, script.createCachedData()]);
     fs.mkdirSync(COMPILED, { recursive: true });
     fs.writeFileSync(temporary, Buffer.concat([sumOf(bytes), bytes]));
