@@ -5,6 +5,7 @@ import path from 'node:path';
 /** A regular file as it was seen once. The time is only to be compared: to a quarter of a microsecond. */
 export interface FileMark {
   readonly size: number;
+  /** Empty where the file was so young that it could change again within the same instant. */
   readonly changedAt: string;
   /** Null where it could not be read. */
   readonly sha256: string | null;
@@ -112,8 +113,12 @@ function isAsMarked(stats: Stats, mark: FileMark): boolean {
   return stats.size === mark.size && String(stats.ctimeMs) === mark.changedAt;
 }
 
+/** The kernel takes the time of a change from a clock that moves in steps of up to 10 ms. */
+const CLOCK_STEP_MS = 50;
+
 async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark> {
-  return { size, changedAt: String(ctimeMs), sha256: await hashOf(file, size) };
+  const isSettled = Date.now() - ctimeMs > CLOCK_STEP_MS;
+  return { size, changedAt: isSettled ? String(ctimeMs) : '', sha256: await hashOf(file, size) };
 }
 
 /** A regular file's data; null for anything else. Synchronous: ten thousand promises cost more. */
