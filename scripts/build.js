@@ -149,6 +149,11 @@ await linkCommand();
  * node read the whole file as twice its size.
  */
 function quickToLoad(/** @type {string} */ text) {
+  for (const [, name = ''] of text.matchAll(/([\w$]+)=__toESM\(require\("node:[a-z/]+"\),1\)/g)) {
+    const other = new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}\\.(?!default\\b)\\w+`);
+    const [found] = other.exec(text) ?? [];
+    if (found !== undefined) throw new Error(`${found} asks for more than a module's default`);
+  }
   return text
     .replace(/__toESM\((require\("node:[a-z/]+"\)),1\)/g, '{default:$1}')
     .replace(/[^\0-\x7f]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -163,7 +163,7 @@ function whyNot(prose: string, { from, to }: Span, tagged: boolean): NearMissRea
 /** What was masked or taken out counts as a word. */
 function saysAnything(text: string): boolean {
   const plain = text.replace(/<\/?promise>/g, '');
-  return hasWords(plain) || /[\uE000-\uF8FF\u{F0000}-\u{10FFFD}]/u.test(plain);
+  return hasWords(plain) || /[\uE000-\uF8FF\u{F0000}-\u{FFFFD}\u{100000}-\u{10FFFD}]/u.test(plain);
 }
 
 const LONGEST_LINE = 200;

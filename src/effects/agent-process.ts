@@ -99,6 +99,8 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   /** The answer is there and is kept; only what lingers is in the way. */
   const linger = (): void => {
     if (life.ending !== null) return;
+    // What has been heard so far is taken down: from now on its memory is read into by others.
+    request.onHeard(Buffer.alloc(0));
     life.lingered = true;
     life.ending = endTree(groupOf(tree), { steps: AT_ONCE });
   };

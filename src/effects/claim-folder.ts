@@ -79,7 +79,7 @@ export function createClaim(file: string, claim: ClaimRecord): void {
     try {
       refuseLinks(folder);
       makePrivateFolder(folder);
-      writeFileSync(`${file}${UNWRITTEN}`, textOf(claim), { mode: 0o600 });
+      writeFileSync(`${file}${UNWRITTEN}`, textOf(claim), { flag: 'wx', mode: 0o600 });
       renameSync(`${file}${UNWRITTEN}`, file);
       return;
     } catch (error) {
@@ -128,7 +128,8 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     const file = path.join(folder, entry.name);
     // A named pipe would never come to an end.
     if (!entry.isFile() || file === ownFile) continue;
-    if (file.endsWith(`.json${UNWRITTEN}`) && !isFresh(file, here)) dead.push(file);
+    // Taken from under one who is just writing it, it is written once more.
+    if (file.endsWith(`.json${UNWRITTEN}`)) dead.push(file);
     if (!file.endsWith('.json')) continue;
     const text = unlessGone(() => readFileSync(file, 'utf8'));
     if (text === null) continue;

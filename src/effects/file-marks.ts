@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, lstatSync, readFileSync, type Stats } from 'node:fs';
 import path from 'node:path';
+import { monotonicMs } from './monotonic.ts';
 
 /** A regular file as it was seen once. The time is only to be compared: to a quarter of a microsecond. */
 export interface FileMark {
@@ -50,9 +51,15 @@ export interface GlobOptions {
   readonly dot?: boolean;
 }
 
+/** Longer the process should not stand still: somebody may ask it to stop. */
+const SHORT_WALK_MS = 200;
+/** How long the last walk took, by where and for what. */
+const walks = new Map<string, number>();
+
 /**
- * Regular files that match, links left out: a link could point at anything. Absolute, in no order.
- * Synchronous but for the first call: a trip to another thread for each folder takes twice as long.
+ * Regular files that match, links left out: a link could point at anything. Absolute, in no order. Where
+ * the walk before was a short one, the next stays on this thread: to go to another one for each folder
+ * takes twice as long.
  */
 export async function filesThatMatch(
   globs: readonly string[],
@@ -60,7 +67,9 @@ export async function filesThatMatch(
 ): Promise<readonly string[]> {
   if (globs.length === 0) return [];
   const { default: fastGlob } = await import('fast-glob');
-  const found = fastGlob.sync([...globs], {
+  const walk = JSON.stringify([cwd, dot, globs]);
+  const startedMs = monotonicMs();
+  const options = {
     cwd,
     // They are made unique below.
     unique: false,
@@ -68,7 +77,10 @@ export async function filesThatMatch(
     followSymbolicLinks: false,
     suppressErrors: true,
     dot,
-  });
+  };
+  const isShort = (walks.get(walk) ?? SHORT_WALK_MS) < SHORT_WALK_MS;
+  const found = isShort ? fastGlob.sync([...globs], options) : await fastGlob([...globs], options);
+  walks.set(walk, monotonicMs() - startedMs);
   // `a (1).txt` is a pattern that does not match the file of that very name.
   const literal = globs.map((glob) => path.resolve(cwd, glob)).filter((file) => statsOf(file));
   const files = found.map((file) => absolute(cwd, file));

@@ -82,7 +82,7 @@ export function countBirths(): number | null {
 /**
  * Whether nothing alive was born after a process, as far as that can be told by a glance: it may say no
  * where it is so. Pids are handed out in order, so that only those above need to be looked at, as long
- * as too few were born since to have used them all up.
+ * as too few were born since to have come to the largest. Throws only if the system cannot be read.
  */
 export function isYoungest(
   { pid, startedAt }: ProcessIdentity,
@@ -90,11 +90,12 @@ export function isYoungest(
 ): boolean {
   const birthsNow = countBirths();
   if (birthsThen === null || birthsNow === null || !showsOwnPids()) return false;
-  const isOnly = birthsNow - birthsThen <= 1;
-  if (isOnly) return true;
-  // Those that are taken are passed over, so that half of them may be gone through sooner than counted.
-  if (birthsNow - birthsThen > largestPid() / 2) return false;
-  if (Number(tryToReadProc('loadavg').split(' ').at(-1)) < pid) return false;
+  const born = birthsNow - birthsThen;
+  // Without the birth of the process itself it was not counted at all: some sandboxes make the file up.
+  if (born < 1) return false;
+  if (born === 1) return true;
+  // Beyond the largest they begin anew below; twice, since those that are taken are passed over.
+  if (pid + 2 * born > largestPid()) return false;
   for (const name of readdirSync('/proc')) {
     const other = Number(name);
     if (!(other > pid)) continue;

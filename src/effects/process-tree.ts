@@ -263,7 +263,8 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     members: () => sweep().members,
     leftovers() {
       // Nearly always so, and found out ten times as fast.
-      if (root !== null && isYoungest(root, birthsBefore)) return [];
+      if (root !== null && unlessUnreadable(() => isYoungest(root, birthsBefore)) === true)
+        return [];
       return withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid));
     },
     stop() {

@@ -122,6 +122,8 @@ function hiddenToo({ cwd, isOwn }: BaselineRequest): GlobOptions {
 /** Looks at the files, the plan and the work tree after each iteration, against what was before. */
 export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): Workspace {
   const { cwd, git, run } = request;
+  /** Newer marks of protected files whose content is the same. */
+  const unchanged = new Map<string, FileMark>();
   let before = baseline.watched;
   let planBefore: PlanCount | null = null;
   // What was found after one iteration is what the next one is held against, unless something else
@@ -190,7 +192,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
         movedFile: moved ? request.donePath : null,
         until: request.until === null ? null : await runOwn(request.until, ''),
         plan,
-        protectedChanged: await changedOrGone(baseline.protected, cwd),
+        protectedChanged: await changedOrGone(baseline.protected, unchanged, cwd),
         approvalFile:
           asked[0] === undefined ? null : { name: asked[0], what: request.describe(asked[0]) },
         progress,
@@ -250,13 +252,18 @@ function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string
 }
 
 /** Protected files that are not as they were, or not there any more. */
-async function changedOrGone(marks: FileMarks, cwd: string): Promise<readonly string[]> {
+async function changedOrGone(
+  marks: FileMarks,
+  unchanged: Map<string, FileMark>,
+  cwd: string,
+): Promise<readonly string[]> {
   const found: string[] = [];
   for (const file of Object.keys(marks).sort()) {
-    const mark = marks[file];
+    const mark = unchanged.get(file) ?? marks[file];
     if (mark === undefined) continue;
     const now = await markFile(file, mark);
     if (now === null || isOther(now, mark)) found.push(named(file, cwd));
+    else if (now.sha256 === mark.sha256) unchanged.set(file, now);
   }
   return found;
 }

@@ -74,7 +74,8 @@ export async function writeFileAtomic(
   const temporary = temporaryName(file);
   try {
     await retryBusy(async () => {
-      const handle = await promises.open(temporary, 'w', mode);
+      await promises.rm(temporary, { force: true });
+      const handle = await promises.open(temporary, 'wx', mode);
       try {
         await handle.writeFile(content);
         await handle.sync();
@@ -104,12 +105,16 @@ export async function replaceFile(
   let descriptor: number | null = null;
   try {
     // Synchronous: a trip to another thread takes longer than writing to the page cache.
-    descriptor = await retryBusy(async () => openSync(temporary, 'w', mode));
+    descriptor = await retryBusy(async () => openSync(temporary, 'wx', mode));
     writeFileSync(descriptor, content);
     await retryBusy(async () => renameSync(temporary, file));
   } catch (error) {
     if (descriptor !== null) closeSync(descriptor);
-    removeFile(temporary);
+    try {
+      removeFile(temporary);
+    } catch {
+      // Why it could not be written says more.
+    }
     throw error;
   }
   return makingDurable(descriptor, path.dirname(file));

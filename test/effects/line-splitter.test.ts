@@ -61,6 +61,16 @@ describe('createLineSplitter', () => {
     expect(lines).toEqual(expected);
   });
 
+  it('keeps no view of the caller’s memory once an empty chunk has come', () => {
+    const { lines, splitter } = collect();
+    const memory = Buffer.from('one\nbegun');
+    splitter.push(memory);
+    splitter.push(Buffer.alloc(0));
+    memory.fill('z');
+    splitter.end();
+    expect(lines).toEqual(['one', 'begun']);
+  });
+
   it('delivers a last line without a line end once, and nothing after a line end', () => {
     const { lines, splitter } = collect();
     splitter.push(Buffer.from('a\nb'));

@@ -98,7 +98,10 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
   });
 
   it('does not guess where births were not counted', () => {
-    expect(isYoungest(mustRead(process.pid), null)).toBe(false);
+    const { pid } = startProgram('/bin/cat');
+    expect(isYoungest(mustRead(pid), null)).toBe(false);
+    // Its own birth at least must have been counted.
+    expect(isYoungest(mustRead(pid), (countBirths() ?? Number.NaN) + 1_000_000)).toBe(false);
   });
 
   it('takes a pid that another process has by now for dead', () => {

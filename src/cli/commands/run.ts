@@ -108,19 +108,22 @@ export async function runPlan({ plan, notices, resume, again }: PlannedRun): Pro
   const view = await viewFor(settings, { agent: plan.policy.agent, task: plan });
   const views = log === null ? [view] : [view, await backgroundView(log, plan)];
   const heap = limitHeap();
-  const { fields } = await startRun({
-    plan,
-    view: allOf(views),
-    onOutput: heap.count,
-    isAttended: isLiveTerminal(),
-    announcements: [...notices, ...announcements(plan)],
-    ...(resume === undefined ? {} : { resume }),
-    tell({ status, final_message }) {
-      if (!settings.json && status === 'completed') printResult(final_message ?? '');
-    },
-  });
-  heap.lift();
-  return fields.exit_code;
+  try {
+    const { fields } = await startRun({
+      plan,
+      view: allOf(views),
+      onOutput: heap.count,
+      isAttended: isLiveTerminal(),
+      announcements: [...notices, ...announcements(plan)],
+      ...(resume === undefined ? {} : { resume }),
+      tell({ status, final_message }) {
+        if (!settings.json && status === 'completed') printResult(final_message ?? '');
+      },
+    });
+    return fields.exit_code;
+  } finally {
+    heap.lift();
+  }
 }
 
 /** The background has to run under the id that the caller is told. */
