@@ -67,7 +67,11 @@ function keepCompiled(/** @type {readonly string[]} */ argv, /** @type {number} 
     fs.renameSync(temporary, file);
   } catch {
     // Installed by somebody else, or the disk is full: the next start takes as long as this one.
-    fs.rmSync(temporary, { force: true });
+    try {
+      fs.rmSync(temporary, { force: true });
+    } catch {
+      // There was no way to it.
+    }
   }
 }
 

@@ -84,8 +84,11 @@ it('a dry run keeps nothing', async () => {
   expect(await kept()).toEqual([]);
 });
 
-it('where nothing can be written all works without', async () => {
+it.each([
+  ['a link to nowhere', (place: string) => symlink('/proc/nowhere', place)],
+  ['a file', (place: string) => writeFile(place, '')],
+])('where nothing can be written all works without: %s', async (_, put) => {
   const { run, compiled } = await install();
-  await symlink('/proc/nowhere', compiled);
+  await put(compiled);
   expect(await run()).toBe('TASK_COMPLETE\n');
 });
