@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type RunOptions, startRun } from '../compose.ts';
@@ -9,6 +9,7 @@ import type { VaultNote, WorkFolder } from '../core/vault-work.ts';
 import { systemClock } from '../effects/clock.ts';
 import { thisDriver, thisPlace } from '../effects/driver-identity.ts';
 import { linkedStops } from '../effects/linked-stops.ts';
+import { namesIn } from '../effects/names-in.ts';
 import { writeNote } from '../effects/note-file.ts';
 import {
   changeRescueRecord,
@@ -184,14 +185,6 @@ function saysTheSame(file: string, text: string): boolean {
     return plain(readFileSync(file, 'utf8')) === plain(text);
   } catch {
     return false;
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

@@ -1,3 +1,4 @@
+import type { EndingFields, EventBody } from './events.ts';
 import type { Ending, LoopState, StopCause, Transition } from './machine.ts';
 import { type EndedStatus, msBetween } from './task-state.ts';
 
@@ -66,4 +67,28 @@ export function endStopped(state: LoopState, at: string, by: StopCause): Transit
     status: 'stopped',
     exitReason: `stopped:${by}`,
   });
+}
+
+/** The event that tells how a task ended. */
+export function endingBody(ending: Ending, maxIterations: number, fields: EndingFields): EventBody {
+  switch (ending.event) {
+    case 'task_failed':
+      return { event: ending.event, error: ending.error ?? '', ...fields };
+    case 'max_iterations_reached':
+      return { event: ending.event, max_iterations: maxIterations, ...fields };
+    case 'task_usage_limited':
+      return { event: ending.event, until: ending.until, ...fields };
+    case 'task_completed':
+      return { event: ending.event, ...fields };
+    case 'task_timeout':
+      return { event: ending.event, ...fields };
+    case 'task_stalled':
+      return { event: ending.event, ...fields };
+    case 'task_budget_spent':
+      return { event: ending.event, ...fields };
+    case 'task_stopped':
+      return { event: ending.event, ...fields };
+    case 'task_paused':
+      return { event: ending.event, final: true, ...fields };
+  }
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Here } from '../core/driver.ts';
 import type { Driver } from '../core/task-state.ts';
-import { isAlive, readBootId, readProcess } from './process-table.ts';
+import { isAlive, readBootId, readProcess, showsOwnPids } from './process-table.ts';
 
 /** This process as the state file names it: by more than a pid, since pids are used again. */
 export function thisDriver(at: string, runId: string): Driver {
@@ -40,8 +40,7 @@ function ownPlace(): NonNullable<typeof found> {
 function pidNamespace(): string {
   try {
     const namespace = readlinkSync('/proc/self/ns/pid');
-    const [shownPid] = readFileSync('/proc/self/stat', 'utf8').split(' ');
-    return Number(shownPid) === process.pid ? namespace : `${namespace} ${randomUUID()}`;
+    return showsOwnPids() ? namespace : `${namespace} ${randomUUID()}`;
   } catch {
     return '';
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, lstatSync, readFileSync, type Stats } from 'node:fs';
 import path from 'node:path';
+import { remember } from './bounded-map.ts';
 import { monotonicMs } from './monotonic.ts';
 
 /** A regular file as it was seen once. The time is only to be compared: to a quarter of a microsecond. */
@@ -55,6 +56,7 @@ export interface GlobOptions {
 const SHORT_WALK_MS = 200;
 /** How long the last walk took, by where and for what. */
 const walks = new Map<string, number>();
+const REMEMBERED_WALKS = 100;
 
 /**
  * Regular files that match, links left out: a link could point at anything. Absolute, in no order. Where
@@ -80,7 +82,7 @@ export async function filesThatMatch(
   };
   const isShort = (walks.get(walk) ?? SHORT_WALK_MS) < SHORT_WALK_MS;
   const found = isShort ? fastGlob.sync([...globs], options) : await fastGlob([...globs], options);
-  walks.set(walk, monotonicMs() - startedMs);
+  remember(walks, walk, monotonicMs() - startedMs, REMEMBERED_WALKS);
   // `a (1).txt` is a pattern that does not match the file of that very name.
   const literal = globs.map((glob) => path.resolve(cwd, glob)).filter((file) => statsOf(file));
   const files = found.map((file) => absolute(cwd, file));

@@ -161,8 +161,8 @@ function listFromProc(): ProcessEntry[] {
   return entries;
 }
 
-/** Whether the pids in /proc are those that this process knows: a namespace may show another's. */
-function showsOwnPids(): boolean {
+/** Whether the pids in /proc are those that this process knows: a namespace may show another's. Linux only. */
+export function showsOwnPids(): boolean {
   ownPidsShown ??= tryToReadProc('self/stat').startsWith(`${process.pid} `);
   return ownPidsShown;
 }

@@ -1,9 +1,10 @@
-import { lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
 import { SCHEMA_VERSION } from '../core/task-state.ts';
 import { messageOf } from '../errors.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
+import { namesIn } from './names-in.ts';
 import { isRealFolder } from './task-list.ts';
 
 /** Something old that was removed, or would be. */
@@ -96,14 +97,6 @@ function textOf(file: string): string {
 
 function look(file: string): Stats | undefined {
   return lstatSync(file, { throwIfNoEntry: false });
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** What a file or a folder holds, links not followed. */

@@ -1,12 +1,14 @@
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Here } from '../core/driver.ts';
 import { isTaskId } from '../core/task-id.ts';
 import { claimFolder, readClaims } from './claim-folder.ts';
+import { namesIn } from './names-in.ts';
 
 /** The ids of tasks whose locks were left behind by drivers that are dead. Never throws. */
 export function findStaleLocks(stateDir: string, here: Here): readonly string[] {
-  return namesIn(path.join(stateDir, 'locks')).filter((id) => isTaskId(id) && isStale(id));
+  return namesIn(path.join(stateDir, 'locks'))
+    .toSorted()
+    .filter((id) => isTaskId(id) && isStale(id));
 
   function isStale(taskId: string): boolean {
     try {
@@ -15,13 +17,5 @@ export function findStaleLocks(stateDir: string, here: Here): readonly string[] 
     } catch {
       return false;
     }
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    return [];
   }
 }

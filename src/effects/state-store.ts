@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { stateJson } from '../core/state-json.ts';
 import type { TaskState } from '../core/task-state.ts';
@@ -12,6 +12,7 @@ import {
   memoryOf,
   readMemory,
 } from './loop-memory.ts';
+import { namesIn } from './names-in.ts';
 import { readStateFile } from './state-file.ts';
 import { inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
 import { overwriteFile, removeHalfWritten, replaceFile, retryBusy } from './write-file.ts';
@@ -210,11 +211,7 @@ export function retirePrevious(paths: TaskPaths): boolean {
 
 /** Whether an iteration was begun: without a state and any log, a driver died before all beginning. */
 function hasLogs(folder: string): boolean {
-  try {
-    return readdirSync(folder).some((name) => name.startsWith('iteration-'));
-  } catch {
-    return false;
-  }
+  return namesIn(folder).some((name) => name.startsWith('iteration-'));
 }
 
 /**

@@ -1,6 +1,7 @@
-import { constants, existsSync, openSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
+import { namesIn } from './names-in.ts';
 import { leadsOut } from './vault-folders.ts';
 import { errorCode, makePrivateFolder } from './write-file.ts';
 
@@ -95,13 +96,9 @@ export function openForAppend(file: string): number {
 
 /** The ids of the tasks that are not in the history, sorted; none where there is no state folder. */
 export function openTaskIds(stateDir: string): readonly string[] {
-  try {
-    return readdirSync(stateDir)
-      .filter((name) => name.endsWith('.json'))
-      .map((name) => name.slice(0, -'.json'.length))
-      .filter(isTaskId)
-      .sort();
-  } catch {
-    return [];
-  }
+  return namesIn(stateDir)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.slice(0, -'.json'.length))
+    .filter(isTaskId)
+    .sort();
 }

@@ -9,7 +9,6 @@ import {
   mkdirSync,
   openSync,
   promises,
-  readdirSync,
   renameSync,
   statSync,
   unlinkSync,
@@ -18,6 +17,7 @@ import {
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pRetry from 'p-retry';
+import { namesIn } from './names-in.ts';
 
 /** Errors of a busy or distant file system that pass by themselves within moments. */
 const PASSING = new Set(['EBUSY', 'EMFILE', 'ENFILE', 'ESTALE', 'EAGAIN']);
@@ -182,14 +182,6 @@ export function removeHalfWritten(folder: string, beginning: string): void {
     } catch {
       // It is in nobody's way.
     }
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

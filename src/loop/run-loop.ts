@@ -1,3 +1,4 @@
+import { endingBody } from '../core/ending.ts';
 import {
   type Activity,
   type EndingFields,
@@ -239,33 +240,10 @@ async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<Run
     state_file: stateFile,
     log_dir: logDir,
   };
-  const ended = eventOf(ports, state, endingBody(ending, state, fields));
+  const ended = eventOf(ports, state, endingBody(ending, state.task.max_iterations, fields));
   ports.reporter.publish(ended);
   await ports.workspace.ended(ended);
   return { state, fields };
-}
-
-function endingBody(ending: Ending, state: LoopState, fields: EndingFields): EventBody {
-  switch (ending.event) {
-    case 'task_failed':
-      return { event: ending.event, error: ending.error ?? '', ...fields };
-    case 'max_iterations_reached':
-      return { event: ending.event, max_iterations: state.task.max_iterations, ...fields };
-    case 'task_usage_limited':
-      return { event: ending.event, until: ending.until, ...fields };
-    case 'task_completed':
-      return { event: ending.event, ...fields };
-    case 'task_timeout':
-      return { event: ending.event, ...fields };
-    case 'task_stalled':
-      return { event: ending.event, ...fields };
-    case 'task_budget_spent':
-      return { event: ending.event, ...fields };
-    case 'task_stopped':
-      return { event: ending.event, ...fields };
-    case 'task_paused':
-      return { event: ending.event, final: true, ...fields };
-  }
 }
 
 function publish(ports: Ports, state: LoopState, body: EventBody): void {
