@@ -1,10 +1,12 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { STATE_HOME } from './test/helpers/state-home.ts';
 
 export default defineConfig({
   define: { __RALPH_VERSION__: JSON.stringify('0.0.0-test') },
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/claude/**'],
+    env: { XDG_STATE_HOME: STATE_HOME },
     globalSetup: 'scripts/build-before-tests.js',
     // Tests start processes, change the folder and send signals: threads share too much for that.
     pool: 'forks',

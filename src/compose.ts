@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { agentKind } from './compose/agent-kind.ts';
 import { noteWriter } from './compose/note-writer.ts';
-import { clearUp, holdTask, makeRoom, takeUp } from './compose/open-task.ts';
+import { clearUp, doubtOf, holdTask, makeRoom, takeUp } from './compose/open-task.ts';
 import { endCommand, userCommands } from './compose/user-commands.ts';
 import { approvalDesk, putAway } from './compose/vault-work.ts';
 import type { LoopEvent, LoopState } from './core/machine.ts';
@@ -32,6 +32,7 @@ import { type SignalWatch, watchSignals } from './effects/stop-requests.ts';
 import { takeIntoWork } from './effects/task-file.ts';
 import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
 import { settingsJson } from './effects/task-settings.ts';
+import { openSeal, type Seal } from './effects/trust/seal.ts';
 import { ownFiles, VAULT_FOLDERS } from './effects/vault-folders.ts';
 import {
   type Baseline,
@@ -62,7 +63,7 @@ export { planRun, type RunPlan } from './effects/run-plan.ts';
 export { keepAside as setAside } from './effects/state-store.ts';
 export { watchAbort } from './effects/stop-requests.ts';
 export { makePrivateFolder } from './effects/write-file.ts';
-export { clearUp };
+export { clearUp, doubtOf };
 
 export interface RunOptions {
   readonly plan: RunPlan;
@@ -71,16 +72,26 @@ export interface RunOptions {
   readonly announcements?: readonly string[];
   /** Given how it ended, before what is needed to go on with it is put away: whoever dies before has told nobody. */
   readonly tell?: (fields: RunEnd['fields']) => void;
-  /** Given where a task is gone on with: how long its whole time was before. */
-  readonly resume?: { readonly previousTimeoutMs: number };
+  /** Given where a task is gone on with. */
+  readonly resume?: Resume;
   /** Who may ask the loop to stop; signals, if nobody is named. */
   readonly stops?: SignalWatch;
+  /** Aborts, with the error, where something is thrown that nobody waits for. */
+  readonly bugs?: AbortSignal;
   /** Whether somebody sits at a terminal and watches: then the machine is kept awake where that works. */
   readonly isAttended?: boolean;
   /** Told how many bytes the agent has just said. */
   readonly onOutput?: (bytes: number) => void;
   /** Words between the agent's program and its arguments: for a program that is a script. */
   readonly agentPrefixArgs?: readonly string[];
+}
+
+/** What is known of a task that is gone on with, beside its plan. */
+export interface Resume {
+  /** How long its whole time was before. */
+  readonly previousTimeoutMs: number;
+  /** A person has looked at what somebody else has written, and takes it over. */
+  readonly isTrusted: boolean;
 }
 
 /**
@@ -99,9 +110,8 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     try {
       options.announcements?.forEach(warn);
       const awake = keepAwake(options);
-      const end = await runHeld({ ...options, paths, warn, driver, hold, stops }).finally(
-        awake.close,
-      );
+      const run = { ...options, paths, warn, driver, hold, stops, seal: sealOf(plan, warn) };
+      const end = await runHeld(run).finally(awake.close);
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
       return end;
     } finally {
@@ -111,6 +121,15 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     view.close();
     stops.close();
   }
+}
+
+/** Without a key the task runs all the same; only to go on with it a person has to vouch for it. */
+function sealOf({ stateDir, keyFile }: RunPlan, warn: (sentence: string) => void): Seal {
+  const seal = openSeal({ stateDir, keyFile, env: process.env, create: true });
+  if (seal.problem !== null) {
+    warn(`This task cannot be signed, so that going on with it takes --trust: ${seal.problem}`);
+  }
+  return seal;
 }
 
 function keepAwake({ plan, isAttended = false }: RunOptions): SleepInhibitor {
@@ -127,6 +146,7 @@ interface HeldRun extends RunOptions {
   readonly driver: NonNullable<NewTask['driver']>;
   readonly hold: Awaited<ReturnType<typeof holdTask>>;
   readonly stops: SignalWatch;
+  readonly seal: Seal;
 }
 
 async function runHeld(run: HeldRun): Promise<RunEnd> {
@@ -139,21 +159,22 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
 
   const journal = createJournal(paths.eventsFile);
-  const requests = watchRequests(paths.folder);
+  const requests = watchRequests(paths.folder, run.seal);
   requests.stop.addEventListener('abort', () => stops.request('request'));
   stops.signal.addEventListener('abort', () => view.doing?.({ kind: 'stop' }));
   let runner: GuardedRunner | null = null;
   try {
-    const store = await createStateStore(
+    const store = await createStateStore({
       paths,
-      {
+      seal: run.seal,
+      task: start.state.task,
+      files: {
         prompt: plan.prompt,
         settings: settingsJson(plan),
         baseline: `${JSON.stringify(start.baseline)}\n`,
       },
       warn,
-      start.state.task.memory,
-    );
+    });
     run.hold.keep(store, stops);
     const hint = defaultLimitHint(plan.sources, warn);
     const reporter: Reporter = {
@@ -215,6 +236,8 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       reporter,
       clock: systemClock,
       stops,
+      bugs: run.bugs ?? new AbortController().signal,
+      abandon: () => stops.request('request'),
       exitCode: exitCodeFor,
     };
     const end = await runLoop(ports, start.state, start.event, policy);
@@ -238,11 +261,11 @@ interface Start {
 
 /** A new task. */
 async function begin(
-  { plan, paths, warn, driver }: HeldRun,
+  { plan, paths, warn, driver, seal }: HeldRun,
   watch: BaselineRequest,
   git: GitProgress | null,
 ): Promise<Start> {
-  await makeRoom(paths, plan.taskId, warn);
+  await makeRoom(paths, plan.taskId, seal, warn);
   // First of all: where it is moved to is no sign of anything.
   const taskFile = plan.taskFile === null ? null : await takeIntoWork(plan.vault, plan.taskFile);
   const baseline = await takeBaseline(watch);
@@ -259,11 +282,12 @@ async function begin(
 
 /** A task that was begun before: its state, what the loop remembers, and the time that is left. */
 async function goOn(
-  { plan, paths, warn, driver, resume }: HeldRun,
+  { plan, paths, warn, driver, resume, seal }: HeldRun,
   watch: BaselineRequest,
   git: GitProgress | null,
 ): Promise<Start> {
-  const task = await takeUp(paths, plan.taskId, warn);
+  const believed = resume?.isTrusted === true ? null : seal;
+  const task = await takeUp(paths, plan.taskId, believed, warn);
   const kept = readBaseline(paths.folder);
   if (kept === null && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
   await git?.mark();
@@ -273,7 +297,7 @@ async function goOn(
   const previousTimeoutMs = resume?.previousTimeoutMs ?? plan.taskTimeoutMs;
   const timeLeftMs =
     msBetween(lastWorkAt(task), task.timeout_at) + plan.taskTimeoutMs - previousTimeoutMs;
-  const memory = readMemory(paths.folder, task.memory);
+  const memory = readMemory(paths.folder, task, believed);
   const fresh = initialState(task);
   const hasEnded = task.status !== 'running' && task.status !== 'pending';
   const preview = task.iterations.at(-1)?.output_preview ?? null;

@@ -178,6 +178,40 @@ export class ApprovalPendingError extends TaskError {
   }
 }
 
+/** A task that this user's ralph has not written here: nothing of it is run before a person says so. */
+export class UntrustedTaskError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `why` goes on a sentence about the task; `powers` are what it would be run with, in words. */
+  constructor(taskId: string, stateDir: string, why: string, powers: readonly string[]) {
+    const asks = powers.length === 0 ? '' : ` It would be run with ${powers.join(', ')}.`;
+    super(
+      {
+        type: 'UntrustedTaskError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'review_and_trust',
+      },
+      `task '${taskId}' in ${stateDir} ${why}, so nothing of it is run.${asks} Look at it with ralph status ${taskId}; if it is yours, ralph resume ${taskId} --trust takes it over.`,
+    );
+  }
+}
+
+/** A task that would run more than the pass over the vault was given. */
+export class BeyondPassError extends Error {
+  readonly exitCode = EXIT_FAILED;
+  /** As flags. */
+  readonly programs: readonly string[];
+
+  constructor(taskId: string, programs: readonly string[]) {
+    super(
+      `task '${taskId}' would run ${programs.join(', ')}, which this pass was not given; ralph resume ${taskId} goes on with it.`,
+    );
+    this.name = 'BeyondPassError';
+    this.programs = programs;
+  }
+}
+
 /** The iterations of a task are used up. */
 export class MaxIterationsExceededError extends TaskError {
   readonly exitCode = exitCodeFor('max_iterations_reached', 'max_iterations');

@@ -34,6 +34,7 @@ export function exitCodeFor(
   status: keyof typeof BY_STATUS | 'stopped',
   exitReason: string,
 ): number {
+  if (exitReason === 'failed:bug') return EXIT_BUG;
   if (status !== 'stopped') return BY_STATUS[status];
   return BY_SIGNAL[exitReason.replace(/^stopped:/, '')] ?? 143;
 }
@@ -61,7 +62,11 @@ export const EXIT_CODES: readonly {
   },
   { code: '7', status: '–', meaning: 'a live loop already has this task' },
   { code: '8', status: 'budget_spent', meaning: '`--max-cost` reached' },
-  { code: '70', status: '–', meaning: 'a bug in ralph' },
+  {
+    code: '70',
+    status: '–, failed',
+    meaning: 'a bug in ralph; a task that ran is `failed`, `failed:bug`',
+  },
   {
     code: '75',
     status: 'usage_limited',

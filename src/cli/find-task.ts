@@ -3,6 +3,9 @@ import path from 'node:path';
 import {
   inHistory,
   readStateFile,
+  type Seal,
+  type SealedPlace,
+  sealAt,
   type TaskPaths,
   taskPaths,
   thisPlace,
@@ -30,6 +33,8 @@ export interface FoundTask {
   /** Where it lies now. */
   readonly paths: TaskPaths;
   readonly isInHistory: boolean;
+  /** This user's ralph has written it here: only then it may be acted on. */
+  readonly isOwn: boolean;
   readonly standing: Standing;
 }
 
@@ -37,36 +42,40 @@ export interface FoundTask {
  * Finds a task by its id, a completed one in the history; null if there is none of this id. Throws
  * `StateTooNewError` and `StateCorruptedError` for what nobody can read.
  */
-export function findTask(taskId: string, stateDir: string): FoundTask | null {
+export function findTask(taskId: string, place: SealedPlace): FoundTask | null {
   if (!isTaskId(taskId)) return null;
-  const paths = taskPaths(stateDir, taskId);
+  const seal = sealAt(place);
+  const paths = taskPaths(place.stateDir, taskId);
+  const lookIn = (where: TaskPaths, isInHistory: boolean): FoundTask | null => {
+    const found = readState(taskId, where.stateFile, seal);
+    return found && { ...found, paths: where, isInHistory, standing: standingOf(found.state) };
+  };
   // In the order in which a completed task moves, so that it is not missed on its way.
-  return lookIn(taskId, paths, false) ?? lookIn(taskId, inHistory(paths, taskId), true);
-}
-
-function lookIn(taskId: string, paths: TaskPaths, isInHistory: boolean): FoundTask | null {
-  const state = readState(taskId, paths.stateFile);
-  return state === null ? null : { state, paths, isInHistory, standing: standingOf(state) };
+  return lookIn(paths, false) ?? lookIn(inHistory(paths, taskId), true);
 }
 
 /**
  * Finds a task that can be steered. Throws `TaskNotFoundError`, or `InvalidStateError` for one that is
  * completed or put away, besides what `findTask` throws.
  */
-export function findOpenTask(taskId: string, { stateDir }: Place): FoundTask {
-  const found = findTask(taskId, stateDir);
-  if (found === null) throw unknownTask(taskId, stateDir);
+export function findOpenTask(taskId: string, place: Place): FoundTask {
+  const found = findTask(taskId, place);
+  if (found === null) throw unknownTask(taskId, place.stateDir);
   if (found.isInHistory || found.standing === 'completed') {
     throw new InvalidStateError(taskId, found.standing, 'there is nothing left to steer');
   }
   return found;
 }
 
-function readState(taskId: string, stateFile: string): TaskState | null {
-  const file = readOr(taskId, stateFile);
+function readState(
+  taskId: string,
+  stateFile: string,
+  seal: Seal,
+): Pick<FoundTask, 'state' | 'isOwn'> | null {
+  const file = readOr(taskId, stateFile, seal);
   switch (file.kind) {
     case 'task':
-      return file.state;
+      return file;
     case 'none':
       return null;
     case 'too-new':
@@ -76,9 +85,9 @@ function readState(taskId: string, stateFile: string): TaskState | null {
   }
 }
 
-function readOr(taskId: string, stateFile: string): ReturnType<typeof readStateFile> {
+function readOr(taskId: string, stateFile: string, seal: Seal): ReturnType<typeof readStateFile> {
   try {
-    return readStateFile(stateFile);
+    return readStateFile(stateFile, seal);
   } catch (error) {
     throw new StateCorruptedError(taskId, stateFile, messageOf(error));
   }

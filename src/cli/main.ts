@@ -1,5 +1,6 @@
 import { messageOf } from '../errors.ts';
 import { EXIT_BUG } from '../exit-codes.ts';
+import { sayBug, watchForBugs } from './bugs.ts';
 import { IDS_COMMAND } from './completion/names.ts';
 
 declare const __RALPH_VERSION__: string;
@@ -15,6 +16,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${__RALPH_VERSION__}\n`);
     return 0;
   }
+  watchForBugs();
   try {
     // Asked at every press of the tab key: no command line is read for it.
     if (argv[0] === IDS_COMMAND) {
@@ -57,6 +59,6 @@ function explain(error: unknown): number {
     process.stderr.write(`${message.replace(/^/gm, 'ralph: ')}\n`);
     return error.exitCode;
   }
-  process.stderr.write(`ralph: this is a bug in ralph, please report it: ${message}\n`);
+  sayBug(error);
   return EXIT_BUG;
 }

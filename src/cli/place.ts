@@ -5,12 +5,15 @@ import { UsageError } from '../errors.ts';
 export interface PlaceOptions {
   readonly vault?: string;
   readonly stateDir?: string;
+  readonly keyFile?: string;
 }
 
 export interface Place {
   /** Absolute. */
   readonly vault: string;
   readonly stateDir: string;
+  /** The key that the user named, absolute; null for the user's own. */
+  readonly keyFile: string | null;
 }
 
 /** Where the states lie: flag, then variable, then the folder ralph is started in. */
@@ -18,8 +21,10 @@ export function placeOf(options: PlaceOptions, env: NodeJS.ProcessEnv = process.
   const here = startFolder();
   const vault = path.resolve(here, options.vault ?? env.RALPH_VAULT ?? '.');
   const stateDir = options.stateDir ?? env.RALPH_STATE_DIR;
+  const keyFile = options.keyFile ?? env.RALPH_KEY_FILE;
   return {
     vault,
+    keyFile: keyFile === undefined ? null : path.resolve(here, keyFile),
     stateDir:
       stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(here, stateDir),
   };

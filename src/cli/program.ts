@@ -171,7 +171,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('go on with a task that is not completed')
     .usage('[ID] [options] [-- agent options]')
     .addHelpText('after', RESUME_HELP);
-  declareSettings(resume);
+  declareSettings(resume).option('--trust', 'take over a task that was not written by you here');
   declareVaultFlags(
     program
       .command('rescue')
@@ -205,5 +205,6 @@ it was.
 function placed(command: Command): Command {
   return command
     .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')
-    .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)');
+    .option('--state-dir <DIR>', 'where states are kept (default: .ralph_state in the vault)')
+    .option('--key-file <FILE>', 'the key of a shared vault (default: your own)');
 }

@@ -46,10 +46,14 @@ async function reasonToHold(
 /** Counts an iteration with what the agent said last; resolves to whether another one may follow. */
 async function countStop(
   taskId: string,
-  { vault, stateDir }: Place,
+  { vault, stateDir, keyFile }: Place,
   message: string | null,
 ): Promise<boolean> {
-  const books = new RalphService({ vault, stateDir });
+  const books = new RalphService({
+    vault,
+    stateDir,
+    ...(keyFile === null ? {} : { keyFile }),
+  });
   const report = { context: message ?? '' };
   return (await books.incrementIteration(taskId, report)).should_continue;
 }

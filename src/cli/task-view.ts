@@ -3,6 +3,8 @@ import {
   listTasks,
   pendingProgress,
   readSavedSettings,
+  type SealedPlace,
+  sealAt,
   type TaskEntry,
   thisPlace,
 } from '../compose/tasks.ts';
@@ -19,9 +21,9 @@ import { unknownTask } from './unknown-task.ts';
 const ENDED_SHOWN = 10;
 
 /** The tasks of a state folder as they are shown, in their order. */
-export function viewTasks(stateDir: string): readonly ShownTask[] {
+export function viewTasks(place: SealedPlace): readonly ShownTask[] {
   const here = thisPlace(new Date().toISOString());
-  const { open, ended } = listTasks(stateDir, ENDED_SHOWN);
+  const { open, ended } = listTasks(place.stateDir, ENDED_SHOWN, sealAt(place));
   return inShownOrder([...open, ...ended].map((entry) => shownOf(entry, here)));
 }
 
@@ -29,9 +31,10 @@ export function viewTasks(stateDir: string): readonly ShownTask[] {
  * One task in detail. Throws `TaskNotFoundError`, and for a state that cannot be read
  * `StateTooNewError` or `StateCorruptedError`.
  */
-export function viewTask(stateDir: string, taskId: string): TaskDetail {
+export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
+  const { stateDir } = place;
   const at = new Date().toISOString();
-  const entry = findTaskEntry(stateDir, taskId);
+  const entry = findTaskEntry(stateDir, taskId, sealAt(place));
   if (entry === null) throw unknownTask(taskId, stateDir);
   const { found, stateFile } = entry;
   if (found.kind === 'too-new') throw new StateTooNewError(stateFile, found.version);
@@ -73,7 +76,8 @@ function conditionText(flag: string, value: unknown): readonly string[] {
 /** A task as it is shown, whatever its file is. */
 export function shownOf(entry: TaskEntry, here: Here): ShownTask {
   const { name, stateFile, folder, archived, found } = entry;
-  const places = { taskId: name, stateFile, logDir: folder, archived };
+  const isOwn = found.kind === 'task' && found.isOwn;
+  const places = { taskId: name, stateFile, logDir: folder, archived, isOwn };
   switch (found.kind) {
     case 'task':
       return showTask(upToDate(found.state, entry), places, here);

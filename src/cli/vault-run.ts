@@ -12,6 +12,7 @@ import { RESCUE_PROMISE, rescuePrompt } from '../orchestrator/rescue-prompt.ts';
 import { plainView, quietView } from '../report/plain.ts';
 import { vaultLine } from '../report/vault-line.ts';
 import type { View } from '../report/view.ts';
+import { endedByBugs } from './bugs.ts';
 import { planResume } from './commands/resume.ts';
 import { announcements, planWarnings } from './commands/run.ts';
 import { limitHeap } from './heap-growth.ts';
@@ -55,12 +56,14 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   const options: OrchestrateOptions = {
     vault: plan.vault,
     stateDir: plan.stateDir,
+    keyFile: plan.keyFile,
     doneFolder: plan.policy.doneFolder,
     agent: plan.policy.agent,
     prepare: async (request) => ({
       ...(await prepare(request, plan, base)),
       onOutput: heap.count,
     }),
+    endedByBugs,
     warn: say,
     tell(file, outcome) {
       const line = vaultLine(file, outcome);
@@ -87,8 +90,8 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   const { policy } = first;
   const view = viewOf(request.taskId, first);
   if (request.kind === 'resume') {
-    const flags = flagsOfNow(base.read.flags);
-    const planned = await planResume(request.taskId, first, flags);
+    const flags = { ...flagsOfNow(base.read.flags), isTrusted: false };
+    const planned = await planResume(request.taskId, first, flags, first);
     if (planned === null) throw new Error(`${request.taskId} is completed already`);
     return { ...planned, view, announcements: [] };
   }
@@ -191,7 +194,7 @@ const ONLY_PROMISE = {
   planFile: null,
 } as const;
 
-/** Of the flags, what a task that is gone on with takes over: how it is shown. Its rights are its own. */
+/** Of the flags, what a task that is gone on with takes over: how it is shown. */
 function flagsOfNow(flags: ReadFlags): ReadFlags {
   const shown = settingNames().filter((name) => SETTINGS[name].group === 'Output');
   const layer = Object.fromEntries(

@@ -10,6 +10,8 @@ import type { SignalWatch } from '../effects/stop-requests.ts';
 import { sweepRun } from '../effects/sweep-run.ts';
 import { claimTask, type TaskClaim } from '../effects/task-claim.ts';
 import type { TaskPaths } from '../effects/task-folder.ts';
+import { foreignFiles } from '../effects/trust/foreign-files.ts';
+import type { Seal } from '../effects/trust/seal.ts';
 import {
   ApprovalPendingError,
   messageOf,
@@ -17,6 +19,7 @@ import {
   StateTooNewError,
   TaskAlreadyActiveError,
   TaskNotFoundError,
+  UntrustedTaskError,
 } from '../errors.ts';
 import { leftoversOfDeadDriver, previousRetired } from '../report/messages.ts';
 
@@ -95,9 +98,9 @@ function readTask(paths: TaskPaths): TaskState | null {
   return file.kind === 'task' ? file.state : null;
 }
 
-function tryRead(stateFile: string): StateFile {
+function tryRead(stateFile: string, seal: Seal | null = null): StateFile {
   try {
-    return readStateFile(stateFile);
+    return readStateFile(stateFile, seal);
   } catch {
     return { kind: 'none' };
   }
@@ -109,13 +112,19 @@ function liveDriver(state: TaskState | null): Driver | null {
 }
 
 /** Makes room for a new task: what a dead driver left running is ended, its state put away. */
-export async function makeRoom(paths: TaskPaths, taskId: string, warn: Warn): Promise<void> {
-  const previous = readTask(paths);
-  if (previous?.status === 'paused_awaiting_approval') {
+export async function makeRoom(
+  paths: TaskPaths,
+  taskId: string,
+  seal: Seal,
+  warn: Warn,
+): Promise<void> {
+  const file = tryRead(paths.stateFile, seal);
+  if (file.kind === 'task' && file.state.status === 'paused_awaiting_approval') {
     const answer = `ralph approve ${taskId} or ralph reject ${taskId} answers it, and ralph resume ${taskId} goes on`;
     throw new ApprovalPendingError(taskId, answer);
   }
-  await endLeftovers(previous?.driver ?? null, warn);
+  // Whoever forges a state must not be able to have another task's processes ended.
+  if (file.kind === 'task' && file.isOwn) await endLeftovers(file.state.driver, warn);
   dropStaleRequests(paths.folder);
   try {
     if (retirePrevious(paths)) warn(previousRetired(taskId));
@@ -144,11 +153,17 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
 }
 
 /**
- * The state of a task that is to be gone on with, what its dead driver left running ended. Rejects with
- * `TaskNotFoundError`, `StateTooNewError`, or `StateCorruptedError` for one that is kept aside.
+ * The state of a task that is to be gone on with, what its dead driver left running ended. Without a
+ * seal a person has looked at the task and believes it. Rejects with `TaskNotFoundError`,
+ * `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` for one that is kept aside.
  */
-export async function takeUp(paths: TaskPaths, taskId: string, warn: Warn): Promise<TaskState> {
-  const file = readStateFile(paths.stateFile);
+export async function takeUp(
+  paths: TaskPaths,
+  taskId: string,
+  seal: Seal | null,
+  warn: Warn,
+): Promise<TaskState> {
+  const file = readStateFile(paths.stateFile, seal);
   if (file.kind === 'none') throw new TaskNotFoundError(taskId, paths.stateDir);
   if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
   if (file.kind === 'corrupt') {
@@ -159,9 +174,28 @@ export async function takeUp(paths: TaskPaths, taskId: string, warn: Warn): Prom
       'it is no state of a task; it was given this name',
     );
   }
-  await endLeftovers(file.state.driver, warn);
+  if (seal !== null) {
+    const why = doubtOf(paths, file, seal);
+    if (why !== null) throw new UntrustedTaskError(taskId, paths.stateDir, why, []);
+    await endLeftovers(file.state.driver, warn);
+  }
   dropStaleRequests(paths.folder);
   return file.state;
+}
+
+/**
+ * Why a task that was read with a seal is not believed, to follow its name; null where this user's ralph
+ * has written it whole.
+ */
+export function doubtOf(
+  paths: TaskPaths,
+  file: Extract<StateFile, { kind: 'task' }>,
+  seal: Seal,
+): string | null {
+  if (seal.problem !== null) return `cannot be told from a forged one (${seal.problem})`;
+  if (!file.isOwn) return 'was not written by you here';
+  const [changed] = foreignFiles(paths.folder, file.state, seal);
+  return changed === undefined ? null : `was changed by another hand (${changed})`;
 }
 
 async function endLeftovers(driver: Driver | null, warn: Warn): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type RunOptions, startRun } from '../compose.ts';
+import { type Resume, type RunOptions, startRun } from '../compose.ts';
 import { BEAT_MS } from '../core/driver.ts';
 import { maskSecrets } from '../core/secrets.ts';
 import type { VaultNote, WorkFolder } from '../core/vault-work.ts';
@@ -22,9 +22,15 @@ import { watchSignals } from '../effects/stop-requests.ts';
 import { claimTask } from '../effects/task-claim.ts';
 import { moveWithin } from '../effects/task-file.ts';
 import { taskPaths } from '../effects/task-folder.ts';
+import { openSeal } from '../effects/trust/seal.ts';
 import { leadsOut } from '../effects/vault-folders.ts';
 import { lookAgain, lookAtVault, type VaultPlace } from '../effects/vault-look.ts';
-import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
+import {
+  BeyondPassError,
+  messageOf,
+  TaskAlreadyActiveError,
+  UntrustedTaskError,
+} from '../errors.ts';
 import type { StopRequests } from '../loop/ports.ts';
 import { verdictOf } from '../orchestrator/endings.ts';
 import type {
@@ -44,7 +50,7 @@ export interface FileRun {
   readonly plan: RunPlan;
   readonly view: View;
   readonly announcements: readonly string[];
-  readonly resume?: { readonly previousTimeoutMs: number };
+  readonly resume?: Resume;
   readonly onOutput?: NonNullable<RunOptions['onOutput']>;
 }
 
@@ -53,9 +59,13 @@ export interface OrchestrateOptions {
   readonly vault: string;
   readonly stateDir: string;
   readonly doneFolder: string;
+  /** The key that the user named, absolute; null for the user's own. */
+  readonly keyFile: string | null;
   readonly agent: AgentName;
   /** Makes a request into a run; rejects for what keeps it from starting. */
   readonly prepare: (request: TaskRequest) => Promise<FileRun>;
+  /** Hands a run the signal that aborts where ralph itself has failed. */
+  readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
   readonly tell: VaultPorts['tell'];
   /** A sentence for people that belongs to no file. */
   readonly warn: (sentence: string) => void;
@@ -78,10 +88,11 @@ export function orchestrate(
   };
 }
 
-function vaultDesk({ vault, stateDir, doneFolder }: OrchestrateOptions): Vault {
+function vaultDesk({ vault, stateDir, doneFolder, keyFile }: OrchestrateOptions): Vault {
   const place: VaultPlace = {
     vault,
     stateDir,
+    seal: openSeal({ stateDir, keyFile, env: process.env, create: true }),
     saysSomething: (status, exitReason) => verdictOf(status, exitReason) === 'failed',
   };
   const here = () => thisPlace(systemClock.now());
@@ -190,12 +201,14 @@ function saysTheSame(file: string, text: string): boolean {
 
 async function runTask(
   request: TaskRequest,
-  { prepare }: OrchestrateOptions,
+  { prepare, endedByBugs }: OrchestrateOptions,
   all: StopRequests,
 ): Promise<TaskEnd> {
-  const run = await prepare(request);
   try {
-    const { state, fields } = await startRun({ ...run, stops: linkedStops(all) });
+    const run = await prepare(request);
+    const { state, fields } = await endedByBugs((bugs) =>
+      startRun({ ...run, bugs, stops: linkedStops(all) }),
+    );
     return {
       kind: 'ended',
       status: fields.status,
@@ -205,7 +218,15 @@ async function runTask(
       note: fields.note,
     };
   } catch (error) {
+    const { taskId } = request;
     if (error instanceof TaskAlreadyActiveError) return { kind: 'taken' };
+    if (error instanceof UntrustedTaskError) {
+      return { kind: 'refused', reason: 'not-yours', detail: taskId };
+    }
+    if (error instanceof BeyondPassError) {
+      const detail = `${taskId} would run ${error.programs.join(', ')}`;
+      return { kind: 'refused', reason: 'beyond-pass', detail };
+    }
     throw error;
   }
 }

@@ -1,6 +1,8 @@
 // The light door to the effects, for commands that look at tasks or steer them: nothing of what a
 // run needs is loaded behind it.
 
+import { openSeal, type Seal } from '../effects/trust/seal.ts';
+
 // biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
 export { answerRequest, isPending } from '../effects/answer-request.ts';
 export { thisPlace } from '../effects/driver-identity.ts';
@@ -13,4 +15,16 @@ export { liveClaim } from '../effects/task-claim.ts';
 export { inHistory, openTaskIds, type TaskPaths, taskPaths } from '../effects/task-folder.ts';
 export { findTaskEntry, listTasks, readStateObject, type TaskEntry } from '../effects/task-list.ts';
 export { type LogPiece, openTaskLogs } from '../effects/task-logs.ts';
-export { sealOf } from '../effects/task-settings.ts';
+export { foreignFiles } from '../effects/trust/foreign-files.ts';
+export type { Seal };
+
+/** Where states lie, and the key by which one's own are known. */
+export interface SealedPlace {
+  readonly stateDir: string;
+  readonly keyFile: string | null;
+}
+
+/** The seal of a place, for commands that look: no key is made for them. */
+export function sealAt({ stateDir, keyFile }: SealedPlace, create = false): Seal {
+  return openSeal({ stateDir, keyFile, env: process.env, create });
+}

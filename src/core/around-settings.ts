@@ -87,6 +87,14 @@ export const AROUND_ROWS = {
     group: 'Around it',
     help: 'keep the machine awake; --no-prevent-sleep does not (default: on at a terminal)',
   },
+  keyFile: {
+    flag: '--key-file',
+    argument: 'FILE',
+    type: { kind: 'text' },
+    group: 'Around it',
+    key: false,
+    help: 'the key by which your tasks are known, for a vault that several machines share (default: your own)',
+  },
   config: {
     flag: '--config',
     argument: 'FILE',

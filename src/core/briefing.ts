@@ -90,6 +90,8 @@ export interface Briefing {
 }
 
 type BriefTotals = Readonly<Record<BriefGroup, number>> & {
+  /** Tasks that say they are completed, and that this user's ralph has not written. */
+  readonly foreign: number;
   readonly iterations: number;
   readonly costUsd: number;
   readonly workMs: number;
@@ -259,8 +261,11 @@ function rankOf(state: ShownState, group: BriefGroup): number | null {
 
 function totalsOf(tasks: readonly BriefTask[]): BriefTotals {
   const count = (group: BriefGroup): number => tasks.filter((task) => task.group === group).length;
+  const isForeign = ({ group, shown }: BriefTask): boolean => group === 'completed' && !shown.isOwn;
+  const foreign = tasks.filter(isForeign).length;
   return {
-    completed: count('completed'),
+    completed: count('completed') - foreign,
+    foreign,
     failed: count('failed'),
     waiting: count('waiting'),
     running: count('running'),

@@ -6,7 +6,7 @@ import type { Judged } from './judged.ts';
 import type { Outcome } from './outcome.ts';
 import type { ProgressReport } from './progress-report.ts';
 import type { PromiseVerdict } from './promise.ts';
-import type { Carry } from './prompt.ts';
+import type { Carry, Hint } from './prompt.ts';
 import type {
   Approval,
   EndedStatus,
@@ -26,8 +26,8 @@ export interface LoopState {
   readonly finalMessage: string | null;
   readonly trouble: Trouble;
   readonly streaks: Streaks;
-  /** Hints from a person, for the next iteration. */
-  readonly hints: readonly string[];
+  /** Hints for the next iteration. */
+  readonly hints: readonly Hint[];
   /** Whether progress that came from a script in this iteration moved on; null where none came. */
   readonly reported: boolean | null;
   /** Whether an iteration of this run has answered: the agent is there and logged in. */
@@ -132,14 +132,16 @@ export type LoopEvent =
       readonly thereBefore: ThereBefore;
     }
   | { readonly kind: 'approval-answered'; readonly at: string; readonly answer: ApprovalAnswer }
-  | { readonly kind: 'hinted'; readonly at: string; readonly text: string }
+  | { readonly kind: 'hinted'; readonly at: string; readonly hint: Hint }
   | {
       readonly kind: 'progress-reported';
       readonly at: string;
       readonly report: ProgressReport;
     }
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
-  | { readonly kind: 'pause-requested'; readonly at: string };
+  | { readonly kind: 'pause-requested'; readonly at: string }
+  /** ralph itself has a bug; `message` is one line. */
+  | { readonly kind: 'broke'; readonly at: string; readonly message: string };
 
 /** What came of a request. */
 export type ApprovalAnswer =

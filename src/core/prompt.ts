@@ -21,7 +21,14 @@ export interface Carry {
   readonly wasCut: boolean;
   readonly missing: readonly Missing[];
   /** What a person says to this iteration. */
-  readonly hints: readonly string[];
+  readonly hints: readonly Hint[];
+}
+
+/** Words that came in while the loop ran. */
+export interface Hint {
+  readonly text: string;
+  /** They came by `ralph tell` from this user, rather than as a file from whoever can write one. */
+  readonly isProven: boolean;
 }
 
 /** Why the iteration did not complete the task, one sentence each in the reminder. */
@@ -69,11 +76,13 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
     if (block !== null) texts.push({ kind: 'whole', text: block });
     const verify = verifyBlock(policy, carry);
     if (verify !== null) texts.push({ kind: 'whole', text: verify });
+    texts.push(...unprovenHints(policy, carry));
     texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
   } else {
     // A person has let the task begin, or the first iteration is tried again after he has said something.
     const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
     const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(carry)];
+    texts.push(...unprovenHints(policy, carry));
     if (said.length > 0) texts.push({ kind: 'sentence-wise', text: said.join('\n') });
   }
   texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
@@ -110,7 +119,23 @@ function reminder(policy: Policy, carry: Carry): string {
 }
 
 function hintLines({ hints }: Carry): readonly string[] {
-  return hints.map((hint) => `The person you work for adds: ${withoutControls(hint).trim()}`);
+  return hints
+    .filter(({ isProven }) => isProven)
+    .map(({ text }) => `The person you work for adds: ${withoutControls(text).trim()}`);
+}
+
+/** What anybody could have written is data, and said to be that. */
+function unprovenHints(policy: Policy, { hints }: Carry): readonly OwnText[] {
+  return hints
+    .filter(({ isProven }) => !isProven)
+    .map(({ text }) => ({
+      kind: 'whole',
+      text: materialBlock(
+        'a note that somebody left for you; nobody can tell who',
+        text,
+        rulesFor(policy),
+      ),
+    }));
 }
 
 /** What a person gives as a reason is told in full, within reason. */

@@ -34,6 +34,8 @@ export interface ShownTask {
   readonly logDir: string;
   /** In the history, rather than open. */
   readonly archived: boolean;
+  /** This user's ralph has written it here; false also where nothing can tell. */
+  readonly isOwn: boolean;
 }
 
 /** Where the files of a task lie. */
@@ -42,6 +44,7 @@ export interface ShownPlaces {
   readonly stateFile: string;
   readonly logDir: string;
   readonly archived: boolean;
+  readonly isOwn: boolean;
 }
 
 const LAST_CHARS = 200;

@@ -3,6 +3,8 @@ import type { TaskState } from './task-state.ts';
 
 /** The size a state file never passes, in bytes. */
 export const STATE_MAX_BYTES = 50_000;
+/** What the keyed sum takes that is put behind it. */
+const SUM_BYTES = 100;
 
 /**
  * The state file's text. When it would grow past its bound, the oldest iterations and errors go
@@ -13,7 +15,7 @@ export function stateJson(task: TaskState): string {
   let lastLength = Number.POSITIVE_INFINITY;
   for (;;) {
     const json = `${JSON.stringify(kept, null, 2)}\n`;
-    if (new TextEncoder().encode(json).length <= STATE_MAX_BYTES) return json;
+    if (new TextEncoder().encode(json).length <= STATE_MAX_BYTES - SUM_BYTES) return json;
     if (json.length >= lastLength) return json;
     lastLength = json.length;
     kept = kept.iterations.length + kept.errors.length > 2 ? withoutOldest(kept) : inBrief(kept);

@@ -2,6 +2,7 @@ import { attemptEnded } from './after-attempt.ts';
 import { approvalAnswered, approvalRequested, askApproval, START_APPROVAL } from './approving.ts';
 import { NO_USAGE } from './attempt.ts';
 import { withReport } from './bookkeeping.ts';
+import { end } from './ending.ts';
 import { judge, nextAfter } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { NO_STREAKS, NO_TROUBLE } from './machine.ts';
@@ -57,7 +58,7 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       return waited(moved, state.task.updated_at, event.at, policy);
     case 'hinted':
       // `updated_at` stays as it is: a wait is as long as the time since it was last set.
-      return { state: { ...state, hints: [...state.hints, event.text] }, actions: [] };
+      return { state: { ...state, hints: [...state.hints, event.hint] }, actions: [] };
     case 'progress-reported':
       return { state: withReport(state, event.report), actions: [] };
     case 'stop-requested':
@@ -65,6 +66,10 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       return { state: { ...state, stopRequested: event.by }, actions: [] };
     case 'pause-requested':
       return { state: { ...state, pauseRequested: true }, actions: [] };
+    case 'broke': {
+      const error = `this is a bug in ralph, please report it: ${event.message}`;
+      return end(moved, event.at, { status: 'failed', exitReason: 'failed:bug', error });
+    }
   }
 }
 

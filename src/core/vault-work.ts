@@ -33,6 +33,8 @@ export interface VaultFile {
 /** A task of a file, as it stands now. */
 export interface FileTask {
   readonly standing: 'live' | ShownState;
+  /** This user's ralph has written its state: only then it is acted on. */
+  readonly isOwn: boolean;
   readonly exitReason: string | null;
   readonly startedAt: string;
   readonly finishedAt: string | null;
@@ -77,6 +79,8 @@ export type LeaveReason =
   | 'fresh'
   | 'unsettled'
   | 'held'
+  | 'not-yours'
+  | 'beyond-pass'
   | 'unreadable-state'
   | 'noted'
   | 'rejected'

@@ -8,6 +8,7 @@ import { type Guard, startGuard } from './guard.ts';
 import { isAlive, MARKER_NAME } from './process-table.ts';
 import type { LeftoverProcess } from './process-tree.ts';
 import { createTranscript } from './transcript.ts';
+import { type PinnedFolder, pinFolder } from './trust/pinned-folder.ts';
 
 /** What a child is told of the run it belongs to. */
 export interface ChildOptions {
@@ -45,6 +46,7 @@ export interface GuardedRunner extends AgentRunner {
 
 /** Starts the agent once an attempt, keeps its whole output, and knows what it left running. */
 export function createAgentRunner(options: RunnerOptions): GuardedRunner {
+  const logs = pinFolder(options.logDir);
   let guard: Guard | null = null;
   let leftovers: readonly LeftoverProcess[] = [];
   const alive = (): readonly LeftoverProcess[] => {
@@ -60,7 +62,7 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
         onProblem: (why) =>
           options.warn(`There is no guard (${why}): end the agent yourself if ralph is killed.`),
       });
-      const facts = await runAttempt(request, options, guard, alive);
+      const facts = await runAttempt(request, { ...options, logs }, guard, alive);
       leftovers = [...alive(), ...facts.left];
       if (facts.left.length > 0) options.onLeftovers('left', facts.left);
       guard.note(leftovers);
@@ -87,14 +89,14 @@ export function createAgentRunner(options: RunnerOptions): GuardedRunner {
 
 async function runAttempt(
   request: AgentRequest,
-  options: RunnerOptions,
+  options: RunnerOptions & { readonly logs: PinnedFolder },
   guard: Guard,
   spare: () => readonly LeftoverProcess[],
 ): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
   const command = options.kind.locate(request);
   if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
 
-  const transcript = createTranscript(options.logDir, request.iteration, options.logLimitBytes);
+  const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
   const report = await runAgentProcess({
     command,

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { openForAppend } from './task-folder.ts';
+import type { PinnedFolder } from './trust/pinned-folder.ts';
 
 /** A file that grows up to a bound; beyond it the head and the newest tail are kept. */
 export interface BoundedLog {
@@ -26,10 +27,11 @@ export interface BoundedLog {
  *   .tail   [ ..newest | older.. ]                             ──►
  */
 /**
- * Opens a log for appending, for its owner alone. Failures to write are swallowed: a full disk must
+ * Opens a log in a folder for appending, for its owner alone. Failures to write are swallowed: a full disk must
  * not stop the loop, and the state file meets the same trouble and says it.
  */
-export function openBoundedLog(file: string, maxBytes: number): BoundedLog {
+export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: number): BoundedLog {
+  const file = `${folder.path}/${name}`;
   const headBytes = Math.floor(maxBytes / 2);
   const ringBytes = maxBytes - headBytes;
   let log: number | null = null;
@@ -53,12 +55,18 @@ export function openBoundedLog(file: string, maxBytes: number): BoundedLog {
   };
 
   give(() => {
+    folder.check();
     log = openForAppend(file);
     size = fstatSync(log).size;
   });
 
+  const openRing = (): number => {
+    folder.check();
+    const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
+    return openSync(`${file}.tail`, O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY, 0o600);
+  };
   const writeRing = (chunk: Uint8Array): void => {
-    ring ??= openSync(`${file}.tail`, 'w', 0o600);
+    ring ??= openRing();
     // More than a whole round at once: only its end will be left.
     const kept = chunk.length > ringBytes ? chunk.subarray(chunk.length - ringBytes) : chunk;
     ringed += chunk.length - kept.length;
@@ -83,7 +91,10 @@ export function openBoundedLog(file: string, maxBytes: number): BoundedLog {
     },
     close() {
       give(() => {
-        if (log !== null && ringed > 0) joinTail(file, { headBytes, ringBytes, size, ringed });
+        if (log !== null && ringed > 0) {
+          folder.check();
+          joinTail(file, { headBytes, ringBytes, size, ringed });
+        }
         release();
         log = null;
       });
@@ -101,7 +112,9 @@ interface Rounds {
 /** Makes one file of the log's head and the newest bytes; the log is replaced only when it is whole. */
 function joinTail(file: string, { headBytes, ringBytes, size, ringed }: Rounds): void {
   const joined = `${file}.joined`;
-  copyFileSync(file, joined, constants.COPYFILE_FICLONE);
+  // One that a killed driver has left, or a link that somebody has put there.
+  rmSync(joined, { force: true });
+  copyFileSync(file, joined, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   const target = openSync(joined, 'r+');
   const log = openSync(file, 'r');
   const ring = openSync(`${file}.tail`, 'r');

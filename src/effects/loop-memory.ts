@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { LoopState } from '../core/machine.ts';
-import { SCHEMA_VERSION } from '../core/task-state.ts';
-import { objectAt, parseObject, stringAt } from './json-fields.ts';
+import type { Hint } from '../core/prompt.ts';
+import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
+import { objectAt, parseObject } from './json-fields.ts';
+import { fileOf, type Seal } from './trust/seal.ts';
 import { removeFile } from './write-file.ts';
 
 /**
@@ -30,14 +31,21 @@ export function memoryOf(state: LoopState): LoopMemory {
   return memory;
 }
 
-/** The text of a memory file: its version, a seal by which a torn or edited one is known, the rest. */
+/** The text of a memory file, not sealed yet. */
 export function memoryJson(memory: LoopMemory): string {
-  const body = JSON.stringify(memory);
-  return `{"schema_version":${SCHEMA_VERSION},"sha256":"${sealOf(body)}","memory":${body}}\n`;
+  return `{"schema_version":${SCHEMA_VERSION},"memory":${JSON.stringify(memory)}}\n`;
 }
 
-/** Reads the memory that a state names; null where it is gone, torn, or of another version. */
-export function readMemory(taskFolder: string, name: string | null): LoopMemory | null {
+/**
+ * Reads the memory that a state names; null where it is gone, torn, of another version, or not sealed
+ * by this seal. Null for the seal takes it as it is: a person has looked at the task.
+ */
+export function readMemory(
+  taskFolder: string,
+  task: Pick<TaskState, 'task_id' | 'started_at' | 'memory'>,
+  seal: Seal | null,
+): LoopMemory | null {
+  const { memory: name } = task;
   if (name === null || !NAMES.some((known) => known === name)) return null;
   let text: string;
   try {
@@ -48,8 +56,8 @@ export function readMemory(taskFolder: string, name: string | null): LoopMemory 
   const file = parseObject(text);
   const memory = file === null ? null : objectAt(file, 'memory');
   if (file === null || memory === null || file.schema_version !== SCHEMA_VERSION) return null;
-  const isSealed = stringAt(file, 'sha256') === sealOf(JSON.stringify(memory));
-  return isSealed && isMemory(memory) ? memory : null;
+  if (seal !== null && !seal.isClosed(text, fileOf('memory', task))) return null;
+  return isMemory(memory) ? withHints(memory) : null;
 }
 
 /** Removes what is of use only to a task that can be gone on with. Throws the system's error. */
@@ -72,11 +80,15 @@ function removeFolder(folder: string): void {
   }
 }
 
-function sealOf(body: string): string {
-  return createHash('sha256').update(body).digest('hex');
+/** ralph 0.1.0 kept hints as plain texts. */
+function withHints(memory: LoopMemory): LoopMemory {
+  const hints = (kept: readonly (Hint | string)[]): readonly Hint[] =>
+    kept.map((hint) => (typeof hint === 'string' ? { text: hint, isProven: false } : hint));
+  const { carry } = memory;
+  return { ...memory, hints: hints(memory.hints), carry: { ...carry, hints: hints(carry.hints) } };
 }
 
-/** The seal says that this ralph wrote it, in this version of its form: its fields are what they were. */
+/** In this version of its form; who vouches for it vouches for its fields, too. */
 function isMemory(value: object): value is LoopMemory {
-  return 'step' in value && 'carry' in value && 'trouble' in value && 'streaks' in value;
+  return ['step', 'carry', 'hints', 'trouble', 'streaks'].every((key) => key in value);
 }

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type Dirent, existsSync, type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import path from 'node:path';
 import { type ProgressReport, progressReport } from '../core/progress-report.ts';
+import type { Hint } from '../core/prompt.ts';
 import { messageOf, RequestNotLeftError } from '../errors.ts';
 import type { Requests } from '../loop/ports.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
+import type { Seal } from './trust/seal.ts';
 import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder, removeFile, writeFileAtomic } from './write-file.ts';
 
@@ -44,7 +46,11 @@ export interface RequestBox extends Requests {
  * Watches for the requests to a task from now on; what lies there already counts at once, so stale
  * requests have to be dropped before. Never throws, and never keeps the process alive.
  */
-export function watchRequests(taskFolder: string, { pollMs = POLL_MS } = {}): RequestBox {
+export function watchRequests(
+  taskFolder: string,
+  seal: Seal,
+  { pollMs = POLL_MS } = {},
+): RequestBox {
   const folder = path.join(taskFolder, FOLDER);
   const stop = new AbortController();
   const pause = new AbortController();
@@ -71,7 +77,7 @@ export function watchRequests(taskFolder: string, { pollMs = POLL_MS } = {}): Re
   const timer = setInterval(look, pollMs).unref();
   look();
   return {
-    ...keptBox(folder),
+    ...keptBox(folder, seal),
     stop: stop.signal,
     pause: pause.signal,
     close() {
@@ -117,14 +123,14 @@ function take(folder: string, entries: readonly Dirent[], kind: Kind): boolean {
 }
 
 /** What is gone only once the state that holds it is saved. */
-function keptBox(folder: string): Pick<Requests, 'hints' | 'progress' | 'settled'> {
+function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress' | 'settled'> {
   /** Kept of a file that cannot be removed, too, so that it is not told again. */
   const told = new Set<string>();
   let unsettled: readonly string[] = [];
-  const textsOf = (kind: Kind): readonly string[] => {
+  const filesOf = (kind: Kind): readonly { name: string; text: string }[] => {
     // Synchronous: a trip to another thread takes longer than a look at a few names.
     const entries = tryList(folder) ?? [];
-    const texts: string[] = [];
+    const files: { name: string; text: string }[] = [];
     for (const name of namesOf(entries, kind)) {
       if (told.has(name)) continue;
       const text = tryRead(path.join(folder, name));
@@ -132,13 +138,16 @@ function keptBox(folder: string): Pick<Requests, 'hints' | 'progress' | 'settled
       if (text === null) continue;
       told.add(name);
       unsettled = [...unsettled, name];
-      texts.push(text);
+      files.push({ name, text });
     }
-    return texts;
+    return files;
   };
   return {
-    hints: async () => textsOf('tell').filter((text) => text.trim() !== ''),
-    progress: async () => textsOf('progress').flatMap((text) => readReport(text) ?? []),
+    hints: async () =>
+      filesOf('tell')
+        .map(({ name, text }) => readHint(text, folder, name, seal))
+        .filter(({ text }) => text.trim() !== ''),
+    progress: async () => filesOf('progress').flatMap(({ text }) => readReport(text) ?? []),
     async settled() {
       const names = unsettled;
       unsettled = [];
@@ -169,24 +178,48 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
+/** Behind a hint that this user's ralph has left: an agent that writes a file can not make one. */
+const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
+
+/** Of its own name and task, so that an old hint that was kept cannot be told again. */
+function nameOfHint(folder: string, name: string): string {
+  return `hint ${path.basename(path.dirname(folder))}/${name}`;
+}
+
+function signedHint(text: string, folder: string, name: string, seal: Seal | null): string {
+  const sum = seal?.sumOf(text, nameOfHint(folder, name)) ?? null;
+  return sum === null ? text : `${text}\n<!-- ralph: ${sum} -->\n`;
+}
+
+function readHint(content: string, folder: string, name: string, seal: Seal): Hint {
+  const text = content.replace(SIGNATURE, '');
+  const [, sum] = SIGNATURE.exec(content) ?? [];
+  const isProven = sum !== undefined && sum === seal.sumOf(text, nameOfHint(folder, name));
+  return { text, isProven };
+}
+
 /**
- * Leaves a request for a task's driver, or, a hint, for its next one. `at` is an ISO instant. Rejects
- * with `RequestNotLeftError`.
+ * Leaves a request for a task's driver, or, a hint, for its next one. `at` is an ISO instant; a seal
+ * proves who has left a hint. Rejects with `RequestNotLeftError`.
  */
 export async function leaveRequest(
   taskFolder: string,
   request: TaskRequest,
   at: string,
+  seal: Seal | null = null,
 ): Promise<void> {
   const folder = path.join(taskFolder, FOLDER);
-  const name = `${request.kind}-${at.replace(/\D/g, '')}-${randomUUID()}`;
   const { kind } = request;
+  const name = `${kind}-${at.replace(/\D/g, '')}-${randomUUID()}.${ENDINGS[kind]}`;
   const report = kind === 'progress' ? request.report : {};
-  const content = kind === 'tell' ? request.text : `${JSON.stringify({ kind, at, ...report })}\n`;
+  const content =
+    kind === 'tell'
+      ? signedHint(request.text, folder, name, seal)
+      : `${JSON.stringify({ kind, at, ...report })}\n`;
   try {
     makePrivateFolder(folder);
     if (leadsOut(folder, path.dirname(taskFolder))) throw new Error('it is a link that leads out');
-    await writeFileAtomic(path.join(folder, `${name}.${ENDINGS[kind]}`), content);
+    await writeFileAtomic(path.join(folder, name), content);
   } catch (error) {
     throw new RequestNotLeftError(folder, messageOf(error));
   }

@@ -10,6 +10,7 @@ import { shellWords } from '../core/shell-words.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';
 import { messageOf } from '../errors.ts';
 import { promptProblem } from './prompt-source.ts';
+import { realPath } from './real-path.ts';
 import {
   IN_PROGRESS,
   intoWorkProblem,
@@ -18,6 +19,8 @@ import {
   taskFilePrompt,
   taskIdOfFile,
 } from './task-file.ts';
+import { readKey } from './trust/key.ts';
+import { distrustPath } from './trust/owner.ts';
 import { leadsOut } from './vault-folders.ts';
 
 /** What a run is asked for, before anything of it is looked at. */
@@ -55,6 +58,8 @@ export interface RunPlan {
   readonly vault: string;
   readonly stateDir: string;
   readonly cwd: string;
+  /** The key that the user named, absolute; null for the user's own. */
+  readonly keyFile: string | null;
   /** The folder ralph was started in first. */
   readonly startDir: string;
   readonly env: NodeJS.ProcessEnv;
@@ -91,10 +96,22 @@ export async function planRun(
   const taskId =
     settings.taskId ?? (taskFile === null ? request.newTaskId() : taskIdOfFile(taskFile));
   const stateDir = settings.stateDir === null ? ownStateDir : path.resolve(cwd, settings.stateDir);
-  for (const name of isTaskId(taskId) ? linkable(taskId) : []) {
+  for (const name of isTaskId(taskId) ? writtenBelow(taskId) : []) {
     const file = path.join(stateDir, name);
     if (leadsOut(file, stateDir)) {
       problems.push(`${file} is a link that leads out of ${stateDir}; remove it.`);
+      continue;
+    }
+    const why = distrustPath(realPath(file));
+    if (why !== null) {
+      problems.push(`${file} is not used: ${why}. Or name another folder with --state-dir.`);
+    }
+  }
+  const keyFile = settings.keyFile === null ? null : path.resolve(startDir, settings.keyFile);
+  if (keyFile !== null) {
+    const key = readKey(keyFile, request.env, { create: false });
+    if ('problem' in key) {
+      problems.push(`${request.sources.keyFile.where} expects a key; ${key.problem}`);
     }
   }
   if (!isTaskId(taskId)) problems.push(`--task-id expects ${TASK_ID_RULE}; found '${taskId}'.`);
@@ -164,6 +181,7 @@ export async function planRun(
     vault,
     stateDir,
     cwd,
+    keyFile,
     startDir,
     env: request.env,
     taskTimeoutMs: settings.timeout,
@@ -176,9 +194,9 @@ export async function planRun(
   return { plan };
 }
 
-/** What a run writes to below the state folder, beside what a rename replaces. */
-function linkable(taskId: string): readonly string[] {
-  return [taskId, path.join(taskId, 'requests'), 'history', 'locks', 'events.jsonl'];
+/** What a run writes to in the state folder and below it, beside what a rename replaces. */
+function writtenBelow(taskId: string): readonly string[] {
+  return ['.', taskId, path.join(taskId, 'requests'), 'history', 'locks', 'events.jsonl'];
 }
 
 async function readPrompt(

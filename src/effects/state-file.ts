@@ -1,23 +1,30 @@
 import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
 import { readForeignState } from './foreign-state.ts';
 import { numberAt, parseObject } from './json-fields.ts';
 import { parseState } from './state-schema.ts';
+import { type Seal, STATE } from './trust/seal.ts';
 import { errorCode } from './write-file.ts';
 
 /** What stands where a task's state should be. */
 export type StateFile =
-  | { readonly kind: 'task'; readonly state: TaskState }
+  | {
+      readonly kind: 'task';
+      readonly state: TaskState;
+      /** This user's ralph has written it here: only then it may be acted on. */
+      readonly isOwn: boolean;
+    }
   | { readonly kind: 'none' }
   /** A newer ralph has written it: it is neither read nor moved. */
   | { readonly kind: 'too-new'; readonly version: number }
   | { readonly kind: 'corrupt'; readonly modifiedAt: string };
 
 /**
- * Reads a state file. Throws the system's error only where a file is there that cannot be read, such
- * as another user's.
+ * Reads a state file; without a seal it counts as nobody's own. Throws the system's error only where a
+ * file is there that cannot be read, such as another user's.
  */
-export function readStateFile(file: string): StateFile {
+export function readStateFile(file: string, seal: Seal | null = null): StateFile {
   let json: string;
   try {
     json = readFileSync(file, 'utf8');
@@ -30,8 +37,17 @@ export function readStateFile(file: string): StateFile {
   const version = value === null ? null : numberAt(value, 'schema_version');
   if (version !== null && version > SCHEMA_VERSION) return { kind: 'too-new', version };
   const state = value === null ? null : (readForeignState(value, file) ?? parseState(value));
-  if (state !== null) return { kind: 'task', state };
+  if (state !== null) {
+    const isOwn = seal?.isClosed(json, STATE) === true && isNamedFor(file, state.task_id);
+    return { kind: 'task', state, isOwn };
+  }
   return { kind: 'corrupt', modifiedAt: modifiedAt(file) };
+}
+
+/** A copy under another name is another task's; in the history a time may stand behind the id. */
+function isNamedFor(file: string, taskId: string): boolean {
+  const { name, dir } = path.parse(file);
+  return name === taskId || (path.basename(dir) === 'history' && name.startsWith(`${taskId}.`));
 }
 
 function modifiedAt(file: string): string {

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { stateJson } from '../core/state-json.ts';
 import type { TaskState } from '../core/task-state.ts';
@@ -15,14 +15,26 @@ import {
 import { namesIn } from './names-in.ts';
 import { readStateFile } from './state-file.ts';
 import { inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
+import { pinFolder } from './trust/pinned-folder.ts';
+import { fileOf, type Seal, STATE } from './trust/seal.ts';
 import { overwriteFile, removeHalfWritten, replaceFile, retryBusy } from './write-file.ts';
 
 /** What does not change during a run and lies beside the state. */
 export interface TaskFiles {
   readonly prompt: Uint8Array;
-  /** JSON texts. */
+  /** JSON texts, not sealed yet. */
   readonly settings: string;
   readonly baseline: string;
+}
+
+/** Where a task is kept, and as whose. */
+export interface StoreRequest {
+  readonly paths: TaskPaths;
+  readonly seal: Seal;
+  /** The run that the files belong to. */
+  readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'memory'>;
+  readonly files: TaskFiles;
+  readonly warn: (sentence: string) => void;
 }
 
 /** A store, and what only its owner may ask of it. */
@@ -45,17 +57,15 @@ export interface TaskStore extends StateStore {
  *          whoever is killed here              the instant at which          beside the agent's
  *          has changed nothing                 the state changes             work
  */
-export async function createStateStore(
-  paths: TaskPaths,
-  files: TaskFiles,
-  warn: (sentence: string) => void,
-  inUse: string | null = null,
-): Promise<TaskStore> {
+export async function createStateStore(request: StoreRequest): Promise<TaskStore> {
+  const { paths, seal, task: run, warn } = request;
+  const folder = pinFolder(paths.folder);
+  const files = filesBeside(request);
   let places = paths;
   let warned = false;
   let silent = false;
   let last: { readonly task: TaskState; readonly memory: LoopMemory } | null = null;
-  let memoryName = inUse;
+  let memoryName = run.memory;
   let newest: TaskState | null = null;
   let isBehind = false;
   let seen: string | null = null;
@@ -67,6 +77,7 @@ export async function createStateStore(
     queue = queue.then(async () => {
       if (silent) return;
       try {
+        folder.check();
         await action();
       } catch (error) {
         tell(error);
@@ -93,21 +104,22 @@ export async function createStateStore(
     makeTaskFolder(paths);
     removeHalfWritten(paths.folder, '');
     removeHalfWritten(paths.stateDir, path.basename(paths.stateFile));
-    await makeDurable([
-      await replaceFile(`${paths.folder}/prompt.md`, files.prompt),
-      await replaceFile(`${paths.folder}/settings.json`, files.settings),
-      await replaceFile(`${paths.folder}/baseline.json`, files.baseline),
-    ]);
+    await makeDurable(await Promise.all(files.map((file) => file.write())));
+  };
+
+  /** Nobody but this driver changes them: an agent may have tried to lift what binds it. */
+  const mendFiles = async (): Promise<void> => {
+    const changed = files.filter((file) => file.isChanged());
+    if (changed.length === 0) return;
+    for (const { path: place } of changed) warn(changedByAnother(place));
+    await makeDurable(await Promise.all(changed.map((file) => file.write())));
   };
 
   const writeState = async (task: TaskState): Promise<() => Promise<void>> => {
     const found = fingerprint(paths.stateFile);
-    if (seen !== null && found !== '' && found !== seen) {
-      warn(
-        `${paths.stateFile} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`,
-      );
-    }
-    const sync = await replaceFile(paths.stateFile, stateJson({ ...task, memory: memoryName }));
+    if (seen !== null && found !== '' && found !== seen) warn(changedByAnother(paths.stateFile));
+    const json = stateJson({ ...task, memory: memoryName });
+    const sync = await replaceFile(paths.stateFile, seal.close(json, STATE));
     seen = fingerprint(paths.stateFile);
     return sync;
   };
@@ -121,13 +133,14 @@ export async function createStateStore(
         if (!existsSync(path.join(paths.folder, 'prompt.md'))) {
           await prepare();
           memoryName = null;
-        }
+        } else await mendFiles();
         const memory = memoryOf({ ...state, step });
         newest = state.task;
         const syncs: (() => Promise<void>)[] = [];
         if (last === null || memoryName === null || !isSame(memory, last.memory)) {
           const name = freeMemoryName(memoryName);
-          syncs.push(await overwriteFile(path.join(paths.folder, name), memoryJson(memory)));
+          const json = seal.close(memoryJson(memory), fileOf('memory', run));
+          syncs.push(await overwriteFile(path.join(paths.folder, name), json));
           memoryName = name;
         }
         isBehind = true;
@@ -155,7 +168,9 @@ export async function createStateStore(
         places = await retryBusy(async () => moveToHistory(paths, taskName(paths)));
         // A full disk has no room for a new file, but for other words in an old one: what lies in the
         // history as running would be taken for a task whose driver died.
-        if (isBehind && newest !== null) await overwriteFile(places.stateFile, stateJson(newest));
+        if (isBehind && newest !== null) {
+          await overwriteFile(places.stateFile, seal.close(stateJson(newest), STATE));
+        }
       }),
     places: () => ({ stateFile: places.stateFile, logDir: places.folder }),
     complain: tell,
@@ -169,6 +184,60 @@ export async function createStateStore(
   };
 }
 
+/** A file beside the state, as this driver knows it. */
+interface FileBeside {
+  readonly path: string;
+  /** Writes it anew, whole or not at all; durable once the returned function has resolved. */
+  write(): Promise<() => Promise<void>>;
+  /** Whether it holds something else by now. One that is gone counts, too. */
+  isChanged(): boolean;
+}
+
+function filesBeside({ paths, seal, task, files }: StoreRequest): readonly FileBeside[] {
+  return [
+    fileBeside(`${paths.folder}/prompt.md`, files.prompt),
+    fileBeside(
+      `${paths.folder}/settings.json`,
+      seal.close(files.settings, fileOf('settings', task)),
+    ),
+    fileBeside(
+      `${paths.folder}/baseline.json`,
+      seal.close(files.baseline, fileOf('baseline', task)),
+    ),
+  ];
+}
+
+function fileBeside(place: string, content: string | Uint8Array): FileBeside {
+  let seen = '';
+  return {
+    path: place,
+    async write() {
+      const sync = await replaceFile(place, content);
+      seen = fingerprint(place);
+      return sync;
+    },
+    isChanged() {
+      const now = fingerprint(place);
+      if (now === seen) return false;
+      // Only touched, as by a backup: what counts is what it holds.
+      if (!holds(place, Buffer.from(content))) return true;
+      seen = now;
+      return false;
+    },
+  };
+}
+
+function holds(place: string, content: Buffer): boolean {
+  const stats = lstatSync(place, { throwIfNoEntry: false });
+  // A pipe would never come to an end.
+  if (stats?.isFile() !== true || stats.size !== content.length) return false;
+  return content.equals(readFileSync(place));
+}
+
+function changedByAnother(file: string): string {
+  return `${file} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`;
+}
+
 /** Whether two memories are of the same values: nothing in a state is ever changed in place. */
 function isSame(one: LoopMemory, other: LoopMemory): boolean {
   const others = new Map(Object.entries(other));
@@ -177,8 +246,8 @@ function isSame(one: LoopMemory, other: LoopMemory): boolean {
 
 /** What tells that a file is still the one that was written; empty where it is gone. */
 function fingerprint(file: string): string {
-  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
+  const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
 }
 
 /** A completed task of the same name keeps its place in the history under its start time. */
@@ -231,7 +300,7 @@ export function takeBack(paths: TaskPaths): void {
 
 function isUntold({ stateFile, folder }: TaskPaths): boolean {
   const kept = readStateFile(stateFile);
-  return kept.kind === 'task' && readMemory(folder, kept.state.memory) !== null;
+  return kept.kind === 'task' && readMemory(folder, kept.state, null) !== null;
 }
 
 function isCompleted(stateFile: string): boolean {

@@ -18,6 +18,7 @@ import {
   type TaskPaths,
   taskPaths,
 } from './task-folder.ts';
+import { fileOf, openSeal, STATE } from './trust/seal.ts';
 import { retryBusy, writeFileAtomic } from './write-file.ts';
 
 /** The files of tasks that no loop drives, one state folder. Nothing here keeps anything in memory. */
@@ -55,20 +56,25 @@ const CONTEXT_FILE = 'context.md';
 interface BooksPlace {
   readonly vault: string;
   readonly stateDir: string;
+  /** The key that the program named, absolute; null for the user's own. */
+  readonly keyFile: string | null;
+  /** Where that is looked for. */
+  readonly env: NodeJS.ProcessEnv;
   /** Where the file of a task that names no folder of its own has to arrive. */
   readonly doneFolder: string;
 }
 
 export function openTaskBooks(place: BooksPlace): TaskBooks {
-  const { stateDir } = place;
+  const { stateDir, keyFile, env } = place;
+  const seal = openSeal({ stateDir, keyFile, env, create: true });
   const pathsOf = (taskId: string): TaskPaths => taskPaths(stateDir, taskId);
   return {
     find(taskId) {
       const paths = pathsOf(taskId);
-      const file = readStateFile(paths.stateFile);
+      const file = readStateFile(paths.stateFile, seal);
       if (file.kind !== 'none') return { file, paths };
       const kept = inHistory(paths, taskId);
-      return { file: readStateFile(kept.stateFile), paths: kept };
+      return { file: readStateFile(kept.stateFile, seal), paths: kept };
     },
     async open() {
       const names = await readdir(stateDir).catch(() => []);
@@ -84,15 +90,28 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
       const done = donePath === null ? null : await markFile(donePath);
       await Promise.all([
         writeFileAtomic(path.join(paths.folder, 'prompt.md'), prompt),
-        writeFileAtomic(path.join(paths.folder, 'settings.json'), settings),
+        writeFileAtomic(
+          path.join(paths.folder, 'settings.json'),
+          seal.close(settings, fileOf('settings', task)),
+        ),
         writeFileAtomic(
           path.join(paths.folder, 'baseline.json'),
-          `${JSON.stringify({ watched: {}, done, protected: {} })}\n`,
+          seal.close(
+            `${JSON.stringify({ watched: {}, done, protected: {} })}\n`,
+            fileOf('baseline', task),
+          ),
         ),
       ]);
-      await writeFileAtomic(paths.stateFile, stateJson(task));
+      await writeFileAtomic(paths.stateFile, seal.close(stateJson(task), STATE));
     },
-    save: (task) => writeFileAtomic(pathsOf(task.task_id).stateFile, stateJson(task)),
+    save(task) {
+      const { stateFile } = pathsOf(task.task_id);
+      const before = readStateFile(stateFile, seal);
+      // An entry in a state that somebody else has written must not vouch for the rest of it.
+      const isForeign = before.kind === 'task' && !before.isOwn;
+      const json = stateJson(task);
+      return writeFileAtomic(stateFile, isForeign ? json : seal.close(json, STATE));
+    },
     async saveContext(taskId, text) {
       const paths = pathsOf(taskId);
       makeTaskFolder(paths);

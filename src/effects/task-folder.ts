@@ -2,6 +2,7 @@ import { constants, existsSync, openSync, renameSync, writeFileSync } from 'node
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
 import { namesIn } from './names-in.ts';
+import { distrustPath } from './trust/owner.ts';
 import { leadsOut } from './vault-folders.ts';
 import { errorCode, makePrivateFolder } from './write-file.ts';
 
@@ -26,12 +27,19 @@ export function taskPaths(stateDir: string, taskId: string): TaskPaths {
   };
 }
 
-/** Makes the state folder, which hides itself from git, and the task's own folder in it. Throws the system's error. */
+/**
+ * Makes the state folder, which hides itself from git, and the task's own folder in it. Throws the
+ * system's error, and for a folder that others can write to.
+ */
 export function makeTaskFolder(paths: TaskPaths): void {
   refuseLink(paths.folder, paths.stateDir);
   makePrivateFolder(paths.folder);
   // By whoever drives the task: another user's first request must not make it theirs.
   makePrivateFolder(path.join(paths.folder, 'requests'));
+  for (const folder of [paths.stateDir, paths.folder]) {
+    const why = distrustPath(folder);
+    if (why !== null) throw new Error(`${folder} is not used: ${why}`);
+  }
   try {
     writeFileSync(path.join(paths.stateDir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
   } catch {

@@ -6,6 +6,7 @@ import { EXIT_FAILED } from '../exit-codes.ts';
 import { type JsonObject, parseObject } from './json-fields.ts';
 import { readStateFile, type StateFile } from './state-file.ts';
 import { taskPaths } from './task-folder.ts';
+import type { Seal } from './trust/seal.ts';
 import { errorCode } from './write-file.ts';
 
 /** A task found in the state folder or its history, whatever its state file turns out to be. */
@@ -39,34 +40,42 @@ class StateFolderError extends Error {
  * there may be thousands. Links are passed over; nothing is changed.
  * Throws an error in words where a folder cannot be read.
  */
-export function listTasks(stateDir: string, newest: number): TaskList {
+export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): TaskList {
   const history = path.join(stateDir, 'history');
   return {
-    open: stateNames(stateDir).flatMap((name) => entryOf(stateDir, name, false) ?? []),
-    ended: newestNames(history, newest).flatMap((name) => entryOf(history, name, true) ?? []),
+    open: stateNames(stateDir).flatMap((name) => entryOf(stateDir, name, seal) ?? []),
+    ended: newestNames(history, newest).flatMap((name) => archivedEntry(history, name, seal) ?? []),
   };
 }
 
 /** The open tasks, and those of the history whose state was written at or after an instant. */
-export function listTasksSince(stateDir: string, sinceMs: number): TaskList {
+export function listTasksSince(
+  stateDir: string,
+  sinceMs: number,
+  seal: Seal | null = null,
+): TaskList {
   const history = path.join(stateDir, 'history');
   const names = isRealFolder(history) ? stateNames(history) : [];
   const isRecent = (name: string): boolean =>
     (lstatSync(path.join(history, `${name}${ENDING}`), QUIETLY)?.mtimeMs ?? 0) >= sinceMs;
   return {
-    open: stateNames(stateDir).flatMap((name) => entryOf(stateDir, name, false) ?? []),
-    ended: names.filter(isRecent).flatMap((name) => entryOf(history, name, true) ?? []),
+    open: stateNames(stateDir).flatMap((name) => entryOf(stateDir, name, seal) ?? []),
+    ended: names.filter(isRecent).flatMap((name) => archivedEntry(history, name, seal) ?? []),
   };
 }
 
 /** The task of that id: the open one, else its newest run in the history; null if there is none. */
-export function findTaskEntry(stateDir: string, taskId: string): TaskEntry | null {
+export function findTaskEntry(
+  stateDir: string,
+  taskId: string,
+  seal: Seal | null = null,
+): TaskEntry | null {
   if (!isTaskId(taskId)) return null;
   const history = path.join(stateDir, 'history');
   return (
-    entryOf(stateDir, taskId, false) ??
-    historyEntry(history, taskId) ??
-    olderRuns(history, taskId)[0] ??
+    entryOf(stateDir, taskId, seal) ??
+    historyEntry(history, taskId, seal) ??
+    olderRuns(history, taskId, seal)[0] ??
     null
   );
 }
@@ -76,8 +85,8 @@ export function findRun(stateDir: string, taskId: string, startedAt: string): Ta
   const isIt = (entry: TaskEntry | null): entry is TaskEntry =>
     entry?.found.kind === 'task' && entry.found.state.started_at === startedAt;
   const history = path.join(stateDir, 'history');
-  const first = [entryOf(stateDir, taskId, false), historyEntry(history, taskId)].find(isIt);
-  return first ?? olderRuns(history, taskId).find(isIt) ?? null;
+  const first = [entryOf(stateDir, taskId, null), historyEntry(history, taskId, null)].find(isIt);
+  return first ?? olderRuns(history, taskId, null).find(isIt) ?? null;
 }
 
 /** Where the logs of a task lie that has no state, as where the disk was full; null if nowhere. */
@@ -92,18 +101,23 @@ export function isRealFolder(folder: string): boolean {
   return lstatSync(folder, QUIETLY)?.isDirectory() ?? false;
 }
 
-function historyEntry(history: string, name: string): TaskEntry | null {
-  return isRealFolder(history) ? entryOf(history, name, true) : null;
+function historyEntry(history: string, name: string, seal: Seal | null): TaskEntry | null {
+  return isRealFolder(history) ? archivedEntry(history, name, seal) : null;
+}
+
+function archivedEntry(history: string, name: string, seal: Seal | null): TaskEntry | null {
+  const entry = entryOf(history, name, seal);
+  return entry === null ? null : { ...entry, archived: true };
 }
 
 /** Runs that lie in the history under id and time, the newest first. */
-function olderRuns(history: string, taskId: string): TaskEntry[] {
+function olderRuns(history: string, taskId: string, seal: Seal | null): TaskEntry[] {
   if (!isRealFolder(history)) return [];
   // An id may hold dots: `a.b` is no run of `a`, and only the file can tell.
   return stateNames(history)
     .filter((name) => name.startsWith(`${taskId}.`))
     .flatMap((name) => {
-      const entry = entryOf(history, name, true);
+      const entry = archivedEntry(history, name, seal);
       const isIts = entry?.found.kind === 'task' && entry.found.state.task_id === taskId;
       return isIts ? [{ entry, startedAt: entry.found.state.started_at }] : [];
     })
@@ -151,18 +165,18 @@ function readNames(folder: string): string[] {
   }
 }
 
-function entryOf(folder: string, name: string, archived: boolean): TaskEntry | null {
+function entryOf(folder: string, name: string, seal: Seal | null): TaskEntry | null {
   const stateFile = path.join(folder, `${name}.json`);
   if (!lstatSync(stateFile, QUIETLY)?.isFile()) return null;
-  const found = read(stateFile);
+  const found = read(stateFile, seal);
   // It has moved to the history meanwhile.
   if (found.kind === 'none') return null;
-  return { name, stateFile, folder: path.join(folder, name), archived, found };
+  return { name, stateFile, folder: path.join(folder, name), archived: false, found };
 }
 
-function read(stateFile: string): StateFile | { readonly kind: 'unreadable' } {
+function read(stateFile: string, seal: Seal | null): StateFile | { readonly kind: 'unreadable' } {
   try {
-    return readStateFile(stateFile);
+    return readStateFile(stateFile, seal);
   } catch {
     return { kind: 'unreadable' };
   }

@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto';
 import { settingNames, snakeCase } from '../core/settings.ts';
 import type { RunPlan } from './run-plan.ts';
 
-/** By what a file of settings is known to be whole, and as ralph wrote it: the gates stand in it. */
-export function sealOf(kept: object): string {
-  return createHash('sha256').update(JSON.stringify(kept)).digest('hex');
-}
-
-/** The settings as they were resolved, each with its source, under their configuration keys. */
+/**
+ * The settings as they were resolved, each with its source, under their configuration keys; not sealed
+ * yet.
+ */
 export function settingsJson(plan: RunPlan): string {
   const settings = Object.fromEntries(
     settingNames().map((name) => [
@@ -20,6 +17,5 @@ export function settingsJson(plan: RunPlan): string {
     ]),
   );
   const { passthrough, taskType: task_type, startDir: start_dir } = plan;
-  const kept = { settings, passthrough, task_type, start_dir };
-  return `${JSON.stringify({ ...kept, sha256: sealOf(kept) }, null, 2)}\n`;
+  return `${JSON.stringify({ settings, passthrough, task_type, start_dir }, null, 2)}\n`;
 }

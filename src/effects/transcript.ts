@@ -1,4 +1,5 @@
 import { type BoundedLog, openBoundedLog } from './bounded-log.ts';
+import type { PinnedFolder } from './trust/pinned-folder.ts';
 
 /** The raw output of one iteration as it comes, appended over its attempts. */
 interface Transcript {
@@ -20,13 +21,17 @@ export function transcriptNames(iteration: number): { stdout: string; stderr: st
  * land in the page cache, and while one runs nothing more is read from the agent, so that a fast
  * agent cannot fill the memory.
  */
-export function createTranscript(folder: string, iteration: number, maxBytes: number): Transcript {
+export function createTranscript(
+  folder: PinnedFolder,
+  iteration: number,
+  maxBytes: number,
+): Transcript {
   const names = transcriptNames(iteration);
   const logs = new Map<'stdout' | 'stderr', BoundedLog>();
   return {
     open() {
       for (const stream of ['stdout', 'stderr'] as const) {
-        logs.set(stream, openBoundedLog(`${folder}/${names[stream]}`, maxBytes));
+        logs.set(stream, openBoundedLog(folder, names[stream], maxBytes));
       }
     },
     stdout: (chunk) => logs.get('stdout')?.write(chunk),

@@ -17,6 +17,8 @@ import { readRescueRecord, withFailed } from './rescue-books.ts';
 import { liveClaim } from './task-claim.ts';
 import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
 import { findTaskEntry } from './task-list.ts';
+import { distrustPath } from './trust/owner.ts';
+import type { Seal } from './trust/seal.ts';
 import { leadsOut } from './vault-folders.ts';
 import { errorCode } from './write-file.ts';
 
@@ -25,6 +27,7 @@ export interface VaultPlace {
   /** Absolute, both of them. */
   readonly vault: string;
   readonly stateDir: string;
+  readonly seal: Seal;
   /** Which endings of a rescue say something about the file. */
   readonly saysSomething: (status: string, exitReason: string | null) => boolean;
 }
@@ -75,6 +78,8 @@ function namesIn(vault: string, folder: WorkFolder): readonly string[] {
   if (leadsOut(full, vault)) {
     throw new VaultFolderError(full, 'is a link that leads out of the vault; make it a folder');
   }
+  const why = distrustPath(full);
+  if (why !== null) throw new VaultFolderError(full, `is not used: ${why}`);
   try {
     return readdirSync(full).sort();
   } catch (error) {
@@ -173,11 +178,11 @@ function rescueIdOf(ownId: string): string {
 function taskOf(
   taskId: string,
   file: VaultFile,
-  { vault, stateDir }: VaultPlace,
+  { vault, stateDir, seal }: VaultPlace,
   here: Here,
 ): FileTask | null {
   const isStarting = liveClaim(stateDir, taskId, here) !== null;
-  const entry = findTaskEntry(stateDir, taskId);
+  const entry = findTaskEntry(stateDir, taskId, seal);
   if (entry === null) return isStarting ? { ...UNKNOWN, standing: 'live' } : null;
   const { found, archived } = entry;
   if (found.kind !== 'task') {
@@ -186,7 +191,9 @@ function taskOf(
     return { ...UNKNOWN, standing };
   }
   const { state } = found;
-  const task = fileTask(state, vault, here);
+  // What is over already says nothing of the file, unless it was this user's ralph that said so.
+  if (archived && !found.isOwn && !isStarting) return null;
+  const task = { ...fileTask(state, vault, here), isOwn: found.isOwn };
   if (isStarting) return { ...task, standing: 'live' };
   // A task of another file, by the same name.
   if (state.task_file !== null && path.basename(state.task_file) !== file.name) return null;
@@ -197,6 +204,8 @@ function taskOf(
 
 const UNKNOWN: FileTask = {
   standing: 'unreadable',
+  // There is nothing in it that could be believed.
+  isOwn: true,
   exitReason: null,
   startedAt: '',
   finishedAt: null,
@@ -205,7 +214,7 @@ const UNKNOWN: FileTask = {
   approval: null,
 };
 
-function fileTask(state: TaskState, vault: string, here: Here): FileTask {
+function fileTask(state: TaskState, vault: string, here: Here): Omit<FileTask, 'isOwn'> {
   const { approval } = state;
   return {
     standing: hasLiveDriver(state, here) ? 'live' : shownState(state, here),

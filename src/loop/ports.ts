@@ -10,6 +10,7 @@ import type {
   StopCause,
 } from '../core/machine.ts';
 import type { ProgressReport } from '../core/progress-report.ts';
+import type { Hint } from '../core/prompt.ts';
 import type { Approval, EndedStatus, ThereBefore } from '../core/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose.ts` binds each port to an effect. */
@@ -24,6 +25,10 @@ export interface Ports {
   readonly stops: StopRequests;
   readonly requests: Requests;
   readonly approvals: ApprovalDesk;
+  /** Aborts, with the error, where ralph's own code has thrown and nobody waits for it. */
+  readonly bugs: AbortSignal;
+  /** Has whatever runs ended: the loop cannot go on. */
+  readonly abandon: () => void;
   /** The exit code that goes with an ending. */
   readonly exitCode: (status: EndedStatus, exitReason: string) => number;
 }
@@ -103,7 +108,7 @@ export interface ApprovalDesk {
 /** What people ask of a running loop from elsewhere. */
 export interface Requests {
   /** Hints for the agent that have come since the last call. */
-  hints(): Promise<readonly string[]>;
+  hints(): Promise<readonly Hint[]>;
   /** What scripts have reported since the last call, in its order. */
   progress(): Promise<readonly ProgressReport[]>;
   /** To be called once the state that holds all of that is saved: it is removed only then. */

@@ -11,7 +11,7 @@ import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
 import { preview } from '../core/preview.ts';
 import { maskDeep, maskLine, maskSecrets } from '../core/secrets.ts';
-import type { Approval } from '../core/task-state.ts';
+import { type Approval, laterBy } from '../core/task-state.ts';
 import { transition } from '../core/transition.ts';
 import type { Ports } from './ports.ts';
 
@@ -27,7 +27,8 @@ export interface RunEnd {
  *
  *     event ──► transition ──► save ──► tell ──► ask ──► event ──► …  until told to stop
  *
- * Rejects only for bugs: whatever the world does comes back from the ports as data.
+ * Whatever the world does comes back from the ports as data. What is thrown all the same is a bug: it
+ * ends the task like any failure. Rejects only where even that fails.
  */
 export async function runLoop(
   ports: Ports,
@@ -37,22 +38,68 @@ export async function runLoop(
 ): Promise<RunEnd> {
   let state = initial;
   let event = first;
-  for (;;) {
-    for (const request of await requested(ports, state)) {
-      state = transition(state, request, policy).state;
+  let asked: Promise<unknown> = Promise.resolve();
+  try {
+    for (;;) {
+      for (const request of await requested(ports, state)) {
+        state = transition(state, request, policy).state;
+      }
+      const next = transition(state, event, policy);
+      state = next.state;
+      // A look that changes nothing and takes no time is no step of its own: its answer is saved with it.
+      const isPassing = next.actions.some(({ kind }) => kind === 'look') && ports.workspace.isQuick;
+      if (!isPassing) {
+        await ports.store.save(state);
+        await ports.requests.settled();
+      }
+      const acting = act(ports, state, next.actions);
+      asked = acting;
+      const outcome = await unlessBroken(acting, ports.bugs);
+      if ('fields' in outcome) return outcome;
+      event = outcome;
     }
-    const next = transition(state, event, policy);
-    state = next.state;
-    // A look that changes nothing and takes no time is no step of its own: its answer is saved with it.
-    const isPassing = next.actions.some(({ kind }) => kind === 'look') && ports.workspace.isQuick;
-    if (!isPassing) {
-      await ports.store.save(state);
-      await ports.requests.settled();
-    }
-    const outcome = await act(ports, state, next.actions);
-    if ('fields' in outcome) return outcome;
-    event = outcome;
+  } catch (error) {
+    if (state.step.kind === 'ended') throw error;
+    return breakOff(ports, state, error, asked, policy);
   }
+}
+
+/** Rejects with the bug as soon as there is one, even if what is waited for never comes. */
+function unlessBroken<T>(work: Promise<T>, bugs: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onBug = (): void => reject(bugs.reason);
+    bugs.addEventListener('abort', onBug);
+    if (bugs.aborted) onBug();
+    work.then(resolve, reject).finally(() => bugs.removeEventListener('abort', onBug));
+  });
+}
+
+/** What runs is ended within 5 s; more is not waited for. */
+const BREAK_OFF_MS = 6_000;
+
+/** Ends a task in whose midst ralph itself has failed: nothing runs on, and people are told. */
+async function breakOff(
+  ports: Ports,
+  state: LoopState,
+  error: unknown,
+  asked: Promise<unknown>,
+  policy: Policy,
+): Promise<RunEnd> {
+  ports.abandon();
+  const over = new AbortController();
+  const done = asked.then(
+    () => over.abort(),
+    () => over.abort(),
+  );
+  const until = laterBy(ports.clock.now(), BREAK_OFF_MS);
+  await Promise.race([done, ports.clock.waitUntil(until, over.signal)]);
+  const message = oneLine(maskSecrets(error instanceof Error ? error.message : String(error)), 500);
+  const event = { kind: 'broke' as const, at: ports.clock.now(), message };
+  const next = transition(state, event, policy);
+  await ports.store.save(next.state);
+  const outcome = await act(ports, next.state, next.actions);
+  if ('fields' in outcome) return outcome;
+  throw error;
 }
 
 /** What people have asked for since the last look, as events. */
@@ -60,7 +107,7 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   const { requests, stops, clock } = ports;
   const at = clock.now();
   const events: LoopEvent[] = [];
-  for (const text of await requests.hints()) events.push({ kind: 'hinted', at, text });
+  for (const hint of await requests.hints()) events.push({ kind: 'hinted', at, hint });
   for (const report of await requests.progress()) {
     events.push({ kind: 'progress-reported', at, report });
   }

@@ -33,7 +33,7 @@ export function decide(facts: FileFacts, rules: Rules): FileAction {
 }
 
 /** Files that nobody meant as a task, and those that somebody is at. */
-function noTask({ file, own, rescue }: FileFacts): FileAction | null {
+function noTask({ file, own, ownId, rescue, rescueId }: FileFacts): FileAction | null {
   if (/^RALPH_.+\.md$/i.test(file.name) || /^ralph_/i.test(file.frontMatter.type ?? '')) {
     return leave('own-note');
   }
@@ -41,6 +41,8 @@ function noTask({ file, own, rescue }: FileFacts): FileAction | null {
   if (file.kind === 'other' || isTemporary(file.name)) return leave('no-task');
   if (file.folder === 'Needs_Action' && !/\.(?:md|txt)$/i.test(file.name)) return leave('no-task');
   if (own?.standing === 'live' || rescue?.standing === 'live') return leave('live');
+  if (own?.isOwn === false) return leave('not-yours', ownId);
+  if (rescue?.isOwn === false) return leave('not-yours', rescueId);
   return file.hasNamesake ? leave('namesake') : null;
 }
 

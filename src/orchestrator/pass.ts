@@ -1,4 +1,4 @@
-import type { FileAction, FileFacts, FileOutcome } from '../core/vault-work.ts';
+import type { FileAction, FileFacts, FileOutcome, LeaveReason } from '../core/vault-work.ts';
 import { messageOf } from '../errors.ts';
 import { decide, MAX_RESCUES, type Rules } from './decide.ts';
 import { verdictOf } from './endings.ts';
@@ -183,6 +183,7 @@ async function run(
   const { file, rescueId } = facts;
   const end = await ports.runTask(request);
   if (end.kind === 'taken') return left('taken');
+  if (end.kind === 'refused') return left(end.reason, end.detail);
   onRan(end);
   const verdict = verdictOf(end.status, end.exitReason);
   const isRescue = request.taskId === rescueId;
@@ -206,6 +207,6 @@ async function quarantine({ facts, ports }: Held, failedRescues: number): Promis
   return { kind: 'quarantined', movedTo, failedRescues };
 }
 
-function left(reason: 'taken' | 'gone'): FileOutcome {
-  return { kind: 'left', action: { kind: 'leave', reason, detail: '' } };
+function left(reason: LeaveReason, detail = ''): FileOutcome {
+  return { kind: 'left', action: { kind: 'leave', reason, detail } };
 }

@@ -68,4 +68,10 @@ export type TaskEnd =
       readonly note: string | null;
     }
   /** A live loop has it already. */
-  | { readonly kind: 'taken' };
+  | { readonly kind: 'taken' }
+  /** It is not for a pass to run. */
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'not-yours' | 'beyond-pass';
+      readonly detail: string;
+    };

@@ -3,6 +3,7 @@ import type { ShownState } from '../core/shown-task.ts';
 import { formatCost, formatDuration } from './format.ts';
 import { remedyFor, stallRemedy } from './messages.ts';
 import { resumeCommand, shellQuote } from './resume-command.ts';
+import { NOT_YOURS } from './status.ts';
 
 /** The words of a briefing, the same in Markdown and on the page. */
 
@@ -34,6 +35,7 @@ export function reasonOf({ shown, task }: BriefTask): string {
   if (task === null) return `its state in ${shown.stateFile} cannot be read`;
   switch (shown.state) {
     case 'completed':
+      if (!shown.isOwn) return NOT_YOURS;
       return task.evidence === null
         ? ''
         : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}`;

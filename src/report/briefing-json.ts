@@ -12,6 +12,7 @@ export function briefingJson(briefing: Briefing): object {
     state_dir: stateDir,
     totals: {
       completed: totals.completed,
+      not_yours: totals.foreign,
       failed: totals.failed,
       waiting: totals.waiting,
       running: totals.running,

@@ -18,11 +18,19 @@ export function renderBriefing(briefing: Briefing): string {
   const sections = [
     '# What ralph did',
     `${minute(briefing.since)} to ${minute(briefing.until)} UTC, ${codeSpan(briefing.stateDir)}`,
-    `${plural(totals.completed, 'task')} completed, ${totals.failed} failed, ${totals.waiting} waiting, ${totals.running} running: ${usedWords(totals)}.`,
+    `${plural(totals.completed, 'task')} completed${foreignWords(totals.foreign)}, ${totals.failed} failed, ${totals.waiting} waiting, ${totals.running} running: ${usedWords(totals)}.`,
     `## Needs a person\n\n${needs.length === 0 ? 'Nothing does.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
     ...GROUPS.flatMap(([group, title]) => section(briefing, group, title)),
   ];
   return `${sections.join('\n\n')}\n`;
+}
+
+/** Nobody vouches for what other hands have written, and older ralphs did not sign. */
+function foreignWords(count: number): string {
+  if (count === 0) return '';
+  return count === 1
+    ? ' (one more says so, and was not written by you here)'
+    : ` (${count} more say so, and were not written by you here)`;
 }
 
 const GROUPS: readonly (readonly [BriefGroup, string])[] = [

@@ -327,6 +327,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'refused-request': 'check --model and the length of the prompt',
   'slash-command':
     'claude took the prompt for a slash command; put a word or an empty line before the slash',
+  bug: 'report it with what stands above; what the task has done so far is kept, and ralph resume goes on',
   'bad-option': 'take the option out, or update claude (claude update)',
   aborted:
     'the task was given up on purpose, by the agent (its last message says why) or by a person who rejected it: start afresh with a better prompt',
@@ -336,4 +337,19 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** A person takes over a task that somebody else has written: said at once, `--quiet` or not. */
+export function takenOver(taskId: string, doubt: string, powers: readonly string[]): string {
+  const asks = powers.length === 0 ? 'with nothing but its prompt' : `with ${powers.join(', ')}`;
+  return `task '${taskId}' ${doubt}; --trust takes it over, ${asks}`;
+}
+
+/** The state of a task in the history says that it was completed, and nobody vouches for that. */
+export function completedByAnother(taskId: string, problem: string | null): string {
+  const why =
+    problem === null
+      ? 'that was not written by your ralph here'
+      : `whether your ralph wrote that cannot be told (${problem})`;
+  return `the state of ${taskId} says that it is completed, but ${why}; ralph run --task-id ${taskId} does the work afresh`;
 }

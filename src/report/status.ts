@@ -121,10 +121,20 @@ function cellsOf(task: ShownTask): readonly string[] {
 /** What it waits for, and its last words. */
 function said(task: ShownTask): string | null {
   const parts = [
+    isForeign(task) ? NOT_YOURS : null,
     task.wait === null ? null : waitText(task.wait),
     task.last === null ? null : `last: "${task.last}"`,
   ].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.join(' · ');
+}
+
+/** Said of a task that nobody vouches for. */
+export const NOT_YOURS = 'not written by you here';
+
+/** Whether somebody else has written a task, or an older ralph that signed nothing. */
+export function isForeign({ isOwn, status }: ShownTask): boolean {
+  // What cannot be read at all is told as that.
+  return !isOwn && status !== null;
 }
 
 const WAITS: Readonly<Record<Wait['kind'], string>> = {
@@ -181,5 +191,6 @@ export function statusJson(task: ShownTask): object {
     state_file: task.stateFile,
     log_dir: task.logDir,
     exit_reason: task.exitReason,
+    own: task.isOwn,
   };
 }

@@ -2,7 +2,7 @@ import type { ShownTask } from '../core/shown-task.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { columnsOf, fitted, padded } from './columns.ts';
 import { formatCost, formatDuration } from './format.ts';
-import { painted, type TableOptions, waitText } from './status.ts';
+import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './status.ts';
 
 /** One task with all that is told of it. Texts are free of control characters. */
 export interface TaskDetail {
@@ -35,6 +35,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
   return [
     ['task', shown.taskId],
     ['state', painted(shown, shown.state, paint)],
+    ['trust', isForeign(shown) ? `${NOT_YOURS}: nothing of it is run without --trust` : null],
     ['asked', task.task_prompt.replace(/\s+/g, ' ').trim()],
     ['type', task.task_type === 'default' ? null : task.task_type],
     ['done when', completionOf(detail)],

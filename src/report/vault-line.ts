@@ -51,6 +51,10 @@ const LEFT: Readonly<Record<LeaveReason, (detail: string) => string | null>> = {
   taken: () => 'left: another ralph is at it',
   fresh: (ageMs) => `left: touched ${formatDuration(Number(ageMs))} ago`,
   held: (standing) => `left: its task is ${standing.replaceAll('_', ' ')}; ralph resume goes on`,
+  'not-yours': (taskId) =>
+    `left: its task was not written by you here; if it is yours, ralph resume ${taskId} --trust takes it over`,
+  'beyond-pass': (what) =>
+    `left: its task ${what}, which this pass was not given; ralph resume goes on with it`,
   'unreadable-state': (standing) => `left: the state of its task cannot be read (${standing})`,
   noted: (note) => `left to a human: its own run has left ${note}`,
   rejected: () => 'left to a human: the work on it was rejected',

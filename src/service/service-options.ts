@@ -12,6 +12,11 @@ export interface RalphServiceOptions {
   readonly vault?: string;
   /** `RALPH_STATE_DIR`, else `.ralph_state` in the vault. */
   readonly stateDir?: string;
+  /**
+   * The key by which the user's tasks are known, for a vault that several machines share;
+   * `RALPH_KEY_FILE`, else the user's own.
+   */
+  readonly keyFile?: string;
   /** Where finished task files come to; looked up in the vault. `RALPH_DONE_FOLDER`, else `Done`. */
   readonly doneFolder?: string;
   /** Where the `RALPH_*` variables are read from; the program's own environment by default. */
@@ -29,6 +34,8 @@ export interface RalphServiceOptions {
 export interface ServicePlace {
   readonly vault: string;
   readonly stateDir: string;
+  readonly keyFile: string | null;
+  readonly env: Environment;
   readonly doneFolder: string;
   /** What a task gets that asks for nothing else. */
   readonly maxIterations: number;
@@ -44,8 +51,11 @@ export function servicePlace(options: RalphServiceOptions): ServicePlace {
   const problems: string[] = [];
   const vault = path.resolve(options.vault ?? env.RALPH_VAULT ?? '.');
   const stateDir = options.stateDir ?? env.RALPH_STATE_DIR;
+  const keyFile = options.keyFile ?? env.RALPH_KEY_FILE;
   const place: ServicePlace = {
     vault,
+    keyFile: keyFile === undefined ? null : path.resolve(keyFile),
+    env,
     stateDir: stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(stateDir),
     doneFolder: path.resolve(vault, options.doneFolder ?? env.RALPH_DONE_FOLDER ?? 'Done'),
     maxIterations: maxIterationsFrom(env, problems),

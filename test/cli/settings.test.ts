@@ -89,9 +89,13 @@ function limitOfCoding(name: SettingName): { becomes: number } | null {
     : null;
 }
 
-test('every setting has a variable but the task id, and a key but the task id and the file itself', () => {
+test('every setting has a variable but the task id, and a key but the task id, the signing key and the file itself', () => {
   expect(settingNames().filter((name) => variableOf(name) === null)).toEqual(['taskId']);
-  expect(settingNames().filter((name) => keyOf(name) === null)).toEqual(['taskId', 'config']);
+  expect(settingNames().filter((name) => keyOf(name) === null)).toEqual([
+    'taskId',
+    'keyFile',
+    'config',
+  ]);
 });
 
 describe('from the default up to the flag, the first place that has it wins:', () => {

@@ -21,6 +21,7 @@ import {
 } from '../../src/errors.ts';
 import { newTask } from '../helpers/new-task.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { testSeal } from '../helpers/test-seal.ts';
 
 /** This very process plays the driver: it lives. */
 const ALIVE = thisDriver(new Date().toISOString(), 'run-1');
@@ -68,7 +69,7 @@ const live = (changes: Partial<TaskState> = {}) =>
 
 /** Answers the request to stop as a driver would. */
 function answerStop(folder: string, answer: () => Promise<void>): void {
-  const box = watchRequests(folder, { pollMs: 20 });
+  const box = watchRequests(folder, testSeal(dirname(folder)), { pollMs: 20 });
   onTestFinished(() => box.close());
   void once(box.stop, 'abort').then(answer);
 }
@@ -188,7 +189,9 @@ describe('ralph tell', () => {
     expect(await tell('nightly', 'Use @tabs.', options)).toBe(0);
     expect(said()).toBe('ralph: the next iteration of nightly is told\n');
     const [name = ''] = requests();
-    expect(readFileSync(join(folder, 'requests', name), 'utf8')).toBe('Use @tabs.');
+    expect(readFileSync(join(folder, 'requests', name), 'utf8')).toMatch(
+      /^Use @tabs\.\n<!-- ralph: [\da-f]{64} -->\n$/,
+    );
   });
 
   it.each<[string, Partial<TaskState>]>([

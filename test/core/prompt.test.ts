@@ -359,7 +359,7 @@ describe('a hint', () => {
   test('stands behind what was missing, without what could act on a terminal', () => {
     const carry = {
       ...carrying('words', [{ kind: 'question' }]),
-      hints: ['\u001b[31mUse\u202e npm. '],
+      hints: [{ text: '\u001b[31mUse\u202e npm. ', isProven: true }],
     };
     expect(buildAddition(loopPolicy(), carry, 2)).toMatch(
       /decide yourself and go on\.\nThe person you work for adds: Use npm\.\n\n/,

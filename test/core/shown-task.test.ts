@@ -9,6 +9,7 @@ const PLACES = {
   stateFile: '/s/task-1.json',
   logDir: '/s/task-1',
   archived: false,
+  isOwn: true,
 };
 const LATER = '2026-01-05T10:01:00.000Z';
 

@@ -1,8 +1,9 @@
 import { appendFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openBoundedLog } from '../../src/effects/bounded-log.ts';
 import { type LogTail, openLogTail } from '../../src/effects/log-tail.ts';
+import { pinFolder } from '../../src/effects/trust/pinned-folder.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 function readAll(tail: LogTail): string {
@@ -46,7 +47,7 @@ describe('a log that comes to its limit', () => {
   /** Follows a log to which both texts are written, read in between. */
   async function followed(first: string, second: string): Promise<string> {
     const file = join(await tempFolder(), 'log');
-    const log = openBoundedLog(file, LIMIT);
+    const log = openBoundedLog(pinFolder(dirname(file)), basename(file), LIMIT);
     log.write(Buffer.from(first));
     const tail = opened(file);
     let text = readAll(tail);
@@ -75,7 +76,7 @@ describe('a log that comes to its limit', () => {
   it('goes on where a further attempt comes to it again', async () => {
     const file = join(await tempFolder(), 'log');
     const write = (text: string) => {
-      const log = openBoundedLog(file, LIMIT);
+      const log = openBoundedLog(pinFolder(dirname(file)), basename(file), LIMIT);
       log.write(Buffer.from(text));
       log.close();
     };

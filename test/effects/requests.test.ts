@@ -11,6 +11,7 @@ import {
   watchRequests,
 } from '../../src/effects/requests.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { testSeal } from '../helpers/test-seal.ts';
 
 /** So rarely that only file events can tell within a test. */
 const HARDLY_EVER_MS = 600_000;
@@ -22,12 +23,14 @@ async function stage() {
   const folder = join(task, 'requests');
   const names = () => readdirSync(folder).sort();
   const open = (pollMs = 20) => {
-    const box = watchRequests(task, { pollMs });
+    const box = watchRequests(task, testSeal(dirname(task)), { pollMs });
     onTestFinished(() => box.close());
-    return box;
+    const hints = async () => (await box.hints()).map(({ text }) => text);
+    return { ...box, hints };
   };
   const leave = (kind: 'stop' | 'pause') => leaveRequest(task, { kind }, at(0));
-  const hint = (text: string, ms = 0) => leaveRequest(task, { kind: 'tell', text }, at(ms));
+  const hint = (text: string, ms = 0) =>
+    leaveRequest(task, { kind: 'tell', text }, at(ms), testSeal(dirname(task)));
   return { task, folder, names, open, leave, hint };
 }
 
@@ -236,7 +239,9 @@ describe('a request is left', () => {
     await hint('text');
     const [name = ''] = names();
     expect(names()).toEqual([expect.stringMatching(/^tell-20260102000000000-[\da-f-]{36}\.md$/)]);
-    expect(readFileSync(join(folder, name), 'utf8')).toBe('text');
+    expect(readFileSync(join(folder, name), 'utf8')).toMatch(
+      /^text\n<!-- ralph: [\da-f]{64} -->\n$/,
+    );
     expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });

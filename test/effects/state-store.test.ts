@@ -5,10 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { stateJson } from '../../src/core/state-json.ts';
 import { newTaskState, type TaskState } from '../../src/core/task-state.ts';
 import { initialState } from '../../src/core/transition.ts';
+import { readStateFile } from '../../src/effects/state-file.ts';
 import { createStateStore, retirePrevious } from '../../src/effects/state-store.ts';
 import { type TaskPaths, taskPaths } from '../../src/effects/task-folder.ts';
+import { fileOf } from '../../src/effects/trust/seal.ts';
 import { StateTooNewError } from '../../src/errors.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { testSeal } from '../helpers/test-seal.ts';
 
 const STARTED = '2026-01-02T03:04:05.678Z';
 /** That instant as it stands in a name. */
@@ -19,6 +22,8 @@ const FILES = {
   settings: '{"settings":{}}\n',
   baseline: '{"watched":{}}\n',
 };
+
+const SUM = expect.stringMatching(/^[0-9a-f]{64}$/);
 
 function loopState(change: Partial<TaskState> = {}) {
   const task = newTaskState(
@@ -46,8 +51,16 @@ async function stage(stateDir?: string) {
   const vault = await tempFolder();
   const paths = taskPaths(stateDir ?? join(vault, '.ralph_state'), 'T1');
   const warnings: string[] = [];
-  const open = () => createStateStore(paths, FILES, (sentence) => warnings.push(sentence));
-  return { vault, paths, warnings, open };
+  const seal = testSeal(paths.stateDir);
+  const open = () =>
+    createStateStore({
+      paths,
+      seal,
+      task: loopState().task,
+      files: FILES,
+      warn: (sentence) => warnings.push(sentence),
+    });
+  return { vault, paths, warnings, open, seal };
 }
 
 function readState(file: string): unknown {
@@ -72,7 +85,7 @@ async function putTask(paths: TaskPaths, state: string, log = 'a log'): Promise<
 
 describe('the state on disk', () => {
   it('is one file, and beside it what does not change, byte for byte', async () => {
-    const { paths, warnings, open } = await stage();
+    const { paths, warnings, open, seal } = await stage();
     const store = await open();
     await store.save(loopState());
     expect(tree(paths.stateDir)).toEqual([
@@ -86,9 +99,13 @@ describe('the state on disk', () => {
       'T1/settings.json',
     ]);
     expect(readFileSync(join(paths.folder, 'prompt.md')).equals(FILES.prompt)).toBe(true);
-    expect(readFileSync(join(paths.folder, 'settings.json'), 'utf8')).toBe(FILES.settings);
-    expect(readFileSync(join(paths.folder, 'baseline.json'), 'utf8')).toBe(FILES.baseline);
-    expect(readState(paths.stateFile)).toEqual({ ...loopState().task, memory: 'memory-1.json' });
+    const task = loopState().task;
+    for (const kind of ['settings', 'baseline'] as const) {
+      const text = readFileSync(join(paths.folder, `${kind}.json`), 'utf8');
+      expect(text).toBe(seal.close(FILES[kind], fileOf(kind, task)));
+    }
+    expect(readState(paths.stateFile)).toEqual({ ...task, memory: 'memory-1.json', sum: SUM });
+    expect(readStateFile(paths.stateFile, seal)).toMatchObject({ kind: 'task', isOwn: true });
     expect(store.places()).toEqual({ stateFile: paths.stateFile, logDir: paths.folder });
     expect(warnings).toEqual([]);
   });

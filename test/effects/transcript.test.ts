@@ -3,13 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTranscript, transcriptNames } from '../../src/effects/transcript.ts';
+import { pinFolder } from '../../src/effects/trust/pinned-folder.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ROOM = 1_000_000_000;
 
 /** Writes one attempt of an iteration. */
 function write(folder: string, iteration: number, out: readonly string[], limit = ROOM) {
-  const transcript = createTranscript(folder, iteration, limit);
+  const transcript = createTranscript(pinFolder(folder), iteration, limit);
   transcript.open();
   for (const text of out) transcript.stdout(Buffer.from(text));
   transcript.stderr(Buffer.from('err'));
@@ -50,7 +51,7 @@ describe('the log of an iteration', () => {
 
   it('is there while the iteration runs', async () => {
     const folder = await tempFolder();
-    const transcript = createTranscript(folder, 1, ROOM);
+    const transcript = createTranscript(pinFolder(folder), 1, ROOM);
     transcript.open();
     transcript.stdout(Buffer.from('so far'));
     expect(read(folder)).toBe('so far');
@@ -74,7 +75,7 @@ describe('the log of an iteration', () => {
 
   it('may be deleted meanwhile', async () => {
     const folder = join(await tempFolder(), 'T1');
-    const transcript = createTranscript(folder, 1, ROOM);
+    const transcript = createTranscript(pinFolder(folder), 1, ROOM);
     transcript.open();
     transcript.stdout(Buffer.from('x'));
     rmSync(folder, { recursive: true });

@@ -6,6 +6,7 @@ import { thisPlace } from '../../src/effects/driver-identity.ts';
 import { lookAtVault, type VaultPlace } from '../../src/effects/vault-look.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { testSeal } from '../helpers/test-seal.ts';
 
 const here = () => thisPlace(new Date().toISOString());
 
@@ -16,6 +17,7 @@ async function makeVault() {
   const place: VaultPlace = {
     vault,
     stateDir,
+    seal: testSeal(stateDir),
     saysSomething: (status) => status === 'max_iterations_reached',
   };
   const write = (path: string, text: string | Uint8Array): void => {

@@ -53,9 +53,13 @@ export async function openBooks(options: RalphServiceOptions = {}) {
     read: (name: string): string => readFileSync(path(name), 'utf8'),
     names: (name: string): readonly string[] =>
       existsSync(path(name)) ? readdirSync(path(name)).sort() : [],
-    /** The state of an open task as it stands on disk. */
-    state: (taskId: string): Json =>
-      JSON.parse(readFileSync(path(`.ralph_state/${taskId}.json`), 'utf8')),
+    /** The state of an open task as it stands on disk, but for its sum. */
+    state(taskId: string): Json {
+      const { sum, ...state } = JSON.parse(
+        readFileSync(path(`.ralph_state/${taskId}.json`), 'utf8'),
+      );
+      return state;
+    },
     journal: (): readonly Json[] =>
       jsonLines(readFileSync(path('.ralph_state/events.jsonl'), 'utf8')),
   };

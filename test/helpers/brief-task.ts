@@ -18,6 +18,7 @@ export function foundRun(
     stateFile: `/vault/.ralph_state/${taskId}.json`,
     logDir: `/vault/.ralph_state/${taskId}`,
     archived,
+    isOwn: true,
   };
   const here = { at: REPORTED_AT, host: 'h', bootId: 'b', pidNamespace: '', isAlive: () => false };
   return { task, shown: showTask(task, places, here) };

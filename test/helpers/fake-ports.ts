@@ -64,6 +64,8 @@ export interface FakePorts {
   readonly stop: (by: StopCause) => void;
   /** The loop is asked to hold after the running iteration. */
   readonly pause: () => void;
+  /** Something of ralph's own throws, and nobody waits for it. */
+  readonly break: (error: Error) => void;
 }
 
 export function fakePorts(script: Script): FakePorts {
@@ -77,6 +79,7 @@ export function fakePorts(script: Script): FakePorts {
   const closedWith: AbortSignal[] = [];
   const stopped = new AbortController();
   const paused = new AbortController();
+  const bugs = new AbortController();
   const attempts = [...script.attempts];
   const sightings = [...(script.sightings ?? [])];
   const verified = [...(script.verified ?? [])];
@@ -89,9 +92,17 @@ export function fakePorts(script: Script): FakePorts {
   let cause: StopCause | null = null;
   let archived = false;
 
+  /** What a driver that was killed in the midst of an effect comes to: nothing follows. */
+  let killed: unknown = null;
   const effect = (words: string): void => {
+    if (killed !== null) throw killed;
     effects.push(words);
-    script.on?.(words, fake);
+    try {
+      script.on?.(words, fake);
+    } catch (error) {
+      killed = error;
+      throw error;
+    }
   };
 
   const ports: Ports = {
@@ -205,7 +216,7 @@ export function fakePorts(script: Script): FakePorts {
       async hints() {
         const read = hints.shift() ?? [];
         unsettled += read.length;
-        return read;
+        return read.map((text) => ({ text, isProven: true }));
       },
       progress: async () => progress.shift() ?? [],
       async settled() {
@@ -214,6 +225,8 @@ export function fakePorts(script: Script): FakePorts {
       },
       pause: paused.signal,
     },
+    bugs: bugs.signal,
+    abandon: () => effect('abandon'),
     exitCode: exitCodeFor,
   };
 
@@ -227,6 +240,7 @@ export function fakePorts(script: Script): FakePorts {
     sayings,
     given,
     closedWith,
+    break: (error) => bugs.abort(error),
     stop(by) {
       cause ??= by;
       stopped.abort();

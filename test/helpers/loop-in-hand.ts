@@ -81,7 +81,7 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
     requested: (thereBefore: ThereBefore = { approved: null, rejected: null }) =>
       hand({ kind: 'approval-requested', at, thereBefore }),
     answered: (answer: ApprovalAnswer) => hand({ kind: 'approval-answered', at, answer }),
-    hint: (text: string) => hand({ kind: 'hinted', at, text }),
+    hint: (text: string) => hand({ kind: 'hinted', at, hint: { text, isProven: true } }),
     /** Waits as long as the state says, and `lateMs` longer; less than nothing sets the clock back. */
     wait(lateMs = 0): Turn {
       const until = state.task.wait?.until ?? at;

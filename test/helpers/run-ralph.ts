@@ -3,6 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { STATE_HOME } from './state-home.ts';
 
 const RALPH = fileURLToPath(new URL('../../bin/ralph.js', import.meta.url));
 
@@ -66,6 +67,7 @@ export async function startRalph(
     env: {
       PATH: [...path, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
       HOME: home ?? (await mkdtemp(join(own, 'home-'))),
+      XDG_STATE_HOME: STATE_HOME,
       ...env,
     },
   });

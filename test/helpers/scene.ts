@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { type FakeClaude, makeFakeClaude, type Turn } from './fake-claude.ts';
 import { type RalphEnd, type RunRalphOptions, runRalph, startRalph } from './run-ralph.ts';
+import { STATE_HOME } from './state-home.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const RALPH = fileURLToPath(new URL('../../bin/ralph.js', import.meta.url));
@@ -76,6 +77,7 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
     env: {
       PATH: [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
       HOME: home,
+      XDG_STATE_HOME: STATE_HOME,
     },
     run: (args = [], options = {}) => runRalph([...RUN, ...args], { ...defaults, ...options }),
     ralph: (args, options = {}) => runRalph(args, { ...defaults, ...options }),

@@ -28,6 +28,7 @@ function vaultFile(said: Partial<VaultFile> = {}): VaultFile {
 export function fileTask(standing: FileTask['standing'], said: Partial<FileTask> = {}): FileTask {
   return {
     standing,
+    isOwn: true,
     exitReason: null,
     startedAt: minutesAgo(60),
     finishedAt: null,

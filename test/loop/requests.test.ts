@@ -219,7 +219,7 @@ describe('what is asked for before a task is gone on with', () => {
 describe('a hint', () => {
   /** In which of the saved states it is, as a hint to come or as one that is told. */
   function holds({ hints, carry }: LoopState): boolean {
-    return [...hints, ...carry.hints].includes(HINT);
+    return [...hints, ...carry.hints].some(({ text }) => text === HINT);
   }
 
   test('is settled once the state that holds it is saved, and before anything else is done', async () => {
@@ -265,7 +265,7 @@ describe('a hint', () => {
       { maxIterations: 1 },
     );
     expect(fields.status).toBe('max_iterations_reached');
-    expect(saved.at(-1)?.hints).toEqual([HINT]);
+    expect(saved.at(-1)?.hints).toEqual([{ text: HINT, isProven: true }]);
   });
 
   test('that comes while the command that follows runs is told to the next iteration', async () => {

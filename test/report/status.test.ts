@@ -25,6 +25,7 @@ function shown(changes: Partial<ShownTask> = {}): ShownTask {
     stateFile: '/v/.ralph_state/nightly.json',
     logDir: '/v/.ralph_state/nightly',
     archived: false,
+    isOwn: true,
     ...changes,
   };
 }
@@ -117,6 +118,7 @@ it('JSON has all of the fields, seconds and dollars', () => {
     state_file: '/v/.ralph_state/nightly.json',
     log_dir: '/v/.ralph_state/nightly',
     exit_reason: null,
+    own: true,
   });
 });
 

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, symlinkSync } from 'node:fs';
+import { statSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPENED, openBooks } from '../helpers/books.ts';
 
@@ -15,7 +15,7 @@ async function withTask(taskId = 't', options: object = {}) {
 
 describe('startTask', () => {
   test('startTask from a prompt: the task runs, with the defaults of the contract', async () => {
-    const { books, state } = await openBooks();
+    const { books, state, path } = await openBooks();
     const task = await books.startTask({ prompt: 'Write the proposal.' });
     expect(task.task_id).toMatch(/^20260115_100000_\d{6}$/);
     expect(task).toMatchObject({
@@ -32,7 +32,7 @@ describe('startTask', () => {
     });
     const { state_file, ...kept } = task;
     expect(state(task.task_id)).toEqual(kept);
-    expect(JSON.parse(readFileSync(state_file, 'utf8'))).toEqual(kept);
+    expect(state_file).toBe(path(`.ralph_state/${task.task_id}.json`));
   });
 
   test('startTask from a task file: its name is the id, and it stays where it is', async () => {

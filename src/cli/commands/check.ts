@@ -1,4 +1,11 @@
-import { openTaskIds, readSavedSettings, readStateFile, taskPaths } from '../../compose/tasks.ts';
+import {
+  foreignFiles,
+  openTaskIds,
+  readSavedSettings,
+  readStateFile,
+  sealAt,
+  taskPaths,
+} from '../../compose/tasks.ts';
 import { keptPolicy } from '../../core/kept-policy.ts';
 import { buildAddition } from '../../core/prompt.ts';
 import { checkStop, heldCarry, releasedBy, type StopAnswer } from '../../core/stop-check.ts';
@@ -56,8 +63,13 @@ export function subjectOf(
   const taskId = id ?? onlyOpenTask(place);
   if (typeof taskId !== 'string') return taskId;
   try {
-    const found = findTask(taskId, place.stateDir);
+    const found = findTask(taskId, place);
     if (found === null) return { none: `there is no task '${taskId}' in ${place.stateDir}` };
+    if (!isBelieved(found, place)) {
+      return {
+        none: `${taskId} holds nobody: it was not written by you here (ralph status ${taskId} shows it)`,
+      };
+    }
     const why = releasedBy(found.state, found.standing, new Date().toISOString());
     return why === null ? { found } : { none: `${taskId} holds nobody: ${why}` };
   } catch (error) {
@@ -66,12 +78,20 @@ export function subjectOf(
   }
 }
 
-function onlyOpenTask({ stateDir }: Place): string | { readonly none: string } {
+/** Whether this user's ralph has written all of it that is acted on here. */
+function isBelieved({ isOwn, state, paths }: FoundTask, place: Place): boolean {
+  return isOwn && foreignFiles(paths.folder, state, sealAt(place)).length === 0;
+}
+
+function onlyOpenTask(place: Place): string | { readonly none: string } {
+  const { stateDir } = place;
+  const seal = sealAt(place);
   const at = new Date().toISOString();
   const ids = openTaskIds(stateDir).filter((taskId) => {
     try {
-      const file = readStateFile(taskPaths(stateDir, taskId).stateFile);
-      return file.kind === 'task' && releasedBy(file.state, standingOf(file.state), at) === null;
+      const file = readStateFile(taskPaths(stateDir, taskId).stateFile, seal);
+      if (file.kind !== 'task' || !file.isOwn) return false;
+      return releasedBy(file.state, standingOf(file.state), at) === null;
     } catch {
       return false;
     }

@@ -6,7 +6,7 @@ import {
   readJournal,
   writeFileAtomic,
 } from '../../compose/report.ts';
-import { thisPlace } from '../../compose/tasks.ts';
+import { sealAt, thisPlace } from '../../compose/tasks.ts';
 import { type Briefing, type FoundRun, makeBriefing } from '../../core/briefing.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { withoutControls } from '../../core/material.ts';
@@ -56,13 +56,10 @@ async function writePage(briefing: Briefing, file: string): Promise<void> {
 }
 
 /** All there is to tell of a span, with nothing in it that could act on a reader or is a secret. */
-async function briefingOf(
-  { vault, stateDir }: Place,
-  since: string,
-  until: string,
-): Promise<Briefing> {
+async function briefingOf(place: Place, since: string, until: string): Promise<Briefing> {
+  const { vault, stateDir } = place;
   const here = thisPlace(until);
-  const { open, ended } = listTasksSince(stateDir, Date.parse(since));
+  const { open, ended } = listTasksSince(stateDir, Date.parse(since), sealAt(place));
   const runs = [...open, ...ended].map((entry): FoundRun => {
     const shown = shownOf(entry, here);
     const task = entry.found.kind === 'task' ? entry.found.state : null;

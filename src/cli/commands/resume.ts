@@ -5,16 +5,28 @@ import {
   inHistory,
   openTaskIds,
   readStateFile,
+  type Seal,
+  sealAt,
   type TaskPaths,
   taskPaths,
 } from '../../compose/tasks.ts';
-import { clearUp, planRun, setAside } from '../../compose.ts';
+import { clearUp, doubtOf, planRun, setAside } from '../../compose.ts';
+import { permissionsOf, powersOf, programsBeyond } from '../../core/powers.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
+import { settingNames } from '../../core/settings.ts';
 import { isTaskId } from '../../core/task-id.ts';
 import { lastWorkAt, msBetween, type TaskState } from '../../core/task-state.ts';
-import { StateCorruptedError, StateTooNewError, UsageError } from '../../errors.ts';
+import {
+  BeyondPassError,
+  StateCorruptedError,
+  StateTooNewError,
+  UntrustedTaskError,
+  UsageError,
+} from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import { completedByAnother, takenOver } from '../../report/messages.ts';
 import { findTask, refuseInsideOwnLoop, standingOf } from '../find-task.ts';
-import { type Place, placeOf, startFolder } from '../place.ts';
+import { type Place, type PlaceOptions, placeOf, startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { type ReadFlags, readFlags } from '../settings/flags.ts';
 import { overrideSettings, type Used } from '../settings/override.ts';
@@ -27,7 +39,8 @@ export async function resumeCommand(
   argv: readonly string[],
   help: () => Promise<number>,
 ): Promise<number> {
-  const flags = readFlags(argv, 'resume');
+  const { isTrusted, words } = takeTrust(argv);
+  const flags = { ...readFlags(words, 'resume'), isTrusted };
   if (flags.wantsHelp) return help();
   const place = placeOf(textsOf(flags.layer));
   // With an id all mistakes are told at once; without one there may be no task to tell them of.
@@ -35,47 +48,88 @@ export async function resumeCommand(
   return resumeTask(flags.taskId ?? onlyCandidate(place), place, flags, argv);
 }
 
+/** The flags of `ralph resume`. */
+export interface ResumeFlags extends ReadFlags {
+  /** `--trust`: the person has looked at a task that somebody else has written, and takes it over. */
+  readonly isTrusted: boolean;
+}
+
+const TRUST = '--trust';
+
+/** It belongs to this command alone, so that no line for cron can believe whatever lies in a folder. */
+function takeTrust(argv: readonly string[]): {
+  readonly isTrusted: boolean;
+  readonly words: readonly string[];
+} {
+  const dashes = argv.indexOf('--');
+  const own = dashes === -1 ? argv : argv.slice(0, dashes);
+  const words = own.filter((word) => word !== TRUST);
+  return {
+    isTrusted: words.length < own.length,
+    words: [...words, ...argv.slice(own.length)],
+  };
+}
+
 /** Goes on with a task; the flags override what it was started with. Resolves to the exit code. */
 export async function resumeTask(
   taskId: string,
   place: Place,
-  flags: ReadFlags,
+  flags: ResumeFlags,
   argv: readonly string[],
 ): Promise<number> {
   const planned = await planResume(taskId, place, flags);
   if (planned === null) return tellCompleted(taskId, place);
+  if (planned.takenOver !== null) process.stderr.write(`ralph: ${planned.takenOver}\n`);
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
 }
 
+/** What a pass over the vault allows the tasks that it goes on with. */
+export type AllowedByPass = Pick<StoredRun, 'settings' | 'sources' | 'passthrough'>;
+
 /**
- * How a task would be gone on with; null where it is completed. Throws a `UsageError`, and what `run`
- * throws for a task that is not there or cannot be read.
+ * How a task would be gone on with; null where it is completed. `allowed` bounds what it may do. Throws
+ * a `UsageError`, an `UntrustedTaskError`, a `BeyondPassError`, and what `run` throws for a task that is
+ * not there or cannot be read.
  */
 export async function planResume(
   taskId: string,
   place: Place,
-  flags: ReadFlags,
-): Promise<Required<Pick<PlannedRun, 'plan' | 'resume'>> | null> {
+  flags: ResumeFlags,
+  allowed: AllowedByPass | null = null,
+): Promise<PlannedResume | null> {
   if (!isTaskId(taskId)) throw unknownTask(taskId, place.stateDir);
   const paths = taskPaths(place.stateDir, taskId);
   refuseInsideOwnLoop('resume', taskId, paths.stateFile, process.env);
   if (mayBeUntold(paths)) await clearUp(paths, taskId);
-  const state = await readOpen(taskId, paths.stateFile);
-  if (state === null) return null;
+  const seal = sealAt(place);
+  const file = await readOpen(taskId, paths.stateFile, seal);
+  if (file === null) return null;
+  const { state } = file;
 
-  const stored = readStored(paths.folder) ?? (await storedFrom(state, paths.folder));
+  const doubt = doubtOf(paths, file, seal);
+  const isShownOnly = doubt !== null && !flags.isTrusted;
+  const stored = await storedRun(state, paths.folder, isShownOnly);
+  const powers = powersOf(stored.settings, stored.passthrough);
+  if (isShownOnly) {
+    throw new UntrustedTaskError(taskId, place.stateDir, doubt, powers);
+  }
   const usedMs = stored.settings.timeout - msBetween(lastWorkAt(state), state.timeout_at);
   const used: Used = {
     iterations: state.metrics.iterations,
     costUsd: state.usage.cost_usd,
     timeMs: usedMs,
   };
-  const { run, problems } = overrideSettings(stored, withoutPlace(flags.layer), used);
+  const { run, problems } = overrideSettings(
+    allowed === null ? stored : boundedBy(taskId, stored, allowed),
+    withoutPlace(flags.layer),
+    used,
+  );
   const planned = await planRun({
     ...run,
     settings: {
       ...run.settings,
       taskId,
+      keyFile: place.keyFile,
       vault: place.vault,
       stateDir: place.stateDir === path.join(place.vault, '.ralph_state') ? null : place.stateDir,
     },
@@ -88,7 +142,37 @@ export async function planResume(
   });
   const all = [...flags.problems, ...problems, ...('problems' in planned ? planned.problems : [])];
   if ('problems' in planned || all.length > 0) throw new UsageError(all);
-  return { plan: planned.plan, resume: { previousTimeoutMs: stored.settings.timeout } };
+  return {
+    plan: planned.plan,
+    resume: { previousTimeoutMs: stored.settings.timeout, isTrusted: flags.isTrusted },
+    takenOver: doubt === null ? null : takenOver(taskId, doubt, powers),
+  };
+}
+
+/** A task that is ready to be gone on with. */
+interface PlannedResume extends Required<Pick<PlannedRun, 'plan' | 'resume'>> {
+  /** What a person should read before somebody else's task is run; null where it is one's own. */
+  readonly takenOver: string | null;
+}
+
+/** Permissions are the pass's own; what the task would start must be the pass's, too. */
+function boundedBy(taskId: string, stored: StoredRun, allowed: AllowedByPass): StoredRun {
+  const beyond = programsBeyond(stored.settings, allowed.settings);
+  if (beyond.length > 0) throw new BeyondPassError(taskId, beyond);
+  const permissions = permissionsOf(allowed.settings);
+  return {
+    ...stored,
+    settings: { ...stored.settings, ...permissions },
+    sources: {
+      ...stored.sources,
+      ...Object.fromEntries(
+        settingNames()
+          .filter((name) => name in permissions)
+          .map((name) => [name, allowed.sources[name]]),
+      ),
+    },
+    passthrough: allowed.passthrough,
+  };
 }
 
 /** Whether a driver may have died between completing a task and saying so. */
@@ -98,11 +182,11 @@ function mayBeUntold(paths: TaskPaths): boolean {
 }
 
 /** The state of a task that is not completed; null for one that is. Throws for what cannot be read. */
-async function readOpen(taskId: string, stateFile: string): Promise<TaskState | null> {
-  const file = readStateFile(stateFile);
+async function readOpen(taskId: string, stateFile: string, seal: Seal): Promise<OpenTask | null> {
+  const file = readStateFile(stateFile, seal);
   switch (file.kind) {
     case 'task':
-      return file.state;
+      return file;
     case 'too-new':
       throw new StateTooNewError(stateFile, file.version);
     case 'corrupt': {
@@ -114,9 +198,15 @@ async function readOpen(taskId: string, stateFile: string): Promise<TaskState | 
   }
 }
 
+type OpenTask = Extract<ReturnType<typeof readStateFile>, { kind: 'task' }>;
+
 function tellCompleted(taskId: string, place: Place): number {
-  if (findTask(taskId, place.stateDir) === null) {
-    throw unknownTask(taskId, place.stateDir);
+  const found = findTask(taskId, place);
+  if (found === null) throw unknownTask(taskId, place.stateDir);
+  if (!found.isOwn) {
+    const { problem } = sealAt(place);
+    process.stderr.write(`ralph: ${completedByAnother(taskId, problem)}\n`);
+    return EXIT_FAILED;
   }
   process.stderr.write(`ralph: ${taskId} is completed already; there is nothing to go on with\n`);
   return 0;
@@ -143,21 +233,28 @@ function onlyCandidate(place: Place): string {
   return only;
 }
 
-function readStored(folder: string): StoredRun | null {
-  const text = readText(path.join(folder, 'settings.json'));
-  return text === null ? null : readStoredRun(text.toString());
+/**
+ * The settings a task was started with. One that `ralph run` has started has lost its gates without
+ * them: to go on would mean to take anything for done.
+ */
+async function storedRun(
+  state: TaskState,
+  folder: string,
+  isShownOnly: boolean,
+): Promise<StoredRun> {
+  if (!isOfRun(state)) return storedFrom(state);
+  const file = path.join(folder, 'settings.json');
+  const text = readText(file);
+  const stored = text === null ? null : readStoredRun(text.toString());
+  if (stored !== null) return stored;
+  // That somebody else has written it is to be said first.
+  if (isShownOnly) return storedFrom(state);
+  const why = 'it is gone or damaged, and with it what the task has to pass and may do';
+  throw new StateCorruptedError(state.task_id, file, why);
 }
 
-/**
- * The settings of a task of another program's: what its state says, and today's for the rest. A task of
- * ralph's own without its settings has lost its gates: to go on would mean to take anything for done.
- */
-async function storedFrom(state: TaskState, folder: string): Promise<StoredRun> {
-  if (isOwn(state)) {
-    const file = path.join(folder, 'settings.json');
-    const why = 'it is gone or damaged, and with it what the task has to pass and may do';
-    throw new StateCorruptedError(state.task_id, file, why);
-  }
+/** The settings of a task of another program's: what its state says, and today's for the rest. */
+async function storedFrom(state: TaskState): Promise<StoredRun> {
   const startDir = startFolder();
   const source = { kind: 'flag' as const, where: 'the state file' };
   const written = (value: unknown): Written => ({ value, source });
@@ -174,8 +271,8 @@ async function storedFrom(state: TaskState, folder: string): Promise<StoredRun> 
   return { ...collected, taskType: state.task_type, passthrough: [], startDir };
 }
 
-/** Whether ralph itself has started the task: it has noted what the prompt was. */
-function isOwn({ prompt_sha256, kept_by }: TaskState): boolean {
+/** Whether `ralph run` has started the task: it has noted what the prompt was. */
+function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
   return prompt_sha256 !== '' && kept_by == null;
 }
 
@@ -186,7 +283,7 @@ function isOwn({ prompt_sha256, kept_by }: TaskState): boolean {
 function readPrompt(folder: string, state: TaskState): Uint8Array {
   const kept = readText(path.join(folder, 'prompt.md'));
   const inState = new TextEncoder().encode(state.task_prompt);
-  if (!isOwn(state)) return kept ?? inState;
+  if (!isOfRun(state)) return kept ?? inState;
   const whole = [kept, inState].find(
     (text) => text !== null && sha256(text) === state.prompt_sha256,
   );
@@ -207,16 +304,17 @@ function readText(file: string): Buffer | null {
   }
 }
 
-function textsOf(layer: Layer): { vault?: string; stateDir?: string } {
+function textsOf(layer: Layer): PlaceOptions {
   const text = (written: Written | undefined): string | undefined =>
     typeof written?.value === 'string' ? written.value : undefined;
-  const [vault, stateDir] = [text(layer.vault), text(layer.stateDir)];
+  const [vault, stateDir, keyFile] = [layer.vault, layer.stateDir, layer.keyFile].map(text);
   return {
     ...(vault === undefined ? {} : { vault }),
     ...(stateDir === undefined ? {} : { stateDir }),
+    ...(keyFile === undefined ? {} : { keyFile }),
   };
 }
 
-function withoutPlace({ vault, stateDir, detach, resumeIfOpen, ...layer }: Layer): Layer {
+function withoutPlace({ vault, stateDir, keyFile, detach, resumeIfOpen, ...layer }: Layer): Layer {
   return { ...layer, ...(detach === undefined ? {} : { detach }) };
 }

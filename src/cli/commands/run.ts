@@ -1,4 +1,4 @@
-import { planRun, type RunPlan, startRun } from '../../compose.ts';
+import { planRun, type Resume, type RunPlan, startRun } from '../../compose.ts';
 import { describeCompletion } from '../../core/completion.ts';
 import { oneLine } from '../../core/material.ts';
 import { judgePromise } from '../../core/promise.ts';
@@ -12,6 +12,7 @@ import {
   type Telling,
 } from '../../report/messages.ts';
 import { allOf, type View } from '../../report/view.ts';
+import { endedByBugs } from '../bugs.ts';
 import { findTask, type Standing } from '../find-task.ts';
 import { limitHeap } from '../heap-growth.ts';
 import { startFolder } from '../place.ts';
@@ -52,7 +53,7 @@ export async function runCommand(
   if (settings.resumeIfOpen && isOpen(plan)) {
     const { resumeTask } = await import('./resume.ts');
     const { prompt, promptFile, taskId, taskType, config, ...layer } = flags.layer;
-    return resumeTask(plan.taskId, plan, { ...flags, layer }, argv);
+    return resumeTask(plan.taskId, plan, { ...flags, layer, isTrusted: false }, argv);
   }
   return runPlan({ plan, notices: collected.notices, again: ['run', ...argv] });
 }
@@ -68,7 +69,7 @@ export async function resumeCommand(
 
 /** Whether a task of this id waits to be gone on with, rather than having come to an end of its own. */
 function isOpen(plan: RunPlan): boolean {
-  const found = findTask(plan.taskId, plan.stateDir);
+  const found = findTask(plan.taskId, plan);
   if (found === null || found.isInHistory) return false;
   return OPEN.includes(found.standing) && found.state.exit_reason !== 'failed:aborted';
 }
@@ -88,7 +89,7 @@ export interface PlannedRun {
   readonly plan: RunPlan;
   /** What was found odd on the way to the plan, one sentence each. */
   readonly notices: readonly string[];
-  readonly resume?: { readonly previousTimeoutMs: number };
+  readonly resume?: Resume;
   /** The command line, for the process that goes on with it in the background. */
   readonly again: readonly string[];
 }
@@ -109,17 +110,20 @@ export async function runPlan({ plan, notices, resume, again }: PlannedRun): Pro
   const views = log === null ? [view] : [view, await backgroundView(log, plan)];
   const heap = limitHeap();
   try {
-    const { fields } = await startRun({
-      plan,
-      view: allOf(views),
-      onOutput: heap.count,
-      isAttended: isLiveTerminal(),
-      announcements: [...notices, ...announcements(plan)],
-      ...(resume === undefined ? {} : { resume }),
-      tell({ status, final_message }) {
-        if (!settings.json && status === 'completed') printResult(final_message ?? '');
-      },
-    });
+    const { fields } = await endedByBugs((bugs) =>
+      startRun({
+        plan,
+        view: allOf(views),
+        bugs,
+        onOutput: heap.count,
+        isAttended: isLiveTerminal(),
+        announcements: [...notices, ...announcements(plan)],
+        ...(resume === undefined ? {} : { resume }),
+        tell({ status, final_message }) {
+          if (!settings.json && status === 'completed') printResult(final_message ?? '');
+        },
+      }),
+    );
     return fields.exit_code;
   } finally {
     heap.lift();

@@ -4,7 +4,7 @@ import { isLive, type ShownTask } from '../../core/shown-task.ts';
 import { noTasks, statusJson, statusTable, type TableOptions } from '../../report/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/task-detail.ts';
 import { standardOutlet } from '../outlet.ts';
-import { type PlaceOptions, placeOf } from '../place.ts';
+import { type Place, type PlaceOptions, placeOf } from '../place.ts';
 import { viewTask, viewTasks } from '../task-view.ts';
 import { watchView } from '../watch-view.ts';
 
@@ -24,13 +24,14 @@ export interface Frame {
 
 /** `ralph status [ID]`: what runs, what waits, what ended; changes nothing. */
 export async function status(taskId: string | undefined, options: StatusOptions): Promise<number> {
-  const { stateDir } = placeOf(options);
+  const place = placeOf(options);
+  const { stateDir } = place;
   const terminal = await terminalOf(process.stdout, process.env);
   const json = options.json ?? false;
   const frame = (): Frame =>
     taskId === undefined
-      ? listFrame(stateDir, json, terminal())
-      : taskFrame(stateDir, taskId, json, terminal());
+      ? listFrame(place, json, terminal())
+      : taskFrame(place, taskId, json, terminal());
   if (options.watch) return watchView(frame, process.stdout);
   const { text } = frame();
   if (text === '') process.stderr.write(noTasks(stateDir));
@@ -38,8 +39,8 @@ export async function status(taskId: string | undefined, options: StatusOptions)
   return 0;
 }
 
-function listFrame(stateDir: string, json: boolean, options: TableOptions): Frame {
-  const tasks = viewTasks(stateDir);
+function listFrame(place: Place, json: boolean, options: TableOptions): Frame {
+  const tasks = viewTasks(place);
   const text = json
     ? jsonText(tasks.map(statusJson))
     : tasks.length === 0
@@ -48,8 +49,8 @@ function listFrame(stateDir: string, json: boolean, options: TableOptions): Fram
   return { text, key: keyOf(tasks), isLast: false };
 }
 
-function taskFrame(stateDir: string, taskId: string, json: boolean, options: TableOptions): Frame {
-  const detail = viewTask(stateDir, taskId);
+function taskFrame(place: Place, taskId: string, json: boolean, options: TableOptions): Frame {
+  const detail = viewTask(place, taskId);
   const { shown, task } = detail;
   const text = json ? jsonText(wholeState(detail)) : taskDetail(detail, options);
   return {
@@ -61,9 +62,10 @@ function taskFrame(stateDir: string, taskId: string, json: boolean, options: Tab
 
 /** All that the file holds, what this ralph does not know included. */
 function wholeState({ shown, task }: TaskDetail): object {
-  const { state, stateFile, logDir } = shown;
+  const { state, stateFile, logDir, isOwn } = shown;
   const { progress } = task;
-  return { ...readStateObject(stateFile), progress, state, state_file: stateFile, log_dir: logDir };
+  const { sum, ...fields } = readStateObject(stateFile) ?? {};
+  return { ...fields, progress, state, state_file: stateFile, log_dir: logDir, own: isOwn };
 }
 
 function keyOf(tasks: readonly ShownTask[]): string {

@@ -31,7 +31,7 @@ export async function stop(taskId: string, options: PlaceOptions): Promise<numbe
   await leaveRequest(found.paths.folder, { kind: 'stop' }, new Date().toISOString());
   const isFree = (): boolean =>
     liveClaim(place.stateDir, taskId, thisPlace(new Date().toISOString())) === null;
-  const look = (): FoundTask | null => findTask(taskId, place.stateDir);
+  const look = (): FoundTask | null => findTask(taskId, place);
   const standing = await untilItEnds(found, look, isFree);
   process.stderr.write(`ralph: ${outcome(taskId, standing, found.state.driver)}\n`);
   return standing === 'live' ? EXIT_FAILED : 0;

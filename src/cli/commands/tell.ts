@@ -1,13 +1,16 @@
-import { leaveRequest } from '../../compose/tasks.ts';
+import { leaveRequest, sealAt } from '../../compose/tasks.ts';
 import { UsageError } from '../../errors.ts';
-import { findOpenTask, resumeCommand } from '../find-task.ts';
+import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../find-task.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
 
 /** `ralph tell ID "…"`: leaves a hint that goes into the task's next prompt, after a resume too. */
 export async function tell(taskId: string, text: string, options: PlaceOptions): Promise<number> {
   if (text.trim() === '') throw new UsageError(['ralph tell expects a hint; found an empty text.']);
-  const { paths, standing } = findOpenTask(taskId, placeOf(options));
-  await leaveRequest(paths.folder, { kind: 'tell', text }, new Date().toISOString());
+  const place = placeOf(options);
+  const { paths, standing } = findOpenTask(taskId, place);
+  refuseInsideOwnLoop('tell', taskId, paths.stateFile, process.env);
+  const at = new Date().toISOString();
+  await leaveRequest(paths.folder, { kind: 'tell', text }, at, sealAt(place, true));
   const when =
     standing === 'live'
       ? `the next iteration of ${taskId} is told`

@@ -59,9 +59,11 @@ export function overrideSettings(stored: StoredRun, flags: Layer, used: Used): O
   return { run: { ...stored, settings, sources }, problems };
 }
 
-/** How it is shown, and whether one waits for it, is a matter of who goes on with it now. */
+const OF_NOW: readonly SettingName[] = ['detach', 'resumeIfOpen', 'keyFile'];
+
+/** How it is shown, waited for and believed is a matter of who goes on with it now. */
 function isOfNow(name: SettingName): boolean {
-  return SETTINGS[name].group === 'Output' || name === 'detach' || name === 'resumeIfOpen';
+  return SETTINGS[name].group === 'Output' || OF_NOW.includes(name);
 }
 
 /** The limits that can be added to. */

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { areSettings, areSources, resolveSettings } from '../../compose/resolve-settings.ts';
-import { sealOf } from '../../compose/tasks.ts';
 import type { Source, Sources } from '../../core/setting-source.ts';
 import {
   SETTINGS,
@@ -33,18 +32,16 @@ const storedRun = z.object({
   task_type: z.string(),
   passthrough: z.array(z.string()),
   start_dir: z.string(),
-  sha256: z.string(),
 });
 
 /**
- * Reads `settings.json`; null if it is none, or not as ralph wrote it. A setting that is missing (an
- * older ralph did not know it) takes its default.
+ * Reads `settings.json`; null if it is none. Who wrote it is for the caller to know. A setting that is
+ * missing (an older ralph did not know it) takes its default.
  */
 export function readStoredRun(json: string): StoredRun | null {
   const parsed = storedRun.safeParse(parseJson(json));
   if (!parsed.success) return null;
-  const { settings: stored, task_type, passthrough, start_dir, sha256 } = parsed.data;
-  if (sealOf({ settings: stored, passthrough, task_type, start_dir }) !== sha256) return null;
+  const { settings: stored, task_type, passthrough, start_dir } = parsed.data;
   const defaults = resolveSettings([]);
   const settings: Record<string, unknown> = { ...defaults.settings };
   const sources: Record<string, Source> = { ...defaults.sources };

@@ -1,0 +1,12 @@
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+
+/** A path without links, as far as it exists. */
+export function realPath(place: string): string {
+  try {
+    return realpathSync(place);
+  } catch {
+    const parent = path.dirname(place);
+    return parent === place ? place : path.join(realPath(parent), path.basename(place));
+  }
+}

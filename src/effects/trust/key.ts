@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { messageOf } from '../../errors.ts';
+import { errorCode, makePrivateFolder, removeFile } from '../write-file.ts';
+
+/*
+ * The key by which this user's ralph knows what it has written itself. It lies outside every vault,
+ * so that nobody who can write to a vault can forge a task; an agent with a shell of the same user
+ * can still read it.
+ */
+
+/** A secret of at least 32 bytes, and where it comes from. */
+export interface Key {
+  readonly bytes: Buffer;
+  readonly file: string;
+  /** Named by `--key-file`, for a vault that several machines share. */
+  readonly isShared: boolean;
+}
+
+/** What keeps a key from being used, one sentence with the way on. */
+export interface NoKey {
+  readonly problem: string;
+}
+
+const KEY_BYTES = 32;
+const LARGEST_BYTES = 4096;
+
+/** Where the key of this user lies: `$XDG_STATE_HOME/ralph/key`. */
+export function defaultKeyFile(env: NodeJS.ProcessEnv): string {
+  const { XDG_STATE_HOME: stateHome = '' } = env;
+  const folder = path.isAbsolute(stateHome)
+    ? stateHome
+    : path.join(env.HOME || homedir(), '.local', 'state');
+  return path.join(folder, 'ralph', 'key');
+}
+
+/**
+ * Reads the key. `named` is the file that the user named, null for the user's own one, which is made
+ * where it is not there yet and `create` is set. Never throws.
+ */
+export function readKey(
+  named: string | null,
+  env: NodeJS.ProcessEnv,
+  { create }: { readonly create: boolean },
+): Key | NoKey {
+  const file = named ?? defaultKeyFile(env);
+  try {
+    const bytes = readSecret(file);
+    return { bytes, file, isShared: named !== null };
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') return { problem: `${messageOf(error)}.` };
+  }
+  if (named !== null) {
+    return {
+      problem: `${file} is not there. Make it once with: (umask 077; head -c 32 /dev/urandom > ${file}).`,
+    };
+  }
+  if (!create) return { problem: `there is no key yet in ${file}.` };
+  try {
+    makeSecret(file);
+    return { bytes: readSecret(file), file, isShared: false };
+  } catch (error) {
+    return {
+      problem: `no key could be made in ${file} (${messageOf(error)}); name a folder for it with XDG_STATE_HOME, or a key with --key-file.`,
+    };
+  }
+}
+
+/** Opened once, so that what is judged is what is read; a pipe must not make it wait. */
+function readSecret(file: string): Buffer {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw new Error(`the key ${file} is no regular file`);
+    const user = process.getuid?.();
+    if (user !== undefined && stats.uid !== user && stats.uid !== 0) {
+      throw new Error(`the key ${file} belongs to another user (${stats.uid})`);
+    }
+    if ((stats.mode & 0o077) !== 0) {
+      throw new Error(
+        `others can read or write the key ${file}; if nobody has, chmod 600 it, otherwise remove it and trust open tasks anew`,
+      );
+    }
+    const bytes = Buffer.alloc(LARGEST_BYTES);
+    const length = readSync(descriptor, bytes, 0, LARGEST_BYTES, 0);
+    if (length < KEY_BYTES) {
+      throw new Error(
+        `the key ${file} is shorter than ${KEY_BYTES} bytes; remove it, and a new one is made`,
+      );
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Linked to its name once it is whole: of two first runs at one instant both then read the same key. */
+function makeSecret(file: string): void {
+  makePrivateFolder(path.dirname(file));
+  const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
+  const descriptor = openSync(temporary, 'wx', 0o600);
+  try {
+    writeSync(descriptor, randomBytes(KEY_BYTES));
+    fsyncSync(descriptor);
+    linkSync(temporary, file);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  } finally {
+    closeSync(descriptor);
+    removeFile(temporary);
+  }
+}
