@@ -104,6 +104,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('the stop-hook contract: exit 0 lets the agent stop, 1 holds it')
     .argument('[id]', 'the task (default: the only open one)')
     .option('--hook', "speak Claude Code's stop-hook JSON")
+    .option('--trust', 'believe the named task though it was not written by you here')
     .action(async (id: string | undefined, options: CheckOptions) => {
       const { check } = await import('./commands/check.ts');
       exitCode = await check(id, options);

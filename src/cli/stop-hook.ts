@@ -1,7 +1,7 @@
 import { lastMessageIn } from '../compose/stop-check.ts';
 import { messageOf } from '../errors.ts';
 import { RalphService } from '../service/ralph-service.ts';
-import { askTask, letGo, subjectOf } from './commands/check.ts';
+import { askTask, type CheckedTask, letGo, subjectOf } from './commands/check.ts';
 import type { Place } from './place.ts';
 
 /** What Claude Code tells a stop hook is a few hundred bytes, and the agent's last message. */
@@ -12,11 +12,11 @@ const INPUT_MAX_BYTES = 16 * 1024 * 1024;
  * it go. Resolves to 0 whatever happens, since a session that nobody can end is worse than a task that
  * is not complete.
  */
-export async function checkInHook(id: string | undefined, place: () => Place): Promise<number> {
+export async function checkInHook(named: CheckedTask, place: () => Place): Promise<number> {
   try {
     const input = readInput(await readStandardInput());
     if (input === null) return letGo('--hook expects the JSON of a stop hook on standard input');
-    const reason = await reasonToHold(id, place(), messageOfSession(input));
+    const reason = await reasonToHold(named, place(), messageOfSession(input));
     if ('none' in reason) return letGo(reason.none);
     process.stdout.write(`${JSON.stringify({ decision: 'block', reason: reason.text })}\n`);
     return 0;
@@ -26,11 +26,12 @@ export async function checkInHook(id: string | undefined, place: () => Place): P
 }
 
 async function reasonToHold(
-  id: string | undefined,
+  named: CheckedTask,
   place: Place,
   message: string | null,
 ): Promise<{ readonly text: string } | { readonly none: string }> {
-  const subject = subjectOf(id, place);
+  const { id } = named;
+  const subject = subjectOf(named, place);
   if ('none' in subject) return subject;
   const { state, standing } = subject.found;
   const question = { message, remembers: true, isNamed: id !== undefined };

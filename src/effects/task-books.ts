@@ -58,15 +58,13 @@ interface BooksPlace {
   readonly stateDir: string;
   /** The key that the program named, absolute; null for the user's own. */
   readonly keyFile: string | null;
-  /** Where that is looked for. */
-  readonly env: NodeJS.ProcessEnv;
   /** Where the file of a task that names no folder of its own has to arrive. */
   readonly doneFolder: string;
 }
 
 export function openTaskBooks(place: BooksPlace): TaskBooks {
-  const { stateDir, keyFile, env } = place;
-  const seal = openSeal({ stateDir, keyFile, env, create: true });
+  const { stateDir, keyFile } = place;
+  const seal = openSeal({ stateDir, keyFile, env: process.env, create: true });
   const pathsOf = (taskId: string): TaskPaths => taskPaths(stateDir, taskId);
   return {
     find(taskId) {

@@ -35,7 +35,6 @@ export interface ServicePlace {
   readonly vault: string;
   readonly stateDir: string;
   readonly keyFile: string | null;
-  readonly env: Environment;
   readonly doneFolder: string;
   /** What a task gets that asks for nothing else. */
   readonly maxIterations: number;
@@ -55,7 +54,6 @@ export function servicePlace(options: RalphServiceOptions): ServicePlace {
   const place: ServicePlace = {
     vault,
     keyFile: keyFile === undefined ? null : path.resolve(keyFile),
-    env,
     stateDir: stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(stateDir),
     doneFolder: path.resolve(vault, options.doneFolder ?? env.RALPH_DONE_FOLDER ?? 'Done'),
     maxIterations: maxIterationsFrom(env, problems),

@@ -96,7 +96,9 @@ describe('--on-end', () => {
 
 describe('ralph tell', () => {
   test('reaches the next prompt, once', async () => {
-    const tell = 'ralph tell t "Use @tabs, please." && ralph tell t "And be brief."';
+    // A person at another terminal, where nothing of the loop's environment is.
+    const tell =
+      'unset RALPH_RUN_ID; ralph tell t "Use @tabs, please." && ralph tell t "And be brief."';
     const scene = await makeScene([{ text: 'One.', shell: tell }, { text: 'Two.' }, DONE]);
     expect((await scene.run()).exitCode).toBe(0);
     expect(scene.prompt(1)).not.toContain('please');

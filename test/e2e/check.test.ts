@@ -122,10 +122,15 @@ describe('ralph check', () => {
       iterations: [],
     };
     await scene.write('.ralph_state/RALPH_1.json', JSON.stringify(state));
-    const { exitCode, stdout } = await scene.ralph(['check']);
+    for (const words of [['check'], ['check', 'RALPH_1']]) {
+      expect(await scene.ralph(words)).toMatchObject({ exitCode: 0, stdout: '' });
+    }
+    const named = ['check', 'RALPH_1', '--trust'];
+    const { exitCode, stdout } = await scene.ralph(named);
     expect(exitCode).toBe(1);
     expect(stdout.startsWith('Process all invoices.')).toBe(true);
-    const end = await scene.ralph(['check', '--hook'], { input: hookInput(scene, STATED) });
+    expect(await scene.ralph(['check', '--trust'])).toMatchObject({ exitCode: 2 });
+    const end = await scene.ralph([...named, '--hook'], { input: hookInput(scene, STATED) });
     expect(end).toMatchObject({ exitCode: 0, stdout: '' });
   });
 });
@@ -136,7 +141,7 @@ describe('ralph check of a task that ralph run left', () => {
     const scene = await makeScene({ text: 'Not yet.' });
     await scene.run(['--max-iterations', '1', ...args]);
     const state = { ...scene.state(), status: 'running', finished_at: null, max_iterations: 5 };
-    await scene.write('.ralph_state/t.json', JSON.stringify(state));
+    await scene.writeState(state);
     return scene;
   }
 

@@ -75,7 +75,13 @@ describe('a state of another tool', () => {
       const shown = JSON.parse((await scene.ralph(['status', '--json'])).stdout);
       expect(shown).toMatchObject([{ task_id: taskId, state: 'interrupted' }]);
 
-      const { stderr, exitCode } = await scene.ralph(['resume', taskId, '--delay', '0']);
+      const refused = await scene.ralph(['resume', taskId, '--delay', '0']);
+      expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(refused.stderr).toContain(`ralph resume ${taskId} --trust takes it over`);
+      expect(scene.fake.calls()).toEqual([]);
+
+      const words = ['resume', taskId, '--trust', '--delay', '0'];
+      const { stderr, exitCode } = await scene.ralph(words);
       expect({ stderr, exitCode }).toEqual({ stderr: expect.anything(), exitCode: 0 });
       expect(scene.prompt(1)).toContain('Process all invoices.');
       expect(scene.state(taskId)).toMatchObject({ status: 'completed', schema_version: 1 });

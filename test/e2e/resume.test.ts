@@ -176,7 +176,9 @@ describe('what it goes on with', () => {
     else writeFileSync(file, text);
     const { exitCode, stderr } = await scene.ralph(['resume', 't', '--delay', '0']);
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/StateCorruptedError: .*settings\.json.* is gone or damaged/);
+    expect(stderr).toMatch(
+      /StateCorruptedError: .*settings\.json.* is gone or damaged|UntrustedTaskError: .* was changed by another hand \(settings\.json\)/,
+    );
     expect(scene.fake.calls()).toHaveLength(1);
   });
 

@@ -79,6 +79,7 @@ test('the environment of the agent', async () => {
     MY_OWN: env.MY_OWN,
     EMPTY: '',
     HOME: scene.home,
+    XDG_STATE_HOME: scene.env.XDG_STATE_HOME,
     PATH: expect.stringContaining(scene.fake.dir),
     RALPH_TASK_ID: 't',
     RALPH_MAX_ITERATIONS: '7',

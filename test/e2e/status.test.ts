@@ -105,8 +105,11 @@ describe('ralph status', () => {
     expect(stdout).toMatch(/^1 .*answered.*Fixing test failures/m);
     const json = JSON.parse((await scene.ralph(['status', 't', '--json'])).stdout);
     const stateFile = join(scene.folder, '.ralph_state/history/t.json');
+    const { sum, ...state } = JSON.parse(readFileSync(stateFile, 'utf8'));
+    expect(sum).toMatch(/^[\da-f]{64}$/);
     expect(json).toEqual({
-      ...JSON.parse(readFileSync(stateFile, 'utf8')),
+      ...state,
+      own: true,
       state: 'completed',
       state_file: stateFile,
       log_dir: join(scene.folder, '.ralph_state/history/t'),

@@ -142,15 +142,17 @@ function endOf(
     stdout,
     task: { status, exit_reason, evidence, counted, number, usage, driver, wait },
     prompts: prompts.map(withoutHints),
-    isHintTold: prompts.some((prompt) => prompt.includes('The person you work for adds: ')),
+    isHintTold: prompts.some((prompt) => prompt.includes('a note that somebody left for you')),
     files: filesIn(join(folder, '.ralph_state')),
     after: [...new Set(after)].sort(),
   };
 }
 
-/** A hint stands in a paragraph of its own or at the end of one. */
+/** A hint by file stands in a block of its own. */
 function withoutHints(prompt: string): string {
-  return prompt.replaceAll(/^The person you work for adds: .*$/gm, '').replaceAll(/\n+/g, '\n');
+  return prompt
+    .replaceAll(/^===== BEGIN DATA: a note that somebody[\s\S]*?^===== END DATA =====$/gm, '')
+    .replaceAll(/\n+/g, '\n');
 }
 
 function lastCalls(calls: readonly ReplayedCall[]): readonly ReplayedCall[] {

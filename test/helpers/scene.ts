@@ -4,10 +4,12 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { STATE } from '../../src/effects/trust/seal.ts';
 import { type FakeClaude, makeFakeClaude, type Turn } from './fake-claude.ts';
 import { type RalphEnd, type RunRalphOptions, runRalph, startRalph } from './run-ralph.ts';
 import { STATE_HOME } from './state-home.ts';
 import { tempFolder } from './temp-folder.ts';
+import { ownSeal } from './test-seal.ts';
 
 const RALPH = fileURLToPath(new URL('../../bin/ralph.js', import.meta.url));
 
@@ -46,6 +48,8 @@ export interface Scene {
   names(path?: string): readonly string[];
   /** The state of a task, wherever it lies now. */
   state(taskId?: string): Json;
+  /** Writes the state of an open task as this user's ralph would. */
+  writeState(state: Json): Promise<string>;
   /** The lines of the journal. */
   journal(): readonly Json[];
   /** The notes in `Needs_Action`. */
@@ -70,7 +74,7 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
   const names = (path = '.'): readonly string[] =>
     has(path) ? readdirSync(join(folder, path)).sort() : [];
 
-  return {
+  const scene: Scene = {
     folder,
     home,
     fake,
@@ -95,6 +99,11 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
       const current = `.ralph_state/${taskId}.json`;
       return JSON.parse(read(has(current) ? current : `.ralph_state/history/${taskId}.json`));
     },
+    writeState: ({ sum, ...state }) =>
+      scene.write(
+        `.ralph_state/${state.task_id}.json`,
+        ownSeal(join(folder, '.ralph_state')).close(`${JSON.stringify(state, null, 2)}\n`, STATE),
+      ),
     journal: () => jsonLines(read('.ralph_state/events.jsonl')),
     notes: () =>
       names('Needs_Action').map((name) => {
@@ -109,6 +118,7 @@ export async function makeScene(turns: Turn | readonly Turn[] = []): Promise<Sce
     prompt: (call) => fake.calls()[call - 1]?.stdin ?? '',
     makeRepository: () => makeRepository(folder, home),
   };
+  return scene;
 }
 
 /** Makes a folder a git work tree with one commit of all that is in it. */

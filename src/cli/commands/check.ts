@@ -9,7 +9,7 @@ import {
 import { keptPolicy } from '../../core/kept-policy.ts';
 import { buildAddition } from '../../core/prompt.ts';
 import { checkStop, heldCarry, releasedBy, type StopAnswer } from '../../core/stop-check.ts';
-import { messageOf } from '../../errors.ts';
+import { messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { type FoundTask, findTask, standingOf } from '../find-task.ts';
 import { standardOutlet } from '../outlet.ts';
@@ -18,6 +18,8 @@ import { type Place, type PlaceOptions, placeOf } from '../place.ts';
 export interface CheckOptions extends PlaceOptions {
   /** Speaks Claude Code's stop-hook JSON. */
   readonly hook?: boolean;
+  /** The named task is believed although it was not written by this user here. */
+  readonly trust?: boolean;
 }
 
 /**
@@ -32,13 +34,26 @@ export async function check(
 ): Promise<number> {
   // In a loop of `ralph run` the loop itself decides.
   if (env.RALPH_RUN_ID) return letGo('inside a loop the loop itself decides');
-  if (!options.hook) return checkTask(id, placeOf(options, env));
+  if (options.trust && id === undefined) {
+    throw new UsageError(['ralph check expects the id of a task with --trust; none was given.']);
+  }
+  const named = { id, isTrusted: options.trust === true };
+  if (!options.hook) return checkTask(named, placeOf(options, env));
   const { checkInHook } = await import('../stop-hook.ts');
-  return checkInHook(id, () => placeOf(options, env));
+  return checkInHook(named, () => placeOf(options, env));
 }
 
-async function checkTask(id: string | undefined, place: Place): Promise<number> {
-  const subject = subjectOf(id, place);
+/** The task that is asked about. */
+export interface CheckedTask {
+  /** Undefined where the only open one is meant. */
+  readonly id: string | undefined;
+  /** Believed although it was not written by this user here. */
+  readonly isTrusted: boolean;
+}
+
+async function checkTask(named: CheckedTask, place: Place): Promise<number> {
+  const { id } = named;
+  const subject = subjectOf(named, place);
   if ('none' in subject) return letGo(subject.none);
   const { task_id: taskId } = subject.found.state;
   const question = { message: null, remembers: false, isNamed: id !== undefined };
@@ -57,7 +72,7 @@ export function letGo(why: string): number {
 
 /** The open task that is asked about, or why there is none. */
 export function subjectOf(
-  id: string | undefined,
+  { id, isTrusted }: CheckedTask,
   place: Place,
 ): { readonly found: FoundTask } | { readonly none: string } {
   const taskId = id ?? onlyOpenTask(place);
@@ -65,9 +80,9 @@ export function subjectOf(
   try {
     const found = findTask(taskId, place);
     if (found === null) return { none: `there is no task '${taskId}' in ${place.stateDir}` };
-    if (!isBelieved(found, place)) {
+    if (!isTrusted && !isBelieved(found, place)) {
       return {
-        none: `${taskId} holds nobody: it was not written by you here (ralph status ${taskId} shows it)`,
+        none: `${taskId} holds nobody: it was not written by you here; if it is yours, ralph check ${taskId} --trust asks it all the same`,
       };
     }
     const why = releasedBy(found.state, found.standing, new Date().toISOString());
