@@ -59,7 +59,8 @@ export function readKey(
     const bytes = readSecret(file);
     return { bytes, file, isShared: named !== null };
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') return { problem: `${messageOf(error)}.` };
+    if (errorCode(error) === '') return { problem: `${messageOf(error)}.` };
+    if (errorCode(error) !== 'ENOENT') return { problem: unreadable(file, error) };
   }
   if (named !== null) {
     return {
@@ -71,10 +72,12 @@ export function readKey(
     makeSecret(file);
     return { bytes: readSecret(file), file, isShared: false };
   } catch (error) {
-    return {
-      problem: `no key could be made in ${file} (${messageOf(error)}); name a folder for it with XDG_STATE_HOME, or a key with --key-file.`,
-    };
+    return { problem: unreadable(file, error) };
   }
+}
+
+function unreadable(file: string, error: unknown): string {
+  return `the key ${file} can be neither read nor made (${messageOf(error)}); name a folder for it with XDG_STATE_HOME, or a key with --key-file.`;
 }
 
 /** Opened once, so that what is judged is what is read; a pipe must not make it wait. */
