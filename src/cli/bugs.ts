@@ -6,19 +6,18 @@ import { EXIT_BUG } from '../exit-codes.ts';
  * tasks run they end those tasks, so that state and note say so; at any other time they end ralph.
  */
 
-const runs = new Set<AbortController>();
+const EVENTS = ['uncaughtException', 'unhandledRejection'] as const;
 
 /** Takes such errors over from Node, which would print a stack and leave the agent running. */
 export function watchForBugs(): void {
-  process.on('uncaughtException', onBug);
-  process.on('unhandledRejection', onBug);
-}
-
-function onBug(error: unknown): void {
-  for (const run of runs) run.abort(error);
-  if (runs.size > 0) return;
-  sayBug(error);
-  process.exit(EXIT_BUG);
+  for (const event of EVENTS) {
+    process.on(event, (error: unknown) => {
+      // Whoever listens beside this has a task to end first.
+      if (process.listenerCount(event) > 1) return;
+      sayBug(error);
+      process.exit(EXIT_BUG);
+    });
+  }
 }
 
 /** One sentence on standard error. */
@@ -26,13 +25,14 @@ export function sayBug(error: unknown): void {
   process.stderr.write(`ralph: this is a bug in ralph, please report it: ${messageOf(error)}\n`);
 }
 
-/** Runs something that ends by itself, and leaves no agent behind, where the signal aborts. */
+/** Runs a task. The signal it is handed aborts with such an error, and the task has to end then. */
 export async function endedByBugs<T>(run: (bugs: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
-  runs.add(controller);
+  const onBug = (error: unknown): void => controller.abort(error);
+  for (const event of EVENTS) process.on(event, onBug);
   try {
     return await run(controller.signal);
   } finally {
-    runs.delete(controller);
+    for (const event of EVENTS) process.off(event, onBug);
   }
 }

@@ -912,3 +912,65 @@ describe('the event stream', () => {
     ]);
   });
 });
+
+describe('a bug of ralph’s own', () => {
+  /** A loop whose ports have been changed. */
+  async function broken(script: Script, change: (fake: ReturnType<typeof fakePorts>) => object) {
+    const fake = fakePorts(script);
+    const policy = loopPolicy();
+    const started = { kind: 'started', at: START, prompt: 'Fix the tests.' } as const;
+    const ports = { ...fake.ports, ...change(fake) };
+    const end = await runLoop(ports, initialState(newTask(policy)), started, policy);
+    return { ...fake, ...end };
+  }
+
+  test('in a port ends the task like any failure: saved, noted, told, and what runs ended', async () => {
+    const { fields, effects, saved, events } = await broken({ attempts: [WORK] }, ({ ports }) => ({
+      workspace: {
+        ...ports.workspace,
+        async mark() {
+          throw new RangeError('too deep\u001b[2J');
+        },
+      },
+    }));
+    expect(fields).toMatchObject({
+      status: 'failed',
+      exit_reason: 'failed:bug',
+      exit_code: 70,
+      note: 'Needs_Action/note.md',
+    });
+    expect(effects).toContain('abandon');
+    expect(effects).toContain('write note FAILED');
+    expect(effects).toContain('on-end task_failed');
+    expect(saved.at(-1)).toMatchObject({ step: { kind: 'ended' }, task: { status: 'failed' } });
+    expect(events.at(-1)).toMatchObject({
+      event: 'task_failed',
+      error: 'this is a bug in ralph, please report it: too deep',
+    });
+  });
+
+  test('elsewhere does not wait for an agent that never ends', async () => {
+    const { fields } = await broken({ attempts: [WORK] }, (fake) => ({
+      agent: {
+        ...fake.ports.agent,
+        run: () => {
+          fake.break(new Error('nobody waits for this'));
+          return new Promise(() => {});
+        },
+      },
+    }));
+    expect(fields).toMatchObject({ exit_reason: 'failed:bug', exit_code: 70 });
+  });
+
+  test('after the end is told to nobody but the caller', async () => {
+    const ended = broken({ attempts: [DONE] }, ({ ports }) => ({
+      workspace: {
+        ...ports.workspace,
+        async finished() {
+          throw new Error('too late');
+        },
+      },
+    }));
+    await expect(ended).rejects.toThrow('too late');
+  });
+});
