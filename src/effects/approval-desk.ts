@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ApprovalAnswer } from '../core/machine.ts';
 import { oneLine } from '../core/material.ts';
 import type { Approval, ThereBefore } from '../core/task-state.ts';
+import { distrustPath } from './trust/owner.ts';
 import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
 
@@ -32,6 +33,10 @@ export async function placeRequest(
   };
   const folder = path.join(vault, PENDING);
   if (leadsOut(folder, vault)) throw new Error(`${folder} leads out of the vault`);
+  for (const name of [PENDING, APPROVED, REJECTED]) {
+    const why = distrustPath(path.join(vault, name));
+    if (why !== null) throw new Error(`${path.join(vault, name)} is not used: ${why}`);
+  }
   for (const answers of [APPROVED, REJECTED]) {
     if (isSame(vault, answers, PENDING))
       throw new Error(`${answers} and ${PENDING} are one folder`);
@@ -128,6 +133,8 @@ function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAn
  */
 function markOf(vault: string, folder: string, file: string): string | null {
   if (leadsOut(path.join(vault, folder), vault) || isSame(vault, folder, PENDING)) return null;
+  // Where others can write, anybody can have answered.
+  if (distrustPath(path.join(vault, folder)) !== null) return null;
   try {
     const stats = lstatSync(path.join(vault, folder, file), { bigint: true });
     return stats.isFile() ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : null;

@@ -322,3 +322,26 @@ describe('waiting', () => {
     expect(await answer).toEqual(interrupted);
   });
 });
+
+describe('a folder that others can write to', () => {
+  test.each(['Pending_Approval', 'Approved', 'Rejected'])('%s: nobody is asked', async (folder) => {
+    const { vault, ask } = await stage();
+    await mkdir(join(vault, folder));
+    await chmod(join(vault, folder), 0o777);
+    await expect(ask()).rejects.toThrow(`${join(vault, folder)} is not used: everybody can write`);
+  });
+
+  test('holds no answer, though nothing was wrong when the request was made', async () => {
+    const { vault, ask, move } = await stage();
+    const approval = await ask();
+    await move('Approved');
+    await chmod(join(vault, 'Approved'), 0o777);
+    const { signal } = new AbortController();
+    const answer = await awaitAnswer(vault, approval, { patiently: false, signal });
+    expect(answer).toEqual({ kind: 'none', why: 'not-waited' });
+    await chmod(join(vault, 'Approved'), 0o755);
+    expect(await awaitAnswer(vault, approval, { patiently: false, signal })).toMatchObject({
+      kind: 'approved',
+    });
+  });
+});
