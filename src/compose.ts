@@ -20,7 +20,6 @@ import { systemClock } from './effects/clock.ts';
 import { thisDriver } from './effects/driver-identity.ts';
 import { createGitProgress, type GitProgress } from './effects/git-progress.ts';
 import { createJournal } from './effects/journal.ts';
-import { readMemory } from './effects/loop-memory.ts';
 import { findOtherLoops } from './effects/other-loops.ts';
 import { describeRequest, requestsNaming } from './effects/pending-requests.ts';
 import { fixedPrompt, promptFile } from './effects/prompt-source.ts';
@@ -287,7 +286,7 @@ async function goOn(
   git: GitProgress | null,
 ): Promise<Start> {
   const believed = resume?.isTrusted === true ? null : seal;
-  const task = await takeUp(paths, plan.taskId, believed, warn);
+  const { task, step } = await takeUp(paths, plan.taskId, believed, warn);
   const kept = readBaseline(paths.folder);
   if (kept === null && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
   await git?.mark();
@@ -297,7 +296,6 @@ async function goOn(
   const previousTimeoutMs = resume?.previousTimeoutMs ?? plan.taskTimeoutMs;
   const timeLeftMs =
     msBetween(lastWorkAt(task), task.timeout_at) + plan.taskTimeoutMs - previousTimeoutMs;
-  const memory = readMemory(paths.folder, task, believed);
   const fresh = initialState(task);
   const hasEnded = task.status !== 'running' && task.status !== 'pending';
   const preview = task.iterations.at(-1)?.output_preview ?? null;
@@ -306,7 +304,7 @@ async function goOn(
       ...fresh,
       step: hasEnded ? { kind: 'ended' } : fresh.step,
       carry: { ...fresh.carry, output: preview },
-      ...memory,
+      ...step?.memory,
       // Settings that were given anew are in force from now on.
       task: {
         ...task,

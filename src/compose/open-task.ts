@@ -4,7 +4,8 @@ import type { Driver, TaskState } from '../core/task-state.ts';
 import { systemClock } from '../effects/clock.ts';
 import { thisDriver, thisPlace } from '../effects/driver-identity.ts';
 import { dropStaleRequests } from '../effects/requests.ts';
-import { readStateFile, type StateFile } from '../effects/state-file.ts';
+import { readMemory, type SavedStep } from '../effects/saved-step.ts';
+import { readNewestStep, readStateFile, type StateFile } from '../effects/state-file.ts';
 import { keepAside, retirePrevious, type TaskStore, takeBack } from '../effects/state-store.ts';
 import type { SignalWatch } from '../effects/stop-requests.ts';
 import { sweepRun } from '../effects/sweep-run.ts';
@@ -152,8 +153,14 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   }
 }
 
+/** A task that is taken up, and what its last driver knew beyond the state; null where that is lost. */
+export interface TakenUp {
+  readonly task: TaskState;
+  readonly step: Pick<SavedStep, 'memory' | 'logBytes' | 'events'> | null;
+}
+
 /**
- * The state of a task that is to be gone on with, what its dead driver left running ended. Without a
+ * The newest step of a task that is to be gone on with, what its dead driver left running ended. Without a
  * seal a person has looked at the task and believes it. Rejects with `TaskNotFoundError`,
  * `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` for one that is kept aside.
  */
@@ -162,7 +169,7 @@ export async function takeUp(
   taskId: string,
   seal: Seal | null,
   warn: Warn,
-): Promise<TaskState> {
+): Promise<TakenUp> {
   const file = readStateFile(paths.stateFile, seal);
   if (file.kind === 'none') throw new TaskNotFoundError(taskId, paths.stateDir);
   if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
@@ -180,7 +187,15 @@ export async function takeUp(
     await endLeftovers(file.state.driver, warn);
   }
   dropStaleRequests(paths.folder);
-  return file.state;
+  if (seal !== null) {
+    const { state, step } = readNewestStep(paths, file.state, seal);
+    return { task: state, step };
+  }
+  const memory = readMemory(paths.folder, file.state);
+  return {
+    task: file.state,
+    step: memory === null ? null : { memory, logBytes: 0, events: [] },
+  };
 }
 
 /**

@@ -106,6 +106,7 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
   return {
     ...state,
     task,
+    trouble: { ...state.trouble, interrupted: 0 },
     attemptsUsage: addUsage(state.attemptsUsage, facts.usage),
     hasAnswered: state.hasAnswered || outcome.kind === 'answered',
   };

@@ -1,6 +1,6 @@
 import type { EndingFields, EventBody } from './events.ts';
 import type { Ending, LoopState, StopCause, Transition } from './machine.ts';
-import { type EndedStatus, msBetween } from './task-state.ts';
+import { type EndedStatus, msBetween, type TaskState } from './task-state.ts';
 
 /** What each ending is called outside, and the note it leaves. A new ending is one more row. */
 const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
@@ -21,6 +21,13 @@ type HowItEnded = Pick<Ending, 'status' | 'exitReason'> &
 
 function endingOf(how: HowItEnded): Ending {
   return { evidence: null, error: null, until: null, ...ENDINGS[how.status], ...how };
+}
+
+/** How a task has ended, as its state tells it; null for one that has not. */
+export function endingOfTask({ status, exit_reason, evidence, errors }: TaskState): Ending | null {
+  if (status === 'pending' || status === 'running') return null;
+  const error = errors.at(-1)?.message ?? null;
+  return endingOf({ status, exitReason: exit_reason ?? status, evidence, error });
 }
 
 /** Says again how a completed task ended: its driver died before the world was told. */

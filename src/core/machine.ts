@@ -76,6 +76,8 @@ export interface Trouble {
   readonly outageSince: string | null;
   /** Tries of "not found" or "not logged in" after it had worked before. */
   readonly fatalRetries: number;
+  /** Attempts of this iteration in a row whose driver died. */
+  readonly interrupted: number;
   /** Attempts in a row that met a usage limit, and when the first one did. */
   readonly limitedInARow: number;
   readonly limitedSince: string | null;
@@ -87,6 +89,7 @@ export const NO_TROUBLE: Trouble = {
   transientAttempts: 0,
   outageSince: null,
   fatalRetries: 0,
+  interrupted: 0,
   limitedInARow: 0,
   limitedSince: null,
   droppedFlags: [],
@@ -113,6 +116,8 @@ export type LoopEvent =
       readonly at: string;
       /** What is left of the time for the whole task. */
       readonly timeLeftMs: number;
+      /** What an attempt has cost whose end nobody saw; null where none was under way. */
+      readonly lost: AttemptFacts['usage'] | null;
     }
   | {
       readonly kind: 'attempt-ended';

@@ -1,19 +1,21 @@
 import { askAgain } from './approving.ts';
 import { NO_BREAKER } from './breaker.ts';
-import { tellEndAgain } from './ending.ts';
+import { addUsage } from './attempt.ts';
+import { end, tellEndAgain } from './ending.ts';
 import { follow, judge, nextAfter } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { NO_STREAKS, NO_TROUBLE } from './machine.ts';
 import { endBudget, startNext } from './next-iteration.ts';
 import type { Policy } from './policy.ts';
-import { laterBy } from './task-state.ts';
+import { laterBy, withError } from './task-state.ts';
 
 /*
  * Where a task is taken up. What was asked for before the driver died is asked for again; an attempt
  * that nobody saw the end of was never counted, so its iteration is tried once more.
  *
  *   looking, verifying, following, waiting ──► the same again
- *   working, ended within an iteration ──────► the same iteration, a further attempt
+ *   working, ended within an iteration ──────► the same iteration, a further attempt; what the lost
+ *                                              one has cost is counted, and five in a row are the end
  *   ended after an iteration ────────────────► the next iteration
  *   completed, but nobody was told ──────────► told
  */
@@ -23,8 +25,8 @@ type Resumed = Extract<LoopEvent, { kind: 'resumed' }>;
 /** Goes on with a task whose driver ended or died. */
 export function resumed(state: LoopState, event: Resumed, policy: Policy): Transition {
   if (state.task.status === 'completed') return tellEndAgain(state);
-  const running = takenUp(state, event, policy);
-  const next = goOnFrom(running, event.at, policy);
+  const running = withLost(takenUp(state, event, policy), event);
+  const next = endInterrupted(running, event.at) ?? goOnFrom(running, event.at, policy);
   const { current_iteration: iteration, max_iterations } = running.task;
   const body = { event: 'task_resumed' as const, iteration, max_iterations };
   return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
@@ -37,7 +39,7 @@ function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy):
   const hadEnded = state.step.kind === 'ended';
   const trouble = hadEnded
     ? { ...NO_TROUBLE, droppedFlags: state.trouble.droppedFlags }
-    : state.trouble;
+    : { ...NO_TROUBLE, ...state.trouble };
   return {
     ...state,
     // The longest wait counts anew: nobody has tried anything meanwhile.
@@ -54,6 +56,37 @@ function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy):
       breaker: isStalled ? NO_BREAKER : task.breaker,
     },
   };
+}
+
+/** What the agent of a dead driver has cost was paid, whoever saw its end. */
+function withLost(state: LoopState, { at, lost }: Resumed): LoopState {
+  if (lost === null) return state;
+  const { task, trouble } = state;
+  return {
+    ...state,
+    attemptsUsage: addUsage(state.attemptsUsage, lost),
+    trouble: { ...trouble, interrupted: trouble.interrupted + 1 },
+    task: withError(
+      { ...task, usage: addUsage(task.usage, lost) },
+      {
+        at,
+        iteration: task.current_iteration,
+        attempt: task.attempt,
+        kind: 'interrupted',
+        message: 'ralph was killed while the agent worked; what that had cost by then is counted',
+      },
+    ),
+  };
+}
+
+/** So often in a row is no accident: whatever kills ralph would kill it for ever. */
+const INTERRUPTED_AT_MOST = 5;
+
+function endInterrupted(state: LoopState, at: string): Transition | null {
+  if (state.trouble.interrupted < INTERRUPTED_AT_MOST) return null;
+  const { current_iteration } = state.task;
+  const error = `ralph was killed ${state.trouble.interrupted} times in a row in iteration ${current_iteration}`;
+  return end(state, at, { status: 'stalled', exitReason: 'interrupted', error });
 }
 
 function goOnFrom(state: LoopState, at: string, policy: Policy): Transition {

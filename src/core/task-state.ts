@@ -154,6 +154,8 @@ export interface TaskState {
   readonly driver: Driver | null;
   /** Name of the file in the task's folder that holds what the loop knows beyond this. */
   readonly memory: string | null;
+  /** Counts the steps that were saved: of two files the one with the higher number is the newer. */
+  readonly save: number;
   /** Set where a program keeps the task's state by the library: it never has a driver then. */
   readonly kept_by?: 'library';
 }
@@ -218,6 +220,7 @@ export function newTaskState(task: NewTask, at: string): TaskState {
     git_base: task.gitBase,
     driver: task.driver,
     memory: null,
+    save: 0,
   };
 }
 

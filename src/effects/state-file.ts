@@ -3,7 +3,9 @@ import path from 'node:path';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
 import { readForeignState } from './foreign-state.ts';
 import { numberAt, parseObject } from './json-fields.ts';
+import { newestStep, type SavedStep } from './saved-step.ts';
 import { parseState } from './state-schema.ts';
+import type { TaskPaths } from './task-folder.ts';
 import { type Seal, STATE } from './trust/seal.ts';
 import { errorCode } from './write-file.ts';
 
@@ -34,6 +36,9 @@ export function readStateFile(file: string, seal: Seal | null = null): StateFile
     json = '';
   }
   const value = parseObject(json);
+  // Torn by a power cut: the step that it was written for lies beside it.
+  const rebuilt = value === null && seal !== null ? rebuiltState(file, seal) : null;
+  if (rebuilt !== null) return { kind: 'task', state: rebuilt, isOwn: true };
   const version = value === null ? null : numberAt(value, 'schema_version');
   if (version !== null && version > SCHEMA_VERSION) return { kind: 'too-new', version };
   const state = value === null ? null : (readForeignState(value, file) ?? parseState(value));
@@ -48,6 +53,29 @@ export function readStateFile(file: string, seal: Seal | null = null): StateFile
 function isNamedFor(file: string, taskId: string): boolean {
   const { name, dir } = path.parse(file);
   return name === taskId || (path.basename(dir) === 'history' && name.startsWith(`${taskId}.`));
+}
+
+/** The state as the newest step beside it knows it; null where no step is whole. */
+function rebuiltState(file: string, seal: Seal): TaskState | null {
+  const { name, dir } = path.parse(file);
+  const step = newestStep(path.join(dir, name), name, seal);
+  return step?.task ?? null;
+}
+
+/**
+ * The newest step of an open task, from its state file and what lies beside: a kill or a power cut may
+ * have left the one older than the other. Null where no step is whole.
+ */
+export function readNewestStep(
+  paths: TaskPaths,
+  state: TaskState,
+  seal: Seal,
+): { readonly state: TaskState; readonly step: SavedStep | null } {
+  const step = newestStep(paths.folder, state.task_id, seal);
+  if (step === null || step.task.started_at !== state.started_at) return { state, step: null };
+  // The same step; the state file may have a newer beat.
+  if (step.task.save === state.save) return { state, step };
+  return { state: step.task, step };
 }
 
 function modifiedAt(file: string): string {

@@ -159,6 +159,7 @@ function buildSchema() {
     git_base: orNull(text),
     driver: orNull(driver),
     memory: orNull(text),
+    save: z.catch(count, 0),
     kept_by: orNull(z.literal('library')),
   });
 }

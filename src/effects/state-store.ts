@@ -1,20 +1,16 @@
 import { existsSync, lstatSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
+import type { RalphEvent } from '../core/events.ts';
+import type { LoopState } from '../core/machine.ts';
 import { stateJson } from '../core/state-json.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { messageOf, StateTooNewError } from '../errors.ts';
 import type { StateStore } from '../loop/ports.ts';
-import {
-  forgetMemory,
-  freeMemoryName,
-  type LoopMemory,
-  memoryJson,
-  memoryOf,
-  readMemory,
-} from './loop-memory.ts';
 import { namesIn } from './names-in.ts';
+import { forgetMemory, freeMemoryName, memoryOf, readMemory, stepJson } from './saved-step.ts';
 import { readStateFile } from './state-file.ts';
 import { inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
+import { transcriptNames } from './transcript.ts';
 import { pinFolder } from './trust/pinned-folder.ts';
 import { fileOf, type Seal, STATE } from './trust/seal.ts';
 import { overwriteFile, removeHalfWritten, replaceFile, retryBusy } from './write-file.ts';
@@ -32,7 +28,7 @@ export interface StoreRequest {
   readonly paths: TaskPaths;
   readonly seal: Seal;
   /** The run that the files belong to. */
-  readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'memory'>;
+  readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'memory' | 'save'>;
   readonly files: TaskFiles;
   readonly warn: (sentence: string) => void;
 }
@@ -49,13 +45,25 @@ export interface TaskStore extends StateStore {
   told(): Promise<void>;
 }
 
+/*
+ * A step is written twice: whole into one of two memories that take turns, and without the agent's words
+ * into the state file, which people and other programs read.
+ *
+ *   save 7:   wait for the syncs of save 6 ──► write over memory-1 (step 5) ──► state.tmp ──► rename
+ *             memory-2 (step 6) is durable      a kill or a power cut here       the state is
+ *             from here on                      leaves step 6 in memory-2        that of step 7
+ *                                                                                   │
+ *   save 8:   wait for these syncs ◄── fdatasync memory-1, fdatasync state, fsync folders, beside the
+ *                                      agent's work
+ *
+ * Both carry the number of the saving. To go on, the memory with the highest number that is sealed and
+ * whole is taken, with the state in it: one of the two always is, and state and memory are never of
+ * different steps. So the state may be renamed before it is synced: where a power cut has left it empty
+ * it is read from the memory. See `readNewestStep` in `state-file.ts`.
+ */
 /**
  * Keeps one task's state on disk. A write that fails is said once through `warn`; the loop goes on
  * without persistence, and every later save tries again.
- *
- *   memory file (the free one of two) ──► state file, which names it ──► both made durable
- *          whoever is killed here              the instant at which          beside the agent's
- *          has changed nothing                 the state changes             work
  */
 export async function createStateStore(request: StoreRequest): Promise<TaskStore> {
   const { paths, seal, task: run, warn } = request;
@@ -64,8 +72,10 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   let places = paths;
   let warned = false;
   let silent = false;
-  let last: { readonly task: TaskState; readonly memory: LoopMemory } | null = null;
+  /** As it stands in the state file. */
+  let last: TaskState | null = null;
   let memoryName = run.memory;
+  let saves = run.save;
   let newest: TaskState | null = null;
   let isBehind = false;
   let seen: string | null = null;
@@ -94,17 +104,16 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     );
   };
 
-  /** The file system takes its time; at most one save waits for it. */
-  const makeDurable = async (syncs: readonly (() => Promise<void>)[]): Promise<void> => {
-    await synced;
-    synced = Promise.all(syncs.map((sync) => sync())).catch(tell);
+  /** The file system takes its time: the next save waits for it, and nobody else. */
+  const makeDurable = (syncs: readonly (() => Promise<void>)[]): void => {
+    synced = Promise.all([synced, ...syncs.map((sync) => sync())]).catch(tell);
   };
 
   const prepare = async (): Promise<void> => {
     makeTaskFolder(paths);
     removeHalfWritten(paths.folder, '');
     removeHalfWritten(paths.stateDir, path.basename(paths.stateFile));
-    await makeDurable(await Promise.all(files.map((file) => file.write())));
+    makeDurable(await Promise.all(files.map((file) => file.write())));
   };
 
   /** Nobody but this driver changes them: an agent may have tried to lift what binds it. */
@@ -112,13 +121,13 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     const changed = files.filter((file) => file.isChanged());
     if (changed.length === 0) return;
     for (const { path: place } of changed) warn(changedByAnother(place));
-    await makeDurable(await Promise.all(changed.map((file) => file.write())));
+    makeDurable(await Promise.all(changed.map((file) => file.write())));
   };
 
   const writeState = async (task: TaskState): Promise<() => Promise<void>> => {
     const found = fingerprint(paths.stateFile);
     if (seen !== null && found !== '' && found !== seen) warn(changedByAnother(paths.stateFile));
-    const json = stateJson({ ...task, memory: memoryName });
+    const json = stateJson(task);
     const sync = await replaceFile(paths.stateFile, seal.close(json, STATE));
     seen = fingerprint(paths.stateFile);
     return sync;
@@ -126,40 +135,52 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   await attempt(prepare);
 
+  const writeStep = async (state: LoopState, events: readonly RalphEvent[]): Promise<void> => {
+    // The folder may have been deleted under the running loop, and a request have made a new one.
+    if (!existsSync(path.join(paths.folder, 'prompt.md'))) {
+      await prepare();
+      memoryName = null;
+    } else await mendFiles();
+    await synced;
+    const name = freeMemoryName(memoryName);
+    const task = { ...state.task, memory: name, save: saves + 1 };
+    const step = { task, memory: memoryOf(state), logBytes: logBytesOf(paths, state), events };
+    const json = seal.close(stepJson(step), fileOf('memory', run));
+    const syncs = [await overwriteFile(path.join(paths.folder, name), json)];
+    try {
+      syncs.push(await writeState(task));
+      // Only now: a memory that no state names is the one to be written over.
+      memoryName = name;
+      saves = task.save;
+      last = task;
+      isBehind = false;
+    } finally {
+      // What was written is closed by this, too.
+      makeDurable(syncs);
+    }
+  };
+
   return {
-    save: ({ step, ...state }) =>
+    save: (state, events) =>
       attempt(async () => {
-        // The folder may have been deleted under the running loop, and a request have made a new one.
-        if (!existsSync(path.join(paths.folder, 'prompt.md'))) {
-          await prepare();
-          memoryName = null;
-        } else await mendFiles();
-        const memory = memoryOf({ ...state, step });
         newest = state.task;
-        const syncs: (() => Promise<void>)[] = [];
-        if (last === null || memoryName === null || !isSame(memory, last.memory)) {
-          const name = freeMemoryName(memoryName);
-          const json = seal.close(memoryJson(memory), fileOf('memory', run));
-          syncs.push(await overwriteFile(path.join(paths.folder, name), json));
-          memoryName = name;
-        }
         isBehind = true;
+        const isEnd = state.step.kind === 'ended';
         try {
-          syncs.push(await writeState(state.task));
-          last = { task: state.task, memory };
-          isBehind = false;
-        } finally {
-          // What was written is closed by this, too.
-          await makeDurable(syncs);
+          await writeStep(state, events);
+        } catch (error) {
+          // There is no later save to make up for the last one.
+          if (!isEnd) throw error;
+          await writeStep(state, events);
         }
-        if (step.kind === 'ended') await synced;
+        if (isEnd) await synced;
       }),
     beat: (at) =>
       attempt(async () => {
-        const driver = last?.task.driver;
+        const driver = last?.driver;
         if (last === null || driver == null) return;
-        last = { ...last, task: { ...last.task, driver: { ...driver, beat_at: at } } };
-        await makeDurable([await writeState(last.task)]);
+        last = { ...last, driver: { ...driver, beat_at: at } };
+        makeDurable([await writeState(last)]);
       }),
     archive: () =>
       attempt(async () => {
@@ -238,10 +259,11 @@ function changedByAnother(file: string): string {
   return `${file} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`;
 }
 
-/** Whether two memories are of the same values: nothing in a state is ever changed in place. */
-function isSame(one: LoopMemory, other: LoopMemory): boolean {
-  const others = new Map(Object.entries(other));
-  return Object.entries(one).every(([key, value]) => others.get(key) === value);
+/** How long the log of the iteration that is about to run is by now. */
+function logBytesOf(paths: TaskPaths, { step, task }: LoopState): number {
+  if (step.kind !== 'working') return 0;
+  const { stdout } = transcriptNames(task.current_iteration);
+  return statSync(`${paths.folder}/${stdout}`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** What tells that a file is still the one that was written; empty where it is gone. */
@@ -300,7 +322,7 @@ export function takeBack(paths: TaskPaths): void {
 
 function isUntold({ stateFile, folder }: TaskPaths): boolean {
   const kept = readStateFile(stateFile);
-  return kept.kind === 'task' && readMemory(folder, kept.state, null) !== null;
+  return kept.kind === 'task' && readMemory(folder, kept.state) !== null;
 }
 
 function isCompleted(stateFile: string): boolean {

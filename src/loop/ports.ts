@@ -61,7 +61,8 @@ export interface AgentListener {
 
 /** Keeps the state. A failure to write is said once and does not stop the loop. */
 export interface StateStore {
-  save(state: LoopState): Promise<void>;
+  /** `events` are those that are told once this is saved: whoever is killed before tells them later. */
+  save(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** Moves a completed task to the history. */
   archive(): Promise<void>;
   /** Where state and logs lie now. */

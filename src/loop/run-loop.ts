@@ -48,11 +48,12 @@ export async function runLoop(
       state = next.state;
       // A look that changes nothing and takes no time is no step of its own: its answer is saved with it.
       const isPassing = next.actions.some(({ kind }) => kind === 'look') && ports.workspace.isQuick;
+      const events = eventsIn(ports, state, next.actions);
       if (!isPassing) {
-        await ports.store.save(state);
+        await ports.store.save(state, events);
         await ports.requests.settled();
       }
-      const acting = act(ports, state, next.actions);
+      const acting = act(ports, state, next.actions, events);
       asked = acting;
       const outcome = await unlessBroken(acting, ports.bugs);
       if ('fields' in outcome) return outcome;
@@ -96,8 +97,8 @@ async function breakOff(
   const message = oneLine(maskSecrets(error instanceof Error ? error.message : String(error)), 500);
   const event = { kind: 'broke' as const, at: ports.clock.now(), message };
   const next = transition(state, event, policy);
-  await ports.store.save(next.state);
-  const outcome = await act(ports, next.state, next.actions);
+  await ports.store.save(next.state, []);
+  const outcome = await act(ports, next.state, next.actions, []);
   if ('fields' in outcome) return outcome;
   throw error;
 }
@@ -122,11 +123,12 @@ async function act(
   ports: Ports,
   state: LoopState,
   actions: readonly Action[],
+  events: readonly RalphEvent[],
 ): Promise<LoopEvent | RunEnd> {
+  for (const event of events) ports.reporter.publish(event);
   for (const action of actions) {
     switch (action.kind) {
       case 'publish':
-        publish(ports, state, action.body);
         break;
       case 'say':
         ports.reporter.say(action.what);
@@ -138,6 +140,17 @@ async function act(
     }
   }
   throw new Error('a transition neither asked for anything nor stopped');
+}
+
+/** What a transition tells, with its instant: it is saved in the very words in which it is told. */
+function eventsIn(
+  ports: Ports,
+  state: LoopState,
+  actions: readonly Action[],
+): readonly RalphEvent[] {
+  return actions.flatMap((action) =>
+    action.kind === 'publish' ? [eventOf(ports, state, action.body)] : [],
+  );
 }
 
 async function ask(ports: Ports, state: LoopState, action: Asking): Promise<LoopEvent> {

@@ -299,12 +299,16 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
 const REFUSED_REMEDY =
   'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, where you forbade them on purpose, name them with --accept-refused';
 
+const INTERRUPTED_REMEDY =
+  'something kills ralph again and again: look for a time limit of cron or systemd and for the OOM killer (dmesg); ralph resume goes on';
+
 /** Which agent the advice is about. */
 export type AgentName = 'claude' | 'command';
 
 /** What helps where the loop went nowhere. */
 export function stallRemedy(exitReason: string): string {
   if (exitReason === 'refused') return REFUSED_REMEDY;
+  if (exitReason === 'interrupted') return INTERRUPTED_REMEDY;
   const flag = exitReason === 'same-error' ? '--same-error-limit' : '--no-progress-limit';
   return `read the logs and make the prompt clearer; ${flag} 0 lets it go on all the same`;
 }

@@ -6,20 +6,18 @@ import { fileOf, type Seal } from './seal.ts';
 
 /**
  * The files beside a task's state that this user's ralph has not written. One that is gone or torn is
- * not among them: whoever reads it says so.
+ * not among them: whoever reads it says so. Nor are its memories: of those only a sealed one is read.
  */
 export function foreignFiles(
   folder: string,
-  task: Pick<TaskState, 'task_id' | 'started_at' | 'memory'>,
+  task: Pick<TaskState, 'task_id' | 'started_at'>,
   seal: Seal,
 ): readonly string[] {
   const files = [
     { kind: 'settings', name: 'settings.json' },
     { kind: 'baseline', name: 'baseline.json' },
-    { kind: 'memory', name: task.memory },
   ] as const;
   return files.flatMap(({ kind, name }) => {
-    if (name === null || path.basename(name) !== name) return [];
     const text = readOr(path.join(folder, name));
     if (text === null || parseObject(text) === null) return [];
     return seal.isClosed(text, fileOf(kind, task)) ? [] : [name];

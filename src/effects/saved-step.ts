@@ -1,0 +1,129 @@
+import { readFileSync, rmdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { RalphEvent } from '../core/events.ts';
+import type { LoopState } from '../core/machine.ts';
+import type { Hint } from '../core/prompt.ts';
+import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
+import { numberAt, objectAt, objectsAt, parseObject } from './json-fields.ts';
+import { parseState } from './state-schema.ts';
+import { fileOf, type Seal } from './trust/seal.ts';
+import { removeFile } from './write-file.ts';
+
+/**
+ * What the loop knows beyond the task's state, and needs to go on as if it had never been away: where
+ * it stands, and what the next prompt is told. It is written to a file of its own, since it holds
+ * the agent's words at full length.
+ */
+export type LoopMemory = Omit<LoopState, 'task' | 'stopRequested' | 'pauseRequested'>;
+
+/** One step of a task as it was saved, whole: whoever has it can go on. */
+export interface SavedStep {
+  /** With the number of its saving, and the name of the file that this stands in. */
+  readonly task: TaskState;
+  readonly memory: LoopMemory;
+  /** How long the log of the running iteration was, in bytes: what is behind came after this step. */
+  readonly logBytes: number;
+  /** What was to be told once this was saved. */
+  readonly events: readonly RalphEvent[];
+}
+
+/** Two names take turns, so that one step is always whole while the next is written. */
+const NAMES = ['memory-1.json', 'memory-2.json'] as const;
+
+/** The name to write to, beside the one that the state file on disk names. */
+export function freeMemoryName(inUse: string | null): string {
+  return inUse === NAMES[0] ? NAMES[1] : NAMES[0];
+}
+
+/** What is remembered of a state. */
+export function memoryOf(state: LoopState): LoopMemory {
+  const { task, stopRequested, pauseRequested, ...memory } = state;
+  return memory;
+}
+
+/** The text of a memory file, not sealed yet. */
+export function stepJson({ task, memory, logBytes, events }: SavedStep): string {
+  const fields = { schema_version: SCHEMA_VERSION, log_bytes: logBytes, events, task, memory };
+  return `${JSON.stringify(fields)}\n`;
+}
+
+/** The newest step of a task that is whole and sealed in its folder; null where there is none. */
+export function newestStep(taskFolder: string, taskId: string, seal: Seal): SavedStep | null {
+  const steps = NAMES.flatMap((name) => readStep(path.join(taskFolder, name), seal) ?? []);
+  return steps
+    .filter(({ task }) => task.task_id === taskId)
+    .reduce<SavedStep | null>(
+      (newest, step) => (newest === null || step.task.save > newest.task.save ? step : newest),
+      null,
+    );
+}
+
+function readStep(file: string, seal: Seal): SavedStep | null {
+  const text = readOr(file);
+  const fields = text === null ? null : parseObject(text);
+  if (text === null || fields === null || fields.schema_version !== SCHEMA_VERSION) return null;
+  const task = parseState(objectAt(fields, 'task'));
+  const memory = objectAt(fields, 'memory');
+  if (task === null || memory === null || !isMemory(memory)) return null;
+  if (!seal.isClosed(text, fileOf('memory', task))) return null;
+  // The seal says that this ralph wrote them: they are events, as they were.
+  const events = objectsAt(fields, 'events') as unknown as readonly RalphEvent[];
+  return { task, memory, logBytes: numberAt(fields, 'log_bytes') ?? 0, events };
+}
+
+/**
+ * Reads the memory that a state names as it is: a person has looked at the task, or it is only asked
+ * whether there is any. Null where it is gone, torn, or of another version.
+ */
+export function readMemory(
+  taskFolder: string,
+  { memory: name }: Pick<TaskState, 'memory'>,
+): LoopMemory | null {
+  if (name === null || !NAMES.some((known) => known === name)) return null;
+  const text = readOr(path.join(taskFolder, name));
+  const fields = text === null ? null : parseObject(text);
+  const memory = fields === null ? null : objectAt(fields, 'memory');
+  if (memory === null || fields?.schema_version !== SCHEMA_VERSION) return null;
+  return isMemory(memory) ? withHints(memory) : null;
+}
+
+function readOr(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** Removes what is of use only to a task that can be gone on with. Throws the system's error. */
+export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
+  // Nobody is left to ask anything of.
+  removeFolder(path.join(taskFolder, 'requests'));
+  // The one in use last: as long as it is there, nothing is forgotten.
+  const other = freeMemoryName(inUse);
+  for (const name of [other, freeMemoryName(other)]) {
+    removeFile(path.join(taskFolder, name));
+  }
+}
+
+/** Nearly always it is empty, and then gone at a stroke. */
+function removeFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** ralph 0.1.0 kept hints as plain texts. */
+function withHints(memory: LoopMemory): LoopMemory {
+  const hints = (kept: readonly (Hint | string)[]): readonly Hint[] =>
+    kept.map((hint) => (typeof hint === 'string' ? { text: hint, isProven: false } : hint));
+  const { carry } = memory;
+  return { ...memory, hints: hints(memory.hints), carry: { ...carry, hints: hints(carry.hints) } };
+}
+
+/** In this version of its form; who vouches for it vouches for its fields, too. */
+function isMemory(value: object): value is LoopMemory {
+  return ['step', 'carry', 'hints', 'trouble', 'streaks'].every((key) => key in value);
+}
