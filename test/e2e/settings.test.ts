@@ -51,7 +51,7 @@ test('each place has its say in its turn, and settings.json remembers which', as
   );
   expect(exitCode).toBe(0);
   expect(stderr).toMatch(/up to 10 iterations of 3m, 45m in all; .*DONE NOW/);
-  expect(scene.fake.calls()[0]?.argv.join(' ')).toContain('--model opus');
+  expect(scene.fake.calls()[0]?.argv.join(' ')).toContain('--model=opus');
   expect(keptSettings(scene, 'Ralph_State')).toMatchObject({
     prompt: { value: 'Fix it', source: 'RALPH_PROMPT' },
     model: { value: 'opus', source: '--model' },
