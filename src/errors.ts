@@ -229,6 +229,18 @@ export class InsideOwnLoopError extends Error {
   }
 }
 
+/** What only a person may do was asked for from inside a loop. */
+export class InsideLoopError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(command: string) {
+    super(
+      `ralph ${command} is refused inside a loop: that is for a person to decide, from another terminal.`,
+    );
+    this.name = 'InsideLoopError';
+  }
+}
+
 /** What an error says, whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -52,7 +52,7 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
     const file = NAMES.map((name) => path.join(folder, name)).find((each) => existsSync(each));
     if (file !== undefined) {
       return border === null
-        ? readFound(file)
+        ? readFoundConfig(file)
         : notUsed(file, `it lies above the ${border}; name it with --config`);
     }
     if (border === null && existsSync(path.join(folder, '.git'))) border = 'git root';
@@ -61,7 +61,8 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
   return NOTHING;
 }
 
-function readFound(file: string): ConfigSearch {
+/** Reads a configuration file as one that was found is read: not if somebody else could have written it. */
+export function readFoundConfig(file: string): ConfigSearch {
   try {
     // To open a pipe would wait for whoever writes into it.
     if (!statSync(file).isFile()) return notUsed(file, 'it is no regular file');
@@ -125,8 +126,8 @@ function realPath(folder: string): string {
   }
 }
 
-/** Why a file must not be trusted; null where only its owner, this user or root, can have written it. */
-function distrust(stats: Stats): string | null {
+/** Why a file or folder must not be trusted; null where only its owner, this user or root, can have written it. */
+export function distrust(stats: Stats): string | null {
   const user = process.getuid?.();
   if (user !== undefined && stats.uid !== user && stats.uid !== 0) {
     return `it belongs to another user (${stats.uid})`;

@@ -13,10 +13,12 @@ import type { Layer, Written } from '../../core/setting-source.ts';
 import { isTaskId } from '../../core/task-id.ts';
 import { lastWorkAt, msBetween, type TaskState } from '../../core/task-state.ts';
 import { StateCorruptedError, StateTooNewError, UsageError } from '../../errors.ts';
+import { personAt } from '../ask-person.ts';
 import { findTask, refuseInsideOwnLoop, standingOf } from '../find-task.ts';
 import { type Place, placeOf, startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { type ReadFlags, readFlags } from '../settings/flags.ts';
+import type { Ask } from '../settings/found-config.ts';
 import { overrideSettings, type Used } from '../settings/override.ts';
 import { readStoredRun, type StoredRun } from '../settings/stored.ts';
 import { unknownTask } from '../unknown-task.ts';
@@ -42,20 +44,24 @@ export async function resumeTask(
   flags: ReadFlags,
   argv: readonly string[],
 ): Promise<number> {
-  const planned = await planResume(taskId, place, flags);
+  // Who wants JSON is a program, and would wait for an answer that nobody gives.
+  const ask = flags.layer.json === undefined ? personAt(process.env) : null;
+  const planned = await planResume(taskId, place, flags, ask);
   if (planned === null) return tellCompleted(taskId, place);
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
 }
 
 /**
- * How a task would be gone on with; null where it is completed. Throws a `UsageError`, and what `run`
+ * How a task would be gone on with; null where it is completed. `ask` has a person decide about a
+ * configuration that a task of another program's would need. Throws a `UsageError`, and what `run`
  * throws for a task that is not there or cannot be read.
  */
 export async function planResume(
   taskId: string,
   place: Place,
   flags: ReadFlags,
-): Promise<Required<Pick<PlannedRun, 'plan' | 'resume'>> | null> {
+  ask: Ask | null = null,
+): Promise<Required<Pick<PlannedRun, 'plan' | 'resume' | 'powers'>> | null> {
   if (!isTaskId(taskId)) throw unknownTask(taskId, place.stateDir);
   const paths = taskPaths(place.stateDir, taskId);
   refuseInsideOwnLoop('resume', taskId, paths.stateFile, process.env);
@@ -63,7 +69,9 @@ export async function planResume(
   const state = await readOpen(taskId, paths.stateFile);
   if (state === null) return null;
 
-  const stored = readStored(paths.folder) ?? (await storedFrom(state, paths.folder));
+  const own = readStored(paths.folder);
+  const { stored, powers } =
+    own === null ? await storedFrom(state, paths.folder, ask) : { stored: own, powers: [] };
   const usedMs = stored.settings.timeout - msBetween(lastWorkAt(state), state.timeout_at);
   const used: Used = {
     iterations: state.metrics.iterations,
@@ -88,7 +96,7 @@ export async function planResume(
   });
   const all = [...flags.problems, ...problems, ...('problems' in planned ? planned.problems : [])];
   if ('problems' in planned || all.length > 0) throw new UsageError(all);
-  return { plan: planned.plan, resume: { previousTimeoutMs: stored.settings.timeout } };
+  return { plan: planned.plan, resume: { previousTimeoutMs: stored.settings.timeout }, powers };
 }
 
 /** Whether a driver may have died between completing a task and saying so. */
@@ -152,7 +160,11 @@ function readStored(folder: string): StoredRun | null {
  * The settings of a task of another program's: what its state says, and today's for the rest. A task of
  * ralph's own without its settings has lost its gates: to go on would mean to take anything for done.
  */
-async function storedFrom(state: TaskState, folder: string): Promise<StoredRun> {
+async function storedFrom(
+  state: TaskState,
+  folder: string,
+  ask: Ask | null,
+): Promise<{ readonly stored: StoredRun; readonly powers: readonly string[] }> {
   if (isOwn(state)) {
     const file = path.join(folder, 'settings.json');
     const why = 'it is gone or damaged, and with it what the task has to pass and may do';
@@ -170,8 +182,9 @@ async function storedFrom(state: TaskState, folder: string): Promise<StoredRun> 
       : { watchFile: written(state.watch_file), doneFolder: written(state.done_folder) }),
     match: written(state.match),
   };
-  const collected = await collectSettings({ flags, env: process.env, startDir });
-  return { ...collected, taskType: state.task_type, passthrough: [], startDir };
+  const collected = await collectSettings({ flags, env: process.env, startDir, ask });
+  const stored = { ...collected, taskType: state.task_type, passthrough: [], startDir };
+  return { stored, powers: collected.powers };
 }
 
 /** Whether ralph itself has started the task: it has noted what the prompt was. */
