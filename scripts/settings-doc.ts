@@ -57,7 +57,7 @@ function groupTable(group: string): string {
       return [
         flags.map((flag) => code(`${flag}${argument}`)).join(', '),
         code(variableOf(name)),
-        code(keyOf(name)),
+        `${code(keyOf(name))}${row.trust === true ? ' †' : ''}`,
         row.default === undefined ? '' : code(row.default),
         `${row.help.replaceAll('|', '\\|')}${kindNote(row.type)}`,
       ];

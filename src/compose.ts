@@ -57,7 +57,6 @@ import type { View } from './report/view.ts';
 
 // biome-ignore lint/performance/noBarrelFile: this file is a door to the effects
 export { locateAgent } from './compose/agent-kind.ts';
-export { type ConfigText, findConfig, readNamedConfig } from './effects/config-search.ts';
 export { planRun, type RunPlan } from './effects/run-plan.ts';
 export { keepAside as setAside } from './effects/state-store.ts';
 export { watchAbort } from './effects/stop-requests.ts';

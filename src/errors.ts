@@ -182,9 +182,9 @@ export class ApprovalPendingError extends TaskError {
 export class UntrustedTaskError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
-  /** `why` goes on a sentence about the task; `powers` are what it would be run with, in words. */
-  constructor(taskId: string, stateDir: string, why: string, powers: readonly string[]) {
-    const asks = powers.length === 0 ? '' : ` It would be run with ${powers.join(', ')}.`;
+  /** `why` goes on a sentence about the task; `rights` are what it would be run with, in words. */
+  constructor(taskId: string, stateDir: string, why: string, rights: readonly string[]) {
+    const asks = rights.length === 0 ? '' : ` It would be run with ${rights.join(', ')}.`;
     super(
       {
         type: 'UntrustedTaskError',
@@ -260,6 +260,18 @@ export class InsideOwnLoopError extends Error {
       `ralph ${command} is refused inside the loop of task '${taskId}' itself: that is for a person to decide, from another terminal.`,
     );
     this.name = 'InsideOwnLoopError';
+  }
+}
+
+/** What only a person may do was asked for from inside a loop. */
+export class InsideLoopError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(command: string) {
+    super(
+      `ralph ${command} is refused inside a loop: that is for a person to decide, from another terminal.`,
+    );
+    this.name = 'InsideLoopError';
   }
 }
 

@@ -35,6 +35,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
   [SETTING_UP]: {
     init: ['ralph init'],
     doctor: ['ralph doctor'],
+    trust: ['ralph trust', 'ralph trust --revoke'],
     completion: ['ralph completion bash >> ~/.bashrc', 'ralph completion fish | source'],
     prune: ['ralph prune --older-than 30d --dry-run'],
   },

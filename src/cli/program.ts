@@ -9,6 +9,7 @@ import type { ProgressOptions } from './commands/progress.ts';
 import type { PruneOptions } from './commands/prune.ts';
 import type { ReportOptions } from './commands/report.ts';
 import type { StatusOptions } from './commands/status.ts';
+import type { TrustOptions } from './commands/trust.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { arrangeHelp } from './help-text.ts';
 import type { PlaceOptions } from './place.ts';
@@ -151,6 +152,15 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .action(async (options: InitOptions) => {
       const { init } = await import('./commands/init.ts');
       exitCode = init(options);
+    });
+  program
+    .command('trust')
+    .description('let a configuration that is found run commands and set permissions')
+    .argument('[file]', 'the configuration (default: the one that is found from here)')
+    .option('--revoke', 'take it back')
+    .action(async (file: string | undefined, options: TrustOptions) => {
+      const { trust } = await import('./commands/trust.ts');
+      exitCode = await trust(file, options);
     });
   program
     .command('completion')

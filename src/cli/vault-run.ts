@@ -12,6 +12,7 @@ import { RESCUE_PROMISE, rescuePrompt } from '../orchestrator/rescue-prompt.ts';
 import { plainView, quietView } from '../report/plain.ts';
 import { vaultLine } from '../report/vault-line.ts';
 import type { View } from '../report/view.ts';
+import { personAt } from './ask-person.ts';
 import { endedByBugs } from './bugs.ts';
 import { planResume } from './commands/resume.ts';
 import { announcements, planWarnings } from './commands/run.ts';
@@ -19,6 +20,7 @@ import { limitHeap } from './heap-growth.ts';
 import { startFolder } from './place.ts';
 import { collectSettings } from './settings/collect.ts';
 import type { ReadFlags } from './settings/flags.ts';
+import { sayPowers } from './settings/found-config.ts';
 import { type ReadVaultFlags, settleVault, type VaultSettings } from './settings/vault-flags.ts';
 
 /** What a pass over the vault needs, checked, with the words for people. */
@@ -82,7 +84,7 @@ interface Base {
   readonly read: ReadVaultFlags;
   readonly startDir: string;
   /** What has been said already, and need not be said of each task again. */
-  readonly said: ReadonlySet<string>;
+  readonly said: Set<string>;
 }
 
 /** Makes a request into a run. Rejects for what keeps this file from being one. */
@@ -91,9 +93,11 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   const view = viewOf(request.taskId, first);
   if (request.kind === 'resume') {
     const flags = { ...flagsOfNow(base.read.flags), isTrusted: false };
-    const planned = await planResume(request.taskId, first, flags, first);
+    const planned = await planResume(request.taskId, first, flags, { allowed: first });
     if (planned === null) throw new Error(`${request.taskId} is completed already`);
-    return { ...planned, view, announcements: [] };
+    const { powers, ...run } = planned;
+    sayNewPowers(powers, base);
+    return { ...run, view, announcements: [] };
   }
   const { file } = request;
   const where = `${file.folder}/${file.name}`;
@@ -116,6 +120,12 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   return { plan, view, announcements: news(plan, base) };
 }
 
+/** A configuration may change, and be trusted anew, while a watch goes on. */
+function sayNewPowers(powers: readonly string[], { said }: Base): void {
+  sayPowers(powers.filter((sentence) => !said.has(sentence)));
+  for (const sentence of powers) said.add(sentence);
+}
+
 function news(plan: RunPlan, { said }: Base): readonly string[] {
   return announcements(plan).filter((sentence) => !said.has(sentence));
 }
@@ -132,18 +142,25 @@ interface PlannedFile {
  * what is wrong with the settings. Rejects with a `UsageError`.
  */
 async function planOf(
-  { read, startDir }: Base,
+  base: Base,
   ofFile: Layer,
   where: string,
   prompt?: Uint8Array,
 ): Promise<PlannedFile> {
+  const { read, startDir } = base;
   const { flags, env } = read;
-  const collected = await collectSettings({ flags: { ...flags.layer, ...ofFile }, env, startDir });
+  const isAlone = ofFile.taskFile === undefined;
+  const collected = await collectSettings({
+    flags: { ...flags.layer, ...ofFile },
+    env,
+    startDir,
+    // Before the first file only: a question would hold up the tasks that run.
+    ask: isAlone ? personAt(env) : null,
+  });
   const { settings, sources } = collected;
   const isRescue = prompt !== undefined;
   const isGiven = sources.maxWait.kind !== 'default';
   const source = { kind: 'default' as const, where };
-  const isAlone = ofFile.taskFile === undefined;
   const planned = await planRun({
     ...collected,
     settings: {
@@ -172,6 +189,7 @@ async function planOf(
   if ('problems' in planned || problems.length > 0) {
     throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
   }
+  sayNewPowers(collected.powers, base);
   return { plan: planned.plan, notices: collected.notices, vault: collected.vault };
 }
 

@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { nearest } from '../core/nearest.ts';
 import type { Layer, Source, Sources, Written } from '../core/setting-source.ts';
-import type { SettingName, Settings } from '../core/settings.ts';
+import { SETTINGS, type SettingName, type Settings } from '../core/settings.ts';
 import { isPayment, TASK_TYPES, type TaskTypeLimits } from '../core/task-type.ts';
 import { readTaskText, splitFrontMatter } from '../effects/task-file.ts';
 import { isPaymentFile } from '../orchestrator/payment.ts';
 import type { FrontMatter } from './front-matter.ts';
-import { resolveSettings } from './resolve-settings.ts';
+import { parseValue } from './parse-value.ts';
+import { type ResolvedSettings, resolveSettings } from './resolve-settings.ts';
 
 /** What is written down about one task, by where it was written; what is absent is an empty layer. */
 export interface WrittenLayers {
@@ -38,20 +39,28 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
   const { flags, variables, config } = layers;
   const types = allTypes(layers.taskTypes);
   const front = await frontMatterOf(layers);
-  const written =
-    flags.taskType ?? variables.taskType ?? knownType(front.type, types) ?? config.taskType;
+  const named = flags.taskType ?? variables.taskType;
+  const ofFile = named === undefined ? knownType(front.type, types) : undefined;
+  const own = named ?? config.taskType;
+  const written = ofFile ?? own;
   const type = taskTypeLayer(written, types);
-  const fallback = written === undefined ? layers.taskTypes.default : undefined;
+  const fallback = own === undefined ? layers.taskTypes.default : undefined;
   const lower = [
-    type.layer,
+    taskTypeLayer(own, types).layer,
     config,
     ...(fallback === undefined ? [] : [layerOf(fallback, 'default')]),
   ];
-  const without = resolveSettings([flags, variables, ...lower]);
-  // It stands behind flags and variables, but a limit is lowered whoever has set it.
-  const { maxIterations, ...others } = frontMatterLayer(front, without.settings.maxIterations);
-  const limit = maxIterations === undefined ? {} : { maxIterations };
-  const resolved = resolveSettings([limit, flags, variables, others, ...lower]);
+  // What the file says stands above all else where it lowers a limit, whoever has set that.
+  const base = {
+    ...resolveSettings([flags, variables, ...lower]),
+    isTyped: own !== undefined,
+    isBounded: LIMITS.some((name) => (flags[name] ?? variables[name]) !== undefined),
+  };
+  const ofType = ofFile === undefined ? {} : limitsOfFile(type.layer, base);
+  const typed = resolveSettings([ofType, flags, variables, ...lower]);
+  const { maxIterations, ...others } = frontMatterLayer(front, typed.settings.maxIterations);
+  const limits = maxIterations === undefined ? ofType : { ...ofType, maxIterations };
+  const resolved = resolveSettings([limits, flags, variables, others, ...lower]);
   return {
     settings: resolved.settings,
     sources: resolved.sources,
@@ -61,6 +70,50 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
     valueProblems: resolved.problems,
     problems: [...new Set([...type.problems, ...refusedPayment(front.type), ...front.problems])],
   };
+}
+
+/** The limits that a task type sets. */
+const LIMITS = ['maxIterations', 'iterationTimeout', 'timeout'] as const;
+
+/** What is in force without the type that a task file names. */
+interface WithoutType extends ResolvedSettings {
+  /** Whether a type was named elsewhere; else one in the sources is only the default of a configuration. */
+  readonly isTyped: boolean;
+  /** Whether any of the three was chosen by flag or variable: then nobody wanted the run to be longer. */
+  readonly isBounded: boolean;
+}
+
+/** Of the limits of a type that a task file names those that count: it may raise a mere default only. */
+function limitsOfFile(type: Layer, base: WithoutType): Layer {
+  const counting: Partial<Record<SettingName, Written>> = {};
+  for (const name of LIMITS) {
+    const written = type[name];
+    if (written === undefined) continue;
+    const { kind } = base.sources[name];
+    const isDefault = kind === 'default' || (kind === 'task-type' && !base.isTyped);
+    const isLower = limitOf(name, written) < base.settings[name];
+    if (isLower || (isDefault && !base.isBounded)) counting[name] = written;
+  }
+  for (const [inner, outer] of WITHIN) {
+    const limit = counting[outer];
+    const value = counting[inner] ? limitOf(inner, counting[inner]) : base.settings[inner];
+    if (limit !== undefined && value !== null && value > limitOf(outer, limit)) {
+      counting[inner] = limit;
+    }
+  }
+  return counting;
+}
+
+/** What must not be longer than what. Where a file has made that so, it is nobody's mistake: it is cut. */
+const WITHIN = [
+  ['iterationTimeout', 'timeout'],
+  ['idleTimeout', 'iterationTimeout'],
+] as const;
+
+/** The number a limit stands for; one that cannot be read is none, and told elsewhere. */
+function limitOf(name: SettingName, written: Written): number {
+  const parsed = parseValue(SETTINGS[name].type, written.value);
+  return 'value' in parsed ? Number(parsed.value) : Number.NaN;
 }
 
 /** The settings of a front matter, given what is in force without it. */

@@ -8,6 +8,7 @@ export const AGENT_ROWS = {
     type: { kind: 'choice', choices: ['claude', 'command'] },
     group: 'Agent',
     default: 'claude',
+    trust: true,
     help: 'claude, or any command that reads the prompt on standard input',
   },
   agentCommand: {
@@ -15,6 +16,7 @@ export const AGENT_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'text' },
     group: 'Agent',
+    trust: true,
     help: 'the command of --agent command, split into words as a shell does; no shell runs it',
   },
   claudeBin: {
@@ -22,6 +24,7 @@ export const AGENT_ROWS = {
     argument: 'PATH',
     type: { kind: 'text' },
     group: 'Agent',
+    trust: true,
     help: 'the claude program (default: claude on PATH or where its installers put it)',
   },
   model: {
@@ -36,6 +39,7 @@ export const AGENT_ROWS = {
     argument: 'MODE',
     type: { kind: 'text' },
     group: 'Agent',
+    trust: true,
     help: 'handed to claude: acceptEdits, plan, bypassPermissions, …',
   },
   allowedTools: {
@@ -43,12 +47,14 @@ export const AGENT_ROWS = {
     argument: 'TOOLS',
     type: { kind: 'texts' },
     group: 'Agent',
+    trust: true,
     help: 'handed to claude: tools it may use unasked, such as "Edit,Bash(npm test:*)"; may be repeated',
   },
   dangerouslySkipPermissions: {
     flag: '--dangerously-skip-permissions',
     type: { kind: 'switch' },
     group: 'Agent',
+    trust: true,
     help: 'handed to claude: no permission is asked for anything',
   },
   session: {
@@ -79,6 +85,7 @@ export const AGENT_ROWS = {
     flag: '--keep-background',
     type: { kind: 'switch' },
     group: 'Agent',
+    trust: true,
     help: 'leave running at the end what the agent started in the background',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

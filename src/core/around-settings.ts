@@ -16,6 +16,7 @@ export const AROUND_ROWS = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Around it',
+    trust: true,
     help: 'the folder with Needs_Action, Done and .ralph_state (default: here)',
   },
   stateDir: {
@@ -23,6 +24,7 @@ export const AROUND_ROWS = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Around it',
+    trust: true,
     help: 'where states and logs are kept (default: .ralph_state in the vault)',
   },
   cwd: {
@@ -30,6 +32,7 @@ export const AROUND_ROWS = {
     argument: 'DIR',
     type: { kind: 'text' },
     group: 'Around it',
+    trust: true,
     help: 'the folder the agent works in (default: here)',
   },
   after: {
@@ -37,6 +40,7 @@ export const AROUND_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'text' },
     group: 'Around it',
+    trust: true,
     help: 'shell command after each iteration; its outcome as JSON on standard input',
   },
   onEnd: {
@@ -44,6 +48,7 @@ export const AROUND_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'text' },
     group: 'Around it',
+    trust: true,
     help: 'shell command once at the end; the outcome as JSON on standard input',
   },
   detach: {

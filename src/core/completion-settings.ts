@@ -16,6 +16,7 @@ export const COMPLETION_ROWS = {
     argument: 'FILE',
     type: { kind: 'text' },
     group: 'Prompt',
+    trust: true,
     help: 'the task in a file, read afresh each iteration',
   },
   taskFile: {
@@ -73,6 +74,7 @@ export const COMPLETION_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'text' },
     group: 'Completion',
+    trust: true,
     help: 'complete when this shell command exits 0 after an iteration',
   },
   signal: {
@@ -94,6 +96,7 @@ export const COMPLETION_ROWS = {
     argument: 'COMMAND',
     type: { kind: 'text' },
     group: 'Completion',
+    trust: true,
     help: 'accept completion only if this shell command exits 0',
   },
   confirm: {
@@ -124,6 +127,7 @@ export const COMPLETION_ROWS = {
     argument: 'PATTERN',
     type: { kind: 'texts' },
     group: 'Completion',
+    trust: true,
     help: 'refused tools that do not hold a promise, as "Bash(git push:*)", or * for all; may be repeated',
   },
   abortPromise: {

@@ -120,7 +120,10 @@ function agentProblems(run: WrittenRun): readonly string[] {
   const { settings, sources } = run;
   if (agentOf(run) === 'claude') {
     const isOdd = settings.agentCommand !== null && isFlag(sources.agentCommand);
-    return isOdd ? ['--agent-command goes with --agent command; found --agent claude.'] : [];
+    return [
+      ...(isOdd ? ['--agent-command goes with --agent command; found --agent claude.'] : []),
+      ...dashProblems(run),
+    ];
   }
   const problems = CLAUDE_ONLY.filter((name) => isFlag(sources[name])).map(
     (name) => `${SETTINGS[name].flag} is for --agent claude; found --agent command.`,
@@ -134,6 +137,22 @@ function agentProblems(run: WrittenRun): readonly string[] {
     problems.push('--agent command needs --agent-command "PROGRAM ARGUMENTS", and none was given.');
   }
   return problems;
+}
+
+/** What goes to claude as the value of a flag of its own. */
+const VALUES_OF_CLAUDE = ['model', 'permissionMode', 'allowedTools'] as const;
+
+/** A flag in the place of a value is a slip, or somebody's attempt to hand claude more than it shows. */
+function dashProblems({ settings, sources }: WrittenRun): readonly string[] {
+  return VALUES_OF_CLAUDE.flatMap((name) =>
+    [settings[name] ?? []]
+      .flat()
+      .filter((value) => value.trimStart().startsWith('-'))
+      .map(
+        (value) =>
+          `${sources[name].where} expects no value that begins with a dash; found '${value}'. Flags for claude stand after --.`,
+      ),
+  );
 }
 
 const CLAUDE_ONLY: readonly SettingName[] = [

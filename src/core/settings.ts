@@ -46,6 +46,11 @@ export interface SettingRow {
   readonly variable?: false;
   /** False where no key of the configuration file sets it. */
   readonly key?: false;
+  /**
+   * True where it decides what is run, what the agent may do, what counts as done, or where ralph reads
+   * and writes. A configuration that was found, not named, may set it only once a person has trusted it.
+   */
+  readonly trust?: true;
   readonly help: string;
 }
 
@@ -83,6 +88,11 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
 /** The names of all settings, in the order of the help. */
 export function settingNames(): readonly SettingName[] {
   return Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
+}
+
+/** The names of the settings that a found configuration may set only once a person has trusted it. */
+export function powerfulSettings(): readonly SettingName[] {
+  return settingNames().filter((name) => SETTINGS[name].trust === true);
 }
 
 /** The environment variable of a setting: `maxIterations` is `RALPH_MAX_ITERATIONS`. */

@@ -34,7 +34,10 @@ function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
 /** Two refusals of the same key are no accident; `claude` itself would go on for three minutes. */
 const HOPELESS_REFUSALS = 2;
 
-/** The arguments that `claude` is started with; the prompt is not among them. */
+/**
+ * The arguments that `claude` is started with; the prompt is not among them. A value is one word with its
+ * flag: in a word of its own it could be taken for a flag, and a list of tools would end at it.
+ */
 export function claudeArguments(
   options: Omit<ClaudeOptions, 'bin' | 'env' | 'cwd'>,
   turn: AgentTurn,
@@ -43,15 +46,15 @@ export function claudeArguments(
   return [
     ...options.prefixArgs,
     '--print',
-    // This flag takes any number of words: it must not stand last, before the user's own.
-    ...(allowedTools.length > 0 ? ['--allowedTools', ...allowedTools] : []),
+    // Commas inside parentheses belong to a pattern, and part nothing.
+    ...(allowedTools.length > 0 ? [`--allowedTools=${allowedTools.join(',')}`] : []),
     '--verbose',
     '--output-format',
     'stream-json',
-    ...(model === null ? [] : ['--model', model]),
-    ...(permissionMode === null ? [] : ['--permission-mode', permissionMode]),
+    ...(model === null ? [] : [`--model=${model}`]),
+    ...(permissionMode === null ? [] : [`--permission-mode=${permissionMode}`]),
     ...(skipPermissions ? ['--dangerously-skip-permissions'] : []),
-    ...(turn.resumeSession === null ? [] : ['--resume', turn.resumeSession]),
+    ...(turn.resumeSession === null ? [] : [`--resume=${turn.resumeSession}`]),
     ...(turn.budgetUsd === null ? [] : ['--max-budget-usd', turn.budgetUsd.toFixed(4)]),
     ...options.passthrough,
   ];

@@ -1,16 +1,9 @@
-import type { Stats } from 'node:fs';
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '../errors.ts';
+import { realPath } from './real-path.ts';
+import { distrust } from './trust/owner.ts';
 
 /** A configuration file that may be used. */
 export interface ConfigText {
@@ -52,7 +45,7 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
     const file = NAMES.map((name) => path.join(folder, name)).find((each) => existsSync(each));
     if (file !== undefined) {
       return border === null
-        ? readFound(file)
+        ? readFoundConfig(file)
         : notUsed(file, `it lies above the ${border}; name it with --config`);
     }
     if (border === null && existsSync(path.join(folder, '.git'))) border = 'git root';
@@ -61,7 +54,8 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
   return NOTHING;
 }
 
-function readFound(file: string): ConfigSearch {
+/** Reads a configuration file as one that was found is read: not if somebody else could have written it. */
+export function readFoundConfig(file: string): ConfigSearch {
   try {
     // To open a pipe would wait for whoever writes into it.
     if (!statSync(file).isFile()) return notUsed(file, 'it is no regular file');
@@ -114,28 +108,4 @@ function* upward(startDir: string): Generator<string> {
     if (parent === folder) return;
     folder = parent;
   }
-}
-
-/** Where a path leads, links followed; the path itself where it leads nowhere. */
-function realPath(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return path.resolve(folder);
-  }
-}
-
-/** Why a file must not be trusted; null where only its owner, this user or root, can have written it. */
-function distrust(stats: Stats): string | null {
-  const user = process.getuid?.();
-  if (user !== undefined && stats.uid !== user && stats.uid !== 0) {
-    return `it belongs to another user (${stats.uid})`;
-  }
-  if ((stats.mode & 0o002) !== 0) return 'everybody can write it; chmod o-w mends that';
-  // Many systems give each user a group of his own, and write files for it by default.
-  const isOwnGroup = stats.gid === process.getgid?.() && stats.gid === stats.uid;
-  if ((stats.mode & 0o020) !== 0 && !isOwnGroup) {
-    return 'its group can write it; chmod g-w mends that';
-  }
-  return null;
 }

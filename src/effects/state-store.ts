@@ -16,7 +16,7 @@ import { fileOf, type Seal, STATE } from './trust/seal.ts';
 import { overwriteFile, removeHalfWritten, replaceFile, retryBusy } from './write-file.ts';
 
 /** What does not change during a run and lies beside the state. */
-export interface TaskFiles {
+interface TaskFiles {
   readonly prompt: Uint8Array;
   /** JSON texts, not sealed yet. */
   readonly settings: string;

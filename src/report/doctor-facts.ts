@@ -1,10 +1,22 @@
+import type { Power } from '../core/power.ts';
+
 /** What `ralph doctor` found out, before it is judged. */
 export interface DoctorFacts {
   /** What keeps every run from starting: bad settings, a folder that is none. */
   readonly problems: readonly string[];
   /** What every run would say at its start. */
   readonly notices: readonly string[];
-  readonly agent: AgentFacts;
+  /** A found configuration that a run would refuse, since nobody has trusted it; null where there is none. */
+  readonly untrusted: {
+    readonly file: string;
+    readonly powers: readonly Power[];
+    /** Why what was noted of trust is not believed; null where it is. */
+    readonly unsafe: string | null;
+    /** The agent that it names, which is not started; null where it names none. */
+    readonly program: string | null;
+  } | null;
+  /** Null where an untrusted configuration says which it is. */
+  readonly agent: AgentFacts | null;
   readonly vault: string;
   readonly vaultProbe: FolderFacts;
   readonly stateDir: string;

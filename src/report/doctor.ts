@@ -1,5 +1,6 @@
 import { formatBytes } from './bytes.ts';
 import type { AgentFacts, DoctorFacts, FolderFacts } from './doctor-facts.ts';
+import { untrustedWords } from './trust.ts';
 
 /** One thing that was looked at; a `problem` would make a run fail. */
 export interface Finding {
@@ -13,8 +14,9 @@ export interface Finding {
 export function findings(facts: DoctorFacts): readonly Finding[] {
   return [
     ...settingsFindings(facts),
-    ...agentFindings(facts.agent),
-    ...(facts.agent.login === null ? [] : [loginFinding(facts.agent.login)]),
+    ...untrustedFindings(facts),
+    ...(facts.agent === null ? [] : agentFindings(facts.agent)),
+    ...(facts.agent?.login == null ? [] : [loginFinding(facts.agent.login)]),
     ...folderFindings(facts),
     ...spaceFindings(facts),
     gitFinding(facts),
@@ -31,6 +33,20 @@ function settingsFindings({ problems, notices }: DoctorFacts): readonly Finding[
   const found: Finding[] = problems.map((says) => ({ kind: 'problem', says, remedy: null }));
   if (problems.length === 0) found.push(ok('settings: flags, variables and configuration agree'));
   return [...found, ...notices.map((says) => ({ kind: 'warning' as const, says, remedy: null }))];
+}
+
+/** Nothing that such a file names is started, and what it is is said in place of its version. */
+function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
+  if (untrusted === null) return [];
+  const { file, powers, unsafe, program } = untrusted;
+  const remedy = `ralph trust shows it and lets it be used; or name it: --config ${file}`;
+  const says = `settings: a run is refused, since ${untrustedWords(file, powers, unsafe)}`;
+  const found: Finding[] = [{ kind: 'problem', says, remedy }];
+  if (program !== null) {
+    const named = `agent: ${program} is what ${file} names; it was not started`;
+    found.push({ kind: 'warning', says: named, remedy: 'ralph doctor again, once it is trusted' });
+  }
+  return found;
 }
 
 function agentFindings({ kind, place, version, isRefusedAsRoot }: AgentFacts): readonly Finding[] {
@@ -151,7 +167,7 @@ function gitFinding({ git, cwd }: DoctorFacts): Finding {
 
 function hookFindings({ otherLoops, agent }: DoctorFacts): readonly Finding[] {
   if (otherLoops.length === 0) {
-    return agent.kind === 'claude' ? [ok('hooks: no other loop would take over claude')] : [];
+    return agent?.kind === 'claude' ? [ok('hooks: no other loop would take over claude')] : [];
   }
   return otherLoops.map((says) => ({ kind: 'warning', says: `hooks: ${says}`, remedy: null }));
 }

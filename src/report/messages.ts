@@ -344,8 +344,8 @@ function count(number: number, noun: string): string {
 }
 
 /** A person takes over a task that somebody else has written: said at once, `--quiet` or not. */
-export function takenOver(taskId: string, doubt: string, powers: readonly string[]): string {
-  const asks = powers.length === 0 ? 'with nothing but its prompt' : `with ${powers.join(', ')}`;
+export function takenOver(taskId: string, doubt: string, rights: readonly string[]): string {
+  const asks = rights.length === 0 ? 'with nothing but its prompt' : `with ${rights.join(', ')}`;
   return `task '${taskId}' ${doubt}; --trust takes it over, ${asks}`;
 }
 

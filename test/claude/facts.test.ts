@@ -204,6 +204,48 @@ describe('refused tools', () => {
   });
 });
 
+describe('a flag with its value in one word', () => {
+  const allowed = async (args: readonly string[], command: string): Promise<boolean> => {
+    const server = await api([bash(command), text('ok')]);
+    const { result } = await runClaude(server, [...STREAM_JSON, ...args], { input: 'Do it.' });
+    expect(result).toMatchObject({ result: 'ok' });
+    return Array.isArray(result?.permission_denials) && result.permission_denials.length === 0;
+  };
+
+  test.for<[allowed: boolean, word: string, command: string]>([
+    [true, '--allowedTools=Read,Bash(touch:*)', 'touch a'],
+    [true, '--allowedTools=Bash(touch:*),Read', 'touch a'],
+    // A comma and a blank inside parentheses belong to the pattern.
+    [true, '--allowedTools=Read,Bash(touch a, b:*)', 'touch a, b c'],
+    [false, '--allowedTools=Read,Bash(touch a, b:*)', 'touch c'],
+    [true, '--permission-mode=acceptEdits', 'touch a'],
+    // What looks like a flag in it is none.
+    [false, '--allowedTools=Read,--dangerously-skip-permissions', 'touch a'],
+    [false, '--model=--dangerously-skip-permissions', 'touch a'],
+  ])('%s: %s lets it run %s', async ([expected, word, command]) => {
+    expect(await allowed([word, '--max-turns', '3'], command)).toBe(expected);
+  });
+
+  test('--model and --permission-mode are read', async () => {
+    const server = await api([text('ok')]);
+    const words = ['--model=claude-haiku-4-5-20251001', '--permission-mode=plan'];
+    const { events } = await runClaude(server, [...STREAM_JSON, ...words], { input: 'Do it.' });
+    expect(events[0]).toMatchObject({ model: words[0]?.slice(8), permissionMode: 'plan' });
+  });
+
+  test('--resume goes on with the session, or says that there is none', async () => {
+    const folder = await tempFolder();
+    const server = await api([text('one'), text('two')]);
+    const run = (args: readonly string[]) =>
+      runClaude(server, [...STREAM_JSON, ...args], { input: 'Do it.', home: folder, cwd: folder });
+    const { result } = await run([]);
+    const again = await run([`--resume=${result?.session_id}`]);
+    expect(again.result).toMatchObject({ result: 'two', session_id: result?.session_id });
+    const unknown = await run(['--resume=00000000-0000-4000-8000-000000000000']);
+    expect(unknown.stderr).toContain('No conversation found with session ID');
+  });
+});
+
 describe('failures', () => {
   test('its own retries show as api_retry lines, and the answer after them is a success', async () => {
     const server = await api([

@@ -21,6 +21,7 @@ function program(): Command {
   ralph.command('tell').description('a hint').argument('<id>').argument('<hint>');
   const shells = new Argument('<shell>').choices(SHELLS);
   ralph.command('completion').description('shell completion').addArgument(shells);
+  ralph.command('trust').description('trust a file').argument('[file]').option('--revoke', 'back');
   ralph.command(IDS_COMMAND, { hidden: true });
   return ralph;
 }
@@ -49,7 +50,7 @@ describe('what is completed', () => {
 
   it('is every command but the hidden one', () => {
     const names = commands.map(({ name }) => name);
-    expect(names).toEqual(['run', 'resume', 'status', 'tell', 'completion', 'help']);
+    expect(names).toEqual(['run', 'resume', 'status', 'tell', 'completion', 'trust', 'help']);
   });
 
   it.each(settingNames())('is the flag of %s, with the choices of the table', (name) => {
@@ -64,9 +65,12 @@ describe('what is completed', () => {
     }
   });
 
-  it('is an id where a command takes one, and a word where there are few', () => {
+  it('is an id or a file where a command takes one, and a word where there are few', () => {
     const taking = commands.filter(({ takesId }) => takesId).map(({ name }) => name);
     expect(taking).toEqual(['resume', 'status', 'tell']);
+    expect(commands.filter(({ takesFile }) => takesFile).map(({ name }) => name)).toEqual([
+      'trust',
+    ]);
     expect(commands.find(({ name }) => name === 'completion')?.words).toEqual(SHELLS);
   });
 });
@@ -133,6 +137,8 @@ describe('bash', () => {
     expect(questions).toContain(`${IDS_COMMAND} ralph status --vault /x oth\n`);
     expect(complete('ralph run --vault a')).toEqual(['a folder']);
     expect(complete('ralph run --prompt-file a').toSorted()).toEqual(['a file', 'a folder']);
+    expect(complete('ralph trust a').toSorted()).toEqual(['a file', 'a folder']);
+    expect(complete('ralph trust --rev')).toEqual(['--revoke']);
     expect(complete('ralph run -- --age')).toEqual([]);
     expect(complete('ralph run --prompt nigh')).toEqual([]);
     expect(complete('ralph tell other nigh')).toEqual([]);

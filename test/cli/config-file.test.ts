@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ConfigSettings, readConfig } from '../../src/cli/settings/config-file.ts';
 import { resolveSettings } from '../../src/compose/resolve-settings.ts';
-import { keyOf, type SettingName, settingNames } from '../../src/core/settings.ts';
+import { keyOf, type SettingName } from '../../src/core/settings.ts';
 
 function read(text: string, file = '/project/ralph.config.yaml'): ConfigSettings {
   return readConfig({ file, text, wasFound: false });
@@ -33,7 +33,7 @@ describe('a file with nothing in it', () => {
     'ralph:\n',
     'ralph: {}',
   ])('sets nothing: %j', (text) => {
-    expect(read(text)).toMatchObject({ layer: {}, taskTypes: {}, problems: [], notices: [] });
+    expect(read(text)).toMatchObject({ layer: {}, taskTypes: {}, problems: [] });
   });
 });
 
@@ -203,7 +203,6 @@ describe('the keys of other documents', () => {
       noProgressLimit: 3,
       sameErrorLimit: 5,
     });
-    expect(all.notices).toEqual([]);
     expect(all.layer.sameErrorLimit?.source.where).toBe(
       'ralph.config.yaml:10 circuit_breaker.same_error_limit',
     );
@@ -343,7 +342,7 @@ describe('YAML', () => {
   test('an alias of nothing is a problem with its place', () => {
     const { layer, problems } = read('retries: 1\ndelay: *pause\n');
     expect(problems).toEqual([expect.stringMatching(/^ralph\.config\.yaml:2 delay: .*pause\.$/)]);
-    expect(valuesOf({ layer, problems, taskTypes: {}, vault: {}, notices: [] })).toEqual({
+    expect(valuesOf({ layer, problems, taskTypes: {}, vault: {} })).toEqual({
       retries: 1,
     });
   });
@@ -380,39 +379,5 @@ describe('YAML', () => {
   test('nesting beyond all measure is a problem, not a crash', () => {
     const { problems } = read(`allowed_tools: ${'['.repeat(60_000)}`);
     expect(problems[0]).toMatch(/^ralph\.config\.yaml:\d+ is no valid YAML/);
-  });
-});
-
-describe('a found file that makes ralph run something', () => {
-  const POWERFUL = [
-    'dangerously_skip_permissions',
-    'claude_bin',
-    'agent_command',
-    'verify',
-    'until',
-    'after',
-    'on_end',
-  ];
-
-  function found(text: string): readonly string[] {
-    const file = '/project/ralph.config.yaml';
-    return readConfig({ file, text, wasFound: true }).notices;
-  }
-
-  test.each(POWERFUL)('is mentioned for %s', (key) => {
-    expect(found(`${key}: x\n`)).toEqual([`/project/ralph.config.yaml sets ${key}.`]);
-    expect(read(`${key}: x\n`).notices).toEqual([]);
-  });
-
-  test('is mentioned once for all', () => {
-    const text = `ralph:\n${POWERFUL.map((key) => `  ${key}: x\n`).join('')}`;
-    expect(found(text)).toEqual([`/project/ralph.config.yaml sets ${POWERFUL.join(', ')}.`]);
-  });
-
-  test('is mentioned for nothing else', () => {
-    const harmless = settingNames()
-      .map((name) => keyOf(name))
-      .filter((key) => key !== null && !POWERFUL.includes(key));
-    expect(found(harmless.map((key) => `${key}: x\n`).join(''))).toEqual([]);
   });
 });

@@ -5,9 +5,10 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DoctorOptions, doctor as examine } from '../../src/cli/commands/doctor.ts';
 import { type Finding, findings, renderFindings } from '../../src/report/doctor.ts';
-import type { DoctorFacts } from '../../src/report/doctor-facts.ts';
+import type { AgentFacts, DoctorFacts } from '../../src/report/doctor-facts.ts';
 import { makeFakeClaude } from '../helpers/fake-claude.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { writeTrusted } from '../helpers/trusted-config.ts';
 
 let printed = '';
 beforeEach(() => {
@@ -162,6 +163,88 @@ describe('ralph doctor', () => {
     expect(lines('warning').join('\n')).toContain('RALPH_TYPO means nothing');
   });
 
+  describe('on a found configuration that nobody has trusted', () => {
+    /** A program that leaves a trace where it is started. */
+    async function trap(file: string): Promise<void> {
+      await writeFile(file, `#!/bin/sh\ntouch '${file}.ran'\necho 1.2.3\n`, { mode: 0o755 });
+    }
+
+    it('fails, names what it sets and the way on, and starts nothing that it names', async () => {
+      const { vault, env } = await healthy();
+      await trap(join(vault, 'evil.sh'));
+      const file = join(vault, 'ralph.config.yaml');
+      await writeFile(file, 'claude_bin: ./evil.sh\nverify: x\n');
+      expect(await doctor({}, env)).toBe(1);
+      expect(lines('problem')).toEqual([
+        `problem  settings: a run is refused, since ${file} sets verify, claude_bin, and nobody has trusted what is in it now`,
+      ]);
+      expect(printed).toContain(
+        `-> ralph trust shows it and lets it be used; or name it: --config ${file}\n`,
+      );
+      expect(lines('warning')).toEqual([
+        `warning  agent: ./evil.sh is what ${file} names; it was not started`,
+      ]);
+      expect(readdirSync(vault)).not.toContain('evil.sh.ran');
+    });
+
+    it('does without all that it sets: no program of its folder is found by another way', async () => {
+      const { home, vault, claude, env } = await healthy();
+      const clone = join(vault, 'clone');
+      await mkdir(join(clone, 'bin'), { recursive: true });
+      await trap(join(clone, 'bin', 'claude'));
+      await writeFile(join(vault, 'ralph.config.yaml'), `cwd: clone\nvault: ${home}/none\n`);
+      // A folder on PATH that is another one wherever the agent works.
+      expect(await doctor({}, { ...env, PATH: `bin:${env.PATH}` })).toBe(1);
+      expect(readdirSync(join(clone, 'bin'))).toEqual(['claude']);
+      expect(printed).toContain(`agent: ${claude.path}, 2.1.197`);
+      expect(printed).toContain(`vault: ${vault} can be written`);
+    });
+
+    it.each<[names: string, config: string, env: Record<string, string>, program: string | null]>([
+      ['a command', 'agent_command: ./evil.sh now', {}, './evil.sh now'],
+      [
+        'claude, whatever the command is',
+        'agent: claude\nagent_command: x\nclaude_bin: y',
+        {},
+        'y',
+      ],
+      [
+        'nothing, where a variable says which',
+        'claude_bin: y',
+        { RALPH_CLAUDE_BIN: 'claude' },
+        null,
+      ],
+      ['nothing, where the agent is another', 'claude_bin: y', { RALPH_AGENT_COMMAND: 'sh' }, null],
+      [
+        'no command, where claude is asked for',
+        'agent_command: x',
+        { RALPH_AGENT: 'claude' },
+        null,
+      ],
+    ])('says which agent it names: %s', async (_, config, more, program) => {
+      const { vault, env } = await healthy();
+      const file = join(vault, 'ralph.config.yaml');
+      await writeFile(file, `${config}\n`);
+      expect(await doctor({}, { ...env, ...more })).toBe(1);
+      const said = `warning  agent: ${program} is what ${file} names; it was not started`;
+      expect(lines('warning')).toEqual(program === null ? [] : [said]);
+      expect(lines('ok').some((line) => line.includes('agent: '))).toBe(program === null);
+    });
+
+    it('starts it once it is trusted, or named', async () => {
+      const { home, vault, env } = await healthy();
+      const file = join(vault, 'ralph.config.yaml');
+      await trap(join(vault, 'mine.sh'));
+      await writeTrusted(file, 'claude_bin: ./mine.sh\n', home);
+      expect(await doctor({}, env)).toBe(0);
+      expect(lines('warning')).toEqual([`warning  ${file} sets claude_bin`]);
+      expect(printed).toContain('mine.sh, 1.2.3');
+      await writeFile(file, 'claude_bin: ./mine.sh # changed\n');
+      expect(await doctor({}, env)).toBe(1);
+      expect(await doctor({ config: file }, env)).toBe(0);
+    });
+  });
+
   it.skipIf(process.getuid?.() !== 0)('knows what claude refuses to root', async () => {
     const { env } = await healthy();
     const bold = { ...env, RALPH_DANGEROUSLY_SKIP_PERMISSIONS: 'true' };
@@ -246,16 +329,18 @@ describe('ralph doctor', () => {
 });
 
 describe('its judgement', () => {
+  const agent: AgentFacts = {
+    kind: 'claude',
+    place: { file: '/bin/claude' },
+    version: { version: '2.1.197' },
+    login: { found: ['ANTHROPIC_API_KEY'], isConclusive: true },
+    isRefusedAsRoot: false,
+  };
   const well: DoctorFacts = {
     problems: [],
     notices: [],
-    agent: {
-      kind: 'claude',
-      place: { file: '/bin/claude' },
-      version: { version: '2.1.197' },
-      login: { found: ['ANTHROPIC_API_KEY'], isConclusive: true },
-      isRefusedAsRoot: false,
-    },
+    untrusted: null,
+    agent,
     vault: '/v',
     vaultProbe: { kind: 'writable' },
     stateDir: '/v/.ralph_state',
@@ -281,7 +366,7 @@ describe('its judgement', () => {
     ['room unknown', { freeBytes: null }, []],
     [
       'the keychain',
-      { agent: { ...well.agent, login: { found: [], isConclusive: false } } },
+      { agent: { ...agent, login: { found: [], isConclusive: false } } },
       ['warning'],
     ],
     ['a state folder', { stateProbe: { kind: 'not-writable', why: 'x' } }, ['problem']],

@@ -16,6 +16,7 @@ import { settingsProblems } from '../../src/core/settings-problems.ts';
 import { parseSize } from '../../src/core/size.ts';
 import { isPayment, TASK_TYPES } from '../../src/core/task-type.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { writeTrusted } from '../helpers/trusted-config.ts';
 
 interface WrittenDown {
   readonly flags?: readonly string[];
@@ -27,12 +28,13 @@ interface WrittenDown {
 /** What is made of settings that are written in these places. */
 async function collect({ flags = [], env = {}, config }: WrittenDown) {
   const folder = await tempFolder();
-  if (config !== undefined) await writeFile(join(folder, 'ralph.config.yaml'), config);
+  const home = env.HOME ?? folder;
+  if (config !== undefined) await writeTrusted(join(folder, 'ralph.config.yaml'), config, home);
   const read = readFlags(flags);
   expect(read.problems).toEqual([]);
   return collectSettings({
     flags: read.layer,
-    env: { HOME: folder, ...env },
+    env: { HOME: home, ...env },
     startDir: folder,
   });
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { writeTrusted } from '../helpers/trusted-config.ts';
 
 const RALPH = fileURLToPath(new URL('../../bin/ralph.js', import.meta.url));
 const NODE = dirname(process.execPath);
@@ -183,7 +184,8 @@ describe('the plan', () => {
 
   test('holds every setting with where it comes from, as it would be in force', async () => {
     const scene = await makeScene();
-    await scene.write('ralph.config.yaml', 'timeout: 90m\nclaude_bin: /opt/claude\n');
+    const file = join(scene.folder, 'ralph.config.yaml');
+    await writeTrusted(file, 'timeout: 90m\nclaude_bin: /opt/claude\n', scene.home);
     const args = ['--task-type', 'weekly_audit', '--retries', '2'];
     const plan = await planOf(scene, args, { RALPH_MAX_WAIT: '0' });
     const settings = new Map<string, Json>(
@@ -208,7 +210,7 @@ describe('the plan', () => {
       max_iterations: 10,
     });
     expect(plan.warnings).toEqual([
-      `${join(scene.folder, 'ralph.config.yaml')} sets claude_bin.`,
+      `${file} sets claude_bin.`,
       expect.stringContaining('claude runs with its default permissions'),
       'The agent is not there: /opt/claude is not an executable file.',
     ]);

@@ -123,7 +123,7 @@ describe('examples/crontab', () => {
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
     const [first, second] = claude.calls();
     expect(first?.stdin.startsWith('Tidy up.\n')).toBe(true);
-    expect(first?.argv.join(' ')).toContain('--permission-mode acceptEdits');
+    expect(first?.argv.join(' ')).toContain('--permission-mode=acceptEdits');
     expect(second?.env).toMatchObject({ RALPH_TASK_ID: 'nightly', RALPH_MAX_ITERATIONS: '30' });
   });
 
@@ -272,7 +272,7 @@ describe('examples/github-actions.yml', () => {
     const { status, stdout } = runStep(machine, work);
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'All tidy.\n\nNIGHTLY DONE\n' });
     expect(claude.calls()[0]).toMatchObject({
-      argv: expect.arrayContaining(['--permission-mode', 'acceptEdits']),
+      argv: expect.arrayContaining(['--permission-mode=acceptEdits']),
       env: { ANTHROPIC_API_KEY: 'sk-ant-loopback' },
     });
   });

@@ -136,6 +136,16 @@ describe('one thing is wrong, and one thing is said', () => {
       ['--agent', 'command', '--agent-command', 'cat', ...flag],
       new RegExp(`${flag[0]} is for --agent claude`),
     ]),
+    ...['--model', '--permission-mode', '--allowed-tools'].flatMap((flag) =>
+      ['--settings', '-p', ' --x'].map((value): [string[], RegExp] => [
+        [`${flag}=${value}`],
+        new RegExp(`${flag} expects no value that begins with a dash; found '${value}'`),
+      ]),
+    ),
+    [
+      ['--allowed-tools', 'Read', '--allowed-tools=--settings'],
+      /--allowed-tools expects no value that begins with a dash; found '--settings'/,
+    ],
     [['--', '--output-format', 'json'], /--output-format after --/],
     [['--', '--input-format=stream-json'], /--input-format after --/],
     // Stray words.

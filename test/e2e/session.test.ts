@@ -10,8 +10,8 @@ const CONTEXT = 'the output of the previous iteration';
 /** The session each call resumed; null where it began afresh. */
 function resumed(scene: Scene): readonly (string | null)[] {
   return scene.fake.calls().map(({ argv }) => {
-    const at = argv.indexOf('--resume');
-    return at === -1 ? null : (argv[at + 1] ?? '');
+    const word = argv.find((each) => each.startsWith('--resume='));
+    return word?.slice('--resume='.length) ?? null;
   });
 }
 

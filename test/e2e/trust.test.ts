@@ -205,7 +205,7 @@ describe('a task of one’s own that is gone on with by a pass', () => {
     ]);
     await scene.ralph(['rescue', '--permission-mode', 'plan']);
     const argv = scene.fake.calls()[1]?.argv ?? [];
-    expect(argv.join(' ')).toContain('--permission-mode plan');
+    expect(argv).toContain('--permission-mode=plan');
     expect(argv).not.toContain('--dangerously-skip-permissions');
     expect(argv.join(' ')).not.toContain('rm:');
   });

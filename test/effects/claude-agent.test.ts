@@ -53,31 +53,27 @@ describe('the arguments', () => {
     expect(args[1]).toBe('--print');
     expect(args.slice(-passthrough.length)).toEqual(passthrough);
     const own = args.slice(2, -passthrough.length);
-    for (const [flag, ...values] of [
-      ['--model', 'opus'],
-      ['--permission-mode', 'acceptEdits'],
-      ['--allowedTools', 'Edit', 'Bash(npm test:*)'],
-      ['--output-format', 'stream-json'],
-      ['--verbose'],
-      ['--dangerously-skip-permissions'],
-    ]) {
-      const at = own.indexOf(flag ?? '');
-      expect(own.slice(at + 1, at + 1 + values.length)).toEqual(values);
-    }
-    expect(own).toHaveLength(11);
+    expect(own.toSorted()).toEqual([
+      '--allowedTools=Edit,Bash(npm test:*)',
+      '--dangerously-skip-permissions',
+      '--model=opus',
+      '--output-format',
+      '--permission-mode=acceptEdits',
+      '--verbose',
+      'stream-json',
+    ]);
   });
 
-  it('let no list of tools swallow the words after it', () => {
-    const args = claudeArguments(
-      {
-        ...PLAIN,
-        allowedTools: ['Edit', 'Read'],
-        passthrough: ['word'],
-      },
-      PLAIN_TURN,
-    );
-    const after = args[args.indexOf('Read') + 1];
-    expect(after).toMatch(/^--/);
+  it('hold a value in one word with its flag, so that none is taken for a flag of its own', () => {
+    const bad = '--dangerously-skip-permissions';
+    const options = { ...PLAIN, model: bad, permissionMode: bad, allowedTools: ['Read', bad, bad] };
+    const args = claudeArguments(options, { ...PLAIN_TURN, resumeSession: bad });
+    expect(args.filter((word) => word.includes(bad))).toEqual([
+      `--allowedTools=Read,${bad},${bad}`,
+      `--model=${bad}`,
+      `--permission-mode=${bad}`,
+      `--resume=${bad}`,
+    ]);
   });
 
   it('are those that it is started with', async () => {
@@ -93,7 +89,7 @@ describe('the arguments', () => {
     const plain = claudeArguments(options, PLAIN_TURN);
     const args = (turn: Partial<AgentTurn>) => claudeArguments(options, { ...PLAIN_TURN, ...turn });
     const own = plain.slice(0, -2);
-    expect(args({ resumeSession: 'a-b' })).toEqual([...own, '--resume', 'a-b', '--max-turns', '3']);
+    expect(args({ resumeSession: 'a-b' })).toEqual([...own, '--resume=a-b', '--max-turns', '3']);
     for (const [budgetUsd, written] of [
       [2, '2.0000'],
       [0.123456, '0.1235'],
@@ -110,7 +106,7 @@ describe('the arguments', () => {
     }
     expect(args({ resumeSession: 'a-b', budgetUsd: 1 })).toEqual([
       ...own,
-      ...['--resume', 'a-b', '--max-budget-usd', '1.0000', '--max-turns', '3'],
+      ...['--resume=a-b', '--max-budget-usd', '1.0000', '--max-turns', '3'],
     ]);
     expect(plain.join(' ')).not.toMatch(/--resume|--max-budget-usd/);
   });

@@ -14,7 +14,7 @@ import {
 import { listTasks, type TaskEntry, thisPlace } from '../../compose/tasks.ts';
 import { planRun } from '../../compose.ts';
 import { oneLine } from '../../core/material.ts';
-import type { Layer, Written } from '../../core/setting-source.ts';
+import { isGiven, type Layer, type Written } from '../../core/setting-source.ts';
 import type { SettingName } from '../../core/settings.ts';
 import { agentOf } from '../../core/settings-problems.ts';
 import { shellWords } from '../../core/shell-words.ts';
@@ -69,7 +69,13 @@ async function examine(
   signal: AbortSignal,
 ): Promise<DoctorFacts> {
   const startDir = startFolder();
-  const collected = await collectSettings({ flags: layerOf(options), env, startDir });
+  // What a run would not use is not used here either: it may name programs, and folders to start them in.
+  const collected = await collectSettings({
+    flags: layerOf(options),
+    env,
+    startDir,
+    untrusted: 'leave-out',
+  });
   const { settings } = collected;
   const cwd = path.resolve(startDir, settings.cwd ?? '.');
   const vault = path.resolve(startDir, settings.vault ?? '.');
@@ -77,10 +83,12 @@ async function examine(
     settings.stateDir === null
       ? path.join(vault, '.ralph_state')
       : path.resolve(cwd, settings.stateDir);
-  const agent = await examineAgent(collected, cwd, env, signal);
+  const untrusted = untrustedOf(collected);
+  const agent = untrusted?.program == null ? await examineAgent(collected, cwd, env, signal) : null;
   return {
     problems: [...collected.problems, ...(await planProblems(collected, startDir, env))],
-    notices: collected.notices,
+    notices: [...collected.powers, ...collected.notices],
+    untrusted,
     agent,
     vault,
     vaultProbe: probeFolder(vault),
@@ -90,7 +98,7 @@ async function examine(
     freeBytes: freeBytes(stateDir),
     cwd,
     git: (await probeGit(cwd, env, signal)).kind,
-    otherLoops: agent.kind === 'claude' ? findOtherLoops(cwd, env) : [],
+    otherLoops: agent?.kind === 'claude' ? findOtherLoops(cwd, env) : [],
     ...examineStates(stateDir),
   };
 }
@@ -121,6 +129,23 @@ async function planProblems(
     newTaskId: () => 'doctor',
   });
   return 'problems' in planned ? planned.problems : [];
+}
+
+/** What a run would be refused for, with the agent that it would start once that is trusted. */
+function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
+  const { untrusted, sources } = collected;
+  if (untrusted === null) return null;
+  const { config, powers, unsafe } = untrusted;
+  const said = (name: SettingName): string | null => {
+    const value = powers.find((power) => power.name === name)?.value;
+    return typeof value === 'string' ? value : null;
+  };
+  const isChosen = isGiven(sources.agent) || isGiven(sources.agentCommand);
+  const ofFile = said('agent') ?? (said('agentCommand') === null ? 'claude' : 'command');
+  const kind = isChosen ? agentOf({ ...collected, passthrough: [] }) : ofFile;
+  const command = isChosen ? null : said('agentCommand');
+  const bin = isGiven(sources.claudeBin) ? null : said('claudeBin');
+  return { file: config.file, powers, unsafe, program: kind === 'command' ? command : bin };
 }
 
 async function examineAgent(

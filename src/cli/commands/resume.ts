@@ -11,10 +11,10 @@ import {
   taskPaths,
 } from '../../compose/tasks.ts';
 import { clearUp, doubtOf, planRun, setAside } from '../../compose.ts';
-import { permissionsOf, powersOf, programsBeyond } from '../../core/powers.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import { settingNames } from '../../core/settings.ts';
 import { isTaskId } from '../../core/task-id.ts';
+import { permissionsOf, programsBeyond, rightsOf } from '../../core/task-rights.ts';
 import { lastWorkAt, msBetween, type TaskState } from '../../core/task-state.ts';
 import {
   BeyondPassError,
@@ -25,10 +25,12 @@ import {
 } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { completedByAnother, takenOver } from '../../report/messages.ts';
+import { personAt } from '../ask-person.ts';
 import { findTask, refuseInsideOwnLoop, standingOf } from '../find-task.ts';
 import { type Place, type PlaceOptions, placeOf, startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { type ReadFlags, readFlags } from '../settings/flags.ts';
+import type { Ask } from '../settings/found-config.ts';
 import { overrideSettings, type Used } from '../settings/override.ts';
 import { readStoredRun, type StoredRun } from '../settings/stored.ts';
 import { unknownTask } from '../unknown-task.ts';
@@ -77,25 +79,34 @@ export async function resumeTask(
   flags: ResumeFlags,
   argv: readonly string[],
 ): Promise<number> {
-  const planned = await planResume(taskId, place, flags);
+  // Who wants JSON is a program, and would wait for an answer that nobody gives.
+  const ask = flags.layer.json === undefined ? personAt(process.env) : null;
+  const planned = await planResume(taskId, place, flags, { ask });
   if (planned === null) return tellCompleted(taskId, place);
   if (planned.takenOver !== null) process.stderr.write(`ralph: ${planned.takenOver}\n`);
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
 }
 
 /** What a pass over the vault allows the tasks that it goes on with. */
-export type AllowedByPass = Pick<StoredRun, 'settings' | 'sources' | 'passthrough'>;
+type AllowedByPass = Pick<StoredRun, 'settings' | 'sources' | 'passthrough'>;
+
+interface ResumeBounds {
+  /** Has a person decide about a configuration that a task of another program's would need. */
+  readonly ask?: Ask | null;
+  /** Bounds what the task may do. */
+  readonly allowed?: AllowedByPass | null;
+}
 
 /**
- * How a task would be gone on with; null where it is completed. `allowed` bounds what it may do. Throws
- * a `UsageError`, an `UntrustedTaskError`, a `BeyondPassError`, and what `run` throws for a task that is
- * not there or cannot be read.
+ * How a task would be gone on with; null where it is completed. Throws a `UsageError`, an
+ * `UntrustedTaskError`, a `BeyondPassError`, and what `run` throws for a task that is not there or
+ * cannot be read.
  */
 export async function planResume(
   taskId: string,
   place: Place,
   flags: ResumeFlags,
-  allowed: AllowedByPass | null = null,
+  { ask = null, allowed = null }: ResumeBounds = {},
 ): Promise<PlannedResume | null> {
   if (!isTaskId(taskId)) throw unknownTask(taskId, place.stateDir);
   const paths = taskPaths(place.stateDir, taskId);
@@ -107,12 +118,12 @@ export async function planResume(
   const { state } = file;
 
   const doubt = doubtOf(paths, file, seal);
-  const isShownOnly = doubt !== null && !flags.isTrusted;
-  const stored = await storedRun(state, paths.folder, isShownOnly);
-  const powers = powersOf(stored.settings, stored.passthrough);
-  if (isShownOnly) {
-    throw new UntrustedTaskError(taskId, place.stateDir, doubt, powers);
+  if (doubt !== null && !flags.isTrusted) {
+    const shown = readStored(paths.folder);
+    const asks = shown === null ? [] : rightsOf(shown.settings, shown.passthrough);
+    throw new UntrustedTaskError(taskId, place.stateDir, doubt, asks);
   }
+  const { stored, powers } = await storedRun(state, paths.folder, ask);
   const usedMs = stored.settings.timeout - msBetween(lastWorkAt(state), state.timeout_at);
   const used: Used = {
     iterations: state.metrics.iterations,
@@ -145,12 +156,16 @@ export async function planResume(
   return {
     plan: planned.plan,
     resume: { previousTimeoutMs: stored.settings.timeout, isTrusted: flags.isTrusted },
-    takenOver: doubt === null ? null : takenOver(taskId, doubt, powers),
+    powers,
+    takenOver:
+      doubt === null
+        ? null
+        : takenOver(taskId, doubt, rightsOf(stored.settings, stored.passthrough)),
   };
 }
 
 /** A task that is ready to be gone on with. */
-interface PlannedResume extends Required<Pick<PlannedRun, 'plan' | 'resume'>> {
+interface PlannedResume extends Required<Pick<PlannedRun, 'plan' | 'resume' | 'powers'>> {
   /** What a person should read before somebody else's task is run; null where it is one's own. */
   readonly takenOver: string | null;
 }
@@ -233,28 +248,32 @@ function onlyCandidate(place: Place): string {
   return only;
 }
 
+interface Stored {
+  readonly stored: StoredRun;
+  /** What a found configuration has in force. */
+  readonly powers: readonly string[];
+}
+
 /**
  * The settings a task was started with. One that `ralph run` has started has lost its gates without
  * them: to go on would mean to take anything for done.
  */
-async function storedRun(
-  state: TaskState,
-  folder: string,
-  isShownOnly: boolean,
-): Promise<StoredRun> {
-  if (!isOfRun(state)) return storedFrom(state);
+async function storedRun(state: TaskState, folder: string, ask: Ask | null): Promise<Stored> {
+  if (!isOfRun(state)) return storedFrom(state, ask);
+  const stored = readStored(folder);
+  if (stored !== null) return { stored, powers: [] };
   const file = path.join(folder, 'settings.json');
-  const text = readText(file);
-  const stored = text === null ? null : readStoredRun(text.toString());
-  if (stored !== null) return stored;
-  // That somebody else has written it is to be said first.
-  if (isShownOnly) return storedFrom(state);
   const why = 'it is gone or damaged, and with it what the task has to pass and may do';
   throw new StateCorruptedError(state.task_id, file, why);
 }
 
+function readStored(folder: string): StoredRun | null {
+  const text = readText(path.join(folder, 'settings.json'));
+  return text === null ? null : readStoredRun(text.toString());
+}
+
 /** The settings of a task of another program's: what its state says, and today's for the rest. */
-async function storedFrom(state: TaskState): Promise<StoredRun> {
+async function storedFrom(state: TaskState, ask: Ask | null): Promise<Stored> {
   const startDir = startFolder();
   const source = { kind: 'flag' as const, where: 'the state file' };
   const written = (value: unknown): Written => ({ value, source });
@@ -267,8 +286,9 @@ async function storedFrom(state: TaskState): Promise<StoredRun> {
       : { watchFile: written(state.watch_file), doneFolder: written(state.done_folder) }),
     match: written(state.match),
   };
-  const collected = await collectSettings({ flags, env: process.env, startDir });
-  return { ...collected, taskType: state.task_type, passthrough: [], startDir };
+  const collected = await collectSettings({ flags, env: process.env, startDir, ask });
+  const stored = { ...collected, taskType: state.task_type, passthrough: [], startDir };
+  return { stored, powers: collected.powers };
 }
 
 /** Whether `ralph run` has started the task: it has noted what the prompt was. */

@@ -12,6 +12,7 @@ import {
   type Telling,
 } from '../../report/messages.ts';
 import { allOf, type View } from '../../report/view.ts';
+import { personAt } from '../ask-person.ts';
 import { endedByBugs } from '../bugs.ts';
 import { findTask, type Standing } from '../find-task.ts';
 import { limitHeap } from '../heap-growth.ts';
@@ -19,6 +20,7 @@ import { startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { takeDetachedLog } from '../settings/environment.ts';
 import { readFlags } from '../settings/flags.ts';
+import { refusalOf, sayPowers } from '../settings/found-config.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
 export async function runCommand(
@@ -28,7 +30,13 @@ export async function runCommand(
   const flags = readFlags(argv);
   if (flags.wantsHelp) return help();
   const startDir = startFolder();
-  const collected = await collectSettings({ flags: flags.layer, env: process.env, startDir });
+  const collected = await collectSettings({
+    flags: flags.layer,
+    env: process.env,
+    startDir,
+    untrusted: 'show',
+    ask: personAt(process.env),
+  });
   const { settings } = collected;
   const planned = await planRun({
     ...collected,
@@ -51,11 +59,14 @@ export async function runCommand(
   }
   const { plan } = planned;
   if (settings.resumeIfOpen && isOpen(plan)) {
+    // To go on is asked for by a flag alone, so that this may be more than a plan.
+    if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
     const { prompt, promptFile, taskId, taskType, config, ...layer } = flags.layer;
     return resumeTask(plan.taskId, plan, { ...flags, layer, isTrusted: false }, argv);
   }
-  return runPlan({ plan, notices: collected.notices, again: ['run', ...argv] });
+  const { notices, powers } = collected;
+  return runPlan({ plan, notices, powers, again: ['run', ...argv] });
 }
 
 /** `ralph resume [ID]`, which is loaded only where it is asked for. */
@@ -89,23 +100,30 @@ export interface PlannedRun {
   readonly plan: RunPlan;
   /** What was found odd on the way to the plan, one sentence each. */
   readonly notices: readonly string[];
+  /** What a found configuration has in force: told of every start, a quiet one too. */
+  readonly powers?: readonly string[];
   readonly resume?: Resume;
   /** The command line, for the process that goes on with it in the background. */
   readonly again: readonly string[];
 }
 
 /** Carries a plan out and prints the result. Resolves to the exit code. */
-export async function runPlan({ plan, notices, resume, again }: PlannedRun): Promise<number> {
+export async function runPlan(run: PlannedRun): Promise<number> {
+  const { plan, notices, powers = [], resume, again } = run;
   const { settings } = plan;
   if (settings.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
-    return dryRun(plan, notices);
+    return dryRun(plan, [...powers, ...notices]);
   }
   const log = takeDetachedLog(process.env);
   if (settings.detach && log === null) {
     const { detach } = await import('./detach.ts');
-    return detach(plan, resume === undefined ? withTaskId(again, plan.taskId) : again);
+    const code = await detach(plan, resume === undefined ? withTaskId(again, plan.taskId) : again);
+    // Where it has not started, the words of the background are shown, these among them.
+    if (code === 0) sayPowers(powers);
+    return code;
   }
+  sayPowers(powers);
   const view = await viewFor(settings, { agent: plan.policy.agent, task: plan });
   const views = log === null ? [view] : [view, await backgroundView(log, plan)];
   const heap = limitHeap();

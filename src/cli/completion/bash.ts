@@ -19,7 +19,7 @@ _ralph_paths() {
 
 _ralph() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
-  local flags="" valued="" words="" takes_id="" given=0 i
+  local flags="" valued="" words="" takes_id="" takes_file="" given=0 i
   COMPREPLY=()
   # "--agent=command" is three words to bash.
   if [[ $current == "=" ]]; then
@@ -50,6 +50,8 @@ ${commands.map(commandCase).join('\n')}
     _ralph_words "$flags"
   elif [[ $given -eq 0 && -n $takes_id ]]; then
     _ralph_words "$(command ralph ${IDS_COMMAND} "\${COMP_WORDS[@]}" 2>/dev/null)"
+  elif [[ $given -eq 0 && -n $takes_file ]]; then
+    _ralph_paths -f
   elif [[ $given -eq 0 ]]; then
     _ralph_words "$words"
   fi
@@ -59,13 +61,13 @@ complete -F _ralph ralph
 `;
 }
 
-function commandCase({ name, flags, takesId, words }: CompletedCommand): string {
+function commandCase({ name, flags, takesId, takesFile, words }: CompletedCommand): string {
   const suggested = flags.filter((flag) => !flag.isHidden).flatMap((flag) => flag.names);
   const valued = flags.filter((flag) => flag.argument !== null);
   return `    ${name})
       flags="${suggested.join(' ')}"
       valued="${valued.flatMap((flag) => flag.names).join(' ')}"
-      words="${words.join(' ')}" takes_id="${takesId ? 'yes' : ''}"
+      words="${words.join(' ')}" takes_id="${takesId ? 'yes' : ''}" takes_file="${takesFile ? 'yes' : ''}"
 ${valued.length === 0 ? '' : `      case "$previous" in\n${valueCases(valued).join('\n')}\n      esac\n`}      ;;`;
 }
 

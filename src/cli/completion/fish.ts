@@ -24,7 +24,7 @@ ${commands.flatMap(commandLines).join('\n')}
 }
 
 function commandLines(command: CompletedCommand): readonly string[] {
-  const { name, description, flags, takesId, words } = command;
+  const { name, description, flags, takesId, takesFile, words } = command;
   const when = `complete -c ralph -n '__ralph_command ${name}'`;
   const first = takesId
     ? `(command ralph ${IDS_COMMAND} (commandline -opc) 2>/dev/null)`
@@ -33,6 +33,7 @@ function commandLines(command: CompletedCommand): readonly string[] {
     `complete -c ralph -n __ralph_no_command -a ${name} -d ${quoted(description)}`,
     ...flags.filter((flag) => !flag.isHidden).map((flag) => `${when}${flagWords(flag)}`),
     ...(first === '' ? [] : [`${when} -a ${quoted(first)}`]),
+    ...(takesFile ? [`${when} -F`] : []),
   ];
 }
 

@@ -27,6 +27,8 @@ export interface CompletedCommand {
   readonly flags: readonly CompletedFlag[];
   /** Whether its first word is the id of a task. */
   readonly takesId: boolean;
+  /** Whether its first word is a file. */
+  readonly takesFile: boolean;
   /** The words that its first word may be; empty where it may be anything. */
   readonly words: readonly string[];
 }
@@ -49,6 +51,7 @@ function commandOf(command: Command, program: Command): CompletedCommand {
     description: command.description(),
     flags: [...command.createHelp().visibleOptions(command), ...hidden].map(flagOf),
     takesId: isId(first) || /\[ID\]/.test(command.usage()),
+    takesFile: first?.name().toLowerCase() === 'file',
     words: isHelp
       ? program.commands.map((each) => each.name()).filter((name) => !name.startsWith('_'))
       : (first?.argChoices ?? []),

@@ -45,10 +45,19 @@ fi
 `;
 }
 
-function commandCase({ name, flags, takesId, words }: CompletedCommand): string {
-  const first = takesId ? ["'1:task:_ralph_ids'"] : words.length > 0 ? [choices(words)] : [];
-  const specs = [...flags.filter((flag) => !flag.isHidden).flatMap(flagSpecs), ...first];
+function commandCase(command: CompletedCommand): string {
+  const { name, flags } = command;
+  const specs = [
+    ...flags.filter((flag) => !flag.isHidden).flatMap(flagSpecs),
+    ...firstWord(command),
+  ];
   return `    ${name})\n      _arguments ${specs.map((spec) => `\\\n        ${spec}`).join(' ')}\n      ;;`;
+}
+
+function firstWord({ takesId, takesFile, words }: CompletedCommand): readonly string[] {
+  if (takesId) return ["'1:task:_ralph_ids'"];
+  if (takesFile) return ["'1:file:_files'"];
+  return words.length > 0 ? [choices(words)] : [];
 }
 
 function choices(words: readonly string[]): string {

@@ -1,15 +1,32 @@
 import path from 'node:path';
+import { type ConfigText, findConfig, readNamedConfig } from '../../compose/config.ts';
 import { type SettledSettings, settle } from '../../compose/layers.ts';
-import { findConfig, readNamedConfig } from '../../compose.ts';
+import { resolveSettings } from '../../compose/resolve-settings.ts';
+import { powersInForce } from '../../core/power.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import type { VaultLayer } from '../../core/vault-settings.ts';
+import { setsLine } from '../../report/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
 import { settingsFromEnvironment } from './environment.ts';
+import {
+  type Ask,
+  noticeOf,
+  type PowerfulConfig,
+  powerfulConfig,
+  wantTrust,
+} from './found-config.ts';
 
 export interface CollectRequest {
   readonly flags: Layer;
   readonly env: NodeJS.ProcessEnv;
   readonly startDir: string;
+  /**
+   * What becomes of a found configuration that needs trust and has none. `refuse`, if nothing is given;
+   * `show` uses it where only a plan is asked for, and refuses it otherwise; `leave-out` does without it.
+   */
+  readonly untrusted?: 'refuse' | 'show' | 'leave-out';
+  /** Asks a person before it is refused; null, or absent, where nobody can be asked. */
+  readonly ask?: Ask | null;
 }
 
 export interface CollectedSettings extends SettledSettings {
@@ -17,9 +34,16 @@ export interface CollectedSettings extends SettledSettings {
   readonly vault: VaultLayer;
   /** What was found odd on the way, one sentence each. */
   readonly notices: readonly string[];
+  /** What counts of a found configuration only since it is trusted: a sentence for every start, or none. */
+  readonly powers: readonly string[];
+  /** The found configuration that nobody has trusted; null where there is none. */
+  readonly untrusted: PowerfulConfig | null;
 }
 
-/** Gathers the settings from everywhere they may be written, first hit wins. */
+/**
+ * Gathers the settings from everywhere they may be written, first hit wins. Rejects with a `UsageError` for
+ * a configuration that a person would have to trust first.
+ */
 export async function collectSettings(request: CollectRequest): Promise<CollectedSettings> {
   const { flags, env, startDir } = request;
   const variables = settingsFromEnvironment(env);
@@ -28,11 +52,10 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
     named === undefined
       ? findConfig(startDir, env)
       : readNamedConfig(path.resolve(startDir, named.text), named.where);
-  // The YAML reader is loaded only where there is something to read.
-  const config =
-    search.config === null
-      ? NO_CONFIG
-      : (await import('./config-file.ts')).readConfig(search.config);
+  const read = search.config === null ? NO_CONFIG : await readConfig(search.config);
+  const powerful = powerfulConfig(search.config, read.layer, env);
+  const use = await useOf(powerful, [flags, variables.layer, read.layer], request);
+  const config = use === 'left-out' ? NO_CONFIG : read;
   const settled = await settle({
     flags,
     variables: variables.layer,
@@ -40,6 +63,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
     taskTypes: config.taskTypes,
     startDir,
   });
+  const told = powerful === null ? NOTHING_TOLD : tell(powerful, use, settled);
   return {
     ...settled,
     vault: config.vault,
@@ -49,8 +73,15 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
       ...config.problems,
       ...settled.problems,
     ],
-    notices: [...search.notices, ...config.notices, ...variables.warnings],
+    notices: [...search.notices, ...told.notices, ...variables.warnings],
+    powers: told.powers,
+    untrusted: use === 'used' ? null : powerful,
   };
+}
+
+/** The YAML reader is loaded only where there is something to read. */
+async function readConfig(config: ConfigText): Promise<ConfigSettings> {
+  return (await import('./config-file.ts')).readConfig(config);
 }
 
 const NO_CONFIG: ConfigSettings = {
@@ -58,8 +89,38 @@ const NO_CONFIG: ConfigSettings = {
   taskTypes: {},
   vault: {},
   problems: [],
-  notices: [],
 };
+
+/** What becomes of a configuration. */
+type Use = 'used' | 'shown' | 'left-out';
+
+/** Asks a person where that is wanted. Rejects with a `UsageError` for what must not be used. */
+async function useOf(
+  powerful: PowerfulConfig | null,
+  layers: readonly Layer[],
+  { untrusted = 'refuse', ask = null, env }: CollectRequest,
+): Promise<Use> {
+  if (powerful === null || powerful.isTrusted) return 'used';
+  if (untrusted === 'leave-out') return 'left-out';
+  // Without the task file: no file that an untrusted one names is read before.
+  const { dryRun, json } = resolveSettings(layers).settings;
+  if (untrusted === 'show' && dryRun) return 'shown';
+  // Who wants JSON is a program, and would wait for an answer that nobody gives.
+  await wantTrust(powerful, json ? null : ask, env);
+  return 'used';
+}
+
+type Told = Pick<CollectedSettings, 'notices' | 'powers'>;
+
+const NOTHING_TOLD: Told = { notices: [], powers: [] };
+
+function tell(powerful: PowerfulConfig, use: Use, { sources }: SettledSettings): Told {
+  if (use === 'left-out') return NOTHING_TOLD;
+  if (use === 'shown') return { notices: [noticeOf(powerful)], powers: [] };
+  const { config, powers } = powerful;
+  const inForce = powersInForce(powers, sources);
+  return { notices: [], powers: inForce.length === 0 ? [] : [setsLine(config.file, inForce)] };
+}
 
 function placedText(
   written: Written | undefined,

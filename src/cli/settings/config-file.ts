@@ -9,8 +9,8 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml';
+import type { ConfigText } from '../../compose/config.ts';
 import { parseValue } from '../../compose/parse-value.ts';
-import type { ConfigText } from '../../compose.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import {
@@ -35,19 +35,7 @@ export interface ConfigSettings {
   /** What `ralph rescue` and `ralph watch` have beyond a run; its values are good. */
   readonly vault: VaultLayer;
   readonly problems: readonly string[];
-  readonly notices: readonly string[];
 }
-
-/** Settings by which a found file makes ralph run something, or lets the agent do more. */
-const POWERFUL: readonly SettingName[] = [
-  'dangerouslySkipPermissions',
-  'claudeBin',
-  'agentCommand',
-  'verify',
-  'until',
-  'after',
-  'onEnd',
-];
 
 /** Keys of other documents, and what they are here; a bare number is one of this unit. */
 const FURTHER_KEYS: Readonly<Record<string, { name: SettingName; unit: string }>> = {
@@ -79,7 +67,6 @@ export function readConfig(config: ConfigText): ConfigSettings {
     taskTypes: {},
     vault: {},
     problems: [],
-    notices: [],
   };
   for (const error of document.errors) {
     reader.problems.push(`${at(error.pos[0])} is no valid YAML: ${error.message}.`);
@@ -97,7 +84,6 @@ export function readConfig(config: ConfigText): ConfigSettings {
   else if (section !== undefined && plainValue(section, reader) !== null) {
     reader.problems.push(`${placeOf(section, reader)} ralph expects keys and values below it.`);
   }
-  if (config.wasFound) sayWhatIsPowerful(config.file, reader);
   return reader;
 }
 
@@ -108,7 +94,6 @@ interface Reader {
   readonly taskTypes: Record<string, TaskTypeLimits>;
   readonly vault: Partial<Record<VaultSettingName, Written>>;
   readonly problems: string[];
-  readonly notices: string[];
 }
 
 function readKeys(map: YAMLMap, reader: Reader): void {
@@ -239,13 +224,6 @@ function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits 
 
 function isLimitKey(key: string): key is keyof typeof LIMIT_KEYS {
   return Object.hasOwn(LIMIT_KEYS, key);
-}
-
-function sayWhatIsPowerful(file: string, reader: Reader): void {
-  const keys = POWERFUL.filter((name) => reader.layer[name] !== undefined).map((name) =>
-    keyOf(name),
-  );
-  if (keys.length > 0) reader.notices.push(`${file} sets ${keys.join(', ')}.`);
 }
 
 function keyText(pair: Pair): string {

@@ -4,7 +4,8 @@ import { TASK_TYPES } from '../../core/task-type.ts';
 const HEAD = `# Settings of ralph for whoever is in this folder or below it. Every line is a comment as it stands:
 # take away the "# " of a setting to set it. A flag or a RALPH_* variable wins over this file, and
 # "ralph run --dry-run" shows what is in force and where it comes from.
-# Whoever can write this file can have commands run: keep it yours.
+# What runs commands, sets permissions or says where to work counts only once "ralph trust" has
+# noted this very content. Whoever can write this file can have commands run: keep it yours.
 `;
 
 const TYPES_HEAD = `

@@ -29,7 +29,7 @@ const PERMISSIONS = [
 const LONGEST = 200;
 
 /** All of it that a task has, as flags; the words for the agent behind `--` too. */
-export function powersOf(settings: Settings, passthrough: readonly string[]): readonly string[] {
+export function rightsOf(settings: Settings, passthrough: readonly string[]): readonly string[] {
   const flags = [...PROGRAMS, ...PERMISSIONS].flatMap((name) => asFlags(name, settings));
   return passthrough.length === 0
     ? flags

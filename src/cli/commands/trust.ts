@@ -1,0 +1,71 @@
+import path from 'node:path';
+import {
+  type ConfigText,
+  findConfig,
+  noteTrust,
+  readFoundConfig,
+  revokeTrust,
+} from '../../compose/config.ts';
+import { resolveSettings } from '../../compose/resolve-settings.ts';
+import { type Power, powersOf } from '../../core/power.ts';
+import { InsideLoopError, UsageError } from '../../errors.ts';
+import { noTrustNeeded, powerLines, revoked, TRUSTED } from '../../report/trust.ts';
+import { startFolder } from '../place.ts';
+import { readConfig } from '../settings/config-file.ts';
+
+export interface TrustOptions {
+  readonly revoke?: boolean;
+}
+
+/**
+ * `ralph trust [FILE]`: shows what a configuration sets that needs trust, and notes that this very content
+ * may be used where it is found. Refused inside a loop: an agent must not trust for the person.
+ */
+export async function trust(
+  name: string | undefined,
+  options: TrustOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<number> {
+  if (env.RALPH_RUN_ID) throw new InsideLoopError('trust');
+  if (options.revoke) {
+    const file = name === undefined ? foundFrom(env).file : path.resolve(startFolder(), name);
+    process.stdout.write(revoked(file, revokeTrust(file, env)));
+    return 0;
+  }
+  const config = name === undefined ? foundFrom(env) : namedBy(name);
+  const powers = readPowers(config);
+  if (powers.length === 0) {
+    process.stdout.write(noTrustNeeded(config.file));
+    return 0;
+  }
+  process.stdout.write(powerLines(config.file, powers));
+  await noteTrust(config, env);
+  process.stdout.write(TRUSTED);
+  return 0;
+}
+
+function foundFrom(env: NodeJS.ProcessEnv): ConfigText {
+  const here = startFolder();
+  const { config, problems, notices } = findConfig(here, env);
+  if (config !== null) return config;
+  const why = [...problems, ...notices];
+  throw new UsageError(
+    why.length > 0
+      ? why
+      : [`ralph trust expects a configuration; none is found from ${here} upward. Name the file.`],
+  );
+}
+
+function namedBy(name: string): ConfigText {
+  const { config, problems, notices } = readFoundConfig(path.resolve(startFolder(), name));
+  if (config === null) throw new UsageError([...problems, ...notices]);
+  return config;
+}
+
+/** Throws a `UsageError` for one that no run would take: it has to be put right before, and is another then. */
+function readPowers(config: ConfigText): readonly Power[] {
+  const { layer, problems } = readConfig(config);
+  const all = [...problems, ...resolveSettings([layer]).problems];
+  if (all.length > 0) throw new UsageError(all);
+  return powersOf(layer);
+}

@@ -1,0 +1,10 @@
+// The door to configuration files, and to what a person has said of those that were found.
+
+// biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
+export {
+  type ConfigText,
+  findConfig,
+  readFoundConfig,
+  readNamedConfig,
+} from '../effects/config-search.ts';
+export { noteTrust, revokeTrust, trustStanding } from '../effects/trust/trust-store.ts';

@@ -1,0 +1,439 @@
+import { chmodSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Turn } from '../helpers/fake-claude.ts';
+import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
+import { HAS_PSEUDO_TERMINALS, onTerminal } from '../helpers/pseudo-terminal.ts';
+import type { RunRalphOptions } from '../helpers/run-ralph.ts';
+import { jsonLines, makeScene, type Scene } from '../helpers/scene.ts';
+
+// A configuration that was found, not named, runs nothing and allows nothing before a person has trusted
+// its very content.
+
+const DONE: Turn = { text: 'Done.\n\nTASK_COMPLETE' };
+const RESCUED: Turn = { text: 'Done.\n\nProcessing complete' };
+const CONFIG = 'ralph.config.yaml';
+const POWERS = 'after: touch ran\nretries: 3\npermission_mode: acceptEdits\n';
+
+/** A scene in which such a configuration lies. */
+async function sceneWith(config = POWERS, turns: Turn | readonly Turn[] = DONE): Promise<Scene> {
+  const scene = await makeScene(turns);
+  await scene.write(CONFIG, config);
+  return scene;
+}
+
+const fileIn = (scene: Scene): string => join(scene.folder, CONFIG);
+
+/** What a run says that would use it. */
+const refusalIn = (scene: Scene): string =>
+  `ralph: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted what is in it now. Run ralph trust once, which shows it and lets it be used; in cron and CI name it: --config FILE or RALPH_CONFIG.\n`;
+
+const saidIn = (scene: Scene): string => `ralph: ${fileIn(scene)} sets permission_mode, after.\n`;
+
+/** The notes of trust. */
+function notesIn(scene: Scene): readonly string[] {
+  try {
+    return readdirSync(join(scene.home, '.config/ralph/trusted'));
+  } catch {
+    return [];
+  }
+}
+
+async function expectRefused(
+  scene: Scene,
+  args: readonly string[] = [],
+  options: RunRalphOptions = {},
+): Promise<void> {
+  const before = scene.names();
+  const { exitCode, stdout, stderr } = await scene.run(args, options);
+  expect({ exitCode, stdout, stderr }).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: refusalIn(scene),
+  });
+  expect(scene.fake.calls()).toEqual([]);
+  expect(scene.names()).toEqual(before);
+}
+
+/** Trusts it, as a person does. */
+async function trust(scene: Scene): Promise<void> {
+  expect(await scene.ralph(['trust'])).toMatchObject({ exitCode: 0, stderr: '' });
+}
+
+/** Puts a file into a folder as if nobody had touched it for 25 minutes. */
+async function stuck(scene: Scene, path: string): Promise<void> {
+  const then = Date.now() / 1_000 - 25 * 60;
+  utimesSync(await scene.write(path, 'Answer the letter.\n'), then, then);
+}
+
+describe('a found configuration that sets what needs trust', () => {
+  test('is refused, with its name, what it sets and the way on, and nothing is started', async () => {
+    const scene = await sceneWith();
+    for (const args of [[], ['--quiet'], ['--json'], ['--detach'], ['--verbose']]) {
+      await expectRefused(scene, args);
+    }
+    // What a flag overrides is in the file all the same.
+    await expectRefused(scene, ['--after', 'true', '--permission-mode', 'plan']);
+    await expectRefused(scene, [], { env: { RALPH_RUN_ID: 'outer' } });
+    expect(notesIn(scene)).toEqual([]);
+  });
+
+  test('is shown and noted by ralph trust, and said at every start from then on', async () => {
+    const scene = await sceneWith();
+    const shown = await scene.ralph(['trust']);
+    expect(shown).toMatchObject({
+      exitCode: 0,
+      stdout: `${fileIn(scene)} sets:\n  permission_mode: acceptEdits\n  after: touch ran\nIt may be used from now on, for as long as its content stays as it is.\n`,
+      stderr: '',
+    });
+    expect(notesIn(scene)).toHaveLength(1);
+    for (const args of [[], ['--verbose']]) {
+      const { exitCode, stderr } = await scene.run(args);
+      expect({ exitCode, said: stderr.split(saidIn(scene)).length }).toEqual({
+        exitCode: 0,
+        said: 2,
+      });
+    }
+    expect(scene.has('ran')).toBe(true);
+    expect(scene.fake.calls()[0]?.argv).toContain('--permission-mode=acceptEdits');
+    expect(await scene.run(['--quiet'])).toMatchObject({ exitCode: 0, stderr: saidIn(scene) });
+    const quietJson = await scene.run(['--quiet', '--json']);
+    expect(quietJson).toMatchObject({ exitCode: 0, stderr: saidIn(scene) });
+    expect(jsonLines(quietJson.stdout).length).toBeGreaterThan(2);
+    expect((await scene.run(['--json'])).stderr).toContain(saidIn(scene));
+  });
+
+  test('is said with what is in force of it, once, also where it ends badly', async () => {
+    const scene = await sceneWith(POWERS, { text: 'Not yet.' });
+    await trust(scene);
+    const quiet = ['--quiet', '-n', '1', '--no-progress-limit', '0'];
+    const one = await scene.run([...quiet, '--permission-mode', 'plan']);
+    expect(one.exitCode).toBe(3);
+    expect(one.stderr.split(`ralph: ${fileIn(scene)} sets after.\n`)).toHaveLength(2);
+    const none = await scene.run([...quiet, '--permission-mode', 'plan', '--after', 'true']);
+    expect(none.stderr).not.toContain(' sets ');
+  });
+
+  test('has to be trusted anew with each content, and not with one that was trusted before', async () => {
+    const scene = await sceneWith();
+    await trust(scene);
+    await scene.write(CONFIG, `${POWERS} `);
+    await expectRefused(scene);
+    await scene.write(CONFIG, POWERS);
+    expect((await scene.run()).exitCode).toBe(0);
+  });
+
+  test('is trusted where it lies, and nowhere else', async () => {
+    const scene = await sceneWith();
+    await trust(scene);
+    await scene.write(`clone/${CONFIG}`, POWERS);
+    const { exitCode, stderr } = await scene.run([], { cwd: join(scene.folder, 'clone') });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(join(scene.folder, 'clone', CONFIG));
+    // From below it the same one is found.
+    mkdirSync(join(scene.folder, 'src'));
+    const below = await scene.run([], { cwd: join(scene.folder, 'src') });
+    expect(below).toMatchObject({ exitCode: 0 });
+  });
+
+  test('needs no trust where it is named, nor a word', async () => {
+    const scene = await sceneWith();
+    const named = [
+      () => scene.run(['--config', CONFIG, '--quiet']),
+      () => scene.run(['--quiet'], { env: { RALPH_CONFIG: CONFIG } }),
+    ];
+    for (const run of named) expect(await run()).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(scene.has('ran')).toBe(true);
+    expect(notesIn(scene)).toEqual([]);
+  });
+
+  test('needs none where it sets nothing of that kind', async () => {
+    const scene = await sceneWith('max_iterations: 3\nmodel: opus\nprompt: Do it\n');
+    expect((await scene.run()).exitCode).toBe(0);
+    const { exitCode, stdout } = await scene.ralph(['trust']);
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: `${fileIn(scene)} sets nothing that needs trust.\n`,
+    });
+    expect(notesIn(scene)).toEqual([]);
+  });
+});
+
+describe('a plan', () => {
+  test('is shown all the same, and says that a run would be refused', async () => {
+    const scene = await sceneWith();
+    const notice = `A run would be refused until ralph trust: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted what is in it now.`;
+    const { exitCode, stdout } = await scene.run(['--dry-run']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(notice);
+    expect(stdout).toMatch(/after +"touch ran" +\(ralph\.config\.yaml:1 after\)/);
+    const json = JSON.parse((await scene.run(['--dry-run', '--json'])).stdout);
+    expect(json.warnings).toContain(notice);
+    await trust(scene);
+    const trusted = JSON.parse((await scene.run(['--dry-run', '--json'])).stdout);
+    expect(trusted.warnings).not.toContain(notice);
+    expect(trusted.warnings).toContain(`${fileIn(scene)} sets permission_mode, after.`);
+    expect(scene.has('ran')).toBe(false);
+  });
+
+  test('that the file itself asks for is no way to go on with a task', async () => {
+    const scene = await sceneWith('');
+    expect((await scene.run(['--claude-bin', './none'])).exitCode).toBe(1);
+    await scene.write(CONFIG, `dry_run: true\nresume_if_open: true\nvault: .\n`);
+    const { exitCode, stdout, stderr } = await scene.run();
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain('sets vault, and nobody has trusted');
+    expect(scene.state()).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe('ralph trust', () => {
+  test('takes a file by its name, and takes trust back', async () => {
+    const scene = await makeScene(DONE);
+    await scene.write(`project/${CONFIG}`, POWERS);
+    const cwd = join(scene.folder, 'project');
+    const file = join(cwd, CONFIG);
+    expect((await scene.ralph(['trust', `project/${CONFIG}`])).exitCode).toBe(0);
+    expect((await scene.run([], { cwd })).exitCode).toBe(0);
+    const revoke = () => scene.ralph(['trust', '--revoke'], { cwd });
+    expect(await revoke()).toMatchObject({ exitCode: 0, stdout: `${file} is trusted no more.\n` });
+    expect((await scene.run([], { cwd })).exitCode).toBe(2);
+    expect(await revoke()).toMatchObject({ exitCode: 0, stdout: `${file} was not trusted.\n` });
+    const byName = await scene.ralph(['trust', '--revoke', `project/${CONFIG}`]);
+    expect(byName.stdout).toBe(`${file} was not trusted.\n`);
+  });
+
+  test('is refused inside a loop: an agent must not trust for the person', async () => {
+    const scene = await sceneWith(POWERS, [
+      { ...DONE, shell: 'ralph trust > trusting 2>&1; ralph trust --revoke >> trusting 2>&1' },
+    ]);
+    expect((await scene.run(['--config', CONFIG])).exitCode).toBe(0);
+    const said =
+      'ralph: ralph trust is refused inside a loop: that is for a person to decide, from another terminal.\n';
+    expect(scene.read('trusting')).toBe(`${said}${said}`);
+    expect(notesIn(scene)).toEqual([]);
+    const { exitCode } = await scene.ralph(['trust'], { env: { RALPH_RUN_ID: 'outer' } });
+    expect(exitCode).toBe(1);
+  });
+
+  test('refuses what no run would use, and notes nothing', async () => {
+    const refused = async (scene: Scene, args: readonly string[] = []): Promise<string> => {
+      const { exitCode, stdout, stderr } = await scene.ralph(['trust', ...args]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(notesIn(scene)).toEqual([]);
+      return stderr;
+    };
+    const open = await sceneWith();
+    chmodSync(fileIn(open), 0o666);
+    const others = 'is not used: everybody can write it; chmod o-w mends that.';
+    expect(await refused(open)).toContain(others);
+    expect(await refused(open, [CONFIG])).toContain(others);
+    expect(await refused(open, ['none.yaml'])).toMatch(/none\.yaml is not used: it cannot be read/);
+    expect(await refused(await makeScene())).toContain(
+      'ralph trust expects a configuration; none is found from',
+    );
+    expect(await refused(await sceneWith('after: [1\n'))).toContain('is no valid YAML');
+    expect(await refused(await sceneWith('after: x\nverify: [1]\n'))).toContain(
+      'ralph.config.yaml:2 verify expects text',
+    );
+    const above = await sceneWith();
+    mkdirSync(join(above.folder, 'clone/.git'), { recursive: true });
+    const { exitCode, stderr } = await above.ralph(['trust'], { cwd: join(above.folder, 'clone') });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('it lies above the git root');
+  });
+
+  test('believes nothing that others could have noted', async () => {
+    const scene = await sceneWith();
+    await trust(scene);
+    const store = join(scene.home, '.config/ralph');
+    chmodSync(store, 0o777);
+    const { exitCode, stderr } = await scene.run();
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(
+      `(what was noted is not believed: ${store}: everybody can write it; chmod o-w mends that)`,
+    );
+    const again = await scene.ralph(['trust']);
+    expect(again.exitCode).toBe(2);
+    expect(again.stderr).toMatch(/^ralph: No trust is kept where others could write it: .*\.\n$/);
+  });
+
+  test('a mistyped name of it is answered with it', async () => {
+    const { exitCode, stderr } = await (await makeScene()).ralph(['trsut']);
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('did you mean trust?'),
+    });
+  });
+});
+
+describe('every command that reads settings', () => {
+  test('rescue refuses it, and says of a trusted one what it sets, quiet or not', async () => {
+    const scene = await sceneWith(POWERS, RESCUED);
+    await stuck(scene, 'In_Progress/a.md');
+    const rescue = (args: readonly string[] = []) => scene.ralph(['rescue', ...args]);
+    expect(await rescue()).toMatchObject({ exitCode: 2, stdout: '', stderr: refusalIn(scene) });
+    expect(scene.names('In_Progress')).toEqual(['a.md']);
+    await trust(scene);
+    const { exitCode, stderr } = await rescue(['--quiet']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: saidIn(scene) });
+    expect(scene.names('Done')).toEqual(['a.md']);
+    expect((await rescue()).stderr).toContain(saidIn(scene));
+  });
+
+  test('what asks for a plan only, as a variable or in the file, lets rescue use nothing', async () => {
+    const scene = await sceneWith(`${POWERS}dry_run: true\n`, RESCUED);
+    await stuck(scene, 'In_Progress/a.md');
+    const { exitCode } = await scene.ralph(['rescue'], { env: { RALPH_DRY_RUN: '1' } });
+    expect(exitCode).toBe(2);
+    expect(scene.fake.calls()).toEqual([]);
+  });
+
+  test('watch refuses it, says it once, and takes no other one that comes while it watches', async () => {
+    const scene = await sceneWith(POWERS);
+    const words = ['watch', '--interval', '50ms', '--delay', '0', '--start-new'];
+    expect(await scene.ralph(words)).toMatchObject({ exitCode: 2, stderr: refusalIn(scene) });
+    await trust(scene);
+    const watch = await scene.start([...words, '--quiet']);
+    await watch.untilStderr(/ sets permission_mode, after\./);
+    await scene.write('Needs_Action/one.md', 'Write it.');
+    await scene.fake.untilCalls(1);
+    await scene.write(CONFIG, POWERS.replace('touch ran', 'touch evil'));
+    await scene.write('Needs_Action/two.md', 'Write it.');
+    const told = new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (watch.stdout().includes('nobody has trusted')) resolve();
+      };
+      watch.child.stdout.on('data', look);
+      look();
+    });
+    await told;
+    watch.child.kill('SIGTERM');
+    const { stdout, stderr } = await watch.ended;
+    expect(stdout).toMatch(/Needs_Action\/two\.md: .*nobody has trusted what is in it now/);
+    expect(stderr.split(saidIn(scene))).toHaveLength(2);
+    expect(scene.names('Needs_Action')).toContain('two.md');
+    expect(scene.has('evil')).toBe(false);
+  });
+
+  test('resume refuses it for a task of another tool, which has today’s settings', async () => {
+    const scene = await sceneWith();
+    const state = {
+      task_id: 'theirs',
+      task_prompt: 'Do it.',
+      max_iterations: 5,
+      status: 'running',
+    };
+    const text = JSON.stringify({ ...state, started_at: '2026-02-20T23:00:00Z', outputs: [] });
+    await scene.write('.ralph_state/theirs.json', text);
+    const resume = () => scene.ralph(['resume', 'theirs', '--trust', '--delay', '0', '--quiet']);
+    expect(await resume()).toMatchObject({ exitCode: 2, stderr: refusalIn(scene) });
+    await trust(scene);
+    const { exitCode, stderr } = await resume();
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(saidIn(scene));
+    expect(stderr).toContain("task 'theirs' was not written by you here; --trust takes it over");
+  });
+
+  test('--detach says it to whoever starts, and in the log', async () => {
+    const scene = await sceneWith();
+    endAllInLater(scene.home);
+    await trust(scene);
+    const { exitCode, stderr } = await scene.run(['--detach', '--quiet']);
+    expect(exitCode).toBe(0);
+    expect(stderr.split(saidIn(scene))).toHaveLength(2);
+    await untilNobodyIn(scene.home);
+    expect(scene.read('.ralph_state/history/t/driver.log')).toContain(saidIn(scene));
+  });
+});
+
+describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
+  const RUN = 'ralph run -p "Fix it" --task-id t --delay 0';
+  const QUESTION = /Use it from now on\? \[y\/N\]/;
+
+  test.each(['y', 'Yes'])('it is shown and asked for, and %s notes it', async (answer) => {
+    const scene = await sceneWith();
+    const terminal = onTerminal(scene, `${RUN} --quiet`);
+    await terminal.until(QUESTION);
+    expect(terminal.written()).toMatch(
+      /sets:\s+permission_mode: acceptEdits\s+after: touch ran\s+Use it/,
+    );
+    expect(scene.names()).toEqual([CONFIG]);
+    terminal.type(`${answer}\r`);
+    expect(await terminal.ended).toBe(0);
+    expect(scene.has('ran')).toBe(true);
+    expect(notesIn(scene)).toHaveLength(1);
+    // Nobody is asked again.
+    expect((await scene.run()).exitCode).toBe(0);
+  });
+
+  test.each(['n', '', 'yep', 'no', 'Y es'])('any other answer refuses: %j', async (answer) => {
+    const scene = await sceneWith();
+    const terminal = onTerminal(scene, RUN);
+    await terminal.until(QUESTION);
+    terminal.type(`${answer}\r`);
+    expect(await terminal.ended).toBe(2);
+    expect(terminal.look().screen().join(' ')).toContain('nobody has trusted what is in it now');
+    expect(notesIn(scene)).toEqual([]);
+    expect(scene.fake.calls()).toEqual([]);
+  });
+
+  test('Ctrl-C and the end of the input refuse too', async () => {
+    for (const [keys, code] of [
+      ['\u0003', 130],
+      ['\u0004', 2],
+    ] as const) {
+      const scene = await sceneWith();
+      const terminal = onTerminal(scene, RUN);
+      await terminal.until(QUESTION);
+      terminal.type(keys);
+      expect(await terminal.ended).toBe(code);
+      expect(notesIn(scene)).toEqual([]);
+    }
+  });
+
+  test('what is typed for the prompt stays there for it', async () => {
+    const scene = await sceneWith();
+    const terminal = onTerminal(scene, 'ralph run --prompt - --task-id t --delay 0 --quiet');
+    await terminal.until(QUESTION);
+    terminal.type('y\rDo this.\r\u0004');
+    expect(await terminal.ended).toBe(0);
+    expect(scene.prompt(1)).toMatch(/^Do this\.\n/);
+  });
+
+  test('rescue and resume ask as well', async () => {
+    const scene = await sceneWith(POWERS, RESCUED);
+    await stuck(scene, 'In_Progress/a.md');
+    const terminal = onTerminal(scene, 'ralph rescue');
+    await terminal.until(QUESTION);
+    terminal.type('y\r');
+    expect(await terminal.ended).toBe(0);
+    expect(scene.names('Done')).toEqual(['a.md']);
+  });
+
+  test('a watch asks before its first file only: a question would hold up what runs', async () => {
+    const scene = await sceneWith();
+    await trust(scene);
+    const terminal = onTerminal(scene, 'ralph watch --interval 50ms --start-new', { columns: 200 });
+    await terminal.until(/watching In_Progress and Needs_Action/);
+    await scene.write(CONFIG, POWERS.replace('touch ran', 'touch evil'));
+    await scene.write('Needs_Action/one.md', 'Write it.');
+    await terminal.until(/one\.md: .*nobody has trusted what is in it now/);
+    terminal.type('\u0003');
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.written()).not.toMatch(QUESTION);
+  });
+
+  test.each([
+    ['a program that wants JSON', '', '--json'],
+    ['an agent inside a loop', 'env RALPH_RUN_ID=outer ', ''],
+    ['a standard input that is no terminal', '', '< /dev/null'],
+    ['a standard error that is none', '', '2> said'],
+  ])('%s is not asked', async (_, before, after) => {
+    const scene = await sceneWith();
+    const terminal = onTerminal(scene, `${before}${RUN} ${after}`);
+    expect(await terminal.ended).toBe(2);
+    expect(terminal.written()).not.toMatch(QUESTION);
+    expect(notesIn(scene)).toEqual([]);
+  });
+});
