@@ -1,16 +1,15 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { agentKind } from './compose/agent-kind.ts';
 import { noteWriter } from './compose/note-writer.ts';
-import { clearUp, doubtOf, holdTask, makeRoom, takeUp } from './compose/open-task.ts';
+import { clearUp, doubtOf, holdTask } from './compose/open-task.ts';
+import { begin, goOn, watchOf } from './compose/start.ts';
 import { endCommand, userCommands } from './compose/user-commands.ts';
 import { approvalDesk, putAway } from './compose/vault-work.ts';
-import type { LoopEvent, LoopState } from './core/machine.ts';
-import { oneLine, withoutControls } from './core/material.ts';
-import { maskSecrets } from './core/secrets.ts';
-import { lastWorkAt, msBetween, type NewTask, newTaskState } from './core/task-state.ts';
-import { initialState } from './core/transition.ts';
+import { withoutControls } from './core/material.ts';
+import type { NewTask } from './core/task-state.ts';
+import type { AgentKind } from './effects/agent-kind.ts';
 import {
   type ChildOptions,
   createAgentRunner,
@@ -28,31 +27,17 @@ import type { RunPlan } from './effects/run-plan.ts';
 import { preventSleep, type SleepInhibitor } from './effects/sleep-inhibitor.ts';
 import { createStateStore } from './effects/state-store.ts';
 import { type SignalWatch, watchSignals } from './effects/stop-requests.ts';
-import { takeIntoWork } from './effects/task-file.ts';
 import { type TaskPaths, taskPaths } from './effects/task-folder.ts';
 import { settingsJson } from './effects/task-settings.ts';
 import { openSeal, type Seal } from './effects/trust/seal.ts';
-import { ownFiles, VAULT_FOLDERS } from './effects/vault-folders.ts';
-import {
-  type Baseline,
-  type BaselineRequest,
-  createWorkspace,
-  idleProtections,
-  readBaseline,
-  takeBaseline,
-} from './effects/workspace.ts';
+import { VAULT_FOLDERS } from './effects/vault-folders.ts';
+import { createWorkspace } from './effects/workspace.ts';
 import { TaskAlreadyActiveError } from './errors.ts';
 import { exitCodeFor } from './exit-codes.ts';
 import type { Ports, Reporter } from './loop/ports.ts';
 import { type RunEnd, runLoop } from './loop/run-loop.ts';
 import { defaultLimitHint } from './report/default-limit.ts';
-import {
-  baselineLost,
-  commandFailed,
-  leftoverLine,
-  protectsNothing,
-  sayingText,
-} from './report/messages.ts';
+import { commandFailed, leftoverLine, sayingText } from './report/messages.ts';
 import type { View } from './report/view.ts';
 
 // biome-ignore lint/performance/noBarrelFile: this file is a door to the effects
@@ -138,7 +123,8 @@ function keepAwake({ plan, isAttended = false }: RunOptions): SleepInhibitor {
     : { close() {} };
 }
 
-interface HeldRun extends RunOptions {
+/** A task that this process drives. */
+export interface HeldRun extends RunOptions {
   readonly paths: TaskPaths;
   readonly warn: (sentence: string) => void;
   readonly driver: NonNullable<NewTask['driver']>;
@@ -152,8 +138,11 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   const { policy } = plan;
   const watch = watchOf(plan);
   const git = gitProgress(plan, stops.signal);
+  const kind = agentKind(plan, run.agentPrefixArgs ?? []);
   const start =
-    run.resume === undefined ? await begin(run, watch, git) : await goOn(run, watch, git);
+    run.resume === undefined
+      ? await begin(run, watch, git)
+      : await goOn({ ...run, kind }, watch, git);
   if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
 
   const journal = createJournal(paths.eventsFile);
@@ -187,6 +176,8 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       say: (what) => warn(sayingText(what)),
       doing: (what) => view.doing?.(what),
     };
+    // A driver that was killed between saving a step and telling it.
+    for (const event of start.untold) reporter.publish(event);
     const child: ChildOptions = {
       env: plan.env,
       runId: run.driver.run_id,
@@ -194,7 +185,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       maxIterations: policy.maxIterations,
       stateFile: paths.stateFile,
     };
-    runner = agentRunner(run, child);
+    runner = agentRunner(run, kind, child);
     let iteration = start.state.task.current_iteration;
     const agent = runner;
     const ports: Ports = {
@@ -250,88 +241,6 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   }
 }
 
-/** Where a run begins: the loop's state, its first event, and how the files stood at the task's start. */
-interface Start {
-  readonly state: LoopState;
-  readonly event: LoopEvent;
-  readonly baseline: Baseline;
-}
-
-/** A new task. */
-async function begin(
-  { plan, paths, warn, driver, seal }: HeldRun,
-  watch: BaselineRequest,
-  git: GitProgress | null,
-): Promise<Start> {
-  await makeRoom(paths, plan.taskId, seal, warn);
-  // First of all: where it is moved to is no sign of anything.
-  const taskFile = plan.taskFile === null ? null : await takeIntoWork(plan.vault, plan.taskFile);
-  const baseline = await takeBaseline(watch);
-  for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
-  const gitBase = (await git?.mark()) ?? null;
-  const at = systemClock.now();
-  const task = {
-    ...newTaskState({ ...taskFacts(plan), driver, gitBase }, at),
-    task_file: taskFile === null ? null : path.relative(plan.vault, taskFile),
-  };
-  const prompt = oneLine(maskSecrets(promptText(plan)), 500);
-  return { state: initialState(task), event: { kind: 'started', at, prompt }, baseline };
-}
-
-/** A task that was begun before: its state, what the loop remembers, and the time that is left. */
-async function goOn(
-  { plan, paths, warn, driver, resume, seal }: HeldRun,
-  watch: BaselineRequest,
-  git: GitProgress | null,
-): Promise<Start> {
-  const believed = resume?.isTrusted === true ? null : seal;
-  const { task, step } = await takeUp(paths, plan.taskId, believed, warn);
-  const kept = readBaseline(paths.folder);
-  if (kept === null && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
-  await git?.mark();
-  const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };
-  const settled = newTaskState(facts, task.started_at);
-  const at = systemClock.now();
-  const previousTimeoutMs = resume?.previousTimeoutMs ?? plan.taskTimeoutMs;
-  const timeLeftMs =
-    msBetween(lastWorkAt(task), task.timeout_at) + plan.taskTimeoutMs - previousTimeoutMs;
-  const fresh = initialState(task);
-  const hasEnded = task.status !== 'running' && task.status !== 'pending';
-  const preview = task.iterations.at(-1)?.output_preview ?? null;
-  return {
-    state: {
-      ...fresh,
-      step: hasEnded ? { kind: 'ended' } : fresh.step,
-      carry: { ...fresh.carry, output: preview },
-      ...step?.memory,
-      // Settings that were given anew are in force from now on.
-      task: {
-        ...task,
-        driver,
-        task_type: settled.task_type,
-        completion_promise: settled.completion_promise,
-        match: settled.match,
-        watch_glob: settled.watch_glob,
-        watch_file: settled.watch_file,
-        done_folder: settled.done_folder,
-      },
-    },
-    event: { kind: 'resumed', at, timeLeftMs },
-    baseline: kept ?? (await takeBaseline(watch)),
-  };
-}
-
-function watchOf(plan: RunPlan): BaselineRequest {
-  return {
-    cwd: plan.cwd,
-    globs: plan.policy.watchGlobs,
-    existing: plan.settings.watchExisting,
-    donePath: plan.donePath,
-    protect: plan.policy.protect,
-    isOwn: ownFiles(plan.vault, plan.stateDir),
-  };
-}
-
 /** Null where no limit asks whether the work tree moved. */
 function gitProgress(plan: RunPlan, signal: AbortSignal): GitProgress | null {
   if (plan.policy.noProgressLimit === 0 && plan.policy.sameErrorLimit === 0) return null;
@@ -344,10 +253,10 @@ function gitProgress(plan: RunPlan, signal: AbortSignal): GitProgress | null {
   });
 }
 
-function agentRunner(run: HeldRun, child: ChildOptions): GuardedRunner {
+function agentRunner(run: HeldRun, kind: AgentKind, child: ChildOptions): GuardedRunner {
   const { plan, paths, warn } = run;
   return createAgentRunner({
-    kind: agentKind(plan, run.agentPrefixArgs ?? []),
+    kind,
     cwd: plan.cwd,
     ...child,
     logDir: paths.folder,
@@ -360,26 +269,4 @@ function agentRunner(run: HeldRun, child: ChildOptions): GuardedRunner {
     onOutput: run.onOutput,
     warn,
   });
-}
-
-function promptText(plan: RunPlan): string {
-  return new TextDecoder().decode(plan.prompt);
-}
-
-/** What the state says of a plan. */
-function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
-  const { policy } = plan;
-  return {
-    taskId: plan.taskId,
-    promptPreview: maskSecrets(withoutControls(promptText(plan))).slice(0, 1_000),
-    promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
-    taskType: plan.taskType,
-    promise: policy.promise,
-    match: policy.match,
-    watchGlobs: policy.watchGlobs,
-    watchFile: policy.watchFile,
-    doneFolder: policy.doneFolder,
-    maxIterations: policy.maxIterations,
-    taskTimeoutMs: plan.taskTimeoutMs,
-  };
 }

@@ -10,7 +10,7 @@ export { pruneHistory } from '../effects/prune-history.ts';
 export { createPlainLog, createReadableLog, type LogItem } from '../effects/readable-log.ts';
 export { leaveRequest, pendingProgress } from '../effects/requests.ts';
 export { readSavedSettings } from '../effects/saved-settings.ts';
-export { readStateFile } from '../effects/state-file.ts';
+export { isUntold, readNewestStep, readStateFile } from '../effects/state-file.ts';
 export { liveClaim } from '../effects/task-claim.ts';
 export { inHistory, openTaskIds, type TaskPaths, taskPaths } from '../effects/task-folder.ts';
 export { findTaskEntry, listTasks, readStateObject, type TaskEntry } from '../effects/task-list.ts';

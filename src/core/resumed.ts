@@ -1,6 +1,6 @@
 import { askAgain } from './approving.ts';
-import { NO_BREAKER } from './breaker.ts';
 import { addUsage } from './attempt.ts';
+import { NO_BREAKER } from './breaker.ts';
 import { end, tellEndAgain } from './ending.ts';
 import { follow, judge, nextAfter } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';

@@ -11,6 +11,11 @@ export interface Journal {
   close(): void;
 }
 
+/** An event as it stands in the journal. */
+export function journalLine(event: RalphEvent): string {
+  return JSON.stringify(event);
+}
+
 /** What an agent says, and what it does: the logs have every byte of it. */
 const WORDS = { burst: 50, perSecond: 5 };
 const TOOLS = { burst: 1_000, perSecond: 100 };
@@ -72,7 +77,7 @@ export function createJournal(file: string): Journal {
       if (broken) return;
       const isActivity = event.event === 'agent_activity';
       if (isActivity && !roomFor(event.activity.kind).take()) return;
-      gathered += `${JSON.stringify(event)}\n`;
+      gathered += `${journalLine(event)}\n`;
       if (!isActivity || gathered.length > GATHERED_CHARS) flush();
       else turn ??= setImmediate(flush);
     },

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
 import { readForeignState } from './foreign-state.ts';
 import { numberAt, parseObject } from './json-fields.ts';
-import { newestStep, type SavedStep } from './saved-step.ts';
+import { newestStep, readMemory, type SavedStep } from './saved-step.ts';
 import { parseState } from './state-schema.ts';
 import type { TaskPaths } from './task-folder.ts';
 import { type Seal, STATE } from './trust/seal.ts';
@@ -76,6 +76,15 @@ export function readNewestStep(
   // The same step; the state file may have a newer beat.
   if (step.task.save === state.save) return { state, step };
   return { state: step.task, step };
+}
+
+/**
+ * Whether a completed task's driver died before its end was told: what only served to go on with it
+ * still lies there. Throws the system's error.
+ */
+export function isUntold({ stateFile, folder }: TaskPaths): boolean {
+  const kept = readStateFile(stateFile);
+  return kept.kind === 'task' && readMemory(folder, kept.state) !== null;
 }
 
 function modifiedAt(file: string): string {

@@ -7,8 +7,8 @@ import type { TaskState } from '../core/task-state.ts';
 import { messageOf, StateTooNewError } from '../errors.ts';
 import type { StateStore } from '../loop/ports.ts';
 import { namesIn } from './names-in.ts';
-import { forgetMemory, freeMemoryName, memoryOf, readMemory, stepJson } from './saved-step.ts';
-import { readStateFile } from './state-file.ts';
+import { forgetMemory, freeMemoryName, memoryOf, stepJson } from './saved-step.ts';
+import { isUntold, readStateFile } from './state-file.ts';
 import { inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
 import { transcriptNames } from './transcript.ts';
 import { pinFolder } from './trust/pinned-folder.ts';
@@ -37,6 +37,8 @@ export interface StoreRequest {
 export interface TaskStore extends StateStore {
   /** Writes the last state again with a newer beat, so that drivers elsewhere see a living one. */
   beat(at: string): Promise<void>;
+  /** The number of the last step that is on disk, and the memory that holds it. */
+  newest(): Pick<TaskState, 'memory' | 'save'>;
   /** Says, if it has not been said yet, that nothing is kept. */
   complain(error: unknown): void;
   /** From now on nothing is written: another driver has the task. */
@@ -194,6 +196,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
         }
       }),
     places: () => ({ stateFile: places.stateFile, logDir: places.folder }),
+    newest: () => ({ memory: memoryName, save: saves }),
     complain: tell,
     silence() {
       silent = true;
@@ -318,11 +321,6 @@ export function takeBack(paths: TaskPaths): void {
   if (isHalfMoved && existsSync(moved.folder) && isCompleted(paths.stateFile)) {
     renameSync(moved.folder, paths.folder);
   }
-}
-
-function isUntold({ stateFile, folder }: TaskPaths): boolean {
-  const kept = readStateFile(stateFile);
-  return kept.kind === 'task' && readMemory(folder, kept.state) !== null;
 }
 
 function isCompleted(stateFile: string): boolean {

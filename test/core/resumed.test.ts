@@ -758,7 +758,11 @@ describe('a task whose memory is gone', () => {
     const state: LoopState =
       task.finished_at === null ? bare : { ...bare, step: { kind: 'ended' } };
     const at = laterBy(loop.now(), A_DAY_MS);
-    return transition(state, { kind: 'resumed', at, timeLeftMs: 60_000 }, loop.policy());
+    return transition(
+      state,
+      { kind: 'resumed', at, timeLeftMs: 60_000, lost: null },
+      loop.policy(),
+    );
   }
 
   function inShort({ actions }: ReturnType<typeof fromStateFile>): readonly string[] {

@@ -87,7 +87,7 @@ describe('the state on disk', () => {
   it('is one file, and beside it what does not change, byte for byte', async () => {
     const { paths, warnings, open, seal } = await stage();
     const store = await open();
-    await store.save(loopState());
+    await store.save(loopState(), []);
     expect(tree(paths.stateDir)).toEqual([
       '.gitignore',
       'T1',
@@ -104,7 +104,12 @@ describe('the state on disk', () => {
       const text = readFileSync(join(paths.folder, `${kind}.json`), 'utf8');
       expect(text).toBe(seal.close(FILES[kind], fileOf(kind, task)));
     }
-    expect(readState(paths.stateFile)).toEqual({ ...task, memory: 'memory-1.json', sum: SUM });
+    expect(readState(paths.stateFile)).toEqual({
+      ...task,
+      memory: 'memory-1.json',
+      save: 1,
+      sum: SUM,
+    });
     expect(readStateFile(paths.stateFile, seal)).toMatchObject({ kind: 'task', isOwn: true });
     expect(store.places()).toEqual({ stateFile: paths.stateFile, logDir: paths.folder });
     expect(warnings).toEqual([]);
@@ -112,7 +117,7 @@ describe('the state on disk', () => {
 
   it('is for its owner alone, and hides from git', async () => {
     const { paths, open } = await stage();
-    await (await open()).save(loopState());
+    await (await open()).save(loopState(), []);
     const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
     expect([paths.stateDir, paths.folder].map(mode)).toEqual(['700', '700']);
     const files = tree(paths.stateDir).map((name) => join(paths.stateDir, name));
@@ -124,7 +129,7 @@ describe('the state on disk', () => {
   it('is for its owner alone also in a folder that others had made for all', async () => {
     const { paths, open } = await stage();
     await mkdir(paths.stateDir, { mode: 0o755 });
-    await (await open()).save(loopState());
+    await (await open()).save(loopState(), []);
     expect(statSync(paths.stateFile).mode & 0o777).toBe(0o600);
     expect(statSync(paths.folder).mode & 0o777).toBe(0o700);
   });
@@ -140,12 +145,12 @@ describe('the state on disk', () => {
   it('is written whole each time: no reader sees half of it, and no litter stays', async () => {
     const { paths, open } = await stage();
     const store = await open();
-    await store.save(loopState({ current_iteration: 0 }));
+    await store.save(loopState({ current_iteration: 0 }), []);
     const long = 'x'.repeat(10_000);
     let writing = true;
     const writer = (async () => {
       for (let n = 1; n <= 30; n += 1) {
-        await store.save(loopState({ current_iteration: n, task_prompt: long.slice(n * 300) }));
+        await store.save(loopState({ current_iteration: n, task_prompt: long.slice(n * 300) }), []);
       }
       writing = false;
     })();
@@ -166,8 +171,8 @@ describe('a disk that is against it', () => {
     const { vault, warnings, open, paths } = await stage();
     await writeFile(join(vault, '.ralph_state'), 'in the way');
     const store = await open();
-    await store.save(loopState());
-    await store.save(loopState());
+    await store.save(loopState(), []);
+    await store.save(loopState(), []);
     await store.archive();
     expect(warnings).toEqual([
       expect.stringMatching(/^The state cannot be kept \(.*\)\. The loop goes on/),
@@ -180,7 +185,7 @@ describe('a disk that is against it', () => {
     await writeFile(join(vault, '.ralph_state'), 'in the way');
     const store = await open();
     await rm(join(vault, '.ralph_state'));
-    await store.save(loopState());
+    await store.save(loopState(), []);
     expect(readState(paths.stateFile)).toMatchObject({ task_id: 'T1' });
     expect(readFileSync(join(paths.folder, 'prompt.md')).equals(FILES.prompt)).toBe(true);
     expect(warnings).toHaveLength(1);
@@ -192,7 +197,7 @@ describe('a disk that is against it', () => {
     const before = tree(paths.stateDir);
     // A folder under the state's own name: the rename over it cannot succeed.
     await mkdir(join(paths.stateFile, 'sub'), { recursive: true });
-    await store.save(loopState());
+    await store.save(loopState(), []);
     expect(warnings).toHaveLength(1);
     expect(tree(paths.stateDir)).toEqual(
       [...before, 'T1.json', 'T1.json/sub', 'T1/memory-1.json'].sort(),
@@ -202,9 +207,9 @@ describe('a disk that is against it', () => {
   it('makes folders anew that were deleted under the running loop', async () => {
     const { paths, warnings, open } = await stage();
     const store = await open();
-    await store.save(loopState());
+    await store.save(loopState(), []);
     await rm(paths.stateDir, { recursive: true });
-    await store.save(loopState({ current_iteration: 3 }));
+    await store.save(loopState({ current_iteration: 3 }), []);
     expect(readState(paths.stateFile)).toMatchObject({ current_iteration: 3 });
     expect(tree(paths.stateDir)).toContain('T1/prompt.md');
     expect(statSync(paths.stateDir).mode & 0o777).toBe(0o700);
@@ -215,7 +220,7 @@ describe('a disk that is against it', () => {
     const { paths, open } = await stage();
     const store = await open();
     await rm(paths.folder, { recursive: true });
-    await store.save(loopState());
+    await store.save(loopState(), []);
     expect(tree(paths.stateDir)).toContain('T1/prompt.md');
   });
 });
@@ -224,7 +229,7 @@ describe('a completed task', () => {
   it('moves to the history, logs and all', async () => {
     const { paths, open, warnings } = await stage();
     const store = await open();
-    await store.save(loopState({ status: 'completed' }));
+    await store.save(loopState({ status: 'completed' }), []);
     await writeFile(join(paths.folder, 'iteration-0001.stdout.log'), 'a log');
     await store.archive();
     // Whoever dies before the end is told must be able to tell it.
@@ -253,7 +258,7 @@ describe('a completed task', () => {
       '2026-06-06T06:06:06.006Z',
     ].entries()) {
       const store = await open();
-      await store.save(loopState({ started_at: at, current_iteration: n }));
+      await store.save(loopState({ started_at: at, current_iteration: n }), []);
       await store.archive();
     }
     expect(readdirSync(paths.history).sort()).toEqual([

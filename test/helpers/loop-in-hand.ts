@@ -1,4 +1,4 @@
-import type { AttemptFacts } from '../../src/core/attempt.ts';
+import type { AttemptFacts, Usage } from '../../src/core/attempt.ts';
 import type { CommandResult, Sightings } from '../../src/core/completion.ts';
 import type { EventBody } from '../../src/core/events.ts';
 import type {
@@ -38,6 +38,14 @@ export interface Turn {
 
 /** How long a task lies about before it is taken up again. */
 export const A_DAY_MS = 24 * 3_600_000;
+
+/** How a task is taken up again. */
+interface Resuming {
+  readonly afterMs?: number;
+  readonly timeLeftMs?: number;
+  /** What the agent of the dead driver had cost. */
+  readonly lost?: Usage | null;
+}
 
 /**
  * The pure loop with a clock of its own, event by event. `start` comes first; each method lets
@@ -96,7 +104,7 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
      */
     resume(
       settings: Partial<Policy> = {},
-      { afterMs = A_DAY_MS, timeLeftMs }: { afterMs?: number; timeLeftMs?: number } = {},
+      { afterMs = A_DAY_MS, timeLeftMs, lost = null }: Resuming = {},
     ): Turn {
       const { task } = state;
       const left = timeLeftMs ?? msBetween(lastWorkAt(task), task.timeout_at);
@@ -109,7 +117,7 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
         pauseRequested: false,
         task: { ...kept.task, driver: driver && { ...driver, run_id: 'run-2', beat_at: at } },
       };
-      return hand({ kind: 'resumed', at, timeLeftMs: left });
+      return hand({ kind: 'resumed', at, timeLeftMs: left, lost });
     },
   };
 }

@@ -269,6 +269,7 @@ function nextDriver(fake: FakePorts, policy: Policy, before: Beginning): Beginni
       kind: 'resumed',
       at,
       timeLeftMs: msBetween(lastWorkAt(last.task), last.task.timeout_at),
+      lost: null,
     },
     used: {
       attempts: before.used.attempts + count('run agent'),

@@ -169,7 +169,7 @@ describe('a request to stop', () => {
 });
 
 describe('what is asked for before a task is gone on with', () => {
-  const resumed: LoopEvent = { kind: 'resumed', at: START, timeLeftMs: 60_000 };
+  const resumed: LoopEvent = { kind: 'resumed', at: START, timeLeftMs: 60_000, lost: null };
 
   test.each<[name: string, before: (fake: FakePorts) => void, exitReason: string]>([
     ['to stop', (fake) => fake.stop('SIGINT'), 'stopped:SIGINT'],
@@ -307,7 +307,7 @@ describe('the command that follows an iteration', () => {
       { after: './sync' },
       {
         ...(state === undefined ? {} : { state }),
-        event: { kind: 'resumed', at: START, timeLeftMs: 60_000 },
+        event: { kind: 'resumed', at: START, timeLeftMs: 60_000, lost: null },
       },
     );
     expect(effects).toEqual([
@@ -334,7 +334,7 @@ describe('a completed task whose driver died before it was told', () => {
       {},
       {
         ...(state === undefined ? {} : { state }),
-        event: { kind: 'resumed', at: START, timeLeftMs: 60_000 },
+        event: { kind: 'resumed', at: START, timeLeftMs: 60_000, lost: null },
       },
     );
     expect(effects).toEqual([

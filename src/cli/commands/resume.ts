@@ -4,6 +4,7 @@ import path from 'node:path';
 import {
   inHistory,
   openTaskIds,
+  readNewestStep,
   readStateFile,
   type Seal,
   sealAt,
@@ -115,7 +116,8 @@ export async function planResume(
   const seal = sealAt(place);
   const file = await readOpen(taskId, paths.stateFile, seal);
   if (file === null) return null;
-  const { state } = file;
+  // A kill or a power cut may have left the state file behind what was saved last.
+  const { state } = file.isOwn ? readNewestStep(paths, file.state, seal) : file;
 
   const doubt = doubtOf(paths, file, seal);
   if (doubt !== null && !flags.isTrusted) {

@@ -1,3 +1,4 @@
+import { isUntold } from '../../compose/tasks.ts';
 import { planRun, type Resume, type RunPlan, startRun } from '../../compose.ts';
 import { describeCompletion } from '../../core/completion.ts';
 import { oneLine } from '../../core/material.ts';
@@ -81,7 +82,12 @@ export async function resumeCommand(
 /** Whether a task of this id waits to be gone on with, rather than having come to an end of its own. */
 function isOpen(plan: RunPlan): boolean {
   const found = findTask(plan.taskId, plan);
-  if (found === null || found.isInHistory) return false;
+  if (found === null) return false;
+  // Completed by a driver that died before it could say so: that is all that is left to do.
+  if (found.standing === 'completed') {
+    return found.isOwn && (!found.isInHistory || isUntold(found.paths));
+  }
+  if (found.isInHistory) return false;
   return OPEN.includes(found.standing) && found.state.exit_reason !== 'failed:aborted';
 }
 

@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { HeldRun } from '../compose.ts';
+import type { Usage } from '../core/attempt.ts';
+import { endingBody, endingOfTask } from '../core/ending.ts';
+import { type RalphEvent, stamped } from '../core/events.ts';
+import type { LoopEvent, LoopState } from '../core/machine.ts';
+import { oneLine, withoutControls } from '../core/material.ts';
+import { maskDeep, maskSecrets } from '../core/secrets.ts';
+import {
+  lastWorkAt,
+  msBetween,
+  type NewTask,
+  newTaskState,
+  type TaskState,
+} from '../core/task-state.ts';
+import { initialState } from '../core/transition.ts';
+import type { AgentKind } from '../effects/agent-kind.ts';
+import { systemClock } from '../effects/clock.ts';
+import type { GitProgress } from '../effects/git-progress.ts';
+import { readLostAttempt } from '../effects/lost-attempt.ts';
+import type { RunPlan } from '../effects/run-plan.ts';
+import { createStateStore } from '../effects/state-store.ts';
+import { IN_PROGRESS, takeIntoWork } from '../effects/task-file.ts';
+import { settingsJson } from '../effects/task-settings.ts';
+import { endIsTold, untoldEvents } from '../effects/untold-events.ts';
+import { ownFiles } from '../effects/vault-folders.ts';
+import {
+  type Baseline,
+  type BaselineRequest,
+  idleProtections,
+  readBaseline,
+  takeBaseline,
+} from '../effects/workspace.ts';
+import { exitCodeFor } from '../exit-codes.ts';
+import { baselineLost, protectsNothing } from '../report/messages.ts';
+import { makeRoom, type TakenUp, takeUp } from './open-task.ts';
+
+/** Where a run begins. */
+export interface Start {
+  readonly state: LoopState;
+  readonly event: LoopEvent;
+  /** How the files stood at the task's start. */
+  readonly baseline: Baseline;
+  /** What an earlier driver had saved and not told any more. */
+  readonly untold: readonly RalphEvent[];
+}
+
+/** A new task. */
+export async function begin(
+  run: HeldRun,
+  watch: BaselineRequest,
+  git: GitProgress | null,
+): Promise<Start> {
+  const { plan, paths, warn, driver, seal } = run;
+  await makeRoom(paths, plan.taskId, seal, warn);
+  const at = systemClock.now();
+  const note = plan.taskFile === null ? null : await takeFile(run, plan.taskFile, at);
+  const baseline = await takeBaseline(watch);
+  for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
+  const gitBase = (await git?.mark()) ?? null;
+  const task = note ?? newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
+  const prompt = oneLine(maskSecrets(promptText(plan)), 500);
+  return {
+    state: initialState({ ...task, git_base: gitBase }),
+    event: { kind: 'started', at: systemClock.now(), prompt },
+    baseline,
+    untold: [],
+  };
+}
+
+/**
+ * Moves the task's file to where files lie that are worked on. First of all: where it is moved to is no
+ * sign of anything. But for a note of the task: whoever is killed in between can go on with it.
+ */
+async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<TaskState> {
+  const { plan, paths, warn, driver, seal } = run;
+  const noted = {
+    ...newTaskState({ ...taskFacts(plan), driver, gitBase: null }, at),
+    task_file: path.join(IN_PROGRESS, path.basename(taskFile)),
+  };
+  const files = { prompt: plan.prompt, settings: settingsJson(plan), baseline: '{}\n' };
+  const store = await createStateStore({ paths, seal, task: noted, files, warn });
+  await store.save(initialState(noted), []);
+  try {
+    await takeIntoWork(plan.vault, taskFile);
+  } catch (error) {
+    // Nothing was begun.
+    for (const each of [paths.stateFile, paths.folder]) {
+      rmSync(each, { recursive: true, force: true });
+    }
+    throw error;
+  }
+  return { ...noted, ...store.newest() };
+}
+
+/** A task that is gone on with, and how its agent's output is read. */
+interface ResumedRun extends HeldRun {
+  readonly kind: AgentKind;
+}
+
+/** A task that was begun before: its state, what the loop remembers, and the time that is left. */
+export async function goOn(
+  run: ResumedRun,
+  watch: BaselineRequest,
+  git: GitProgress | null,
+): Promise<Start> {
+  const { plan, paths, warn, driver, resume, seal } = run;
+  const believed = resume?.isTrusted === true ? null : seal;
+  const { task, step } = await takeUp(paths, plan.taskId, believed, warn);
+  await moveLate(task, plan);
+  const kept = readBaseline(paths.folder);
+  const isLost = kept === null && task.status !== 'pending';
+  if (isLost && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
+  await git?.mark();
+  const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };
+  const settled = newTaskState(facts, task.started_at);
+  const at = systemClock.now();
+  const previousTimeoutMs = resume?.previousTimeoutMs ?? plan.taskTimeoutMs;
+  const lost = lostAttempt(run, task, step);
+  const workedUntil = latest(lastWorkAt(task), lost?.lastWordAt ?? null, at);
+  const timeLeftMs =
+    msBetween(workedUntil, task.timeout_at) + plan.taskTimeoutMs - previousTimeoutMs;
+  const fresh = initialState(task);
+  const hasEnded = task.status !== 'running' && task.status !== 'pending';
+  const preview = task.iterations.at(-1)?.output_preview ?? null;
+  const state: LoopState = {
+    ...fresh,
+    step: hasEnded ? { kind: 'ended' } : fresh.step,
+    carry: { ...fresh.carry, output: preview },
+    ...step?.memory,
+    // Settings that were given anew are in force from now on.
+    task: {
+      ...task,
+      driver,
+      task_type: settled.task_type,
+      completion_promise: settled.completion_promise,
+      match: settled.match,
+      watch_glob: settled.watch_glob,
+      watch_file: settled.watch_file,
+      done_folder: settled.done_folder,
+    },
+  };
+  return {
+    state,
+    event: { kind: 'resumed', at, timeLeftMs, lost: lost?.usage ?? null },
+    baseline: kept ?? (await takeBaseline(watch)),
+    untold: untoldOf(run, task, step),
+  };
+}
+
+/** The move of a task's file that its first driver did not live to make. */
+async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<void> {
+  if (task.status !== 'pending' || task.task_file === null || taskFile === null) return;
+  if (!existsSync(path.join(vault, task.task_file))) await takeIntoWork(vault, taskFile);
+}
+
+/** What is left of an attempt that was under way when its driver died; null where none was. */
+function lostAttempt(
+  { kind, paths }: ResumedRun,
+  task: TaskState,
+  step: TakenUp['step'],
+): { readonly usage: Usage; readonly lastWordAt: string | null } | null {
+  if (step?.memory.step.kind !== 'working') return null;
+  return readLostAttempt(kind, paths.folder, task.current_iteration, step.logBytes);
+}
+
+/** The later of two instants, but not one that is still to come. */
+function latest(one: string, other: string | null, now: string): string {
+  const isLater = other !== null && msBetween(one, other) > 0 && msBetween(other, now) >= 0;
+  return isLater ? other : one;
+}
+
+/** What the journal does not hold of the last step: its events, or how it ended. */
+function untoldOf(
+  { paths }: HeldRun,
+  task: TaskState,
+  step: TakenUp['step'],
+): readonly RalphEvent[] {
+  const untold = untoldEvents(paths.eventsFile, step?.events ?? []);
+  const ending = endingOfTask(task);
+  // A completion is told again by the loop itself.
+  const isOwn = ending === null || task.status === 'completed' || task.finished_at === null;
+  if (isOwn || endIsTold(paths.eventsFile, task.task_id, task.finished_at)) return untold;
+  const { status, exitReason, evidence } = ending;
+  const message = step?.memory.finalMessage ?? null;
+  const fields = {
+    status,
+    exit_reason: exitReason,
+    exit_code: exitCodeFor(status, exitReason),
+    iterations_used: task.metrics.iterations,
+    usage: task.usage,
+    evidence,
+    changes: null,
+    final_message: message === null ? null : withoutControls(message),
+    note: null,
+    state_file: paths.stateFile,
+    log_dir: paths.folder,
+  };
+  const body = endingBody(ending, task.max_iterations, fields);
+  return [...untold, maskDeep(stamped(body, task.finished_at, task.task_id))];
+}
+
+/** Which files a task watches and protects. */
+export function watchOf(plan: RunPlan): BaselineRequest {
+  return {
+    cwd: plan.cwd,
+    globs: plan.policy.watchGlobs,
+    existing: plan.settings.watchExisting,
+    donePath: plan.donePath,
+    protect: plan.policy.protect,
+    isOwn: ownFiles(plan.vault, plan.stateDir),
+  };
+}
+
+function promptText(plan: RunPlan): string {
+  return new TextDecoder().decode(plan.prompt);
+}
+
+/** What the state says of a plan. */
+function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
+  const { policy } = plan;
+  return {
+    taskId: plan.taskId,
+    promptPreview: maskSecrets(withoutControls(promptText(plan))).slice(0, 1_000),
+    promptSha256: createHash('sha256').update(plan.prompt).digest('hex'),
+    taskType: plan.taskType,
+    promise: policy.promise,
+    match: policy.match,
+    watchGlobs: policy.watchGlobs,
+    watchFile: policy.watchFile,
+    doneFolder: policy.doneFolder,
+    maxIterations: policy.maxIterations,
+    taskTimeoutMs: plan.taskTimeoutMs,
+  };
+}
