@@ -22,7 +22,7 @@ import type { GitProgress } from '../effects/git-progress.ts';
 import { readLostAttempt } from '../effects/lost-attempt.ts';
 import type { RunPlan } from '../effects/run-plan.ts';
 import { createStateStore } from '../effects/state-store.ts';
-import { IN_PROGRESS, takeIntoWork } from '../effects/task-file.ts';
+import { IN_PROGRESS, intoWorkProblem, takeIntoWork } from '../effects/task-file.ts';
 import { settingsJson } from '../effects/task-settings.ts';
 import { endIsTold, untoldEvents } from '../effects/untold-events.ts';
 import { ownFiles } from '../effects/vault-folders.ts';
@@ -153,7 +153,9 @@ export async function goOn(
 /** The move of a task's file that its first driver did not live to make. */
 async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<void> {
   if (task.status !== 'pending' || task.task_file === null || taskFile === null) return;
-  if (!existsSync(path.join(vault, task.task_file))) await takeIntoWork(vault, taskFile);
+  const isThere = existsSync(path.join(vault, task.task_file));
+  // Under both names: the move was half done. Another file of that name is another task's.
+  if (!isThere || intoWorkProblem(vault, taskFile) === null) await takeIntoWork(vault, taskFile);
 }
 
 /** What is left of an attempt that was under way when its driver died; null where none was. */

@@ -138,11 +138,15 @@ export function intoWorkProblem(vault: string, file: string): string | null {
   const folder = path.join(vault, IN_PROGRESS);
   if (leadsOut(folder, vault)) return `${folder} is a link that leads out of the vault`;
   const target = path.join(folder, path.basename(file));
-  const there = lstatSync(target, { throwIfNoEntry: false, bigint: true });
-  if (there === undefined) return null;
-  const own = lstatSync(file, { bigint: true });
-  const isOwn = there.ino === own.ino && there.dev === own.dev;
-  return isOwn ? null : `${target} is there already, and no file is moved over another`;
+  try {
+    const there = lstatSync(target, { throwIfNoEntry: false, bigint: true });
+    if (there === undefined) return null;
+    const own = lstatSync(file, { bigint: true });
+    const isOwn = there.ino === own.ino && there.dev === own.dev;
+    return isOwn ? null : `${target} is there already, and no file is moved over another`;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 /**

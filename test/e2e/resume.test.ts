@@ -6,7 +6,7 @@ import { planLimited, type Turn } from '../helpers/fake-claude.ts';
 import { guardOf } from '../helpers/guard-of.ts';
 import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
 import { isDead, untilDead } from '../helpers/processes.ts';
-import { makeScene, type Scene } from '../helpers/scene.ts';
+import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
 import { STUBBORN, untilStubborn } from '../helpers/stubborn-agent.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -283,6 +283,9 @@ describe('nothing to go on with', () => {
     async (text) => {
       const scene = await stopped();
       await scene.write('.ralph_state/t.json', text);
+      for (const name of ['memory-1.json', 'memory-2.json']) {
+        await scene.write(`.ralph_state/t/${name}`, '{"half":');
+      }
       const { exitCode, stderr } = await scene.ralph(['resume', 't']);
       expect(exitCode).toBe(1);
       expect(stderr).toContain('StateCorruptedError');
@@ -294,6 +297,18 @@ describe('nothing to go on with', () => {
       expect(aside).toMatch(/^t\.json\.corrupt-\d{4}-\d\d-\d\dT\d{6}\.\d{3}Z$/);
       expect(scene.read(`.ralph_state/${aside}`)).toBe(text);
       expect(scene.fake.calls()).toHaveLength(1);
+    },
+  );
+
+  test.for(['{"half":', '', '\0\0\0', 'null'])(
+    'a state %j that a power cut has torn: gone on with from what lies beside it',
+    async (text) => {
+      const scene = await stopped();
+      await scene.write('.ralph_state/t.json', text);
+      const shown = JSON.parse((await scene.ralph(['status', '--json'])).stdout);
+      expect(shown).toMatchObject([{ task_id: 't', state: 'stopped', own: true }]);
+      expect(await scene.ralph(['resume', 't', '-n', '+1', '--delay', '0'])).toMatchObject(RESUMED);
+      expect(scene.state().iterations.map(({ number }: Json) => number)).toEqual([1, 2]);
     },
   );
 

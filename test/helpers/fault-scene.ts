@@ -10,7 +10,7 @@ import {
   type ShellTurn,
 } from './replayed-claude.ts';
 import { type RalphEnd, startRalph } from './run-ralph.ts';
-import { jsonLines } from './scene.ts';
+import { type Json, jsonLines } from './scene.ts';
 
 /** A task whose driver is killed again and again. */
 export interface FaultScenario {
@@ -70,7 +70,7 @@ export async function playFaults(
       () => [...livingIn(home), ...guardsOf(words.pid)].length === 0,
       () => `the death of ${JSON.stringify(livingIn(home))}`,
     );
-    const problems = [...logProblems(stage), ...journalProblems(stage)];
+    const problems = [...logProblems(stage), ...journalProblems(stage), ...moneyProblems(stage)];
     if (/bug in ralph|TypeError|Warning|(?<!API )Error:/.test(words.stderr))
       problems.push(words.stderr);
     return {
@@ -127,11 +127,11 @@ function endOf(
   exitCode: number | null,
   stdout: readonly string[],
 ): FaultEnd {
-  const place = isArchived(folder) ? '.ralph_state/history/t.json' : '.ralph_state/t.json';
-  const task = JSON.parse(readFileSync(join(folder, place), 'utf8'));
-  const { status, exit_reason, evidence, iterations, usage, driver, wait } = task;
+  const task = stateOf(folder);
+  const { status, exit_reason, evidence, iterations, driver, wait } = task;
+  // What it cost depends on how often it was killed: see `moneyProblems`.
   const counted = iterations.map((each: Record<string, unknown>) => {
-    const { started_at, duration_ms, ...rest } = each;
+    const { started_at, duration_ms, cost_usd, input_tokens, output_tokens, ...rest } = each;
     return rest;
   });
   const { iterations: number } = task.metrics;
@@ -140,7 +140,7 @@ function endOf(
   return {
     exitCode,
     stdout,
-    task: { status, exit_reason, evidence, counted, number, usage, driver, wait },
+    task: { status, exit_reason, evidence, counted, number, driver, wait },
     prompts: prompts.map(withoutHints),
     isHintTold: prompts.some((prompt) => prompt.includes('a note that somebody left for you')),
     files: filesIn(join(folder, '.ralph_state')),
@@ -183,12 +183,43 @@ function logProblems({ folder, claude }: Stage): string[] {
   return problems;
 }
 
-/** What is wrong with the journal: each line is an event, and the end was told. */
+/** What is wrong with the journal: each line is an event, and each event was told at least once. */
 function journalProblems({ folder }: Stage): string[] {
   const events = jsonLines(readOr(join(folder, '.ralph_state/events.jsonl')));
-  return events.some(({ status, exit_code }) => status !== undefined && exit_code !== undefined)
+  const problems = events.some(
+    ({ exit_reason, exit_code }) => exit_reason !== undefined && exit_code !== undefined,
+  )
     ? []
     : ['no ending is in the journal'];
+  const has = (event: string, iteration?: number): boolean =>
+    events.some((each) => each.event === event && each.iteration === iteration);
+  if (!has('task_started')) problems.push('task_started is not in the journal');
+  for (const { number } of stateOf(folder).iterations) {
+    for (const event of ['iteration_started', 'task_iterated']) {
+      if (!has(event, number))
+        problems.push(`${event} of iteration ${number} is not in the journal`);
+    }
+  }
+  return problems;
+}
+
+/** What is wrong with the money: each call whose result lies in a log is paid for, once. */
+function moneyProblems({ folder }: Stage): string[] {
+  const logs = join(folder, '.ralph_state', isArchived(folder) ? 'history/t' : 't');
+  const paid = readdirSync(logs)
+    .filter((name) => name.endsWith('.stdout.log'))
+    .flatMap((name) => readFileSync(join(logs, name), 'utf8').split('\n'))
+    .filter((line) => line.startsWith('{"type":"result"') && line.endsWith('}'))
+    .reduce((sum, line) => sum + (JSON.parse(line).total_cost_usd ?? 0), 0);
+  const { usage } = stateOf(folder);
+  return Math.abs(usage.cost_usd - paid) < 1e-9
+    ? []
+    : [`the state has ${usage.cost_usd} dollars, the logs ${paid}`];
+}
+
+function stateOf(folder: string): Json {
+  const place = isArchived(folder) ? '.ralph_state/history/t.json' : '.ralph_state/t.json';
+  return JSON.parse(readFileSync(join(folder, place), 'utf8'));
 }
 
 /** Whether a log is made of the beginnings of texts one after the other, the last of them whole. */
