@@ -10,6 +10,7 @@ import { oneLine, withoutControls } from '../core/material.ts';
 import { maskDeep, maskSecrets } from '../core/secrets.ts';
 import {
   lastWorkAt,
+  laterBy,
   msBetween,
   type NewTask,
   newTaskState,
@@ -61,10 +62,9 @@ export async function begin(
   for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
   const gitBase = (await git?.mark()) ?? null;
   const task = note ?? newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
-  const prompt = oneLine(maskSecrets(promptText(plan)), 500);
   return {
     state: initialState({ ...task, git_base: gitBase }),
-    event: { kind: 'started', at: systemClock.now(), prompt },
+    event: startedEvent(plan, systemClock.now()),
     baseline,
     untold: [],
   };
@@ -142,12 +142,30 @@ export async function goOn(
       done_folder: settled.done_folder,
     },
   };
+  const baseline = kept ?? (await takeBaseline(watch));
+  if (task.status === 'pending') return notBegun(state, plan, timeLeftMs, baseline);
   return {
     state,
     event: { kind: 'resumed', at, timeLeftMs, lost: lost?.usage ?? null },
-    baseline: kept ?? (await takeBaseline(watch)),
+    baseline,
     untold: untoldOf(run, task, step),
   };
+}
+
+/** A task that was noted, and whose driver died before anything of it had begun. */
+function notBegun(state: LoopState, plan: RunPlan, timeLeftMs: number, baseline: Baseline): Start {
+  const at = systemClock.now();
+  const { maxIterations } = plan.policy;
+  const task = {
+    ...state.task,
+    max_iterations: maxIterations,
+    timeout_at: laterBy(at, timeLeftMs),
+  };
+  return { state: { ...state, task }, event: startedEvent(plan, at), baseline, untold: [] };
+}
+
+function startedEvent(plan: RunPlan, at: string): LoopEvent {
+  return { kind: 'started', at, prompt: oneLine(maskSecrets(promptText(plan)), 500) };
 }
 
 /** The move of a task's file that its first driver did not live to make. */

@@ -52,6 +52,19 @@ const SCENARIOS: Readonly<Record<string, FaultScenario>> = {
     turns: [answers('Nothing yet.', PAUSE), answers('Written.', `echo x > out.txt; ${PAUSE}`)],
     args: [...COMMON, '--delay', '300ms', '--watch-glob', '*.txt'],
   },
+  'a task file, and a person who is asked': {
+    files: { 'Needs_Action/letter.md': 'Write the letter.\n' },
+    turns: [
+      answers('May I?\n\n<approval id="send">send the letter</approval>', PAUSE),
+      answers('Sent.\n\nTASK_COMPLETE', PAUSE),
+    ],
+    args: [...COMMON.slice(2), '--task-file', 'Needs_Action/letter.md', '--no-wait'],
+  },
+  'the line for cron': {
+    turns: [answers('Not yet.', PAUSE), answers('Done.\n\nTASK_COMPLETE', PAUSE)],
+    args: [...COMMON, '--on-end', 'cat > end.json'],
+    isCron: true,
+  },
   'iterations that run out': {
     turns: [answers('Not yet.', PAUSE), answers('Still not.')],
     args: [...COMMON, '-n', '2'],

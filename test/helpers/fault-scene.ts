@@ -1,5 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { guardsOf } from './guard-of.ts';
 import { livingIn } from './living-in.ts';
 import { fixture, until } from './processes.ts';
@@ -16,6 +23,10 @@ import { type Json, jsonLines } from './scene.ts';
 export interface FaultScenario {
   readonly turns: readonly (ShellTurn | readonly [ShellTurn, ShellTurn])[];
   readonly args: readonly string[];
+  /** Files of the vault that are there at first, by their paths. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Whether later drivers are started by the very same line, as cron does, rather than by `resume`. */
+  readonly isCron?: boolean;
 }
 
 /** Where it is played, once. */
@@ -52,19 +63,25 @@ export interface FaultEnd {
 /** Plays a scenario below `root`. `deaths` tells how each driver dies, the run being number 0. */
 export async function playFaults(
   root: string,
-  { turns, args }: FaultScenario,
+  scenario: FaultScenario,
   deaths: (driver: number) => Death,
 ): Promise<{ end: FaultEnd; drivers: number; durationMs: number; problems: readonly string[] }> {
   const [folder, home] = [join(root, 'work'), join(root, 'home')];
   for (const each of [folder, home]) mkdirSync(each, { recursive: true });
-  const stage = { folder, home, claude: installReplayedClaude(join(root, 'bin'), turns) };
+  const stage = { folder, home, claude: installReplayedClaude(join(root, 'bin'), scenario.turns) };
+  for (const [name, text] of Object.entries(scenario.files ?? {})) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
   const said: string[] = [];
   const outputs = new Set<string>();
   for (let driver = 0; driver < 200; driver += 1) {
-    const words = await drive(stage, args, deaths(driver));
+    const words = await drive(stage, scenario, deaths(driver));
     said.push(`${words.stdout}\n${words.stderr}`);
     if (words.stdout !== '') outputs.add(words.stdout);
     if (words.signal !== null) continue;
+    // It waits for a person, who says yes.
+    if (words.exitCode === 6 && approve(folder)) continue;
     if (!hasBegun(folder)) break;
     await until(
       () => [...livingIn(home), ...guardsOf(words.pid)].length === 0,
@@ -86,10 +103,11 @@ export async function playFaults(
 /** Lets one driver drive the task to its end, or to the driver's. */
 async function drive(
   { folder, home, claude }: Stage,
-  args: readonly string[],
+  { args, isCron = false }: FaultScenario,
   death: Death,
 ): Promise<RalphEnd & { pid: number }> {
-  const command = hasBegun(folder) ? ['resume', 't'] : ['run', '--task-id', 't', ...args];
+  const first = ['run', '--task-id', 't', ...args, ...(isCron ? ['--resume-if-open'] : [])];
+  const command = hasBegun(folder) && !isCron ? ['resume', 't'] : first;
   const env: Record<string, string> = { NODE_OPTIONS: `--require ${fixture('dies-at.cjs')}` };
   if (death?.kind === 'at') env.FAULT_AT = death.point;
   if (death === null) env.FAULT_POINTS = join(folder, '..', 'points');
@@ -112,6 +130,16 @@ function kill(pid: number, withGuard: boolean): void {
       // It has come to its end by itself.
     }
   }
+}
+
+/** Moves the request that waits to where an answer lies; false where there is none. */
+function approve(folder: string): boolean {
+  const pending = join(folder, 'Pending_Approval');
+  const [request] = existsSync(pending) ? readdirSync(pending) : [];
+  if (request === undefined) return false;
+  mkdirSync(join(folder, 'Approved'), { recursive: true });
+  renameSync(join(pending, request), join(folder, 'Approved', request));
+  return true;
 }
 
 function hasBegun(folder: string): boolean {
@@ -141,7 +169,7 @@ function endOf(
     exitCode,
     stdout,
     task: { status, exit_reason, evidence, counted, number, driver, wait },
-    prompts: prompts.map(withoutHints),
+    prompts: prompts.map((prompt) => withoutHints(prompt).replaceAll(folder, '<vault>')),
     isHintTold: prompts.some((prompt) => prompt.includes('a note that somebody left for you')),
     files: filesIn(join(folder, '.ralph_state')),
     after: [...new Set(after)].sort(),
