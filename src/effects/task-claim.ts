@@ -75,7 +75,9 @@ export async function claimTask(
     if (errorCode(error) === '') throw error;
     // Where nothing can be written, what others have written may still be read.
     const by = liveClaim(stateDir, taskId, here());
-    return by === null ? { kind: 'unwritable', error } : { kind: 'taken', by };
+    // One's own, which could not be removed either.
+    const isOther = by !== null && by.run_id !== driver.run_id;
+    return isOther ? { kind: 'taken', by } : { kind: 'unwritable', error };
   }
 }
 
