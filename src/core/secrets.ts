@@ -1,4 +1,5 @@
 import { joinRules, MASK } from './mask.ts';
+import { withoutControls } from './material.ts';
 import { PRIVATE_KEYS } from './private-keys.ts';
 import { ASSIGNMENTS, isCredentialField } from './secret-assignments.ts';
 import { COMMAND_RULES, FLAG_RULES } from './secret-commands.ts';
@@ -13,12 +14,16 @@ const SHORTEST = 8;
 
 /**
  * Takes out whatever looks like a credential, and leaves enough to tell which kind it was:
- * `sk-ant-api03-…[masked]`, `DB_PASSWORD=…[masked]`. Done twice it changes nothing more. A text that
- * is to be cut is masked first: half a secret cannot always be told. Control characters are taken out
- * before that: a secret with one in its middle is not known for one.
+ * `sk-ant-api03-…[masked]`, `DB_PASSWORD=…[masked]`. Done twice it changes nothing more. A credential
+ * is also known where colours or signs that nobody sees stand in it: a text from which one was taken
+ * out is without any of these. A text that is to be cut is masked first: half a secret cannot always
+ * be told.
  */
 export function maskSecrets(text: string): string {
-  return text.length < SHORTEST ? text : maskNamed(maskExact(text));
+  if (text.length < SHORTEST) return text;
+  const plain = withoutControls(text);
+  const masked = maskNamed(maskExact(plain));
+  return masked === plain ? text : masked;
 }
 
 /** A line of a private key, or of another secret in base64: no hash, no name. */
@@ -26,7 +31,12 @@ const KEY_LINE = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/]{40,200}={0,2}$/;
 
 /** The same for a single line out of a longer text, as an agent's words come: its neighbours are unknown. */
 export function maskLine(line: string): string {
-  return KEY_LINE.test(line.trim()) ? MASK : maskSecrets(line);
+  return KEY_LINE.test(withoutControls(line).trim()) ? MASK : maskSecrets(line);
+}
+
+/** The same for several such lines. */
+export function maskLines(text: string): string {
+  return maskSecrets(text).split('\n').map(maskLine).join('\n');
 }
 
 /** The same for every string in plain JSON data; also a value whose field is called as one. */
@@ -41,7 +51,7 @@ function masked(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const fields: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(value)) {
-    const isNamed = typeof field === 'string' && isCredentialField(name, field);
+    const isNamed = typeof field === 'string' && isCredentialField(name, withoutControls(field));
     fields[name] = isNamed ? MASK : masked(field);
   }
   return fields;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { LoopState } from '../core/machine.ts';
+import { escapedJson } from '../core/safe-json.ts';
 import { SCHEMA_VERSION } from '../core/task-state.ts';
 import { objectAt, parseObject, stringAt } from './json-fields.ts';
 import { removeFile } from './write-file.ts';
@@ -33,7 +34,7 @@ export function memoryOf(state: LoopState): LoopMemory {
 /** The text of a memory file: its version, a seal by which a torn or edited one is known, the rest. */
 export function memoryJson(memory: LoopMemory): string {
   const body = JSON.stringify(memory);
-  return `{"schema_version":${SCHEMA_VERSION},"sha256":"${sealOf(body)}","memory":${body}}\n`;
+  return `{"schema_version":${SCHEMA_VERSION},"sha256":"${sealOf(body)}","memory":${escapedJson(body)}}\n`;
 }
 
 /** Reads the memory that a state names; null where it is gone, torn, or of another version. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Dirent, existsSync, type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
 import path from 'node:path';
 import { type ProgressReport, progressReport } from '../core/progress-report.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { messageOf, RequestNotLeftError } from '../errors.ts';
 import type { Requests } from '../loop/ports.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
@@ -182,7 +183,7 @@ export async function leaveRequest(
   const name = `${request.kind}-${at.replace(/\D/g, '')}-${randomUUID()}`;
   const { kind } = request;
   const report = kind === 'progress' ? request.report : {};
-  const content = kind === 'tell' ? request.text : `${JSON.stringify({ kind, at, ...report })}\n`;
+  const content = kind === 'tell' ? request.text : `${safeJson({ kind, at, ...report })}\n`;
   try {
     makePrivateFolder(folder);
     if (leadsOut(folder, path.dirname(taskFolder))) throw new Error('it is a link that leads out');

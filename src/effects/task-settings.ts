@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { safeJson } from '../core/safe-json.ts';
 import { settingNames, snakeCase } from '../core/settings.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -21,5 +22,5 @@ export function settingsJson(plan: RunPlan): string {
   );
   const { passthrough, taskType: task_type, startDir: start_dir } = plan;
   const kept = { settings, passthrough, task_type, start_dir };
-  return `${JSON.stringify({ ...kept, sha256: sealOf(kept) }, null, 2)}\n`;
+  return `${safeJson({ ...kept, sha256: sealOf(kept) }, 2)}\n`;
 }

@@ -1,5 +1,6 @@
 import { openTaskIds, readSavedSettings, readStateFile, taskPaths } from '../../compose/tasks.ts';
 import { keptPolicy } from '../../core/kept-policy.ts';
+import { withoutControls } from '../../core/material.ts';
 import { buildAddition } from '../../core/prompt.ts';
 import { checkStop, heldCarry, releasedBy, type StopAnswer } from '../../core/stop-check.ts';
 import { messageOf } from '../../errors.ts';
@@ -44,7 +45,7 @@ async function checkTask(id: string | undefined, place: Place): Promise<number> 
 
 /** Says why on standard error; standard output stays empty. */
 export function letGo(why: string): number {
-  process.stderr.write(`ralph: ${why}\n`);
+  process.stderr.write(`ralph: ${withoutControls(why)}\n`);
   return 0;
 }
 
