@@ -8,6 +8,7 @@ import { endCommand, userCommands } from './compose/user-commands.ts';
 import { approvalDesk, putAway } from './compose/vault-work.ts';
 import type { LoopEvent, LoopState } from './core/machine.ts';
 import { oneLine, withoutControls } from './core/material.ts';
+import { safeJson } from './core/safe-json.ts';
 import { maskSecrets } from './core/secrets.ts';
 import { lastWorkAt, msBetween, type NewTask, newTaskState } from './core/task-state.ts';
 import { initialState } from './core/transition.ts';
@@ -170,7 +171,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       files: {
         prompt: plan.prompt,
         settings: settingsJson(plan),
-        baseline: `${JSON.stringify(start.baseline)}\n`,
+        baseline: `${safeJson(start.baseline)}\n`,
       },
       warn,
     });

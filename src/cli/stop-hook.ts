@@ -1,4 +1,5 @@
 import { lastMessageIn } from '../compose/stop-check.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { messageOf } from '../errors.ts';
 import { RalphService } from '../service/ralph-service.ts';
 import { askTask, type CheckedTask, letGo, subjectOf } from './commands/check.ts';
@@ -18,7 +19,7 @@ export async function checkInHook(named: CheckedTask, place: () => Place): Promi
     if (input === null) return letGo('--hook expects the JSON of a stop hook on standard input');
     const reason = await reasonToHold(named, place(), messageOfSession(input));
     if ('none' in reason) return letGo(reason.none);
-    process.stdout.write(`${JSON.stringify({ decision: 'block', reason: reason.text })}\n`);
+    process.stdout.write(`${safeJson({ decision: 'block', reason: reason.text })}\n`);
     return 0;
   } catch (error) {
     return letGo(messageOf(error));

@@ -1,5 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import type { Activity, RalphEvent } from '../core/events.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { monotonicMs } from './monotonic.ts';
 import { openForAppend } from './task-folder.ts';
 
@@ -72,7 +73,7 @@ export function createJournal(file: string): Journal {
       if (broken) return;
       const isActivity = event.event === 'agent_activity';
       if (isActivity && !roomFor(event.activity.kind).take()) return;
-      gathered += `${JSON.stringify(event)}\n`;
+      gathered += `${safeJson(event)}\n`;
       if (!isActivity || gathered.length > GATHERED_CHARS) flush();
       else turn ??= setImmediate(flush);
     },

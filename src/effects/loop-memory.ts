@@ -2,6 +2,7 @@ import { readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { LoopState } from '../core/machine.ts';
 import type { Hint } from '../core/prompt.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
 import { objectAt, parseObject } from './json-fields.ts';
 import { fileOf, type Seal } from './trust/seal.ts';
@@ -33,7 +34,7 @@ export function memoryOf(state: LoopState): LoopMemory {
 
 /** The text of a memory file, not sealed yet. */
 export function memoryJson(memory: LoopMemory): string {
-  return `{"schema_version":${SCHEMA_VERSION},"memory":${JSON.stringify(memory)}}\n`;
+  return `{"schema_version":${SCHEMA_VERSION},"memory":${safeJson(memory)}}\n`;
 }
 
 /**

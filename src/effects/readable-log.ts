@@ -10,15 +10,9 @@ import {
   readResult,
 } from './claude-events.ts';
 import { dropLongStrings } from './drop-long-strings.ts';
-import {
-  type JsonObject,
-  numberAt,
-  objectAt,
-  objectsAt,
-  parseObject,
-  stringAt,
-} from './json-fields.ts';
+import { type JsonObject, objectAt, objectsAt, parseObject, stringAt } from './json-fields.ts';
 import { createLineSplitter } from './line-splitter.ts';
+import { readCost } from './usage-meter.ts';
 
 /** One thing that a log shows a person. Texts are free of control and escape sequences. */
 export type LogItem =
@@ -132,7 +126,7 @@ export function createReadableLog(): ReadableLog {
       kind: 'result',
       how: clean(report.isError && report.subtype === 'success' ? 'error' : report.subtype),
       turns: report.numTurns,
-      costUsd: numberAt(event, 'total_cost_usd'),
+      costUsd: readCost(event),
     });
   };
 

@@ -3,6 +3,7 @@ import { type Dirent, existsSync, type FSWatcher, readdirSync, readFileSync, wat
 import path from 'node:path';
 import { type ProgressReport, progressReport } from '../core/progress-report.ts';
 import type { Hint } from '../core/prompt.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { messageOf, RequestNotLeftError } from '../errors.ts';
 import type { Requests } from '../loop/ports.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
@@ -215,7 +216,7 @@ export async function leaveRequest(
   const content =
     kind === 'tell'
       ? signedHint(request.text, folder, name, seal)
-      : `${JSON.stringify({ kind, at, ...report })}\n`;
+      : `${safeJson({ kind, at, ...report })}\n`;
   try {
     makePrivateFolder(folder);
     if (leadsOut(folder, path.dirname(taskFolder))) throw new Error('it is a link that leads out');

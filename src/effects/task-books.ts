@@ -2,6 +2,7 @@ import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RalphEvent } from '../core/events.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { stateJson } from '../core/state-json.ts';
 import { isTaskId } from '../core/task-id.ts';
 import type { TaskState } from '../core/task-state.ts';
@@ -132,7 +133,7 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
     append(event) {
       try {
         const descriptor = openForAppend(pathsOf(event.task_id).eventsFile);
-        writeSync(descriptor, `${JSON.stringify(event)}\n`);
+        writeSync(descriptor, `${safeJson(event)}\n`);
         closeSync(descriptor);
       } catch {
         // The state that goes with it was written, or its error was told.

@@ -3,6 +3,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import type { CommandResult, ProgressSigns } from '../core/completion.ts';
 import { type PlanCount, readPlan } from '../core/plan-file.ts';
+import { safeJson } from '../core/safe-json.ts';
 import type { Workspace } from '../loop/ports.ts';
 import {
   differs,
@@ -200,7 +201,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
     },
     verify: (command) => runOwn(command, ''),
     async after(command, event) {
-      const result = await runOwn(command, `${JSON.stringify(event)}\n`);
+      const result = await runOwn(command, `${safeJson(event)}\n`);
       if (result.exitCode !== 0) request.onAfterFailed(result);
     },
     async changes(gitBase, hurry) {
@@ -209,7 +210,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
     },
     finished: () => request.onFinished(),
     async ended(event) {
-      const result = await request.onEnd?.(`${JSON.stringify(event)}\n`);
+      const result = await request.onEnd?.(`${safeJson(event)}\n`);
       if (result !== undefined && result.exitCode !== 0) request.onEndFailed(result);
     },
   };

@@ -544,6 +544,45 @@ describe('usage', () => {
     });
   });
 
+  it.each([1e308, 1_000_001, -0.01, '5', null, Number.NaN])(
+    'takes a cost of %o for none',
+    (cost) => {
+      const said = assistant('m1', [], {}, tokens(1, 1));
+      const report = { total_cost_usd: cost, usage: tokens(2, 3) };
+      const own = { cost_usd: 0, input_tokens: 111, output_tokens: 1 };
+      expect(read([said, result(report)]).usage).toEqual(own);
+      // A report before that stands.
+      const good = { total_cost_usd: 2, usage: tokens(2, 3) };
+      expect(read([result(good), result(report)]).usage.cost_usd).toBe(2);
+    },
+  );
+
+  it.each([1e308, 1e12 + 1, -5, 1.5, '5', null])('takes a count of %o for none', (count) => {
+    const bad = { input_tokens: count, cache_read_input_tokens: 7, output_tokens: count };
+    const own = { cost_usd: 0, input_tokens: 7, output_tokens: 0 };
+    expect(read([assistant('m1', [], {}, bad)]).usage).toEqual(own);
+    const report = { total_cost_usd: 1, usage: bad };
+    expect(read([result(report)]).usage).toEqual({ ...own, cost_usd: 1 });
+    const modelUsage = {
+      a: { inputTokens: count, cacheReadInputTokens: 7, outputTokens: count },
+      b: { inputTokens: 1, outputTokens: 2 },
+    };
+    expect(read([result({ ...report, modelUsage })]).usage).toEqual({
+      cost_usd: 1,
+      input_tokens: 8,
+      output_tokens: 2,
+    });
+  });
+
+  it.each([0, 1e6])('takes a cost of %d, and as many tokens as can be', (cost) => {
+    const report = { total_cost_usd: cost, usage: { input_tokens: 1e12, output_tokens: 0 } };
+    expect(read([result(report)]).usage).toEqual({
+      cost_usd: cost,
+      input_tokens: 1e12,
+      output_tokens: 0,
+    });
+  });
+
   it('keeps its own count where the report has none', () => {
     const said = assistant('m1', [], {}, tokens(1, 1));
     expect(read([said, result()]).usage).toEqual({

@@ -10,6 +10,7 @@ import {
   pendingProgress,
   watchRequests,
 } from '../../src/effects/requests.ts';
+import { HOSTILE, hostileSign } from '../helpers/hostile-signs.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 import { testSeal } from '../helpers/test-seal.ts';
 
@@ -40,6 +41,16 @@ const at = (ms: number) => new Date(Date.UTC(2026, 0, 2) + ms).toISOString();
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
+
+it('what is left holds nothing raw that acts on a terminal', async () => {
+  const { task, folder, names } = await stage();
+  const report = { done: 1, total: 2, step: HOSTILE };
+  await leaveRequest(task, { kind: 'progress', report }, at(0));
+  const [name = ''] = names();
+  const text = readFileSync(join(folder, name), 'utf8');
+  expect(hostileSign(text)).toBeNull();
+  expect(JSON.parse(text)).toMatchObject({ step: HOSTILE });
+});
 
 describe('stop and pause', () => {
   it.each(['stop', 'pause'] as const)(

@@ -6,6 +6,7 @@ import {
   taskPaths,
 } from '../../compose/tasks.ts';
 import { oneLine } from '../../core/material.ts';
+import { safeJson } from '../../core/safe-json.ts';
 import { isTaskId } from '../../core/task-id.ts';
 import { type Approval, msBetween, type TaskState } from '../../core/task-state.ts';
 import { InvalidStateError, messageOf, UsageError } from '../../errors.ts';
@@ -32,7 +33,7 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
   const waiting = waitingIn(place);
   if (options.json === true) {
     const rows = waiting.map((each) => asJson(each, at));
-    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    process.stdout.write(`${safeJson(rows, 2)}\n`);
   } else if (waiting.length === 0) {
     process.stderr.write('ralph: no approval is waited for\n');
   } else {
@@ -105,7 +106,7 @@ function inWords({ task, approval }: Waiting, at: string): string {
   const since = formatDuration(Math.max(0, msBetween(approval.requested_at, at)));
   const left = msBetween(at, approval.expires_at);
   const expiry = left > 0 ? `expires in ${formatDuration(left)}` : 'overdue';
-  return `${task.task_id}  ${oneLine(approval.what, 200)}\n  waits for ${since}, ${expiry}: ${oneLine(approval.file, 300)}`;
+  return `${oneLine(task.task_id, 128)}  ${oneLine(approval.what, 200)}\n  waits for ${since}, ${expiry}: ${oneLine(approval.file, 300)}`;
 }
 
 function asJson({ task, approval }: Waiting, at: string): Readonly<Record<string, unknown>> {
