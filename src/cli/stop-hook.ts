@@ -1,4 +1,4 @@
-import { lastMessageIn } from '../compose/stop-check.ts';
+import { lastMessageIn, parseObject } from '../compose/stop-check.ts';
 import { messageOf } from '../errors.ts';
 import { RalphService } from '../service/ralph-service.ts';
 import { askTask, letGo, subjectOf } from './commands/check.ts';
@@ -14,7 +14,7 @@ const INPUT_MAX_BYTES = 16 * 1024 * 1024;
  */
 export async function checkInHook(id: string | undefined, place: () => Place): Promise<number> {
   try {
-    const input = readInput(await readStandardInput());
+    const input = parseObject(await readStandardInput());
     if (input === null) return letGo('--hook expects the JSON of a stop hook on standard input');
     const reason = await reasonToHold(id, place(), messageOfSession(input));
     if ('none' in reason) return letGo(reason.none);
@@ -63,15 +63,6 @@ function messageOfSession({ last_assistant_message: last, transcript_path: file 
 interface HookInput {
   readonly last_assistant_message?: unknown;
   readonly transcript_path?: unknown;
-}
-
-function readInput(text: string): HookInput | null {
-  try {
-    const input: unknown = JSON.parse(text);
-    return typeof input === 'object' && input !== null ? input : null;
-  } catch {
-    return null;
-  }
 }
 
 async function readStandardInput(): Promise<string> {

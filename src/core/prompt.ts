@@ -1,6 +1,7 @@
 import type { RefusedTool } from './attempt.ts';
 import { type CommandResult, describeCompletion } from './completion.ts';
 import type { Held } from './gates.ts';
+import { newestHints } from './hints.ts';
 import {
   disarm,
   type MaterialRules,
@@ -73,7 +74,10 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
   } else {
     // A person has let the task begin, or the first iteration is tried again after he has said something.
     const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
-    const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(carry)];
+    const said = [
+      ...decisions.map((each) => describeMissing(each, policy)),
+      ...hintLines(policy, carry),
+    ];
     if (said.length > 0) texts.push({ kind: 'sentence-wise', text: said.join('\n') });
   }
   texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
@@ -104,13 +108,21 @@ function reminder(policy: Policy, carry: Carry): string {
       ? `The task is NOT yet confirmed. Please check and ensure ${describeCompletion(policy)}.`
       : `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
     ...carry.missing.map((missing) => describeMissing(missing, policy)),
-    ...hintLines(carry),
+    ...hintLines(policy, carry),
   ];
   return lines.join('\n');
 }
 
-function hintLines({ hints }: Carry): readonly string[] {
-  return hints.map((hint) => `The person you work for adds: ${withoutControls(hint).trim()}`);
+/** Together they have as much room as earlier output. */
+function hintLines(policy: Policy, carry: Carry): readonly string[] {
+  const hints = carry.hints.map((hint) => withoutControls(hint).trim());
+  const { told, leftOut } = newestHints(hints, policy.contextChars);
+  const lines = told.map((hint) => `The person you work for adds: ${hint}`);
+  if (leftOut === 0) return lines;
+  return [
+    `The person you work for has said more than has room here: ${leftOut} characters are left out, the oldest first.`,
+    ...lines,
+  ];
 }
 
 /** What a person gives as a reason is told in full, within reason. */

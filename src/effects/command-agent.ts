@@ -58,6 +58,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
             refused: [],
             sessionId: null,
             skippedLines: 0,
+            brokenLines: 0,
           };
         },
       };

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { LoopState } from '../core/machine.ts';
 import { SCHEMA_VERSION } from '../core/task-state.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { objectAt, parseObject, stringAt } from './json-fields.ts';
 import { removeFile } from './write-file.ts';
 
@@ -36,12 +37,15 @@ export function memoryJson(memory: LoopMemory): string {
   return `{"schema_version":${SCHEMA_VERSION},"sha256":"${sealOf(body)}","memory":${body}}\n`;
 }
 
+/** It holds a final message of 1 MB, of which an escape may make six times as much, and some hints. */
+const MEMORY_MAX_BYTES = 16 * MB;
+
 /** Reads the memory that a state names; null where it is gone, torn, or of another version. */
 export function readMemory(taskFolder: string, name: string | null): LoopMemory | null {
   if (name === null || !NAMES.some((known) => known === name)) return null;
   let text: string;
   try {
-    text = readFileSync(path.join(taskFolder, name), 'utf8');
+    text = readTextWithin(path.join(taskFolder, name), MEMORY_MAX_BYTES);
   } catch {
     return null;
   }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Dirent, existsSync, type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
+import { type Dirent, existsSync, type FSWatcher, readdirSync, watch } from 'node:fs';
 import path from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { HINT_MAX_BYTES } from '../core/hints.ts';
 import { type ProgressReport, progressReport } from '../core/progress-report.ts';
 import { messageOf, RequestNotLeftError } from '../errors.ts';
 import type { Requests } from '../loop/ports.ts';
+import { MB, readHead } from './bounded-read.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
 import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder, removeFile, writeFileAtomic } from './write-file.ts';
@@ -22,6 +25,10 @@ const FOLDER = 'requests';
 
 /** How often is looked where file events do not tell: there is no folder yet, or a network's. */
 const POLL_MS = 1_000;
+
+/** What one look takes in; the rest waits for the next. */
+const FILES_AT_ONCE = 1_000;
+const CHARS_AT_ONCE = MB;
 
 /** A request, as a command leaves it. */
 type TaskRequest =
@@ -98,9 +105,11 @@ function tryList(folder: string): readonly Dirent[] | null {
   }
 }
 
+/** The beginning of a longer one: an agent can leave files here, too. */
 function tryRead(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    // Half a character at the cut is left out.
+    return new StringDecoder().write(readHead(file, HINT_MAX_BYTES));
   } catch {
     return null;
   }
@@ -108,7 +117,7 @@ function tryRead(file: string): string | null {
 
 /** Whether there are requests of this kind, which are removed. */
 function take(folder: string, entries: readonly Dirent[], kind: Kind): boolean {
-  const names = namesOf(entries, kind);
+  const names = namesOf(entries, kind).slice(0, FILES_AT_ONCE);
   for (const name of names) {
     // One that stays asks for nothing more than it has been given already.
     remove(path.join(folder, name));
@@ -125,14 +134,17 @@ function keptBox(folder: string): Pick<Requests, 'hints' | 'progress' | 'settled
     // Synchronous: a trip to another thread takes longer than a look at a few names.
     const entries = tryList(folder) ?? [];
     const texts: string[] = [];
-    for (const name of namesOf(entries, kind)) {
-      if (told.has(name)) continue;
+    const names = namesOf(entries, kind).filter((name) => !told.has(name));
+    let length = 0;
+    for (const name of names.slice(0, FILES_AT_ONCE)) {
+      if (length > CHARS_AT_ONCE) break;
       const text = tryRead(path.join(folder, name));
       // What cannot be read now is not lost: it is tried again with the next call.
       if (text === null) continue;
       told.add(name);
       unsettled = [...unsettled, name];
       texts.push(text);
+      length += text.length;
     }
     return texts;
   };
@@ -153,12 +165,9 @@ function keptBox(folder: string): Pick<Requests, 'hints' | 'progress' | 'settled
 export function pendingProgress(taskFolder: string): ProgressReport | null {
   const folder = path.join(taskFolder, FOLDER);
   const name = namesOf(tryList(folder) ?? [], 'progress').at(-1);
-  try {
-    return name === undefined ? null : readReport(readFileSync(path.join(folder, name), 'utf8'));
-  } catch {
-    // Taken down meanwhile.
-    return null;
-  }
+  // Null where it has been taken down meanwhile.
+  const text = name === undefined ? null : tryRead(path.join(folder, name));
+  return text === null ? null : readReport(text);
 }
 
 function readReport(text: string): ProgressReport | null {

@@ -1,10 +1,11 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
 import { messageOf } from '../errors.ts';
 import { EXIT_FAILED } from '../exit-codes.ts';
+import { readTextWithin } from './bounded-read.ts';
 import { type JsonObject, parseObject } from './json-fields.ts';
-import { readStateFile, type StateFile } from './state-file.ts';
+import { STATE_MAX_BYTES, type StateFile, tryReadStateFile } from './state-file.ts';
 import { taskPaths } from './task-folder.ts';
 import { errorCode } from './write-file.ts';
 
@@ -154,24 +155,16 @@ function readNames(folder: string): string[] {
 function entryOf(folder: string, name: string, archived: boolean): TaskEntry | null {
   const stateFile = path.join(folder, `${name}.json`);
   if (!lstatSync(stateFile, QUIETLY)?.isFile()) return null;
-  const found = read(stateFile);
+  const found = tryReadStateFile(stateFile);
   // It has moved to the history meanwhile.
   if (found.kind === 'none') return null;
   return { name, stateFile, folder: path.join(folder, name), archived, found };
 }
 
-function read(stateFile: string): StateFile | { readonly kind: 'unreadable' } {
-  try {
-    return readStateFile(stateFile);
-  } catch {
-    return { kind: 'unreadable' };
-  }
-}
-
 /** All that a state file holds, fields unknown to this ralph too; null where it is no JSON object. */
 export function readStateObject(stateFile: string): JsonObject | null {
   try {
-    return parseObject(readFileSync(stateFile, 'utf8'));
+    return parseObject(readTextWithin(stateFile, STATE_MAX_BYTES));
   } catch {
     return null;
   }

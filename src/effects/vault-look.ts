@@ -1,6 +1,5 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { parseDocument } from 'yaml';
 import type { Here } from '../core/driver.ts';
 import { hasLiveDriver, shownState } from '../core/shown-task.ts';
 import type { TaskState } from '../core/task-state.ts';
@@ -13,6 +12,8 @@ import type {
 } from '../core/vault-work.ts';
 import { EXIT_FAILED } from '../exit-codes.ts';
 import { APPROVED, REJECTED } from './approval-desk.ts';
+import { MB, readWithin } from './bounded-read.ts';
+import { readFrontMatterFields } from './front-matter-fields.ts';
 import { readRescueRecord, withFailed } from './rescue-books.ts';
 import { liveClaim } from './task-claim.ts';
 import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
@@ -41,7 +42,7 @@ class VaultFolderError extends Error {
 
 const QUIETLY = { throwIfNoEntry: false } as const;
 /** What is larger is no prompt. */
-const LARGEST_BYTES = 1024 * 1024;
+const LARGEST_BYTES = MB;
 
 /** All that lies in these folders, with what is known of it. Throws where a folder cannot be read. */
 export function lookAtVault(
@@ -110,7 +111,7 @@ function readVaultFile(
 /** Null for what is no text in UTF-8, or cannot be read. */
 function readText(file: string): string | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readWithin(file, LARGEST_BYTES));
     return text.includes('\0') ? null : text;
   } catch {
     return null;
@@ -122,19 +123,13 @@ const NO_FRONT_MATTER: FileFrontMatter = { type: null, problem: null };
 function frontMatterOf(text: string | null): FileFrontMatter {
   const { frontMatter } = splitFrontMatter(text ?? '');
   if (frontMatter === null) return NO_FRONT_MATTER;
-  try {
-    const document = parseDocument(frontMatter, { logLevel: 'silent' });
-    const [error] = document.errors;
-    if (error !== undefined) return { type: null, problem: error.message.split('\n')[0] ?? '' };
-    const fields: unknown = document.toJS({ maxAliasCount: 100 });
-    if (typeof fields !== 'object' || fields === null) return NO_FRONT_MATTER;
-    const written = ['type', 'task_type', 'category']
-      .map((key) => new Map<string, unknown>(Object.entries(fields)).get(key))
-      .filter((value) => typeof value === 'string');
-    return { type: written.length === 0 ? null : written.join(' '), problem: null };
-  } catch {
-    return { type: null, problem: 'it cannot be read' };
-  }
+  const found = readFrontMatterFields(frontMatter);
+  if ('problem' in found) return { type: null, problem: found.problem };
+  const values = new Map(found.fields);
+  const written = ['type', 'task_type', 'category']
+    .map((key) => values.get(key))
+    .filter((value) => typeof value === 'string');
+  return { type: written.length === 0 ? null : written.join(' '), problem: null };
 }
 
 function factsOf(

@@ -359,6 +359,22 @@ describe('a hint', () => {
     expect(second.addition).toContain(HINT);
   });
 
+  test('is dropped where a megabyte has come after it', () => {
+    const loop = running();
+    const large = (name: string): string => name.repeat(64 * 1024);
+    loop.hint('First.');
+    for (const name of 'abcdefghijklmnopqrst') loop.hint(large(name));
+    const { hints } = loop.state();
+    expect(hints.at(-1)).toBe(large('t'));
+    expect(hints.join('').length).toBeLessThanOrEqual(1024 * 1024);
+    // Nor do they add up over the attempts of an iteration.
+    loop.attempt(OVERLOADED);
+    for (const name of 'abcdefghijklmnopqrst') loop.hint(large(name));
+    loop.wait();
+    const { carry, hints: waiting } = loop.state();
+    expect([...carry.hints, ...waiting].join('').length).toBeLessThanOrEqual(2 * 1024 * 1024);
+  });
+
   test('asks for nothing by itself', () => {
     const loop = running();
     expect(loop.hint('Look at the logs.').actions).toEqual([]);

@@ -109,6 +109,19 @@ describe('ralph watch', () => {
     ]);
   }, 40_000);
 
+  test('begins a good task beside one whose front matter would take minutes to read', async () => {
+    const scene = await makeScene(DONE);
+    const keys = Array.from({ length: 90_000 }, (_, n) => `k${n}`).join(',');
+    await scene.write('Needs_Action/a-large.md', `---\na: {${keys}}\n---\nAnswer the letter.\n`);
+    await scene.write('Needs_Action/b-good.md', 'Answer the letter.\n');
+    const watch = await scene.start([...QUICK, '--start-new'], { timeoutMs: 30_000 });
+    await until('the good one is done', () => scene.names('Done').length === 1);
+    await until('the other is told', () => watch.stdout().includes('a-large.md: left to a human'));
+    watch.child.kill('SIGTERM');
+    expect((await watch.ended).exitCode).toBe(143);
+    expect(scene.names('Done')).toEqual(['b-good.md']);
+  }, 40_000);
+
   test('rests where nothing can be worked on, and a signal ends the rest', async () => {
     const scene = await makeScene(NOT_LOGGED_IN);
     await stuck(scene, 'In_Progress/a.md');
