@@ -46,23 +46,37 @@ export function readHead(file: PathLike, maxBytes: number): Buffer {
 }
 
 /** Opens a regular file for reading, with further flags, and closes it again. Throws as `readWithin` does. */
-function withRegularFile<T>(
+export function withRegularFile<T>(
   file: PathLike,
   flags: number,
   use: (descriptor: number, size: number) => T,
 ): T {
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags);
+  const { descriptor, size } = openRegular(file, flags);
   try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw new FileRefusedError('EINVAL', `${file} is no regular file`);
-    return use(descriptor, stats.size);
+    return use(descriptor, size);
   } finally {
     closeSync(descriptor);
   }
 }
 
+/** The same, left open: whoever calls it closes it. */
+export function openRegular(
+  file: PathLike,
+  flags: number,
+): { readonly descriptor: number; readonly size: number } {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw new FileRefusedError('EINVAL', `${file} is no regular file`);
+    return { descriptor, size: stats.size };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
 /** The next `length` bytes, or fewer where the file ends before. */
-function readBytes(descriptor: number, length: number): Buffer {
+export function readBytes(descriptor: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let used = 0;
   while (used < length) {

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import type { Here } from '../core/driver.ts';
 import { hasLiveDriver, shownState } from '../core/shown-task.ts';
@@ -53,11 +53,12 @@ export function lookAtVault(
   const taken = new Set<string>();
   const notes = noteNames(place.vault);
   return folders.flatMap((folder) =>
-    namesIn(place.vault, folder).flatMap((name) => {
-      const file = readVaultFile(place.vault, folder, name, taken);
+    namesIn(place.vault, folder).flatMap((found) => {
+      const file = readVaultFile(place.vault, folder, found, taken);
       if (file === null) return [];
       // What is no file is no task, and keeps no other from being one.
-      if (file.kind === 'regular' && !name.startsWith('.')) taken.add(taskIdOfFile(name));
+      const isTask = file.kind === 'regular' && !file.name.startsWith('.');
+      if (isTask) taken.add(taskIdOfFile(file.name));
       return [factsOf(file, place, notes, here)];
     }),
   );
@@ -65,35 +66,55 @@ export function lookAtVault(
 
 /** The same of one file as it is now; null where it is gone. */
 export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileFacts | null {
-  const file = readVaultFile(place.vault, seen.folder, seen.name, new Set());
+  const found = { name: seen.name, bytes: null };
+  const file = readVaultFile(place.vault, seen.folder, found, new Set());
   if (file === null) return null;
   const facts = factsOf(file, place, noteNames(place.vault), here);
   return { ...facts, file: { ...file, hasNamesake: seen.hasNamesake } };
 }
 
-function namesIn(vault: string, folder: WorkFolder): readonly string[] {
+/** A name in a folder, and its bytes where it is no text: a text would name another file, or none. */
+interface FoundName {
+  readonly name: string;
+  readonly bytes: Buffer | null;
+}
+
+function namesIn(vault: string, folder: WorkFolder): readonly FoundName[] {
   const full = path.join(vault, folder);
   if (leadsOut(full, vault)) {
     throw new VaultFolderError(full, 'is a link that leads out of the vault; make it a folder');
   }
   try {
-    return readdirSync(full).sort();
+    return readdirSync(full, { encoding: 'buffer' })
+      .map(foundName)
+      .sort((one, other) => (one.name < other.name ? -1 : 1));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw new VaultFolderError(full, `cannot be read (${errorCode(error)})`);
   }
 }
 
+function foundName(bytes: Buffer): FoundName {
+  const name = bytes.toString();
+  if (Buffer.from(name).equals(bytes)) return { name, bytes: null };
+  const escaped = bytes
+    .toString('latin1')
+    .replace(/[^\x20-\x7e]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return { name: escaped, bytes };
+}
+
 function readVaultFile(
   vault: string,
   folder: WorkFolder,
-  name: string,
+  { name, bytes }: FoundName,
   taken: ReadonlySet<string>,
 ): VaultFile | null {
   const full = path.join(vault, folder, name);
-  const stats = lstatSync(full, QUIETLY);
+  const there =
+    bytes === null ? full : Buffer.concat([Buffer.from(path.join(vault, folder, '/')), bytes]);
+  const stats = lstatSync(there, QUIETLY);
   if (stats === undefined) return null;
-  const kind = stats.isFile() ? 'regular' : stats.isSymbolicLink() ? 'link' : 'other';
+  const kind = bytes === null ? kindOf(stats) : stats.isFile() ? 'unnamed' : 'other';
   const text = kind === 'regular' && stats.size <= LARGEST_BYTES ? readText(full) : null;
   return {
     name,
@@ -106,6 +127,10 @@ function readVaultFile(
     frontMatter: frontMatterOf(text),
     hasNamesake: taken.has(taskIdOfFile(name)),
   };
+}
+
+function kindOf(stats: Stats): VaultFile['kind'] {
+  return stats.isFile() ? 'regular' : stats.isSymbolicLink() ? 'link' : 'other';
 }
 
 /** Null for what is no text in UTF-8, or cannot be read. */
