@@ -153,7 +153,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   const { plan, view, paths, warn, stops } = run;
   const { policy } = plan;
   const watch = watchOf(plan);
-  const git = gitProgress(plan, stops.signal);
+  const git = gitProgress(plan, run.driver.run_id, stops.signal);
   const start =
     run.resume === undefined ? await begin(run, watch, git) : await goOn(run, watch, git);
   if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
@@ -336,13 +336,14 @@ function watchOf(plan: RunPlan): BaselineRequest {
 }
 
 /** Null where no limit asks whether the work tree moved. */
-function gitProgress(plan: RunPlan, signal: AbortSignal): GitProgress | null {
+function gitProgress(plan: RunPlan, runId: string, signal: AbortSignal): GitProgress | null {
   if (plan.policy.noProgressLimit === 0 && plan.policy.sameErrorLimit === 0) return null;
   const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));
   return createGitProgress({
     cwd: plan.cwd,
     excluded: [...excluded, plan.stateDir],
     env: plan.env,
+    runId,
     signal,
   });
 }

@@ -1,7 +1,8 @@
-import { lstatSync, promises, readFileSync } from 'node:fs';
+import { lstatSync, promises } from 'node:fs';
 import path from 'node:path';
 import { safeJson } from '../core/safe-json.ts';
 import { APPROVED, PENDING, REJECTED } from './approval-desk.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
 
@@ -39,7 +40,7 @@ export async function answerRequest(
   const from = path.join(vault, PENDING, name);
   const to = path.join(vault, folder, name);
   await retryBusy(async () => makePrivateFolder(path.join(vault, folder)));
-  if (reason !== null) await writeFileAtomic(from, withReason(readFileSync(from, 'utf8'), reason));
+  if (reason !== null) await writeFileAtomic(from, withReason(readTextWithin(from, MB), reason));
   if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) {
     await promises.rename(to, `${to}.before-${at.replace(/\D/g, '')}`);
   }

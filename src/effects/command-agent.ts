@@ -66,6 +66,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
             refused: [],
             sessionId: null,
             skippedLines: 0,
+            brokenLines: 0,
           };
         },
       };

@@ -1,9 +1,10 @@
-import { readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import type { Hint } from '../core/hints.ts';
 import type { LoopState } from '../core/machine.ts';
-import type { Hint } from '../core/prompt.ts';
 import { safeJson } from '../core/safe-json.ts';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { objectAt, parseObject } from './json-fields.ts';
 import { fileOf, type Seal } from './trust/seal.ts';
 import { removeFile } from './write-file.ts';
@@ -37,6 +38,9 @@ export function memoryJson(memory: LoopMemory): string {
   return `{"schema_version":${SCHEMA_VERSION},"memory":${safeJson(memory)}}\n`;
 }
 
+/** It holds a final message of 1 MB, of which an escape may make six times as much, and some hints. */
+const MEMORY_MAX_BYTES = 16 * MB;
+
 /**
  * Reads the memory that a state names; null where it is gone, torn, of another version, or not sealed
  * by this seal. Null for the seal takes it as it is: a person has looked at the task.
@@ -50,7 +54,7 @@ export function readMemory(
   if (name === null || !NAMES.some((known) => known === name)) return null;
   let text: string;
   try {
-    text = readFileSync(path.join(taskFolder, name), 'utf8');
+    text = readTextWithin(path.join(taskFolder, name), MEMORY_MAX_BYTES);
   } catch {
     return null;
   }

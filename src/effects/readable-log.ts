@@ -66,6 +66,10 @@ export function createReadableLog(): ReadableLog {
     const text = isBig
       ? dropLongStrings(line, { maxBytes: LONGEST_KEPT_STRING_BYTES })
       : line.toString();
+    if (text === null) {
+      items.push({ kind: 'skipped', bytes: line.length });
+      return;
+    }
     const event = text.trimStart().startsWith('{') ? parseObject(text) : null;
     if (event === null || !isEvent(event)) items.push(otherLine(text, event));
     else readEvent(event, items);

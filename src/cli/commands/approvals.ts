@@ -4,6 +4,7 @@ import {
   openTaskIds,
   readStateFile,
   taskPaths,
+  tryReadStateFile,
 } from '../../compose/tasks.ts';
 import { oneLine } from '../../core/material.ts';
 import { safeJson } from '../../core/safe-json.ts';
@@ -93,7 +94,7 @@ function requestOf(name: string, place: Place): { taskId: string | null; file: s
 function waitingIn(place: Place): readonly Waiting[] {
   return openTaskIds(place.stateDir)
     .flatMap((taskId) => {
-      const file = readStateFile(taskPaths(place.stateDir, taskId).stateFile);
+      const file = tryReadStateFile(taskPaths(place.stateDir, taskId).stateFile);
       if (file.kind !== 'task') return [];
       const { approval, paused_for_approval } = file.state;
       const isOpen = approval !== null && approval.decision === null && paused_for_approval;
