@@ -132,16 +132,10 @@ function hintLines({ told, leftOut }: ToldHints): readonly string[] {
 
 /** What anybody could have written is data, and said to be that. */
 function unprovenHints(policy: Policy, { told }: ToldHints): readonly OwnText[] {
-  return told
-    .filter(({ isProven }) => !isProven)
-    .map(({ text }) => ({
-      kind: 'whole',
-      text: materialBlock(
-        'a note that somebody left for you; nobody can tell who',
-        text,
-        rulesFor(policy),
-      ),
-    }));
+  const unproven = told.filter(({ isProven }) => !isProven).map(({ text }) => text);
+  if (unproven.length === 0) return [];
+  const title = 'notes that somebody left for you; nobody can tell who';
+  return [{ kind: 'whole', text: materialBlock(title, unproven.join('\n\n'), rulesFor(policy)) }];
 }
 
 /** What a person gives as a reason is told in full, within reason. */

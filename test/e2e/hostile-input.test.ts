@@ -102,7 +102,7 @@ test('hints that an agent leaves in masses make no long prompt', async () => {
   const scene = await makeScene([turn, { text: 'TASK_COMPLETE' }]);
   const { exitCode } = await scene.run(['--context-chars', '2000']);
   expect(exitCode).toBe(0);
-  expect(scene.prompt(2)).toContain('The person you work for has said more than has room here');
+  expect(scene.prompt(2)).toContain('More was left for you to read than has room here');
   expect(scene.prompt(2).length).toBeLessThan(30_000);
 });
 

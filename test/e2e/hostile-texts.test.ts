@@ -52,7 +52,7 @@ describe('a hostile configuration', () => {
     expect(await harmless(scene, args)).toContain('Complete when');
     const plan = JSON.parse(await harmless(scene, [...args, '--json']));
     expect(plan.first_prompt).toContain(`Fix ${HOSTILE}`);
-    expect(plan.argv).toContain(HOSTILE);
+    expect(plan.argv).toContain(`--model=${HOSTILE}`);
   });
 
   test('nor in a run, in its note, its state and its journal', async () => {
@@ -71,7 +71,8 @@ describe('a hostile configuration', () => {
 
     const resumed = ['resume', 't', '-n', '+1', '--dry-run'];
     expect(await harmless(scene, resumed)).toContain('Complete when');
-    expect(JSON.parse(await harmless(scene, [...resumed, '--json'])).argv).toContain(HOSTILE);
+    const { argv } = JSON.parse(await harmless(scene, [...resumed, '--json']));
+    expect(argv).toContain(`--model=${HOSTILE}`);
   });
 
   test('nor as events in JSON', async () => {
@@ -187,7 +188,9 @@ describe('a hostile state', () => {
     });
     await scene.write('.ralph_state/t.json', state);
     await scene.write('.ralph_state/t/prompt.md', `Fix ${HOSTILE}`);
-    const { stdout } = await scene.ralph(['check', 't', '--hook'], { input: '{}' });
+    const { stdout } = await scene.ralph(['check', 't', '--trust', '--hook'], {
+      input: '{}',
+    });
     expect(JSON.parse(stdout).reason).toContain(`Fix ${HOSTILE}`);
     expect(hostileSign(stdout)).toBeNull();
   });
