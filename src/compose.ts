@@ -8,6 +8,7 @@ import { begin, goOn, watchOf } from './compose/start.ts';
 import { endCommand, userCommands } from './compose/user-commands.ts';
 import { approvalDesk, putAway } from './compose/vault-work.ts';
 import { withoutControls } from './core/material.ts';
+import { safeJson } from './core/safe-json.ts';
 import type { NewTask } from './core/task-state.ts';
 import type { AgentKind } from './effects/agent-kind.ts';
 import {
@@ -137,7 +138,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   const { plan, view, paths, warn, stops } = run;
   const { policy } = plan;
   const watch = watchOf(plan);
-  const git = gitProgress(plan, stops.signal);
+  const git = gitProgress(plan, run.driver.run_id, stops.signal);
   const kind = agentKind(plan, run.agentPrefixArgs ?? []);
   const start =
     run.resume === undefined
@@ -158,7 +159,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       files: {
         prompt: plan.prompt,
         settings: settingsJson(plan),
-        baseline: `${JSON.stringify(start.baseline)}\n`,
+        baseline: `${safeJson(start.baseline)}\n`,
       },
       warn,
     });
@@ -242,13 +243,14 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
 }
 
 /** Null where no limit asks whether the work tree moved. */
-function gitProgress(plan: RunPlan, signal: AbortSignal): GitProgress | null {
+function gitProgress(plan: RunPlan, runId: string, signal: AbortSignal): GitProgress | null {
   if (plan.policy.noProgressLimit === 0 && plan.policy.sameErrorLimit === 0) return null;
   const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));
   return createGitProgress({
     cwd: plan.cwd,
     excluded: [...excluded, plan.stateDir],
     env: plan.env,
+    runId,
     signal,
   });
 }

@@ -25,7 +25,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     }
     return await carryOut(argv);
   } catch (error) {
-    return explain(error);
+    return await explain(error);
   }
 }
 
@@ -52,9 +52,13 @@ async function fromTable(argv: readonly string[]): Promise<number> {
   return runProgram(argv);
 }
 
-/** Mistakes of the caller's know their exit code; anything else is a bug of ours. */
-function explain(error: unknown): number {
-  const message = messageOf(error);
+/**
+ * Mistakes of the caller's know their exit code; anything else is a bug of ours. A sentence may quote
+ * what stands in a file of somebody else's.
+ */
+async function explain(error: unknown): Promise<number> {
+  const { withoutControls } = await import('../core/material.ts');
+  const message = withoutControls(messageOf(error));
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
     process.stderr.write(`${message.replace(/^/gm, 'ralph: ')}\n`);
     return error.exitCode;

@@ -1,4 +1,5 @@
-import { lastMessageIn } from '../compose/stop-check.ts';
+import { lastMessageIn, parseObject } from '../compose/stop-check.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { messageOf } from '../errors.ts';
 import { RalphService } from '../service/ralph-service.ts';
 import { askTask, type CheckedTask, letGo, subjectOf } from './commands/check.ts';
@@ -14,11 +15,11 @@ const INPUT_MAX_BYTES = 16 * 1024 * 1024;
  */
 export async function checkInHook(named: CheckedTask, place: () => Place): Promise<number> {
   try {
-    const input = readInput(await readStandardInput());
+    const input = parseObject(await readStandardInput());
     if (input === null) return letGo('--hook expects the JSON of a stop hook on standard input');
     const reason = await reasonToHold(named, place(), messageOfSession(input));
     if ('none' in reason) return letGo(reason.none);
-    process.stdout.write(`${JSON.stringify({ decision: 'block', reason: reason.text })}\n`);
+    process.stdout.write(`${safeJson({ decision: 'block', reason: reason.text })}\n`);
     return 0;
   } catch (error) {
     return letGo(messageOf(error));
@@ -68,15 +69,6 @@ function messageOfSession({ last_assistant_message: last, transcript_path: file 
 interface HookInput {
   readonly last_assistant_message?: unknown;
   readonly transcript_path?: unknown;
-}
-
-function readInput(text: string): HookInput | null {
-  try {
-    const input: unknown = JSON.parse(text);
-    return typeof input === 'object' && input !== null ? input : null;
-  } catch {
-    return null;
-  }
 }
 
 async function readStandardInput(): Promise<string> {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type FileRun, type OrchestrateOptions, orchestrate } from '../compose/orchestrate.ts';
 import { planRun, type RunPlan } from '../compose.ts';
-import { oneLine } from '../core/material.ts';
+import { oneLine, withoutControls } from '../core/material.ts';
 import type { Layer, Written } from '../core/setting-source.ts';
 import { SETTINGS, settingNames } from '../core/settings.ts';
 import type { VaultCommand, VaultLayer } from '../core/vault-settings.ts';
@@ -47,7 +47,8 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   }
   const { settings } = plan;
   const say = (sentence: string): void => {
-    if (!settings.quiet) process.stderr.write(`${sentence.replace(/^/gm, 'ralph: ')}\n`);
+    if (!settings.quiet)
+      process.stderr.write(`${withoutControls(sentence).replace(/^/gm, 'ralph: ')}\n`);
   };
   for (const notice of [...notices, ...planWarnings(plan)]) {
     said.add(notice);

@@ -1,5 +1,5 @@
-import { type Document, parseDocument } from 'yaml';
 import type { Source, Written } from '../core/setting-source.ts';
+import { readFrontMatterFields } from '../effects/front-matter-fields.ts';
 
 /** What a task file says of its own task. */
 export interface FrontMatter {
@@ -25,22 +25,13 @@ const NOTHING: FrontMatter = {
  */
 export function readFrontMatter(text: string | null, file: string): FrontMatter {
   if (text === null) return NOTHING;
-  const document = parseDocument(text, { logLevel: 'silent' });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    const problem = `The front matter of ${file} cannot be read: ${error.message.split('\n')[0]}`;
+  const found = readFrontMatterFields(text);
+  if ('problem' in found) {
+    const problem = `The front matter of ${file} cannot be read: ${found.problem}`;
     return { ...NOTHING, problems: [problem] };
   }
-  const fields = valuesOf(document);
-  if (fields instanceof Error) {
-    return {
-      ...NOTHING,
-      problems: [`The front matter of ${file} cannot be read: ${fields.message}`],
-    };
-  }
-  if (typeof fields !== 'object' || fields === null) return NOTHING;
   const values = new Map<string, unknown>(
-    Object.entries(fields).map(([key, value]) => [key.trim().toLowerCase(), value]),
+    found.fields.map(([key, value]) => [key.trim().toLowerCase(), value]),
   );
   const written = (key: string): Written | null => {
     const value = values.get(key) ?? null;
@@ -60,13 +51,4 @@ export function readFrontMatter(text: string | null, file: string): FrontMatter 
 /** Whatever is not plainly a no asks a person: one request too many rather than one too few. */
 function isNo(value: unknown): boolean {
   return value === null || /^(?:false|no|off|n|0|never|none|)$/i.test(String(value).trim());
-}
-
-/** A file may refer to itself without end: what comes of that is an error. */
-function valuesOf(document: Document.Parsed): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Resume, type RunOptions, startRun } from '../compose.ts';
 import { BEAT_MS } from '../core/driver.ts';
 import { maskSecrets } from '../core/secrets.ts';
 import type { VaultNote, WorkFolder } from '../core/vault-work.ts';
+import { MB, readTextWithin } from '../effects/bounded-read.ts';
 import { systemClock } from '../effects/clock.ts';
 import { thisDriver, thisPlace } from '../effects/driver-identity.ts';
 import { linkedStops } from '../effects/linked-stops.ts';
@@ -193,7 +194,7 @@ function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): Vault
 function saysTheSame(file: string, text: string): boolean {
   const plain = (note: string): string => note.replace(/^created: .*$/m, '');
   try {
-    return plain(readFileSync(file, 'utf8')) === plain(text);
+    return plain(readTextWithin(file, MB)) === plain(text);
   } catch {
     return false;
   }

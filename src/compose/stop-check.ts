@@ -1,12 +1,12 @@
 // The door to the effects for `ralph check`: it looks at a task that somebody else works on.
 
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { CommandResult, Sightings } from '../core/completion.ts';
 import type { KeptSettings } from '../core/kept-policy.ts';
 import type { Policy } from '../core/policy.ts';
 import type { TaskState } from '../core/task-state.ts';
+import { MB, readWithin } from '../effects/bounded-read.ts';
 import { savedStartDir } from '../effects/saved-settings.ts';
 import { runShellCommand } from '../effects/shell-command.ts';
 import { watchSignals } from '../effects/stop-requests.ts';
@@ -14,6 +14,7 @@ import { ownFiles } from '../effects/vault-folders.ts';
 import { createWorkspace, readBaseline, takeBaseline } from '../effects/workspace.ts';
 
 // biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
+export { parseObject } from '../effects/json-fields.ts';
 export { lastMessageIn } from '../effects/session-transcript.ts';
 
 /** A task that is looked at, and where. */
@@ -102,9 +103,12 @@ export function keptContext({ task, folder }: StopScene): string | null {
   return context ?? task.iterations.at(-1)?.output_preview ?? null;
 }
 
+/** More than any prompt, and than what a program hands on. */
+const KEPT_MAX_BYTES = 16 * MB;
+
 function readOr(file: string): Buffer | null {
   try {
-    return readFileSync(file);
+    return readWithin(file, KEPT_MAX_BYTES);
   } catch {
     return null;
   }

@@ -5,12 +5,19 @@ import { openSeal, type Seal } from '../effects/trust/seal.ts';
 
 // biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
 export { answerRequest, isPending } from '../effects/answer-request.ts';
+export { MB, readWithin } from '../effects/bounded-read.ts';
 export { thisPlace } from '../effects/driver-identity.ts';
+export { parseObject } from '../effects/json-fields.ts';
 export { pruneHistory } from '../effects/prune-history.ts';
 export { createPlainLog, createReadableLog, type LogItem } from '../effects/readable-log.ts';
 export { leaveRequest, pendingProgress } from '../effects/requests.ts';
 export { readSavedSettings } from '../effects/saved-settings.ts';
-export { isUntold, readNewestStep, readStateFile } from '../effects/state-file.ts';
+export {
+  isUntold,
+  readNewestStep,
+  readStateFile,
+  tryReadStateFile,
+} from '../effects/state-file.ts';
 export { liveClaim } from '../effects/task-claim.ts';
 export { inHistory, openTaskIds, type TaskPaths, taskPaths } from '../effects/task-folder.ts';
 export { findTaskEntry, listTasks, readStateObject, type TaskEntry } from '../effects/task-list.ts';

@@ -79,7 +79,7 @@ export const AGENT_ROWS = {
     type: { kind: 'count', min: 1 },
     group: 'Agent',
     default: '20000',
-    help: 'how many characters of it at most; its end is kept',
+    help: 'how many characters of it at most, its end; as many of all hints together',
   },
   keepBackground: {
     flag: '--keep-background',

@@ -109,6 +109,8 @@ export interface AttemptFacts {
   readonly sessionId: string | null;
   /** Lines skipped because they were over the size bound. */
   readonly skippedLines: number;
+  /** Lines that could not be read: nested too deeply, or in a form that nobody had expected. */
+  readonly brokenLines: number;
   readonly leftovers: readonly Leftover[];
 }
 

@@ -2,11 +2,12 @@ import type { ApprovalRequest } from './approval-request.ts';
 import type { AttemptFacts } from './attempt.ts';
 import type { CommandResult, Sightings } from './completion.ts';
 import type { EndingBody, EventBody } from './events.ts';
+import type { Hint } from './hints.ts';
 import type { Judged } from './judged.ts';
 import type { Outcome } from './outcome.ts';
 import type { ProgressReport } from './progress-report.ts';
 import type { PromiseVerdict } from './promise.ts';
-import type { Carry, Hint } from './prompt.ts';
+import type { Carry } from './prompt.ts';
 import type {
   Approval,
   EndedStatus,

@@ -44,12 +44,38 @@ export function disarm(text: string, rules: MaterialRules): string {
 const ESCAPE_SEQUENCES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
   /\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is being removed
-const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/**
+ * Controls, direction marks, signs that nobody sees and that part a word in two, and tags (U+E0000 to
+ * U+E007F), in which a hidden text can be written. U+200D stays: it joins emoji, and letters.
+ */
+export const UNSEEN =
+  '[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]|\\udb40[\\udc00-\\udc7f]';
+const CONTROLS = new RegExp(UNSEEN, 'g');
+const CONTROL_OR_SEPARATOR = new RegExp(`${UNSEEN}|[\\u2028\\u2029]`);
 
-/** Text without escape sequences, control and direction characters; newlines and tabs stay. */
+/**
+ * Text without escape sequences, and without characters that act on a terminal, turn its direction or
+ * are not seen. Tabs and newlines stay, and what else ends a line becomes a newline.
+ */
 export function withoutControls(text: string): string {
-  return text.replace(ESCAPE_SEQUENCES, '').replace(/\r\n?/g, '\n').replace(CONTROLS, '');
+  if (!CONTROL_OR_SEPARATOR.test(text)) return text;
+  return text
+    .replace(ESCAPE_SEQUENCES, '')
+    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(CONTROLS, '');
+}
+
+/** The same for every string in plain JSON data; the names of fields stay as they are. */
+export function withoutControlsIn<T>(value: T): T {
+  // Strings become strings, lists lists, and records keep their keys: the type stays what it was.
+  return cleaned(value) as T;
+}
+
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return withoutControls(value);
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, cleaned(field)]));
 }
 
 /** A text on one line, without what could act on a terminal, at most `length` code units long. */

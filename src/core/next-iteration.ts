@@ -1,5 +1,6 @@
 import { NO_USAGE, type RateLimitFacts } from './attempt.ts';
 import { end, endStopped } from './ending.ts';
+import { waitingHints } from './hints.ts';
 import type { LoopState, Transition } from './machine.ts';
 import { NO_TROUBLE } from './machine.ts';
 import type { Policy } from './policy.ts';
@@ -83,7 +84,7 @@ export function startNext(state: LoopState, at: string, policy: Policy): Transit
   const { task } = state;
   if (!isCounted(task)) {
     // What was said meanwhile is told at once, though the iteration is an old one.
-    const hints = [...state.carry.hints, ...state.hints];
+    const hints = waitingHints([...state.carry.hints, ...state.hints]);
     const told = { ...state, carry: { ...state.carry, hints }, hints: [] };
     return startAttempt(told, task.current_iteration, task.attempt + 1, at, policy);
   }

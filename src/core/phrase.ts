@@ -11,9 +11,7 @@ export const STAND_INS = { echo: '\uE000', shield: '\uE001', firstMask: 0xe002 }
 
 /** A text without escape sequences and control characters, with LF line ends. */
 export function plainText(text: string): string {
-  return withoutControls(text)
-    .replace(/[\u2028\u2029]/g, '\n')
-    .replace(/[\uE000-\uE00F]/g, '\uFFFD');
+  return withoutControls(text).replace(/[\uE000-\uE00F]/g, '\uFFFD');
 }
 
 export function foldSpace(text: string): string {

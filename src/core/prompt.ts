@@ -1,6 +1,7 @@
 import type { RefusedTool } from './attempt.ts';
 import { type CommandResult, describeCompletion } from './completion.ts';
 import type { Held } from './gates.ts';
+import { type Hint, newestHints, type ToldHints } from './hints.ts';
 import {
   disarm,
   type MaterialRules,
@@ -22,13 +23,6 @@ export interface Carry {
   readonly missing: readonly Missing[];
   /** What a person says to this iteration. */
   readonly hints: readonly Hint[];
-}
-
-/** Words that came in while the loop ran. */
-export interface Hint {
-  readonly text: string;
-  /** They came by `ralph tell` from this user, rather than as a file from whoever can write one. */
-  readonly isProven: boolean;
 }
 
 /** Why the iteration did not complete the task, one sentence each in the reminder. */
@@ -76,13 +70,14 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
     if (block !== null) texts.push({ kind: 'whole', text: block });
     const verify = verifyBlock(policy, carry);
     if (verify !== null) texts.push({ kind: 'whole', text: verify });
-    texts.push(...unprovenHints(policy, carry));
+    texts.push(...unprovenHints(policy, toldHints(policy, carry)));
     texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
   } else {
     // A person has let the task begin, or the first iteration is tried again after he has said something.
     const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
-    const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(carry)];
-    texts.push(...unprovenHints(policy, carry));
+    const hints = toldHints(policy, carry);
+    const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(hints)];
+    texts.push(...unprovenHints(policy, hints));
     if (said.length > 0) texts.push({ kind: 'sentence-wise', text: said.join('\n') });
   }
   texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
@@ -113,29 +108,34 @@ function reminder(policy: Policy, carry: Carry): string {
       ? `The task is NOT yet confirmed. Please check and ensure ${describeCompletion(policy)}.`
       : `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
     ...carry.missing.map((missing) => describeMissing(missing, policy)),
-    ...hintLines(carry),
+    ...hintLines(toldHints(policy, carry)),
   ];
   return lines.join('\n');
 }
 
-function hintLines({ hints }: Carry): readonly string[] {
-  return hints
+/** Together they have as much room as earlier output. */
+function toldHints(policy: Policy, carry: Carry): ToldHints {
+  const hints = carry.hints.map((hint) => ({ ...hint, text: withoutControls(hint.text).trim() }));
+  return newestHints(hints, policy.contextChars);
+}
+
+function hintLines({ told, leftOut }: ToldHints): readonly string[] {
+  const lines = told
     .filter(({ isProven }) => isProven)
-    .map(({ text }) => `The person you work for adds: ${withoutControls(text).trim()}`);
+    .map(({ text }) => `The person you work for adds: ${text}`);
+  if (leftOut === 0) return lines;
+  return [
+    `More was left for you to read than has room here: ${leftOut} characters are left out, the oldest first.`,
+    ...lines,
+  ];
 }
 
 /** What anybody could have written is data, and said to be that. */
-function unprovenHints(policy: Policy, { hints }: Carry): readonly OwnText[] {
-  return hints
-    .filter(({ isProven }) => !isProven)
-    .map(({ text }) => ({
-      kind: 'whole',
-      text: materialBlock(
-        'a note that somebody left for you; nobody can tell who',
-        text,
-        rulesFor(policy),
-      ),
-    }));
+function unprovenHints(policy: Policy, { told }: ToldHints): readonly OwnText[] {
+  const unproven = told.filter(({ isProven }) => !isProven).map(({ text }) => text);
+  if (unproven.length === 0) return [];
+  const title = 'notes that somebody left for you; nobody can tell who';
+  return [{ kind: 'whole', text: materialBlock(title, unproven.join('\n\n'), rulesFor(policy)) }];
 }
 
 /** What a person gives as a reason is told in full, within reason. */

@@ -1,18 +1,22 @@
-import { MASK } from './secret-shapes.ts';
+import { MASK, type MaskRule } from './mask.ts';
 
 /**
  * Credentials that are known only by what they are called: `API_KEY=…`, `"client_secret": "…"`. What
  * the value looks like decides too, since code and prose are full of words such as `token: string`.
  */
 
-/** How much a name says: after `password` nearly any value is one, after `key` hardly any is. */
-type Suspicion = 'strong' | 'medium' | 'weak';
+/**
+ * How much a name says: after `password` nearly any value is one, after `key` hardly any is. `brief` is
+ * `pass` and `pwd`: a password or a working folder, a test that passed, a step of a pipeline.
+ */
+type Suspicion = 'strong' | 'medium' | 'brief' | 'weak';
 
 /** How a value stands there. */
-type Form = 'quoted' | 'environment' | 'bare';
+export type Form = 'quoted' | 'environment' | 'bare';
 
+/** The end of a name, in front of a separator. */
 const NAME_END =
-  /(key|token|secret|password|passwd|passphrase|_pwd|_pass|credentials?|_?auth)(?=\\{0,3}["'`]?[ \t]{0,4}[:=])/gi;
+  /(key|token|secret|password|passwd|passphrase|passwort|pass|pwd|credentials?|_?auth|key[_-]?data|secret_key_base)(?=\\{0,3}["'`]?[ \t]{0,4}[:=])/gi;
 
 /** From the name to the value: `: `, `=`, `": "`, `: string = `, `\": \"`. */
 const SEPARATOR =
@@ -26,14 +30,17 @@ const QUOTED: Readonly<Record<string, RegExp>> = {
 };
 /** Within a text that was quoted itself, a backslash ends the value. */
 const QUOTED_TWICE = /[^"'`\\\n]*/y;
-/** A line of an environment file is a value to its end. */
+/** A line of an environment file is a value to its end; in an escaped text, to its escaped end. */
 const ENVIRONMENT_LINE = /[^\s"'`]*/y;
+const ESCAPED_LINE = /[^\s"'`\\]*/y;
 /** As much of a bare value as is judged; if it is a credential, the rest of it goes too. */
 const BARE = /[^\s"'`,;(){}[\]<>|&\\=]{0,256}={0,2}/y;
 const BARE_REST = /[^\s"'`,;(){}[\]<>|&\\]*/y;
 
-/** Masks values whose name says that they are credentials. */
-export function maskAssignments(text: string): string {
+/** Values whose name says that they are credentials. */
+export const ASSIGNMENTS: MaskRule = { signs: [NAME_END.source], mask: maskAssignments };
+
+function maskAssignments(text: string): string {
   let masked = '';
   let kept = 0;
   let next = 0;
@@ -42,7 +49,8 @@ export function maskAssignments(text: string): string {
     const found = valueAfter(text, end.index + end[0].length, nameAt(text, end));
     if (found === null) continue;
     const { start, value } = found;
-    if (isMasked(text, found) || !isCredential(found.name, value, found.form)) {
+    const isSecret = !isMasked(text, found) && !isCall(text, found);
+    if (!isSecret || !isCredential(found.name, value, found.form)) {
       // The names in a value without "=" are words of it; to read them all again would take for ever.
       if (found.form === 'bare' && !value.endsWith('=')) next = start + value.length;
       continue;
@@ -59,6 +67,12 @@ function isMasked(text: string, { start, value }: FoundValue): boolean {
   return text.startsWith('[masked]', start + value.length);
 }
 
+/** `getPassword2(…)`, `tokens_2[0]`: a value that a program makes. */
+function isCall(text: string, { start, value, form }: FoundValue): boolean {
+  if (form !== 'bare' || !/[([]/.test(text.charAt(start + value.length))) return false;
+  return /^[A-Za-z_$][\w$.]*$/.test(value) && /[._]|[a-z][A-Z]/.test(value);
+}
+
 /** Whether a value of this name is a credential: for data that has its names apart from its values. */
 export function isCredentialField(name: string, value: string): boolean {
   return FIELD_NAME.test(`${name}:`) && isCredential(name, value, 'quoted');
@@ -69,14 +83,24 @@ const FIELD_NAME = new RegExp(NAME_END.source, 'i');
 const NAME_MAX = 64;
 const NAME_CHARACTER = /[\w.$/\\-]/;
 
+/** The name of a value, and where it begins. */
+interface Name {
+  readonly name: string;
+  readonly from: number;
+}
+
 /** The whole name of which the end was found. */
-function nameAt(text: string, end: RegExpExecArray): string {
-  let start = end.index;
-  const least = Math.max(0, start - NAME_MAX);
-  while (start > least && NAME_CHARACTER.test(text.charAt(start - 1))) start -= 1;
+function nameAt(text: string, end: RegExpExecArray): Name {
+  let from = end.index;
+  const least = Math.max(0, from - NAME_MAX);
+  while (from > least && NAME_CHARACTER.test(text.charAt(from - 1))) from -= 1;
   // "api key: …", as messages have it.
-  const isApiKey = start === end.index && /api $/i.test(text.slice(Math.max(0, start - 4), start));
-  return (isApiKey ? 'api_' : text.slice(start, end.index)) + end[0];
+  const isApiKey = from === end.index && /api $/i.test(text.slice(Math.max(0, from - 4), from));
+  if (isApiKey) return { name: `api_${end[0]}`, from };
+  // The line end before a name may have been escaped: its letter is none of the name.
+  const lineEnd = /^[\s\S]*\\[nrt]/.exec(text.slice(from, end.index));
+  from += lineEnd?.[0].length ?? 0;
+  return { name: text.slice(from, end.index) + end[0], from };
 }
 
 interface FoundValue {
@@ -86,7 +110,7 @@ interface FoundValue {
   readonly form: Form;
 }
 
-function valueAfter(text: string, at: number, name: string): FoundValue | null {
+function valueAfter(text: string, at: number, { name, from }: Name): FoundValue | null {
   SEPARATOR.lastIndex = at;
   const separator = SEPARATOR.exec(text);
   if (separator === null) return null;
@@ -98,10 +122,16 @@ function valueAfter(text: string, at: number, name: string): FoundValue | null {
   }
   const isEnvironment = whole === '=' && /^(?:-[a-zA-Z]|--env=)?[A-Z][A-Z0-9_]*$/.test(name);
   if (!isEnvironment) return { name, start, value: trimmed(read(BARE, text, start)), form: 'bare' };
-  const before = text.charAt(at - name.length - 1);
-  const isLine = before === '' || before === '\n';
-  const value = isLine ? read(ENVIRONMENT_LINE, text, start) : trimmed(read(BARE, text, start));
+  const line = lineOf(text, from);
+  const value = line === null ? trimmed(read(BARE, text, start)) : read(line, text, start);
   return { name, start, value, form: 'environment' };
+}
+
+/** How a line of an environment file is read that begins here; null where none does. */
+function lineOf(text: string, from: number): RegExp | null {
+  const before = text.slice(Math.max(0, from - 2), from);
+  if (before === '' || before.endsWith('\n')) return ENVIRONMENT_LINE;
+  return /["']$|\\n$/.test(before) ? ESCAPED_LINE : null;
 }
 
 function read(pattern: RegExp, text: string, at: number): string {
@@ -114,12 +144,16 @@ function trimmed(value: string): string {
   return /[.:!?]$/.test(value) ? value.slice(0, -1) : value;
 }
 
-function isCredential(name: string, value: string, form: Form): boolean {
+/** Whether a value is taken for a credential, by its name and by how it stands there. */
+export function isCredential(name: string, value: string, form: Form): boolean {
   const suspicion = suspicionOf(name, form);
   if (suspicion === null || isPlaceholder(value)) return false;
+  if (value.startsWith('base64:')) return value.length >= 24;
   if (/^\d+:/.test(value) || isPath(value) || /^[a-z][a-z0-9+.-]{1,20}:/.test(value)) return false;
-  if (/\s/.test(value)) return suspicion === 'strong' && /^[A-Z][A-Z0-9_]*$/.test(name);
+  if (/\s/.test(value)) return suspicion === 'strong' && isPassphrase(name, value, form);
   if (suspicion === 'weak') return looksRandom(value);
+  if (suspicion === 'brief') return isBriefPassword(value, form);
+  if (/token$/i.test(name) && isKubeadmToken(value)) return true;
   if (form === 'bare' && isCode(value)) return false;
   if (suspicion === 'medium') {
     return value.length >= (form === 'bare' ? 8 : 6) && !isWords(value) && /[A-Za-z]/.test(value);
@@ -128,19 +162,60 @@ function isCredential(name: string, value: string, form: Form): boolean {
   return value.length >= 3 && !TYPE_WORDS.test(value);
 }
 
+/** Several words: of a variable always, of another password where they are quoted and no message. */
+function isPassphrase(name: string, value: string, form: Form): boolean {
+  if (/^[A-Z][A-Z0-9_]*$/.test(name)) return true;
+  if (form !== 'quoted' || !/(?:password|passwd|passphrase|passwort)$/i.test(name)) return false;
+  if (!/^[A-Za-z0-9]/.test(value) || value.length < 8 || MESSAGE.test(value)) return false;
+  return /\d/.test(value) || !/^[A-Z][a-z]/.test(value);
+}
+
+/** What a program says of a password, and what a form calls its field. */
+const MESSAGE =
+  /\b(?:pass(?:word|wort|phrase|code)s?|please|bitte|enter|type|your|you|must|should|cannot|can|not|is|are|was|were|has|have|if|when|the|an?|for|to|of|at least|characters?|required|optional|invalid|wrong|incorrect|missing|match(?:es)?|fields?|forgot(?:ten)?|reset|changed?|confirm|repeat|weak|short|long|expired|new|old|current)\b/i;
+
+/** A number, also with its unit, a version, a test's name, a path, a name of a program. */
+const NO_PASSWORD =
+  /^0x[0-9a-f]+$|^\d+(?:[.,]\d+)*[a-z%]{0,4}$|^v?\d+(?:\.\d+)+|^test|\/|\\|::|->|\?\./i;
+
+/** Letters with something else between them. */
+function isBriefPassword(value: string, form: Form): boolean {
+  if (NO_PASSWORD.test(value)) return false;
+  if (form === 'bare' && isCode(value)) return false;
+  const least = { quoted: 4, environment: 4, bare: 6 }[form];
+  if (value.length < least || !/[A-Za-z]/.test(value) || TYPE_WORDS.test(value)) return false;
+  return form === 'environment' || !isWords(value);
+}
+
+/** Six signs, a dot and sixteen, as `kubeadm` makes them: it could be code as well. */
+function isKubeadmToken(value: string): boolean {
+  return /^[a-z0-9]{6}\.(?=[a-z]*\d)[a-z0-9]{16}$/.test(value);
+}
+
 const SECRET_KEY =
-  /(?:api|access|secret|private|encrypt|encryption|signing|auth|account|master|service|client|app|admin|deploy|session|storage|consumer|webhook|hmac|jwt)[_ .-]?key$/i;
+  /(?:api|access|secret|private|encrypt|encryption|signing|auth|account|master|service|client|app|admin|deploy|session|storage|consumer|webhook|hmac|jwt|(?:pre[_ .-]?)?shared)[_ .-]?key$/i;
 const OPEN_KEY =
   /(?:public|primary|foreign|sort|cache|partition|hash|host|index|row|group|idempotency|object|bucket)[_.-]?key$/i;
+
+/** Not the end of a longer word, such as "bypass". */
+const BRIEF = /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd)$|[a-z](?:Pass|Pwd)$/;
 
 /** What a name says of its value; null where it says nothing. */
 function suspicionOf(name: string, form: Form): Suspicion | null {
   // "/etc/passwd:12:…" is a place in a file.
   if (/[/\\][\w.-]*$/.test(name) && !/\\[nrt]\w*$/.test(name)) return null;
-  if (/(?:password|passwd|passphrase|secret)$/i.test(name)) return 'strong';
-  if (/_(?:PWD|PASS)$/.test(name) && form === 'environment') return 'strong';
-  if (/(?:_pwd|_pass)$/i.test(name)) return 'medium';
-  if (/(?:token|credentials?)$/i.test(name)) return 'medium';
+  if (/(?:password|passwd|passphrase|passwort|secret)$/i.test(name)) return 'strong';
+  if (/_(?:PWD|PASS)$|^(?:-e)?(?:SSH|PG|MYSQL)PASS$/.test(name) && form === 'environment') {
+    return 'strong';
+  }
+  if (BRIEF.test(name)) {
+    // "PASS: TestParse2" has passed, and PWD is a folder.
+    if ((name === 'PASS' && form !== 'environment') || /^(?:OLD)?PWD$/.test(name)) return null;
+    // In code a password is quoted: what stands there bare is made by a program.
+    return form === 'bare' && /[a-z](?:Pass|Pwd)$/.test(name) ? null : 'brief';
+  }
+  if (/(?:token|credentials?|secret_key_base)$/i.test(name)) return 'medium';
+  if (/(?<!public[_-])key[_-]data$|(?<!public)KeyData$/i.test(name)) return 'weak';
   if (/(?:^|[\\/._-])_?auth$/i.test(name)) return 'weak';
   if (!/key$/i.test(name) || OPEN_KEY.test(name)) return null;
   if (SECRET_KEY.test(name)) return 'medium';
@@ -165,7 +240,7 @@ function isPlaceholder(value: string): boolean {
 
 /** A word that describes a field rather than filling it. */
 const TYPE_WORDS =
-  /^(?:string|text|str|number|boolean|bool|any|unknown|object|required|optional|password|passwort|passwd|passphrase|secret|token|key|empty|missing|invalid|wrong|hidden|type|name|value|test)$/i;
+  /^(?:string|text|str|number|boolean|bool|any|unknown|object|required|optional|password|passwort|passwd|passphrase|secret|token|key|empty|missing|invalid|wrong|hidden|type|name|value|test|pass|passed|fail|failed|yes|no|ok|on|off)$/i;
 
 /** Words and identifiers as people make them, not letters as chance does. */
 function isWords(value: string): boolean {

@@ -1,4 +1,5 @@
 import { clip } from './material.ts';
+import { safeJson } from './safe-json.ts';
 import type { TaskState } from './task-state.ts';
 
 /** The size a state file never passes, in bytes. */
@@ -14,7 +15,7 @@ export function stateJson(task: TaskState): string {
   let kept = task;
   let lastLength = Number.POSITIVE_INFINITY;
   for (;;) {
-    const json = `${JSON.stringify(kept, null, 2)}\n`;
+    const json = `${safeJson(kept, 2)}\n`;
     if (new TextEncoder().encode(json).length <= STATE_MAX_BYTES - SUM_BYTES) return json;
     if (json.length >= lastLength) return json;
     lastLength = json.length;

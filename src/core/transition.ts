@@ -3,6 +3,7 @@ import { approvalAnswered, approvalRequested, askApproval, START_APPROVAL } from
 import { NO_USAGE } from './attempt.ts';
 import { withReport } from './bookkeeping.ts';
 import { end } from './ending.ts';
+import { waitingHints } from './hints.ts';
 import { judge, nextAfter } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { NO_STREAKS, NO_TROUBLE } from './machine.ts';
@@ -58,7 +59,10 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       return waited(moved, state.task.updated_at, event.at, policy);
     case 'hinted':
       // `updated_at` stays as it is: a wait is as long as the time since it was last set.
-      return { state: { ...state, hints: [...state.hints, event.hint] }, actions: [] };
+      return {
+        state: { ...state, hints: waitingHints([...state.hints, event.hint]) },
+        actions: [],
+      };
     case 'progress-reported':
       return { state: withReport(state, event.report), actions: [] };
     case 'stop-requested':

@@ -15,9 +15,11 @@ export interface FileFrontMatter {
 
 /** A file in a folder of the vault. Instants are ISO strings. */
 export interface VaultFile {
+  /** Of one whose name is no text: that name with `\xff` for each byte that is no ASCII. */
   readonly name: string;
   readonly folder: WorkFolder;
-  readonly kind: 'regular' | 'link' | 'other';
+  /** `unnamed` is a regular file whose name is no text in UTF-8: nothing that takes a path as a text finds it. */
+  readonly kind: 'regular' | 'link' | 'unnamed' | 'other';
   /** When its content changed last. */
   readonly touchedAt: string;
   /** When anything of it changed last, its place included. */
@@ -86,6 +88,7 @@ export type LeaveReason =
   | 'rejected'
   | 'completed'
   | 'no-text'
+  | 'unnamed'
   | 'empty'
   | 'gone';
 

@@ -68,4 +68,5 @@ export type ReaderFacts = Pick<
   | 'refused'
   | 'sessionId'
   | 'skippedLines'
+  | 'brokenLines'
 >;

@@ -127,6 +127,7 @@ async function runAttempt(
   transcript.close();
   const heard = endReader(reader, options.kind, request);
   if (heard.skippedLines > 0) options.warn(skippedLinesNotice(heard.skippedLines));
+  if (heard.brokenLines > 0) options.warn(brokenLinesNotice(heard.brokenLines));
   return {
     facts: {
       ...heard,
@@ -143,6 +144,10 @@ async function runAttempt(
 
 function skippedLinesNotice(lines: number): string {
   return `${lines} line(s) of the agent's output were over 16 MB and were not read; the log has them.`;
+}
+
+function brokenLinesNotice(lines: number): string {
+  return `${lines} line(s) of the agent's output were nested too deeply or malformed and were not read; the log has them.`;
 }
 
 const NO_SIGNS = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };

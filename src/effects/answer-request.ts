@@ -1,6 +1,8 @@
-import { lstatSync, promises, readFileSync } from 'node:fs';
+import { lstatSync, promises } from 'node:fs';
 import path from 'node:path';
+import { safeJson } from '../core/safe-json.ts';
 import { APPROVED, PENDING, REJECTED } from './approval-desk.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
 
@@ -38,7 +40,7 @@ export async function answerRequest(
   const from = path.join(vault, PENDING, name);
   const to = path.join(vault, folder, name);
   await retryBusy(async () => makePrivateFolder(path.join(vault, folder)));
-  if (reason !== null) await writeFileAtomic(from, withReason(readFileSync(from, 'utf8'), reason));
+  if (reason !== null) await writeFileAtomic(from, withReason(readTextWithin(from, MB), reason));
   if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) {
     await promises.rename(to, `${to}.before-${at.replace(/\D/g, '')}`);
   }
@@ -48,7 +50,7 @@ export async function answerRequest(
 
 /** The reason stands where the request leaves room for it, or before the text of one that does not. */
 function withReason(text: string, reason: string): string {
-  const line = `reason: ${JSON.stringify(reason.replace(/\s+/g, ' ').trim())}`;
+  const line = `reason: ${safeJson(reason.replace(/\s+/g, ' ').trim())}`;
   if (/^reason:.*$/m.test(text)) return text.replace(/^reason:.*$/m, () => line);
   const [top] = /^\uFEFF?---[ \t]*\r?\n/.exec(text) ?? [];
   return top === undefined ? `${line}\n\n${text}` : `${top}${line}\n${text.slice(top.length)}`;

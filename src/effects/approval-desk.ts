@@ -1,8 +1,9 @@
-import { type FSWatcher, lstatSync, readFileSync, realpathSync, watch } from 'node:fs';
+import { type FSWatcher, lstatSync, realpathSync, watch } from 'node:fs';
 import path from 'node:path';
 import type { ApprovalAnswer } from '../core/machine.ts';
 import { oneLine } from '../core/material.ts';
 import type { Approval, ThereBefore } from '../core/task-state.ts';
+import { MB, readHead, readTextWithin } from './bounded-read.ts';
 import { distrustPath } from './trust/owner.ts';
 import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
@@ -61,12 +62,14 @@ function isSame(vault: string, one: string, other: string): boolean {
   }
 }
 
+const OWN_BEGINNING = '---\ntype: "approval_request"\n';
+
 /** Whether nothing stands there, or an older request that ralph has written. */
 function isFree(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return true;
   if (!stats.isFile()) throw new Error(`${file} is no regular file`);
-  return readFileSync(file, 'utf8').startsWith('---\ntype: "approval_request"\n');
+  return readHead(file, OWN_BEGINNING.length).toString() === OWN_BEGINNING;
 }
 
 /**
@@ -148,7 +151,7 @@ const LONGEST_REASON = 1_000;
 /** What stands behind `reason:` in an answer; null where nothing does. */
 function readReason(file: string): string | null {
   try {
-    const [, written = ''] = /^reason:[ \t]*(.*)$/im.exec(readFileSync(file, 'utf8')) ?? [];
+    const [, written = ''] = /^reason:[ \t]*(.*)$/im.exec(readTextWithin(file, MB)) ?? [];
     const reason = oneLine(unquoted(written.trim()), LONGEST_REASON);
     return reason === '' ? null : reason;
   } catch {

@@ -3,7 +3,6 @@ import {
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmdirSync,
   statSync,
@@ -14,6 +13,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { type Here, isDriverAlive } from '../core/driver.ts';
 import { msBetween } from '../core/task-state.ts';
+import { KB, readTextWithin } from './bounded-read.ts';
 import { parseObject } from './json-fields.ts';
 import { errorCode, makePrivateFolder, removeFile } from './write-file.ts';
 
@@ -131,7 +131,7 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     // Taken from under one who is just writing it, it is written once more.
     if (file.endsWith(`.json${UNWRITTEN}`)) dead.push(file);
     if (!file.endsWith('.json')) continue;
-    const text = unlessGone(() => readFileSync(file, 'utf8'));
+    const text = unlessGone(() => textIn(file));
     if (text === null) continue;
     built ??= buildSchema();
     const claim = built.safeParse(parseObject(text)).data ?? null;
@@ -140,6 +140,18 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     else dead.push(file);
   }
   return { live, dead };
+}
+
+/** Many times what a claim takes: a larger file says nothing. */
+const CLAIM_MAX_BYTES = 64 * KB;
+
+function textIn(file: string): string {
+  try {
+    return readTextWithin(file, CLAIM_MAX_BYTES);
+  } catch (error) {
+    if (errorCode(error) === 'EFBIG') return '';
+    throw error;
+  }
 }
 
 /** A time far in the future is as wrong as an old one. */

@@ -1,6 +1,7 @@
 import type { RateLimitFacts, ResultFacts, RetryFacts } from '../core/attempt.ts';
 import { oneLine, tailWithin } from './bounded-text.ts';
 import {
+  isObject,
   type JsonObject,
   numberAt,
   objectAt,
@@ -126,14 +127,37 @@ export function nameAt(object: JsonObject, key: string): string | null {
   return name === null ? null : oneLine(name, MAX_NAME_CHARS);
 }
 
-/** What a call acts on: command, file, pattern, address, or all of its input; one line, ≤ 200 characters. */
+/**
+ * What a call acts on: command, file, pattern, address, or else its input as far as its first level
+ * goes; one line, ≤ 200 characters.
+ */
 export function describeTarget(input: JsonObject | null): string {
   if (input === null) return '';
   for (const key of TARGET_KEYS) {
     const value = stringAt(input, key);
     if (value !== null && value.trim() !== '') return oneLine(value, MAX_TARGET_CHARS);
   }
-  return Object.keys(input).length === 0 ? '' : oneLine(JSON.stringify(input), MAX_TARGET_CHARS);
+  return oneLine(firstLevel(input), MAX_TARGET_CHARS);
+}
+
+/** An object as JSON with `[…]` and `{…}` for what is nested in it; no more of it than is shown. */
+function firstLevel(input: JsonObject): string {
+  const members: string[] = [];
+  let length = 0;
+  for (const key of Object.keys(input)) {
+    if (length > MAX_TARGET_CHARS) break;
+    const member = `${shortJson(key)}:${shortJson(input[key])}`;
+    members.push(member);
+    length += member.length;
+  }
+  return members.length === 0 ? '' : `{${members.join(',')}}`;
+}
+
+function shortJson(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_TARGET_CHARS));
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : '[…]';
+  if (isObject(value)) return Object.keys(value).length === 0 ? '{}' : '{…}';
+  return String(value);
 }
 
 /** Whether the model spoke an `assistant` event, rather than `claude` itself to report a failure. */

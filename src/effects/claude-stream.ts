@@ -11,7 +11,7 @@ import {
 } from './claude-events.ts';
 import { createRetryLog, type RetryListener } from './claude-retries.ts';
 import { dropLongStrings } from './drop-long-strings.ts';
-import { type JsonObject, parseObject } from './json-fields.ts';
+import { exceedsBounds, type JsonObject, parseObject } from './json-fields.ts';
 import { createLineSplitter } from './line-splitter.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { readResultUsage } from './usage-meter.ts';
@@ -38,7 +38,10 @@ interface ClaudeStreamFacts extends ReaderFacts {
   /** `assistant`, `system/api_retry`, …; null before the first event. */
   readonly lastEventKind: string | null;
   readonly model: string | null;
-  /** Lines that were no event: no JSON, or JSON that names no type. Empty lines do not count. */
+  /**
+   * Lines that were no event: no JSON, JSON that names no type, or one of the `brokenLines`. Empty lines
+   * do not count.
+   */
   readonly junkLines: number;
 }
 
@@ -55,8 +58,8 @@ interface ClaudeStream {
 
 /**
  * Reads the standard output of `claude --print --verbose --output-format stream-json`.
- * Nothing in it makes this throw: unknown events and fields are passed over, what is no event is
- * counted. Lines of a kind that is not needed are not parsed, and no line is kept.
+ * Nothing in it makes this throw: unknown events and fields are passed over, what is no event, or
+ * cannot be read, is counted. Lines of a kind that is not needed are not parsed, and no line is kept.
  */
 export function createClaudeStream(
   listeners: ClaudeStreamListeners = {},
@@ -73,6 +76,7 @@ export function createClaudeStream(
   let lastEventKind: string | null = null;
   let skippedLines = 0;
   let junkLines = 0;
+  let brokenLines = 0;
 
   const readEvent = (kind: string, event: JsonObject): void => {
     switch (kind) {
@@ -112,7 +116,17 @@ export function createClaudeStream(
     listeners.onResult?.(report);
   };
 
+  /** Whatever a line holds, the lines behind it are read: an error in here would end the driver. */
   const readLine = (line: Buffer): void => {
+    try {
+      readAnyLine(line);
+    } catch {
+      junkLines += 1;
+      brokenLines += 1;
+    }
+  };
+
+  const readAnyLine = (line: Buffer): void => {
     if (line.length === 0) return;
     const peeked = peekKind(line);
     if (peeked !== null && !NEEDED.has(peeked)) {
@@ -120,10 +134,12 @@ export function createClaudeStream(
       return;
     }
     const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
-    const event = parseObject(isBig ? dropLongStrings(line, THINLY) : line.toString());
+    const json = isBig ? dropLongStrings(line, THINLY) : line.toString();
+    const event = json === null ? null : parseObject(json);
     const kind = event === null ? null : kindOf(event);
     if (event === null || kind === null) {
       junkLines += 1;
+      if (event === null && (json === null || exceedsBounds(json))) brokenLines += 1;
       return;
     }
     lastEventKind = kind;
@@ -158,6 +174,7 @@ export function createClaudeStream(
       model,
       lastEventKind,
       skippedLines,
+      brokenLines,
       junkLines,
     }),
     get bufferedBytes() {

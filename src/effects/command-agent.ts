@@ -15,6 +15,8 @@ export interface CommandOptions {
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const PARTIAL_BYTES = 64 * 1024;
+/** A line that grows beyond this is told in parts. */
+const LINE_CHARS = 64 * 1024;
 
 /** Any program: the prompt on its standard input, its standard output as the final message. */
 export function commandAgent(options: CommandOptions): AgentKind {
@@ -31,6 +33,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
     read(listener, signs) {
       const tail = createByteTail(MAX_MESSAGE_BYTES);
       const decoder = new StringDecoder();
+      let unfinished = '';
       const tell = (text: string): void => {
         if (text !== '') listener.text(text);
         const line = firstLine(text, 120);
@@ -40,9 +43,14 @@ export function commandAgent(options: CommandOptions): AgentKind {
         push(chunk) {
           signs.working();
           tail.push(chunk);
-          tell(decoder.write(chunk));
+          // Whole lines: half a credential would not be known for one where it is shown.
+          unfinished += decoder.write(chunk);
+          const lineEnd = Math.max(unfinished.lastIndexOf('\n'), unfinished.lastIndexOf('\r')) + 1;
+          const told = unfinished.length > LINE_CHARS ? unfinished.length : lineEnd;
+          tell(unfinished.slice(0, told));
+          unfinished = unfinished.slice(told);
         },
-        end: () => tell(decoder.end()),
+        end: () => tell(unfinished + decoder.end()),
         facts: () => {
           const message = tail.text();
           return {
@@ -58,6 +66,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
             refused: [],
             sessionId: null,
             skippedLines: 0,
+            brokenLines: 0,
           };
         },
       };

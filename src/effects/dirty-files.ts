@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
+import { KB, readTextWithin, readWithin } from './bounded-read.ts';
 
 /** A file that differs from what git has of it, as it was seen once. */
 interface DirtyFile {
@@ -67,7 +68,7 @@ function markDirtyFile(
       return { stats, content: null };
     }
     budget.bytes -= size;
-    const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
+    const sha256 = createHash('sha256').update(readWithin(file, READ_AT_MOST)).digest('hex');
     return { stats, content: `${(found.mode & 0o100n) === 0n ? 'file' : 'program'} ${sha256}` };
   } catch {
     return { stats, content: null };
@@ -93,7 +94,7 @@ function markRepository(folder: Buffer): DirtyFile {
 /** Submodules and linked work trees have a file `.git` that names the folder. */
 function linkedFolder(file: string): string | null {
   try {
-    return /^gitdir: (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? null;
+    return /^gitdir: (.+)$/m.exec(readTextWithin(file, 64 * KB))?.[1] ?? null;
   } catch {
     return null;
   }

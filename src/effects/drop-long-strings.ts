@@ -1,3 +1,5 @@
+import { MOST_CONTAINERS, MOST_LEVELS } from './json-fields.ts';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
@@ -18,13 +20,18 @@ interface DropOptions {
  *
  * A tool's output can make a line of many megabytes of which a few short fields matter. Finding the
  * quotes is enough to leave such strings out before anything is decoded, and what is left still is
- * JSON to be parsed properly. A line that breaks off inside a string gives the empty text.
+ * JSON to be parsed properly. A line that breaks off inside a string gives the empty text; null for one
+ * that is nested too deeply, or holds too many lists and objects, to be parsed.
  */
-export function dropLongStrings(json: Buffer, { maxBytes, lastMember }: DropOptions): string {
+export function dropLongStrings(
+  json: Buffer,
+  { maxBytes, lastMember }: DropOptions,
+): string | null {
   const kept: string[] = [];
   let from = 0;
   let at = 0;
   let depth = 0;
+  let containers = 0;
   let isLast = false;
   for (;;) {
     const open = json.indexOf(QUOTE, at);
@@ -32,8 +39,11 @@ export function dropLongStrings(json: Buffer, { maxBytes, lastMember }: DropOpti
     // Between two strings stand few bytes, and no call is as cheap as looking at them.
     for (; at < stop; at += 1) {
       const byte = (json[at] ?? 0) | CURLY;
-      if (byte === OPENING) depth += 1;
-      else if (byte === CLOSING) {
+      if (byte === OPENING) {
+        depth += 1;
+        containers += 1;
+        if (depth > MOST_LEVELS || containers > MOST_CONTAINERS) return null;
+      } else if (byte === CLOSING) {
         depth -= 1;
         if (depth === 1 && isLast) {
           kept.push(json.toString('utf8', from, at + 1), '}');

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, lstatSync, readFileSync, type Stats } from 'node:fs';
+import { constants, createReadStream, lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { remember } from './bounded-map.ts';
+import { MB, openRegular, readBytes, withRegularFile } from './bounded-read.ts';
 import { monotonicMs } from './monotonic.ts';
 
 /** A regular file as it was seen once. The time is only to be compared: to a quarter of a microsecond. */
@@ -146,14 +147,23 @@ function statsOf(file: string): Stats | null {
 }
 
 /** Up to this size a file is read at one go. */
-const SMALL_BYTES = 1024 * 1024;
+const SMALL_BYTES = MB;
 
-/** SHA-256 in hex; null where the file cannot be read. */
+/**
+ * SHA-256 in hex of as many bytes as the file was said to have; null where it cannot be read. No more
+ * are read: what is no file on a disk says it has none, and may never end, such as /proc/kmsg. Where a
+ * link or a pipe has come into its place meanwhile, that is not read either.
+ */
 async function hashOf(file: string, size: number): Promise<string | null> {
   const hash = createHash('sha256');
+  if (size === 0) return hash.digest('hex');
   try {
-    if (size <= SMALL_BYTES) hash.update(readFileSync(file));
-    else for await (const chunk of createReadStream(file)) hash.update(chunk);
+    if (size <= SMALL_BYTES) {
+      hash.update(withRegularFile(file, constants.O_NOFOLLOW, (fd) => readBytes(fd, size)));
+    } else {
+      const { descriptor: fd } = openRegular(file, constants.O_NOFOLLOW);
+      for await (const chunk of createReadStream(file, { fd, end: size - 1 })) hash.update(chunk);
+    }
   } catch {
     return null;
   }

@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../core/material.ts';
 import { isTaskId } from '../core/task-id.ts';
@@ -11,6 +10,7 @@ import {
   type Status,
   type TaskState,
 } from '../core/task-state.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import {
   type JsonObject,
   numberAt,
@@ -49,7 +49,7 @@ const OWN_STATUSES: ReadonlySet<string> = new Set<Status>([
 ]);
 
 /** The longest text that is taken for a prompt. */
-const PROMPT_MAX_BYTES = 1024 * 1024;
+const PROMPT_MAX_BYTES = MB;
 
 /** What such a file means where it says nothing itself. */
 const DEFAULT_MAX_ITERATIONS = 10;
@@ -173,10 +173,9 @@ function readServiceState(value: JsonObject, startedAt: string): Foreign {
 
 /** The text of a task's file, which is all the prompt there is; empty where it is gone or too long. */
 function textOf(taskFile: string | null): string {
-  const stats = taskFile === null ? null : statSync(taskFile, { throwIfNoEntry: false });
-  if (taskFile === null || !stats?.isFile() || stats.size > PROMPT_MAX_BYTES) return '';
+  if (taskFile === null) return '';
   try {
-    return readFileSync(taskFile, 'utf8');
+    return readTextWithin(taskFile, PROMPT_MAX_BYTES);
   } catch {
     return '';
   }

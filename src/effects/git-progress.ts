@@ -1,5 +1,5 @@
 import { isSameFile, markDirtyFiles } from './dirty-files.ts';
-import { runGit } from './git-command.ts';
+import { type RunGit, runGit } from './git-command.ts';
 import { findGitAbove, findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
 import { monotonicMs } from './monotonic.ts';
 
@@ -12,7 +12,8 @@ import { monotonicMs } from './monotonic.ts';
  *                            └──► --after ──► mark ──► …       where something else has run
  *
  * A look is two git processes side by side: `status` for HEAD and files, `for-each-ref` for
- * branches. Two more run only where there are commits that had not been seen.
+ * branches. Two more run only where there are commits that had not been seen, and one before them
+ * where the repository may have filters.
  */
 
 export interface GitProgressRequest {
@@ -20,6 +21,8 @@ export interface GitProgressRequest {
   /** Absolute folders in which nothing counts: the vault's own and the state folder. */
   readonly excluded: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** The run that it is for: what git starts is known by it. */
+  readonly runId?: string;
   /** For one look. */
   readonly timeoutMs?: number;
   /** Ends a look at once. */
@@ -62,15 +65,15 @@ const SLOW_LOOKS_AT_MOST = 2;
 
 /** Watches the work tree that `cwd` lies in, whenever there is one. Never rejects. */
 export function createGitProgress(request: GitProgressRequest): GitProgress {
-  const { env, signal, timeoutMs = TIMEOUT_MS } = request;
+  const { env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
   let first: View | null = null;
   let mark: View | null = null;
   let tree: WorkTree | null = null;
   let slowLooks = 0;
   const seen = new Set<string>();
 
-  const git = (cwd: string, args: readonly string[], input?: string): Promise<string | null> =>
-    runGit({ cwd, args, env, timeoutMs, signal, ...(input === undefined ? {} : { input }) });
+  const git: RunGit = (cwd, args, extras) =>
+    runGit({ ...extras, cwd, args, env, runId, timeoutMs, signal });
 
   const look = async (): Promise<View | null> => {
     if (slowLooks >= SLOW_LOOKS_AT_MOST) return null;
@@ -105,10 +108,7 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
       const before = mark;
       const now = await look();
       if (now === null) return null;
-      const change =
-        before?.root === now.root
-          ? await compare(before, now, seen, (...call) => git(now.root, ...call), tree)
-          : null;
+      const change = before?.root === now.root ? await compare(before, now, seen, git, tree) : null;
       keep(now);
       return change;
     },
@@ -116,16 +116,11 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
       const place = findGitAbove(request.cwd);
       if (place === null || first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
       const deadlineMs = monotonicMs() + IN_ALL_TIMEOUT_MS;
-      const ask = (cwd: string, args: readonly string[], input?: string): Promise<string | null> =>
-        runGit({
-          cwd,
-          args,
-          env,
-          // That it was asked to stop is no reason not to say what it has done.
-          signal: hurry,
-          timeoutMs: Math.max(1, deadlineMs - monotonicMs()),
-          ...(input === undefined ? {} : { input }),
-        });
+      // That it was asked to stop is no reason not to say what it has done.
+      const ask: RunGit = (cwd, args, extras) => {
+        const timeLeftMs = Math.max(1, deadlineMs - monotonicMs());
+        return runGit({ ...extras, cwd, args, env, runId, timeoutMs: timeLeftMs, signal: hurry });
+      };
       if (tree?.place !== place) tree = await findWorkTree(request, place, ask);
       const now = tree === null ? null : await readView(tree, mark?.dirty ?? null, ask);
       if (now === null || tree === null || now.root !== first.root) return null;
@@ -133,22 +128,23 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
         first.head === base ? first : { ...first, head: base, tips: [base], dirty: new Map() };
       const here =
         before === first ? now : { ...now, branches: now.head === null ? [] : [now.head] };
-      const askHere: Git = (...call) => ask(now.root, ...call);
-      const change = await compare(before, here, new Set(before.tips), askHere, tree);
+      const change = await compare(before, here, new Set(before.tips), ask, tree);
       return monotonicMs() > deadlineMs ? null : change;
     },
   };
 }
 
-type Git = (args: readonly string[], input?: string) => Promise<string | null>;
+/** Runs git in the work tree. */
+type GitHere = (args: readonly string[], input?: string) => Promise<string | null>;
 
 async function compare(
   before: View,
   now: View,
   seen: ReadonlySet<string>,
-  git: Git,
+  gitIn: RunGit,
   tree: WorkTree | null,
 ): Promise<GitChange> {
+  const git: GitHere = (args, input) => gitIn(now.root, args, input === undefined ? {} : { input });
   const fresh = now.branches.filter((tip) => !seen.has(tip));
   const commits = fresh.length === 0 ? 0 : await countCommits(fresh, seen, git);
   const committed =
@@ -170,7 +166,7 @@ async function compare(
 async function countCommits(
   fresh: readonly string[],
   seen: ReadonlySet<string>,
-  git: Git,
+  git: GitHere,
 ): Promise<number> {
   // On standard input, since a repository may have more refs than a command line holds; what was
   // seen may be gone since.
@@ -189,7 +185,7 @@ async function filesBetween(
   before: string | null,
   now: string | null,
   pathspecs: readonly string[],
-  git: Git,
+  git: GitHere,
 ): Promise<readonly string[]> {
   const from = before ?? EMPTY_TREE[now?.length ?? 0];
   if (from === undefined || now === null) return [];
@@ -199,6 +195,8 @@ async function filesBetween(
     '-z',
     '--name-only',
     '--no-renames',
+    '--no-ext-diff',
+    '--no-textconv',
     '--ignore-submodules=dirty',
     from,
     now,

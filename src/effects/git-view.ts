@@ -1,6 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';
+import type { RunGit } from './git-command.ts';
+import { withoutOwnFilters } from './git-filters.ts';
 
 /** How things stood at one moment. */
 export interface View {
@@ -13,9 +15,6 @@ export interface View {
   readonly tips: readonly string[];
   readonly dirty: DirtyFiles;
 }
-
-/** Runs git in a folder; null where it fails. */
-type GitIn = (cwd: string, args: readonly string[]) => Promise<string | null>;
 
 /** Where git works, and what it is told to leave out. */
 export interface WorkTree {
@@ -40,7 +39,7 @@ export function findGitAbove(cwd: string): string | null {
 export async function findWorkTree(
   { cwd, excluded }: { readonly cwd: string; readonly excluded: readonly string[] },
   place: string,
-  git: GitIn,
+  git: RunGit,
 ): Promise<WorkTree | null> {
   const output = await git(cwd, ['rev-parse', '--show-toplevel']);
   if (output === null) return null;
@@ -69,13 +68,18 @@ const STATUS = [
 ];
 const REFS = ['for-each-ref', '--format=%(objectname) %(refname) %(worktreepath)'];
 
-/** Two git processes side by side. What `earlier` has read is not read again. Null where git fails. */
+/** Two git processes side by side, behind a third where the repository may have filters. What `earlier` has read is not read again. Null where git fails. */
 export async function readView(
   { root, pathspecs }: WorkTree,
   earlier: DirtyFiles | null,
-  git: GitIn,
+  git: RunGit,
 ): Promise<View | null> {
-  const [status, refs] = await Promise.all([git(root, [...STATUS, ...pathspecs]), git(root, REFS)]);
+  const settings = await withoutOwnFilters(root, git);
+  if (settings === null) return null;
+  const [status, refs] = await Promise.all([
+    git(root, [...STATUS, ...pathspecs], { settings }),
+    git(root, REFS),
+  ]);
   if (status === null || refs === null) return null;
   const { head, names } = readStatus(status);
   const own = head === null ? [] : [head];

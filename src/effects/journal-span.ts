@@ -1,6 +1,7 @@
 import { createReadStream, lstatSync } from 'node:fs';
 import type { BriefIteration, Happening, JournalEntry } from '../core/briefing.ts';
 import { tailOf } from '../core/material.ts';
+import { MB } from './bounded-read.ts';
 import {
   type JsonObject,
   numberAt,
@@ -16,6 +17,7 @@ export async function readJournal(file: string, since: string): Promise<readonly
   const entries: JournalEntry[] = [];
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return entries;
   const splitter = createLineSplitter({
+    maxLineBytes: LINE_MAX_BYTES,
     onLine: (line) => {
       // Nearly all lines are of this kind, and none of them is told.
       if (line.toString('latin1', 0, ACTIVITY.length) === ACTIVITY) return;
@@ -31,6 +33,9 @@ export async function readJournal(file: string, since: string): Promise<readonly
   splitter.end();
   return entries;
 }
+
+/** A final message of 1 MB stands in one, of which an escape may make six times as much. */
+const LINE_MAX_BYTES = 8 * MB;
 
 const ACTIVITY = '{"event":"agent_activity"';
 

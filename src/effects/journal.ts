@@ -1,5 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import type { Activity, RalphEvent } from '../core/events.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { monotonicMs } from './monotonic.ts';
 import { openForAppend } from './task-folder.ts';
 
@@ -13,7 +14,7 @@ export interface Journal {
 
 /** An event as it stands in the journal. */
 export function journalLine(event: RalphEvent): string {
-  return JSON.stringify(event);
+  return safeJson(event);
 }
 
 /** What an agent says, and what it does: the logs have every byte of it. */

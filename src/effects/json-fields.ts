@@ -1,13 +1,66 @@
 /** An object out of somebody else's JSON: every field is unknown until it is looked at. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Parses a text as a JSON object; null if it is no JSON or no object. Never throws. */
+/** Deeper nested JSON is not parsed: whatever walks through it by calling itself would run out of stack. */
+export const MOST_LEVELS = 500;
+/** JSON of more lists and objects is not parsed: each takes some ten times the memory of its brackets. */
+export const MOST_CONTAINERS = 1_000_000;
+/**
+ * Shorter texts are parsed without being looked through, which would take a third of the parsing. They
+ * have 2,048 levels at the most, and what calls itself fails beyond 5,000.
+ */
+const HARMLESS_LENGTH = 4 * 1024;
+
+/**
+ * Parses a text as a JSON object; null if it is no JSON, no object, or beyond what `exceedsBounds` lets
+ * through. Never throws.
+ */
 export function parseObject(text: string): JsonObject | null {
+  if (exceedsBounds(text)) return null;
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
   } catch {
     return null;
+  }
+}
+
+/** Whether a text of JSON is nested too deeply or holds too many lists and objects to be parsed. */
+export function exceedsBounds(json: string): boolean {
+  if (json.length <= HARMLESS_LENGTH) return false;
+  let levels = 0;
+  let containers = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) {
+      at = closingQuote(json, at);
+      // It breaks off inside a string, and is no JSON.
+      if (at === -1) return false;
+    } else if (code === LEFT_BRACE || code === LEFT_BRACKET) {
+      levels += 1;
+      containers += 1;
+      if (levels > MOST_LEVELS || containers > MOST_CONTAINERS) return true;
+    } else if (code === RIGHT_BRACE || code === RIGHT_BRACKET) levels -= 1;
+  }
+  return false;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LEFT_BRACKET = 0x5b;
+const RIGHT_BRACKET = 0x5d;
+const LEFT_BRACE = 0x7b;
+const RIGHT_BRACE = 0x7d;
+
+/** Where the string ends that begins at this quote; -1 if it does not end. */
+function closingQuote(json: string, open: number): number {
+  for (let quote = open; ; ) {
+    quote = json.indexOf('"', quote + 1);
+    if (quote === -1) return -1;
+    let before = quote - 1;
+    while (json.charCodeAt(before) === BACKSLASH) before -= 1;
+    // An odd number of backslashes escapes the quote; an even number escapes only themselves.
+    if ((quote - before) % 2 === 1) return quote;
   }
 }
 

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { objectAt, parseObject } from './json-fields.ts';
 
 export interface LoginSigns {
@@ -53,7 +54,7 @@ export function findLoginSigns(
 function signsInSettings(file: string): readonly string[] {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readTextWithin(file, MB);
   } catch {
     return [];
   }

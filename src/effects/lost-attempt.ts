@@ -1,7 +1,8 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Usage } from '../core/attempt.ts';
 import type { AgentKind } from './agent-kind.ts';
+import { openRegular } from './bounded-read.ts';
 import { transcriptNames } from './transcript.ts';
 
 /** What an attempt has left in its log whose driver died before it could be counted. */
@@ -46,7 +47,7 @@ function lengthened(file: string): readonly number[] {
 
 function pushFile(file: string, fromByte: number, push: (chunk: Buffer) => void): void {
   try {
-    const descriptor = openSync(file, 'r');
+    const { descriptor } = openRegular(file, 0);
     try {
       for (let at = fromByte; ; ) {
         const chunk = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { isObject, objectAt, parseObject } from './json-fields.ts';
 
 /**
@@ -35,7 +36,7 @@ const OWN_HOOK = /"(?:npx )?(?:[^\s"\\;&|]*\/)?ralph check\b(?:[^"\\;&|]|\\")*"/
 function hasRalphStopHook(file: string, home: string | undefined): boolean {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readTextWithin(file, MB);
   } catch {
     return false;
   }

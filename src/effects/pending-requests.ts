@@ -1,11 +1,12 @@
-import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../core/material.ts';
 import { PENDING } from './approval-desk.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { splitFrontMatter } from './task-file.ts';
 import { leadsOut } from './vault-folders.ts';
 
-const LARGEST_BYTES = 1024 * 1024;
+const LARGEST_BYTES = MB;
 const LONGEST_WHAT = 300;
 
 /**
@@ -58,7 +59,7 @@ function list(folder: string): readonly Dirent[] {
 
 function read(file: string): string {
   try {
-    return statSync(file).size > LARGEST_BYTES ? '' : readFileSync(file, 'utf8');
+    return readTextWithin(file, LARGEST_BYTES);
   } catch {
     return '';
   }

@@ -1,8 +1,9 @@
-import { promises } from 'node:fs';
 import type { PromptSource } from '../loop/ports.ts';
+import { MB, readWithin } from './bounded-read.ts';
+import { errorCode } from './write-file.ts';
 
 /** The longest prompt: `claude` itself refuses standard input over 10 MB. */
-export const PROMPT_MAX_BYTES = 1024 * 1024;
+export const PROMPT_MAX_BYTES = MB;
 
 /** A prompt that stays as it is. */
 export function fixedPrompt(bytes: Uint8Array): PromptSource {
@@ -21,13 +22,22 @@ export function promptFile(
   let last = first;
   return {
     async read() {
-      const bytes = await promises.readFile(file).catch(() => null);
-      const problem = bytes === null ? 'cannot be read' : promptProblem(bytes);
-      if (bytes !== null && problem === null) last = bytes;
-      else warn(`The prompt file ${file} ${problem} now; the last text of it is used.`);
+      const found = readPrompt(file);
+      if (typeof found !== 'string') last = found;
+      else warn(`The prompt file ${file} ${found} now; the last text of it is used.`);
       return last;
     },
   };
+}
+
+/** The prompt in a file, or what is wrong with it. Of a file that is too long nothing is read. */
+function readPrompt(file: string): Uint8Array | string {
+  try {
+    const bytes = readWithin(file, PROMPT_MAX_BYTES);
+    return promptProblem(bytes) ?? bytes;
+  } catch (error) {
+    return errorCode(error) === 'EFBIG' ? 'is over the limit of 1 MB' : 'cannot be read';
+  }
 }
 
 /** What is wrong with a prompt, to follow "it"; null when nothing is. */

@@ -1,10 +1,12 @@
-import { lstatSync, readFileSync, rmSync, type Stats } from 'node:fs';
+import { lstatSync, rmSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
 import { SCHEMA_VERSION } from '../core/task-state.ts';
 import { messageOf } from '../errors.ts';
+import { readTextWithin } from './bounded-read.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
 import { namesIn } from './names-in.ts';
+import { STATE_MAX_BYTES } from './state-file.ts';
 import { isRealFolder } from './task-list.ts';
 
 /** Something old that was removed, or would be. */
@@ -89,7 +91,7 @@ function endOf(stateFile: string, stats: Stats): number | null {
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readTextWithin(file, STATE_MAX_BYTES);
   } catch {
     return '';
   }

@@ -1,5 +1,9 @@
+import { MB } from './bounded-read.ts';
 import type { FileMark } from './file-marks.ts';
 import { type JsonObject, numberAt, objectAt, stringAt } from './json-fields.ts';
+
+/** The marks of some 300,000 files; they are read at a resume only. */
+export const BASELINE_MAX_BYTES = 64 * MB;
 
 /** A file's mark as it was written down; undefined where no file stood there, or none can be told. */
 export function readMark(object: JsonObject, key: string): FileMark | undefined {

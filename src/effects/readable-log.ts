@@ -10,15 +10,9 @@ import {
   readResult,
 } from './claude-events.ts';
 import { dropLongStrings } from './drop-long-strings.ts';
-import {
-  type JsonObject,
-  numberAt,
-  objectAt,
-  objectsAt,
-  parseObject,
-  stringAt,
-} from './json-fields.ts';
+import { type JsonObject, objectAt, objectsAt, parseObject, stringAt } from './json-fields.ts';
 import { createLineSplitter } from './line-splitter.ts';
+import { readCost } from './usage-meter.ts';
 
 /** One thing that a log shows a person. Texts are free of control and escape sequences. */
 export type LogItem =
@@ -72,6 +66,10 @@ export function createReadableLog(): ReadableLog {
     const text = isBig
       ? dropLongStrings(line, { maxBytes: LONGEST_KEPT_STRING_BYTES })
       : line.toString();
+    if (text === null) {
+      items.push({ kind: 'skipped', bytes: line.length });
+      return;
+    }
     const event = text.trimStart().startsWith('{') ? parseObject(text) : null;
     if (event === null || !isEvent(event)) items.push(otherLine(text, event));
     else readEvent(event, items);
@@ -132,7 +130,7 @@ export function createReadableLog(): ReadableLog {
       kind: 'result',
       how: clean(report.isError && report.subtype === 'success' ? 'error' : report.subtype),
       turns: report.numTurns,
-      costUsd: numberAt(event, 'total_cost_usd'),
+      costUsd: readCost(event),
     });
   };
 

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Dirent, existsSync, type FSWatcher, readdirSync, readFileSync, watch } from 'node:fs';
+import { type Dirent, existsSync, type FSWatcher, readdirSync, watch } from 'node:fs';
 import path from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import type { Hint } from '../core/hints.ts';
+import { HINT_MAX_BYTES } from '../core/hints.ts';
 import { type ProgressReport, progressReport } from '../core/progress-report.ts';
-import type { Hint } from '../core/prompt.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { messageOf, RequestNotLeftError } from '../errors.ts';
 import type { Requests } from '../loop/ports.ts';
+import { MB, readHead } from './bounded-read.ts';
 import { numberAt, parseObject, stringAt } from './json-fields.ts';
 import type { Seal } from './trust/seal.ts';
 import { leadsOut } from './vault-folders.ts';
@@ -24,6 +28,10 @@ const FOLDER = 'requests';
 
 /** How often is looked where file events do not tell: there is no folder yet, or a network's. */
 const POLL_MS = 1_000;
+
+/** What one look takes in; the rest waits for the next. */
+const FILES_AT_ONCE = 1_000;
+const CHARS_AT_ONCE = MB;
 
 /** A request, as a command leaves it. */
 type TaskRequest =
@@ -104,9 +112,10 @@ function tryList(folder: string): readonly Dirent[] | null {
   }
 }
 
+/** The beginning of a longer one: an agent can leave files here, too. */
 function tryRead(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readHead(file, HINT_MAX_BYTES + SIGNATURE_BYTES).toString();
   } catch {
     return null;
   }
@@ -114,7 +123,7 @@ function tryRead(file: string): string | null {
 
 /** Whether there are requests of this kind, which are removed. */
 function take(folder: string, entries: readonly Dirent[], kind: Kind): boolean {
-  const names = namesOf(entries, kind);
+  const names = namesOf(entries, kind).slice(0, FILES_AT_ONCE);
   for (const name of names) {
     // One that stays asks for nothing more than it has been given already.
     remove(path.join(folder, name));
@@ -131,14 +140,17 @@ function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress
     // Synchronous: a trip to another thread takes longer than a look at a few names.
     const entries = tryList(folder) ?? [];
     const files: { name: string; text: string }[] = [];
-    for (const name of namesOf(entries, kind)) {
-      if (told.has(name)) continue;
+    const names = namesOf(entries, kind).filter((name) => !told.has(name));
+    let length = 0;
+    for (const name of names.slice(0, FILES_AT_ONCE)) {
+      if (length > CHARS_AT_ONCE) break;
       const text = tryRead(path.join(folder, name));
       // What cannot be read now is not lost: it is tried again with the next call.
       if (text === null) continue;
       told.add(name);
       unsettled = [...unsettled, name];
       files.push({ name, text });
+      length += text.length;
     }
     return files;
   };
@@ -162,12 +174,9 @@ function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress
 export function pendingProgress(taskFolder: string): ProgressReport | null {
   const folder = path.join(taskFolder, FOLDER);
   const name = namesOf(tryList(folder) ?? [], 'progress').at(-1);
-  try {
-    return name === undefined ? null : readReport(readFileSync(path.join(folder, name), 'utf8'));
-  } catch {
-    // Taken down meanwhile.
-    return null;
-  }
+  // Null where it has been taken down meanwhile.
+  const text = name === undefined ? null : tryRead(path.join(folder, name));
+  return text === null ? null : readReport(text);
 }
 
 function readReport(text: string): ProgressReport | null {
@@ -178,8 +187,10 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/** Behind a hint that this user's ralph has left: an agent that writes a file can not make one. */
+/** Behind a hint that this user's ralph has left: an agent that only writes files cannot make one. */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
+
+const SIGNATURE_BYTES = 100;
 
 /** Of its own name and task, so that an old hint that was kept cannot be told again. */
 function nameOfHint(folder: string, name: string): string {
@@ -191,9 +202,14 @@ function signedHint(text: string, folder: string, name: string, seal: Seal | nul
   return sum === null ? text : `${text}\n<!-- ralph: ${sum} -->\n`;
 }
 
+/** The beginning of a text; half a character at the cut is left out. */
+function withinBytes(text: string, bytes: number): string {
+  return new StringDecoder().write(Buffer.from(text).subarray(0, bytes));
+}
+
 function readHint(content: string, folder: string, name: string, seal: Seal): Hint {
-  const text = content.replace(SIGNATURE, '');
   const [, sum] = SIGNATURE.exec(content) ?? [];
+  const text = withinBytes(content.replace(SIGNATURE, ''), HINT_MAX_BYTES);
   const isProven = sum !== undefined && sum === seal.sumOf(text, nameOfHint(folder, name));
   return { text, isProven };
 }
@@ -215,7 +231,7 @@ export async function leaveRequest(
   const content =
     kind === 'tell'
       ? signedHint(request.text, folder, name, seal)
-      : `${JSON.stringify({ kind, at, ...report })}\n`;
+      : `${safeJson({ kind, at, ...report })}\n`;
   try {
     makePrivateFolder(folder);
     if (leadsOut(folder, path.dirname(taskFolder))) throw new Error('it is a link that leads out');

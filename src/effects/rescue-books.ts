@@ -1,6 +1,8 @@
-import { promises, readFileSync } from 'node:fs';
+import { promises } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { MB, readTextWithin } from './bounded-read.ts';
+import { parseObject } from './json-fields.ts';
 import { errorCode, makePrivateFolder, writeFileAtomic } from './write-file.ts';
 
 /*
@@ -25,11 +27,10 @@ const NEW: RescueRecord = { since: null, failed: [], is_ours: false };
 /** The record of a rescue; an empty one where there is none, or none that can be read. */
 export function readRescueRecord(stateDir: string, rescueId: string): RescueRecord {
   try {
-    const text = readFileSync(fileOf(stateDir, rescueId), 'utf8');
-    return record.parse(JSON.parse(text));
+    return record.parse(parseObject(readTextWithin(fileOf(stateDir, rescueId), MB)));
   } catch (error) {
     // Damaged: an earlier rescue may be tried once more, and nothing worse.
-    if (['', 'ENOENT', 'ENOTDIR'].includes(errorCode(error))) return NEW;
+    if (['', 'ENOENT', 'ENOTDIR', 'EFBIG'].includes(errorCode(error))) return NEW;
     throw error;
   }
 }

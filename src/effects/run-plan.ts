@@ -9,12 +9,14 @@ import { agentOf, settingsProblems } from '../core/settings-problems.ts';
 import { shellWords } from '../core/shell-words.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';
 import { messageOf } from '../errors.ts';
+import { readTextWithin } from './bounded-read.ts';
 import { promptProblem } from './prompt-source.ts';
 import { realPath } from './real-path.ts';
 import {
   IN_PROGRESS,
   intoWorkProblem,
   splitFrontMatter,
+  TASK_FILE_MAX_BYTES,
   taskFileProblem,
   taskFilePrompt,
   taskIdOfFile,
@@ -257,7 +259,7 @@ function promptFromTask(
     );
     return null;
   }
-  const { body } = splitFrontMatter(readFileSync(file, 'utf8'));
+  const { body } = splitFrontMatter(readTextWithin(file, TASK_FILE_MAX_BYTES));
   const wrong = promptProblem(new TextEncoder().encode(body));
   if (wrong !== null) {
     problems.push(`${where}: the text of ${file} ${wrong}; ralph expects 1 byte to 1 MB of text.`);

@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { type JsonObject, objectAt, parseObject, stringAt } from './json-fields.ts';
 import { isRealFolder } from './task-list.ts';
 
@@ -18,10 +19,14 @@ export function savedStartDir(folder: string): string | null {
   return stringAt(parseObject(textOf(folder)) ?? NONE, 'start_dir');
 }
 
+/** A prompt of 1 MB may stand in them, of which an escape may make six times as much. */
+const SETTINGS_MAX_BYTES = 8 * MB;
+
 function textOf(folder: string): string {
   try {
     const file = path.join(folder, 'settings.json');
-    return isRealFolder(folder) && lstatSync(file).isFile() ? readFileSync(file, 'utf8') : '';
+    const isOwn = isRealFolder(folder) && lstatSync(file).isFile();
+    return isOwn ? readTextWithin(file, SETTINGS_MAX_BYTES) : '';
   } catch {
     return '';
   }

@@ -1,9 +1,11 @@
-import { readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { RalphEvent } from '../core/events.ts';
+import type { Hint } from '../core/hints.ts';
 import type { LoopState } from '../core/machine.ts';
-import type { Hint } from '../core/prompt.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { numberAt, objectAt, objectsAt, parseObject } from './json-fields.ts';
 import { parseState } from './state-schema.ts';
 import { fileOf, type Seal } from './trust/seal.ts';
@@ -44,7 +46,7 @@ export function memoryOf(state: LoopState): LoopMemory {
 /** The text of a memory file, not sealed yet. */
 export function stepJson({ task, memory, logBytes, events }: SavedStep): string {
   const fields = { schema_version: SCHEMA_VERSION, log_bytes: logBytes, events, task, memory };
-  return `${JSON.stringify(fields)}\n`;
+  return `${safeJson(fields)}\n`;
 }
 
 /** The newest step of a task that is whole and sealed in its folder; null where there is none. */
@@ -87,9 +89,12 @@ export function readMemory(
   return isMemory(memory) ? withHints(memory) : null;
 }
 
+/** It holds a final message of 1 MB, of which an escape may make six times as much, and some hints. */
+const MEMORY_MAX_BYTES = 16 * MB;
+
 function readOr(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readTextWithin(file, MEMORY_MAX_BYTES);
   } catch {
     return null;
   }

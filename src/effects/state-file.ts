@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { readForeignState } from './foreign-state.ts';
 import { numberAt, parseObject } from './json-fields.ts';
 import { newestStep, readMemory, type SavedStep } from './saved-step.ts';
@@ -22,17 +23,22 @@ export type StateFile =
   | { readonly kind: 'too-new'; readonly version: number }
   | { readonly kind: 'corrupt'; readonly modifiedAt: string };
 
+/** Some twenty times what a state of ralph's ever has; another tool's may hold whole outputs. */
+export const STATE_MAX_BYTES = MB;
+
 /**
  * Reads a state file; without a seal it counts as nobody's own. Throws the system's error only where a
- * file is there that cannot be read, such as another user's.
+ * file is there that cannot be read, such as another user's, or `EFBIG` for one that is too large to be
+ * a state.
  */
 export function readStateFile(file: string, seal: Seal | null = null): StateFile {
   let json: string;
   try {
-    json = readFileSync(file, 'utf8');
+    json = readTextWithin(file, STATE_MAX_BYTES);
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return { kind: 'none' };
-    if (errorCode(error) !== 'EISDIR') throw error;
+    // A folder or a pipe stands in its place.
+    if (errorCode(error) !== 'EINVAL') throw error;
     json = '';
   }
   const value = parseObject(json);
@@ -85,6 +91,18 @@ export function readNewestStep(
 export function isUntold({ stateFile, folder }: TaskPaths): boolean {
   const kept = readStateFile(stateFile);
   return kept.kind === 'task' && readMemory(folder, kept.state) !== null;
+}
+
+/** The same; `unreadable` where it would throw. */
+export function tryReadStateFile(
+  file: string,
+  seal: Seal | null = null,
+): StateFile | { readonly kind: 'unreadable' } {
+  try {
+    return readStateFile(file, seal);
+  } catch {
+    return { kind: 'unreadable' };
+  }
 }
 
 function modifiedAt(file: string): string {

@@ -16,10 +16,15 @@ function buildSchema() {
   const text = z.string();
   const count = z.number().check(z.int(), z.nonnegative());
   const amount = z.number().check(z.nonnegative(), z.maximum(1e15));
-  /** Of our times: with instants at the edge of what a date can be nothing can be reckoned. */
+  /**
+   * Of our times: with instants at the edge of what a date can be nothing can be reckoned. And nothing
+   * but figures: `Date.parse` passes over whatever stands in brackets, and it is shown on terminals.
+   */
   const instant = z
     .string()
-    .check(z.refine((value) => /^\d{4}-/.test(value) && !Number.isNaN(Date.parse(value))));
+    .check(
+      z.refine((value) => /^\d{4}-[\d:.TZ +-]+$/.test(value) && !Number.isNaN(Date.parse(value))),
+    );
 
   const usage = z.object({ cost_usd: amount, input_tokens: amount, output_tokens: amount });
 

@@ -1,13 +1,15 @@
-import { closeSync, readFileSync, writeSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { closeSync, writeSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { RalphEvent } from '../core/events.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { stateJson } from '../core/state-json.ts';
 import { isTaskId } from '../core/task-id.ts';
 import type { TaskState } from '../core/task-state.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { differs, type FileMark, markFile } from './file-marks.ts';
 import { parseObject } from './json-fields.ts';
-import { readMark } from './read-mark.ts';
+import { BASELINE_MAX_BYTES, readMark } from './read-mark.ts';
 import { readStateFile, type StateFile } from './state-file.ts';
 import { retirePrevious } from './state-store.ts';
 import {
@@ -51,6 +53,8 @@ interface NewTaskFiles {
 
 /** The name of the file that holds what the last iteration handed on. */
 const CONTEXT_FILE = 'context.md';
+/** What a program hands on is kept whole; no agent takes a prompt of more. */
+const CONTEXT_MAX_BYTES = 16 * MB;
 
 /** Where the books lie; all absolute. */
 interface BooksPlace {
@@ -115,8 +119,13 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
       makeTaskFolder(paths);
       await writeFileAtomic(path.join(paths.folder, CONTEXT_FILE), text);
     },
-    context: (taskId) =>
-      readFile(path.join(pathsOf(taskId).folder, CONTEXT_FILE), 'utf8').catch(() => null),
+    async context(taskId) {
+      try {
+        return readTextWithin(path.join(pathsOf(taskId).folder, CONTEXT_FILE), CONTEXT_MAX_BYTES);
+      } catch {
+        return null;
+      }
+    },
     async archive(taskId) {
       const paths = pathsOf(taskId);
       // An older task of the same name keeps its place, under the time of its start.
@@ -132,7 +141,7 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
     append(event) {
       try {
         const descriptor = openForAppend(pathsOf(event.task_id).eventsFile);
-        writeSync(descriptor, `${JSON.stringify(event)}\n`);
+        writeSync(descriptor, `${safeJson(event)}\n`);
         closeSync(descriptor);
       } catch {
         // The state that goes with it was written, or its error was told.
@@ -161,7 +170,7 @@ function donePathOf({ watch_file, done_folder }: TaskState, place: BooksPlace): 
 function markAtStart(folder: string): FileMark | undefined {
   let text = '';
   try {
-    text = readFileSync(path.join(folder, 'baseline.json'), 'utf8');
+    text = readTextWithin(path.join(folder, 'baseline.json'), BASELINE_MAX_BYTES);
   } catch {
     // No baseline: whatever stands there has arrived.
   }

@@ -1,6 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { splitFrontMatter, taskFileProblem, taskFilePrompt, taskIdOfFile } from './task-file.ts';
+import { readTextWithin } from './bounded-read.ts';
+import {
+  splitFrontMatter,
+  TASK_FILE_MAX_BYTES,
+  taskFileProblem,
+  taskFilePrompt,
+  taskIdOfFile,
+} from './task-file.ts';
 
 /** A file of the vault that is a task, as it was read. */
 export interface TaskFileRead {
@@ -24,7 +31,7 @@ export function readTaskFile(
   if (!existsSync(file)) return null;
   const problem = taskFileProblem(file, vault);
   if (problem !== null) return { problem };
-  const { body } = splitFrontMatter(readFileSync(file, 'utf8'));
+  const { body } = splitFrontMatter(readTextWithin(file, TASK_FILE_MAX_BYTES));
   const prompt = taskFilePrompt(path.basename(file), body, true);
   return { file, body, prompt, taskId: taskIdOfFile(file) };
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, promises, readFileSync, realpathSync, statSync, utimesSync } from 'node:fs';
+import { lstatSync, promises, realpathSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { materialBlock, materialLine } from '../core/material.ts';
 import { isTaskId } from '../core/task-id.ts';
 import { messageOf, UsageError } from '../errors.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import { leadsOut } from './vault-folders.ts';
 import { errorCode, makePrivateFolder, retryBusy } from './write-file.ts';
 
@@ -27,7 +28,7 @@ export function splitFrontMatter(text: string): TaskFileText {
 }
 
 /** More than any text with its front matter may have. */
-const LARGEST_BYTES = 2 * 1024 * 1024;
+export const TASK_FILE_MAX_BYTES = 2 * MB;
 
 /** Why a file cannot be a task's, to follow its name; null if it can. Links are not followed. */
 export function taskFileProblem(file: string, vault: string): string | null {
@@ -37,8 +38,8 @@ export function taskFileProblem(file: string, vault: string): string | null {
     const real = realpathSync(file);
     const root = realpathSync(vault);
     if (!real.startsWith(`${root}${path.sep}`)) return `does not lie in the vault ${vault}`;
-    if (stats.size > LARGEST_BYTES) return 'is over 1 MB';
-    readFileSync(file);
+    if (stats.size > TASK_FILE_MAX_BYTES) return 'is over 1 MB';
+    readTextWithin(file, TASK_FILE_MAX_BYTES);
     return null;
   } catch (error) {
     return errorCode(error) === 'ENOENT' ? 'is not there' : `cannot be read: ${messageOf(error)}`;
@@ -52,8 +53,8 @@ export function readTaskText(name: string, vault: string, cwd: string): string |
     try {
       const stats = statSync(file);
       // Nothing that never ends, such as a pipe.
-      if (!stats.isFile() || stats.size > LARGEST_BYTES) return null;
-      return readFileSync(file, 'utf8');
+      if (!stats.isFile() || stats.size > TASK_FILE_MAX_BYTES) return null;
+      return readTextWithin(file, TASK_FILE_MAX_BYTES);
     } catch {
       // Not there: whether that is a mistake is judged with the plan.
     }

@@ -1,10 +1,11 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
 import { messageOf } from '../errors.ts';
 import { EXIT_FAILED } from '../exit-codes.ts';
+import { readTextWithin } from './bounded-read.ts';
 import { type JsonObject, parseObject } from './json-fields.ts';
-import { readStateFile, type StateFile } from './state-file.ts';
+import { STATE_MAX_BYTES, type StateFile, tryReadStateFile } from './state-file.ts';
 import { taskPaths } from './task-folder.ts';
 import type { Seal } from './trust/seal.ts';
 import { errorCode } from './write-file.ts';
@@ -168,24 +169,16 @@ function readNames(folder: string): string[] {
 function entryOf(folder: string, name: string, seal: Seal | null): TaskEntry | null {
   const stateFile = path.join(folder, `${name}.json`);
   if (!lstatSync(stateFile, QUIETLY)?.isFile()) return null;
-  const found = read(stateFile, seal);
+  const found = tryReadStateFile(stateFile, seal);
   // It has moved to the history meanwhile.
   if (found.kind === 'none') return null;
   return { name, stateFile, folder: path.join(folder, name), archived: false, found };
 }
 
-function read(stateFile: string, seal: Seal | null): StateFile | { readonly kind: 'unreadable' } {
-  try {
-    return readStateFile(stateFile, seal);
-  } catch {
-    return { kind: 'unreadable' };
-  }
-}
-
 /** All that a state file holds, fields unknown to this ralph too; null where it is no JSON object. */
 export function readStateObject(stateFile: string): JsonObject | null {
   try {
-    return parseObject(readFileSync(stateFile, 'utf8'));
+    return parseObject(readTextWithin(stateFile, STATE_MAX_BYTES));
   } catch {
     return null;
   }

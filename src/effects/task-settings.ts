@@ -1,3 +1,4 @@
+import { safeJson } from '../core/safe-json.ts';
 import { settingNames, snakeCase } from '../core/settings.ts';
 import type { RunPlan } from './run-plan.ts';
 
@@ -17,5 +18,5 @@ export function settingsJson(plan: RunPlan): string {
     ]),
   );
   const { passthrough, taskType: task_type, startDir: start_dir } = plan;
-  return `${JSON.stringify({ settings, passthrough, task_type, start_dir }, null, 2)}\n`;
+  return `${safeJson({ settings, passthrough, task_type, start_dir }, 2)}\n`;
 }

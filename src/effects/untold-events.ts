@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import type { RalphEvent } from '../core/events.ts';
+import { openRegular } from './bounded-read.ts';
 import { journalLine } from './journal.ts';
 import { parseObject, stringAt } from './json-fields.ts';
 
@@ -33,9 +34,8 @@ export function endIsTold(journal: string, taskId: string, finishedAt: string): 
 
 function lastLines(journal: string): readonly string[] {
   try {
-    const descriptor = openSync(journal, 'r');
+    const { descriptor, size } = openRegular(journal, 0);
     try {
-      const { size } = fstatSync(descriptor);
       const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
       const length = readSync(descriptor, tail, 0, tail.length, size - tail.length);
       return tail.toString('utf8', 0, length).split('\n');

@@ -5,6 +5,10 @@ import { isObject, type JsonObject, numberAt, objectAt } from './json-fields.ts'
 /** Messages whose usage may still be corrected; one is complete long before so many have followed. */
 const REMEMBERED_MESSAGES = 100;
 
+/** US dollars, and tokens: an agent that reports more, or less than nothing, has not reported it. */
+const MOST_USD = 1e6;
+const MOST_TOKENS = 1e12;
+
 type Tokens = Omit<Usage, 'cost_usd'>;
 
 interface UsageMeter {
@@ -42,10 +46,16 @@ export function createUsageMeter(): UsageMeter {
  * `usage` leaves out sub-agents. Both are of this process alone, in a resumed session too.
  */
 export function readResultUsage(result: JsonObject): Usage | null {
-  const cost = numberAt(result, 'total_cost_usd');
+  const cost = readCost(result);
   const tokens = readModelUsage(result) ?? readPlainUsage(result);
   if (cost === null || tokens === null) return null;
-  return { cost_usd: Math.max(0, cost), ...tokens };
+  return { cost_usd: cost, ...tokens };
+}
+
+/** The cost that a closing report gives, in US dollars; null where it gives none that can be true. */
+export function readCost(result: JsonObject): number | null {
+  const cost = numberAt(result, 'total_cost_usd');
+  return cost !== null && cost >= 0 && cost <= MOST_USD ? cost : null;
 }
 
 function readModelUsage(result: JsonObject): Tokens | null {
@@ -75,5 +85,6 @@ function readTokens(usage: JsonObject): Tokens {
 }
 
 function countAt(object: JsonObject, key: string): number {
-  return Math.max(0, numberAt(object, key) ?? 0);
+  const count = numberAt(object, key) ?? 0;
+  return Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS ? count : 0;
 }

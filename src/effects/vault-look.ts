@@ -1,6 +1,5 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { parseDocument } from 'yaml';
 import type { Here } from '../core/driver.ts';
 import { hasLiveDriver, shownState } from '../core/shown-task.ts';
 import type { TaskState } from '../core/task-state.ts';
@@ -13,6 +12,8 @@ import type {
 } from '../core/vault-work.ts';
 import { EXIT_FAILED } from '../exit-codes.ts';
 import { APPROVED, REJECTED } from './approval-desk.ts';
+import { MB, readWithin } from './bounded-read.ts';
+import { readFrontMatterFields } from './front-matter-fields.ts';
 import { readRescueRecord, withFailed } from './rescue-books.ts';
 import { liveClaim } from './task-claim.ts';
 import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
@@ -44,7 +45,7 @@ class VaultFolderError extends Error {
 
 const QUIETLY = { throwIfNoEntry: false } as const;
 /** What is larger is no prompt. */
-const LARGEST_BYTES = 1024 * 1024;
+const LARGEST_BYTES = MB;
 
 /** All that lies in these folders, with what is known of it. Throws where a folder cannot be read. */
 export function lookAtVault(
@@ -55,11 +56,12 @@ export function lookAtVault(
   const taken = new Set<string>();
   const notes = noteNames(place.vault);
   return folders.flatMap((folder) =>
-    namesIn(place.vault, folder).flatMap((name) => {
-      const file = readVaultFile(place.vault, folder, name, taken);
+    namesIn(place.vault, folder).flatMap((found) => {
+      const file = readVaultFile(place.vault, folder, found, taken);
       if (file === null) return [];
       // What is no file is no task, and keeps no other from being one.
-      if (file.kind === 'regular' && !name.startsWith('.')) taken.add(taskIdOfFile(name));
+      const isTask = file.kind === 'regular' && !file.name.startsWith('.');
+      if (isTask) taken.add(taskIdOfFile(file.name));
       return [factsOf(file, place, notes, here)];
     }),
   );
@@ -67,13 +69,20 @@ export function lookAtVault(
 
 /** The same of one file as it is now; null where it is gone. */
 export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileFacts | null {
-  const file = readVaultFile(place.vault, seen.folder, seen.name, new Set());
+  const found = { name: seen.name, bytes: null };
+  const file = readVaultFile(place.vault, seen.folder, found, new Set());
   if (file === null) return null;
   const facts = factsOf(file, place, noteNames(place.vault), here);
   return { ...facts, file: { ...file, hasNamesake: seen.hasNamesake } };
 }
 
-function namesIn(vault: string, folder: WorkFolder): readonly string[] {
+/** A name in a folder, and its bytes where it is no text: a text would name another file, or none. */
+interface FoundName {
+  readonly name: string;
+  readonly bytes: Buffer | null;
+}
+
+function namesIn(vault: string, folder: WorkFolder): readonly FoundName[] {
   const full = path.join(vault, folder);
   if (leadsOut(full, vault)) {
     throw new VaultFolderError(full, 'is a link that leads out of the vault; make it a folder');
@@ -81,23 +90,36 @@ function namesIn(vault: string, folder: WorkFolder): readonly string[] {
   const why = distrustPath(full);
   if (why !== null) throw new VaultFolderError(full, `is not used: ${why}`);
   try {
-    return readdirSync(full).sort();
+    return readdirSync(full, { encoding: 'buffer' })
+      .map(foundName)
+      .sort((one, other) => (one.name < other.name ? -1 : 1));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw new VaultFolderError(full, `cannot be read (${errorCode(error)})`);
   }
 }
 
+function foundName(bytes: Buffer): FoundName {
+  const name = bytes.toString();
+  if (Buffer.from(name).equals(bytes)) return { name, bytes: null };
+  const escaped = bytes
+    .toString('latin1')
+    .replace(/[^\x20-\x7e]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return { name: escaped, bytes };
+}
+
 function readVaultFile(
   vault: string,
   folder: WorkFolder,
-  name: string,
+  { name, bytes }: FoundName,
   taken: ReadonlySet<string>,
 ): VaultFile | null {
   const full = path.join(vault, folder, name);
-  const stats = lstatSync(full, QUIETLY);
+  const there =
+    bytes === null ? full : Buffer.concat([Buffer.from(path.join(vault, folder, '/')), bytes]);
+  const stats = lstatSync(there, QUIETLY);
   if (stats === undefined) return null;
-  const kind = stats.isFile() ? 'regular' : stats.isSymbolicLink() ? 'link' : 'other';
+  const kind = bytes === null ? kindOf(stats) : stats.isFile() ? 'unnamed' : 'other';
   const text = kind === 'regular' && stats.size <= LARGEST_BYTES ? readText(full) : null;
   return {
     name,
@@ -112,10 +134,14 @@ function readVaultFile(
   };
 }
 
+function kindOf(stats: Stats): VaultFile['kind'] {
+  return stats.isFile() ? 'regular' : stats.isSymbolicLink() ? 'link' : 'other';
+}
+
 /** Null for what is no text in UTF-8, or cannot be read. */
 function readText(file: string): string | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readWithin(file, LARGEST_BYTES));
     return text.includes('\0') ? null : text;
   } catch {
     return null;
@@ -127,19 +153,13 @@ const NO_FRONT_MATTER: FileFrontMatter = { type: null, problem: null };
 function frontMatterOf(text: string | null): FileFrontMatter {
   const { frontMatter } = splitFrontMatter(text ?? '');
   if (frontMatter === null) return NO_FRONT_MATTER;
-  try {
-    const document = parseDocument(frontMatter, { logLevel: 'silent' });
-    const [error] = document.errors;
-    if (error !== undefined) return { type: null, problem: error.message.split('\n')[0] ?? '' };
-    const fields: unknown = document.toJS({ maxAliasCount: 100 });
-    if (typeof fields !== 'object' || fields === null) return NO_FRONT_MATTER;
-    const written = ['type', 'task_type', 'category']
-      .map((key) => new Map<string, unknown>(Object.entries(fields)).get(key))
-      .filter((value) => typeof value === 'string');
-    return { type: written.length === 0 ? null : written.join(' '), problem: null };
-  } catch {
-    return { type: null, problem: 'it cannot be read' };
-  }
+  const found = readFrontMatterFields(frontMatter);
+  if ('problem' in found) return { type: null, problem: found.problem };
+  const values = new Map(found.fields);
+  const written = ['type', 'task_type', 'category']
+    .map((key) => values.get(key))
+    .filter((value) => typeof value === 'string');
+  return { type: written.length === 0 ? null : written.join(' '), problem: null };
 }
 
 function factsOf(

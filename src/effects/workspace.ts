@@ -1,9 +1,11 @@
-import { promises, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import type { CommandResult, ProgressSigns } from '../core/completion.ts';
 import { type PlanCount, readPlan } from '../core/plan-file.ts';
+import { safeJson } from '../core/safe-json.ts';
 import type { Workspace } from '../loop/ports.ts';
+import { MB, readTextWithin } from './bounded-read.ts';
 import {
   differs,
   type FileMark,
@@ -15,6 +17,8 @@ import {
   markFiles,
 } from './file-marks.ts';
 import type { GitProgress } from './git-progress.ts';
+import { parseObject } from './json-fields.ts';
+import { BASELINE_MAX_BYTES } from './read-mark.ts';
 
 /** What stood where at the task's start. */
 export interface Baseline {
@@ -76,9 +80,8 @@ export async function takeBaseline(request: BaselineRequest): Promise<Baseline> 
 /** The baseline as it was kept beside the state; null where it is gone or damaged. */
 export function readBaseline(taskFolder: string): Baseline | null {
   try {
-    const parsed = baselineSchema().safeParse(
-      JSON.parse(readFileSync(path.join(taskFolder, 'baseline.json'), 'utf8')),
-    );
+    const text = readTextWithin(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
+    const parsed = baselineSchema().safeParse(parseObject(text));
     return parsed.success ? parsed.data : null;
   } catch {
     return null;
@@ -164,12 +167,12 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
       requestsAreMarked = false;
       if (beforeIsNow) return;
       before = await markFiles(request.globs, request, before);
-      planBefore = await planOf(request.planFile);
+      planBefore = planOf(request.planFile);
       beforeIsNow = true;
     },
     async look() {
       const now = await markFiles(request.globs, request, before);
-      const plan = await planOf(request.planFile);
+      const plan = planOf(request.planFile);
       // Before `--until` runs: what that does is not the agent's either. A look that a resumed task
       // begins with has nothing to hold things against.
       const progress: ProgressSigns = !filesAreMarked
@@ -200,7 +203,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
     },
     verify: (command) => runOwn(command, ''),
     async after(command, event) {
-      const result = await runOwn(command, `${JSON.stringify(event)}\n`);
+      const result = await runOwn(command, `${safeJson(event)}\n`);
       if (result.exitCode !== 0) request.onAfterFailed(result);
     },
     async changes(gitBase, hurry) {
@@ -209,7 +212,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
     },
     finished: () => request.onFinished(),
     async ended(event) {
-      const result = await request.onEnd?.(`${JSON.stringify(event)}\n`);
+      const result = await request.onEnd?.(`${safeJson(event)}\n`);
       if (result !== undefined && result.exitCode !== 0) request.onEndFailed(result);
     },
   };
@@ -220,10 +223,16 @@ function isSign(sign: unknown): boolean {
   return Object.values(sign).some((count) => count > 0);
 }
 
-async function planOf(planFile: string | null): Promise<PlanCount | null> {
+/** The agent writes it. */
+const PLAN_MAX_BYTES = MB;
+
+function planOf(planFile: string | null): PlanCount | null {
   if (planFile === null) return null;
-  const text = await promises.readFile(planFile, 'utf8').catch(() => null);
-  return text === null ? null : readPlan(text);
+  try {
+    return readPlan(readTextWithin(planFile, PLAN_MAX_BYTES));
+  } catch {
+    return null;
+  }
 }
 
 /** Whether a watched file or the plan moved in this iteration; null where neither is watched. */

@@ -1,6 +1,7 @@
 import type { AttemptFacts, RetryFacts } from '../core/attempt.ts';
 import type { CommandResult, Sightings } from '../core/completion.ts';
 import type { Activity, Changes, RalphEvent } from '../core/events.ts';
+import type { Hint } from '../core/hints.ts';
 import type {
   ApprovalAnswer,
   Doing,
@@ -10,7 +11,6 @@ import type {
   StopCause,
 } from '../core/machine.ts';
 import type { ProgressReport } from '../core/progress-report.ts';
-import type { Hint } from '../core/prompt.ts';
 import type { Approval, EndedStatus, ThereBefore } from '../core/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose.ts` binds each port to an effect. */

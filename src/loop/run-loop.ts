@@ -10,7 +10,7 @@ import type { Action, Asking, Doing, Ending, LoopEvent, LoopState } from '../cor
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
 import { preview } from '../core/preview.ts';
-import { maskDeep, maskLine, maskSecrets } from '../core/secrets.ts';
+import { maskDeep, maskLine, maskLines, maskSecrets } from '../core/secrets.ts';
 import { type Approval, laterBy } from '../core/task-state.ts';
 import { transition } from '../core/transition.ts';
 import type { Ports } from './ports.ts';
@@ -262,7 +262,7 @@ async function startAgent(
           error: oneLine(retry.error, 200),
         }),
       text(text) {
-        if (ports.reporter.wants('agent-text')) ports.reporter.agentText(withoutControls(text));
+        if (ports.reporter.wants('agent-text')) ports.reporter.agentText(shownText(text));
       },
     },
   });
@@ -312,6 +312,11 @@ function publish(ports: Ports, state: LoopState, body: EventBody): void {
 
 function eventOf(ports: Ports, state: LoopState, body: EventBody): RalphEvent {
   return maskDeep(stamped(body, ports.clock.now(), state.task.task_id));
+}
+
+/** What is shown of an agent's own text, whatever part of it comes at a time. */
+function shownText(text: string): string {
+  return maskLines(withoutControls(text));
 }
 
 /** What an agent says of itself is shown on terminals: nothing in it may act there. */

@@ -40,6 +40,7 @@ function noTask({ file, own, ownId, rescue, rescueId }: FileFacts): FileAction |
   if (file.kind === 'link') return leave('link');
   if (file.kind === 'other' || isTemporary(file.name)) return leave('no-task');
   if (file.folder === 'Needs_Action' && !/\.(?:md|txt)$/i.test(file.name)) return leave('no-task');
+  if (file.kind === 'unnamed') return leave('unnamed');
   if (own?.standing === 'live' || rescue?.standing === 'live') return leave('live');
   if (own?.isOwn === false) return leave('not-yours', ownId);
   if (rescue?.isOwn === false) return leave('not-yours', rescueId);

@@ -1,3 +1,5 @@
+import { withoutControlsIn } from '../core/material.ts';
+import { safeJson } from '../core/safe-json.ts';
 import type { Approval } from '../core/task-state.ts';
 
 /** What a request tells beyond itself. */
@@ -10,7 +12,8 @@ export interface RequestFacts {
 }
 
 /** The Markdown text of a request for approval: what is asked, and how it is answered. */
-export function renderRequest({ taskId, approval, asked, logDir }: RequestFacts): string {
+export function renderRequest({ logDir, ...texts }: RequestFacts): string {
+  const { taskId, approval, asked } = withoutControlsIn(texts);
   const fields: readonly (readonly [string, string])[] = [
     ['type', 'approval_request'],
     ['task_id', taskId],
@@ -22,7 +25,7 @@ export function renderRequest({ taskId, approval, asked, logDir }: RequestFacts)
     ['reason', ''],
   ];
   // A JSON string is a YAML string, whatever it holds.
-  const front = fields.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join('\n');
+  const front = fields.map(([key, value]) => `${key}: ${safeJson(value)}`).join('\n');
   return `---
 ${front}
 ---

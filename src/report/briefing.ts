@@ -1,4 +1,5 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../core/briefing.ts';
+import { withoutControlsIn } from '../core/material.ts';
 import {
   commandOf,
   minute,
@@ -12,8 +13,9 @@ import {
 import { formatCost, formatDuration } from './format.ts';
 import { cell, codeSpan, fenced, inline } from './markdown.ts';
 
-/** A briefing as Markdown: what needs a person first. Texts are free of control characters. */
-export function renderBriefing(briefing: Briefing): string {
+/** A briefing as Markdown: what needs a person first. */
+export function renderBriefing(facts: Briefing): string {
+  const briefing = withoutControlsIn(facts);
   const { totals, needs } = briefing;
   const sections = [
     '# What ralph did',

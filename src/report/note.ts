@@ -1,10 +1,12 @@
 import type { Ending } from '../core/machine.ts';
+import { withoutControlsIn } from '../core/material.ts';
+import { safeJson } from '../core/safe-json.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { formatCost, formatDuration } from './format.ts';
 import { cell, codeSpan, fenced, inline } from './markdown.ts';
 import { type AgentName, remedyFor, stallRemedy } from './messages.ts';
 
-/** What a note tells beyond the state. Texts are free of control characters. */
+/** What a note tells beyond the state. */
 export interface NoteFacts {
   readonly task: TaskState;
   readonly ending: Ending;
@@ -25,7 +27,9 @@ export interface NoteFacts {
 }
 
 /** The Markdown text of a note for a human: what was asked, what happened, what to do next. */
-export function renderNote(facts: NoteFacts): string {
+export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
+  // Paths stay as they are, so that a program can read them out of the front matter.
+  const facts = { ...withoutControlsIn(texts), stateFile, logDir };
   const { task, ending } = facts;
   const sections = [
     frontMatter(facts),
@@ -70,7 +74,7 @@ function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): s
     ['log_dir', logDir],
   ];
   // A JSON string is a YAML string, whatever it holds.
-  const lines = fields.map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  const lines = fields.map(([key, value]) => `${key}: ${safeJson(value)}`);
   return `---\n${lines.join('\n')}\n---`;
 }
 

@@ -1,3 +1,5 @@
+import { withoutControlsIn } from '../core/material.ts';
+
 /** What a run would do, as `--dry-run --json` prints it. */
 export interface PlanFacts {
   readonly task_id: string;
@@ -20,8 +22,9 @@ export interface PlanFacts {
   readonly warnings: readonly string[];
 }
 
-/** The plan for people. */
-export function renderPlan(plan: PlanFacts): string {
+/** The plan for people: nothing that a prompt or a configuration holds acts on the terminal. */
+export function renderPlan(facts: PlanFacts): string {
+  const plan = withoutControlsIn(facts);
   return [
     `Plan for task ${plan.task_id} (type ${plan.task_type}). Nothing is started and nothing written.`,
     section('Complete when', [plan.completion]),
@@ -52,7 +55,9 @@ function iterations(count: number): string {
 }
 
 function section(title: string, lines: readonly string[]): string {
-  return `${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+  // What has several lines of its own must not look like a section.
+  const indented = lines.flatMap((line) => line.split('\n')).map((line) => `  ${line}`);
+  return `${title}:\n${indented.join('\n')}`;
 }
 
 const HEAD_LINES = 20;

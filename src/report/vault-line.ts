@@ -60,6 +60,7 @@ const LEFT: Readonly<Record<LeaveReason, (detail: string) => string | null>> = {
   rejected: () => 'left to a human: the work on it was rejected',
   completed: () => 'left: its task is completed',
   'no-text': () => 'left: it is no text',
+  unnamed: () => 'left: its name is no text',
   empty: () => 'left: it is empty',
   gone: () => 'left: it is gone',
 };

@@ -1,4 +1,7 @@
+import { withoutControlsIn } from '../core/material.ts';
+import { safeJson } from '../core/safe-json.ts';
 import type { VaultNote } from '../core/vault-work.ts';
+import { inline } from './markdown.ts';
 import { type AgentName, remedyFor } from './messages.ts';
 import { WHY } from './vault-line.ts';
 
@@ -19,7 +22,8 @@ export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
 };
 
 /** The Markdown text of a note that a pass leaves for a human. */
-export function renderVaultNote(note: VaultNote, context: NoteContext): string {
+export function renderVaultNote(facts: VaultNote, context: NoteContext): string {
+  const note = withoutControlsIn(facts);
   const { title, reason, body } = contentOf(note, context);
   const fields: readonly (readonly [string, string])[] = [
     ['type', `ralph_${NOTE_REASONS[note.kind].toLowerCase()}`],
@@ -30,7 +34,7 @@ export function renderVaultNote(note: VaultNote, context: NoteContext): string {
     ['state_dir', context.stateDir],
   ];
   // A JSON string is a YAML string, whatever it holds.
-  const lines = fields.map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  const lines = fields.map(([key, value]) => `${key}: ${safeJson(value)}`);
   return [`---\n${lines.join('\n')}\n---`, `# ${title}`, ...body].join('\n\n').concat('\n');
 }
 
@@ -87,8 +91,4 @@ function blocked(note: Extract<VaultNote, { kind: 'blocked' }>, agent: AgentName
         : `What to do: ${remedy ?? 'read the logs of the last task'}. The next pass then goes on.`,
     ],
   };
-}
-
-function inline(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#]/g, '\\$&');
 }

@@ -1,5 +1,6 @@
 import { awaitAnswer, placeRequest } from '../compose/books.ts';
 import { oneLine } from '../core/material.ts';
+import { maskSecrets } from '../core/secrets.ts';
 import { type Approval, laterBy, type TaskState } from '../core/task-state.ts';
 import { ApprovalPendingError } from '../errors.ts';
 import { renderRequest } from '../report/approval-request.ts';
@@ -24,7 +25,7 @@ export async function askApproval(
 ): Promise<Approval> {
   const approval: Approval = {
     id: approvalId,
-    what: oneLine(what, 1_000),
+    what: oneLine(maskSecrets(what), 1_000),
     file: `APPROVAL_${task.task_id}_${approvalId}.md`,
     by_agent: false,
     requested_at: at,

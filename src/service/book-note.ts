@@ -2,6 +2,7 @@ import path from 'node:path';
 import { leadsOut, writeNote } from '../compose/books.ts';
 import type { Ending } from '../core/machine.ts';
 import { withoutControls } from '../core/material.ts';
+import { maskSecrets } from '../core/secrets.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { renderNote } from '../report/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
@@ -28,7 +29,7 @@ export async function leaveNote(
   if (ending.note === null) return null;
   const folder = path.join(vault, 'Needs_Action');
   if (leadsOut(folder, vault)) throw new Error(`${folder} is a link that leads out of the vault.`);
-  const text = renderNote({
+  const note = renderNote({
     task,
     ending,
     agent: 'claude',
@@ -41,6 +42,7 @@ export async function leaveNote(
     checkOutput: null,
     again: resumeCommand({ taskId: task.task_id, vault, stateDir }, ending.status),
   });
+  const text = maskSecrets(note);
   return writeNote({ folder, reason: ending.note, taskId: task.task_id, at, text });
 }
 

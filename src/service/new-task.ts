@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { leadsOut, promptProblem, readTaskFile } from '../compose/books.ts';
+import { safeJson } from '../core/safe-json.ts';
 import { defaultTaskId } from '../core/task-id.ts';
 import { msBetween, type TaskState } from '../core/task-state.ts';
 import { InvalidPromptError, TaskNotFoundError, UsageError } from '../errors.ts';
@@ -84,5 +85,5 @@ export function settingsJson(task: TaskState, startDir: string): string {
     Object.entries(values).map(([key, value]) => [key, { value, source, from: 'flag' }]),
   );
   const stored = { settings, task_type: task.task_type, passthrough: [], start_dir: startDir };
-  return `${JSON.stringify(stored, null, 2)}\n`;
+  return `${safeJson(stored, 2)}\n`;
 }

@@ -376,8 +376,23 @@ describe('YAML', () => {
     expect(problems).toEqual([expect.stringMatching(/:1 allowed_tools: an alias stands in what/)]);
   });
 
-  test('nesting beyond all measure is a problem, not a crash', () => {
-    const { problems } = read(`allowed_tools: ${'['.repeat(60_000)}`);
-    expect(problems[0]).toMatch(/^ralph\.config\.yaml:\d+ is no valid YAML/);
+  test.each([
+    ['brackets', `allowed_tools: ${'['.repeat(60_000)}`],
+    ['brackets that are closed', `verify: ${'['.repeat(30_000)}${']'.repeat(30_000)}`],
+    ['lists', `verify:\n  ${'- '.repeat(30_000)}x`],
+    ['keys of keys', `${'? '.repeat(1_000)}x`],
+    ['tables in a table', `{${'a: '.repeat(20_000)}1}`],
+    ['21 levels', `verify: ${'['.repeat(21)}${']'.repeat(21)}`],
+  ])('nesting beyond all measure is a problem, not a crash: %s', (_what, text) => {
+    const problem = 'ralph.config.yaml cannot be read: it is nested deeper than 20 levels.';
+    expect(read(text).problems).toEqual([problem]);
+  });
+
+  test('a long list, a long table and a text full of brackets are no nesting', () => {
+    const prompt = '- [ ] {"a": [1, 2]} ? x: y - z\n    '.repeat(500);
+    const globs = Array.from({ length: 500 }, (_, n) => `"f${n}/[ab].md"`).join(', ');
+    const types = Array.from({ length: 200 }, (_, n) => `t${n}: {max_iterations: 2}`).join(', ');
+    const text = `prompt: |\n    ${prompt}\nwatch_glob: [${globs}]\ntask_types: {${types}}\n`;
+    expect(read(text).problems).toEqual([]);
   });
 });

@@ -18,6 +18,7 @@ import {
   StateCorruptedError,
   StateTooNewError,
   TaskNotFoundError,
+  UsageError,
 } from '../../src/errors.ts';
 import { newTask } from '../helpers/new-task.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
@@ -214,6 +215,16 @@ describe('ralph tell', () => {
     await rename(stateFile, `${stateFile}.away`);
     await expect(tell('nightly', 'Use tabs.', options)).rejects.toThrow(InvalidStateError);
     expect(existsSync(join(stateDir, 'nightly'))).toBe(false);
+  });
+
+  it('no more than 64 KB', async () => {
+    const { options, requests } = await live();
+    const text = 'é'.repeat(32 * 1024);
+    const words =
+      'ralph tell expects a hint of at most 64 KB; found 65537 bytes. Put it into a file, and tell the agent its name.';
+    await expect(tell('nightly', `${text}x`, options)).rejects.toThrow(new UsageError([words]));
+    expect(requests()).toEqual([]);
+    expect(await tell('nightly', text, options)).toBe(0);
   });
 
   it('says so where the hint cannot be left', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../src/core/attempt.ts';
+import type { Hint } from '../../src/core/hints.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import { laterBy, msBetween } from '../../src/core/task-state.ts';
 import { answered, cut, errorReport, withoutReport } from '../helpers/attempt-facts.ts';
@@ -357,6 +358,24 @@ describe('a hint', () => {
     const second = loop.attempt(WORK);
     expect(second.agent?.resumeSession).toBe('session-1');
     expect(second.addition).toContain(HINT);
+  });
+
+  test('is dropped where a megabyte has come after it', () => {
+    const loop = running();
+    const large = (name: string): string => name.repeat(64 * 1024);
+    loop.hint('First.');
+    for (const name of 'abcdefghijklmnopqrst') loop.hint(large(name));
+    const { hints } = loop.state();
+    expect(hints.at(-1)?.text).toBe(large('t'));
+    const lengthOf = (each: readonly Hint[]): number =>
+      each.reduce((sum, { text }) => sum + text.length, 0);
+    expect(lengthOf(hints)).toBeLessThanOrEqual(1024 * 1024);
+    // Nor do they add up over the attempts of an iteration.
+    loop.attempt(OVERLOADED);
+    for (const name of 'abcdefghijklmnopqrst') loop.hint(large(name));
+    loop.wait();
+    const { carry, hints: waiting } = loop.state();
+    expect(lengthOf([...carry.hints, ...waiting])).toBeLessThanOrEqual(2 * 1024 * 1024);
   });
 
   test('asks for nothing by itself', () => {

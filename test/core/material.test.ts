@@ -7,6 +7,7 @@ import {
   oneLine,
   tailOf,
   withoutControls,
+  withoutControlsIn,
 } from '../../src/core/material.ts';
 
 const CLAUDE = { expandsAtPaths: true };
@@ -61,8 +62,8 @@ describe('an @ that begins a word', () => {
     ['a\n@dir/', 'a\n\\@dir/'],
     ['\t@x', '\t\\@x'],
     ['a\u00a0@x', 'a\u00a0\\@x'],
-    ['a\u2028@x', 'a\u2028\\@x'],
-    ['a\u200b@x', 'a\u200b\\@x'],
+    ['a\u2028@x', 'a\n\\@x'],
+    ['a \u200b@x', 'a \\@x'],
     ['(@x', '(\\@x'],
     ['"@x"', '"\\@x"'],
     ['`@x`', '`\\@x`'],
@@ -130,6 +131,8 @@ describe('what could act on a terminal', () => {
     ['direction overrides', 'a\u202e\u202d\u202a\u202b\u202cb', 'ab'],
     ['direction isolates', 'a\u2066\u2067\u2068\u2069b', 'ab'],
     ['direction marks', 'a\u200e\u200f\u061cb', 'ab'],
+    ['signs that nobody sees', 'a\u200b\u2060\ufeff\u00ad\u180e\u2061\u206fb', 'ab'],
+    ['tags', 'a\u{e0001}\u{e0069}\u{e0067}\u{e007f}b', 'ab'],
     ['an escape hidden by a control', 'a\u001b\u0000[31mb', 'a[31mb'],
   ])('%s is taken out', (_what, text, expected) => {
     expect(withoutControls(text)).toBe(expected);
@@ -137,15 +140,22 @@ describe('what could act on a terminal', () => {
     expect(oneLine(text, 100)).toBe(expected);
   });
 
-  test.each([['a\nb'], ['a\tb'], ['日本 🚀 é'], ['👩\u200d👩\u200d👧'], ['a\u2028b'], ['']])(
-    'is not in %o',
-    (text) => {
-      expect(withoutControls(text)).toBe(text);
-    },
-  );
+  test.each([
+    ['a\nb'],
+    ['a\tb'],
+    ['日本 🚀 é'],
+    ['👩\u200d👩\u200d👧'],
+    ['\u{e0100}'],
+    ['a\u200cb'],
+    [''],
+  ])('is not in %o', (text) => {
+    expect(withoutControls(text)).toBe(text);
+  });
 
-  test('CRLF and lone carriage returns become line feeds', () => {
+  test('what else ends a line becomes a line feed', () => {
     expect(withoutControls('a\r\nb\rc\r\r\nd')).toBe('a\nb\nc\n\nd');
+    expect(withoutControls('a\u2028b\u2029c')).toBe('a\nb\nc');
+    expect(oneLine('a\u2028b\u2029c', 10)).toBe('a b c');
   });
 
   test('a megabyte of sequences that never end takes no time', () => {
@@ -154,6 +164,13 @@ describe('what could act on a terminal', () => {
       expect(withoutControls(text).length).toBeLessThan(text.length);
     }
   }, 2_000);
+});
+
+describe('plain data', () => {
+  test('is without them in every string, and as it was in all else', () => {
+    const data = { a: ['x\u200by', 1, null, { b: 'x\u001b[31my' }], c: true };
+    expect(withoutControlsIn(data)).toEqual({ a: ['xy', 1, null, { b: 'xy' }], c: true });
+  });
 });
 
 describe('a cut', () => {

@@ -355,6 +355,10 @@ describe('a claim to confirm', () => {
   });
 });
 
+/** What is said of hints that have no room. */
+const more = (chars: number): string =>
+  `More was left for you to read than has room here: ${chars} characters are left out, the oldest first.`;
+
 describe('a hint', () => {
   test('stands behind what was missing, without what could act on a terminal', () => {
     const carry = {
@@ -364,6 +368,33 @@ describe('a hint', () => {
     expect(buildAddition(loopPolicy(), carry, 2)).toMatch(
       /decide yourself and go on\.\nThe person you work for adds: Use npm\.\n\n/,
     );
+  });
+
+  /** The lines that hints make in a prompt with room for so many characters of them. */
+  function told(texts: readonly string[], contextChars: number): readonly string[] {
+    const hints = texts.map((text) => ({ text, isProven: true }));
+    const addition = buildAddition(loopPolicy({ contextChars }), { ...carrying(''), hints }, 2);
+    return addition
+      .split('\n')
+      .filter((line) => /^(?:The person you work|More was left) /.test(line));
+  }
+
+  test.each<[hints: readonly string[], room: number, told: readonly string[]]>([
+    [['aaa', 'bbb'], 6, ['adds: aaa', 'adds: bbb']],
+    [['aaa', 'bbb'], 5, [more(1), 'adds: a…', 'adds: bbb']],
+    [['aaa', 'bbb'], 3, [more(3), 'adds: bbb']],
+    [['aaa', 'bbbbb'], 4, [more(4), 'adds: bbb…']],
+    [['aaa', ' b\u0007b '], 2, [more(3), 'adds: bb']],
+  ])('of %j, with room for %i, the newest are told: %j', (hints, room, expected) => {
+    const lines = expected.map((line) => line.replace(/^adds/, 'The person you work for adds'));
+    expect(told(hints, room)).toEqual(lines);
+  });
+
+  test('is told where there are 20,000 of them, and no more than there is room for', () => {
+    const hints = Array.from({ length: 20_000 }, (_, n) => `Mind number ${n}.`);
+    const lines = told(hints, 20_000);
+    expect(lines.at(-1)).toBe('The person you work for adds: Mind number 19999.');
+    expect(lines.length).toBeLessThan(2_000);
   });
 });
 

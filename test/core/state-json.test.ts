@@ -7,6 +7,7 @@ import {
   withError,
   withIteration,
 } from '../../src/core/task-state.ts';
+import { HOSTILE, hostileSign } from '../helpers/hostile-signs.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
 const USAGE: Usage = { cost_usd: 0.25, input_tokens: 1_000, output_tokens: 100 };
@@ -115,6 +116,15 @@ describe('the state file', () => {
     } finally {
       counted.mockRestore();
     }
+  });
+
+  test('holds nothing raw that acts on a terminal, within its bound', () => {
+    const task = { ...newTask(), session_id: HOSTILE, watch_glob: [HOSTILE] };
+    expect(hostileSign(stateJson(task))).toBeNull();
+    expect(JSON.parse(stateJson(task))).toEqual(task);
+    // Six bytes for each that was two.
+    const long = { ...newTask(), completion_promise: '\u009b'.repeat(20_000) };
+    expect(bytesOf(stateJson(long))).toBeLessThanOrEqual(50_000);
   });
 
   test('has the fields of the contract', () => {

@@ -24,7 +24,12 @@ const ARROWS: Readonly<Record<string, Rule>> = {
   core: { rooms: ['core'], outside: false },
   loop: { rooms: ['loop', 'core'], outside: false },
   effects: { rooms: ['effects', 'loop/ports', 'core', ...LEAVES], outside: true },
-  report: { rooms: ['report', ...LEAVES], typesOnly: ['core'], outside: true },
+  report: {
+    // Where a text leaves ralph, it is made harmless.
+    rooms: ['report', 'core/material', 'core/safe-json', ...LEAVES],
+    typesOnly: ['core'],
+    outside: true,
+  },
   orchestrator: { rooms: ['orchestrator', 'loop', 'core', ...LEAVES], outside: true },
   service: {
     rooms: ['service', 'compose', 'orchestrator', 'loop', 'core', 'report', ...LEAVES],

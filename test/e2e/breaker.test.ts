@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-claude.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
@@ -47,6 +49,27 @@ describe('in a git tree, three iterations without progress: exit 5', () => {
     await scene.write('tracked', 'changed by hand\n');
     await scene.write('untracked', 'left by hand\n');
     expectStalled(scene, await scene.run(['-n', '9']));
+  });
+
+  test('idle, with filters: the user’s is run for it, the repository’s is not', async () => {
+    const own =
+      'git config filter.own.clean "tee ran-own"; echo "* filter=own" >.git/info/attributes';
+    const scene = await repository([
+      does(`echo "$RALPH_RUN_ID" >.git/run; ${own}; touch tracked`),
+      does('echo "* filter=mine" >.git/info/attributes; touch tracked'),
+      does('touch tracked'),
+    ]);
+    const driver = await scene.write(
+      '.git/driver.sh',
+      `echo "$RALPH_RUN_ID" >>"${scene.folder}/.git/ran"; cat`,
+    );
+    const file = join(scene.home, '.gitconfig');
+    appendFileSync(file, `[filter "mine"]\nclean = sh '${driver}'\n`);
+    expectStalled(scene, await scene.run(['-n', '9']));
+    expect(scene.has('ran-own')).toBe(false);
+    const [runId = ''] = scene.read('.git/run').split('\n');
+    const ran = scene.read('.git/ran').split('\n').filter(Boolean);
+    expect(new Set(ran)).toEqual(new Set([runId]));
   });
 
   test.for<[string, string]>([

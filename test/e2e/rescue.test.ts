@@ -29,6 +29,24 @@ const lines = (stdout: string): readonly string[] =>
   stdout.split('\n').filter((line) => line !== '');
 
 describe('ralph rescue', () => {
+  test('a front matter that would take minutes to read goes to a human, the next file gets done', async () => {
+    const scene = await makeScene([DONE]);
+    const keys = Array.from({ length: 90_000 }, (_, n) => `k${n}`).join(',');
+    await stuck(scene, 'In_Progress/a-large.md', `---\na: {${keys}}\n---\nAnswer the letter.\n`);
+    const levels = `${'['.repeat(4_000)}${']'.repeat(4_000)}`;
+    await stuck(scene, 'In_Progress/b-deep.md', `---\na: ${levels}\n---\nAnswer the letter.\n`);
+    await stuck(scene, 'In_Progress/c-good.md');
+    const { exitCode, stdout } = await scene.ralph(['rescue']);
+    expect(exitCode).toBe(0);
+    expect(lines(stdout)).toEqual([
+      expect.stringMatching(/^In_Progress\/a-large\.md: left to a human: its front matter cannot/),
+      expect.stringMatching(/^In_Progress\/b-deep\.md: left to a human: its front matter cannot/),
+      'In_Progress/c-good.md: rescued and completed as stuck_c-good',
+    ]);
+    const [large] = scene.notes();
+    expect(large?.text).toContain('it is over 8 KB');
+  });
+
   test('of three stuck files one gets done, one goes to a human, one to quarantine', async () => {
     const scene = await makeScene([DONE, NOT_DONE, NOT_DONE, NOT_DONE]);
     await stuck(scene, 'In_Progress/answer.md');

@@ -1,4 +1,4 @@
-import { utimesSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { link, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -108,6 +108,45 @@ describe('ralph watch', () => {
       expect.stringMatching(/^RALPH_HUMAN_invoice_payment_/),
     ]);
   }, 40_000);
+
+  test('begins a good task beside one whose front matter would take minutes to read', async () => {
+    const scene = await makeScene(DONE);
+    const keys = Array.from({ length: 90_000 }, (_, n) => `k${n}`).join(',');
+    await scene.write('Needs_Action/a-large.md', `---\na: {${keys}}\n---\nAnswer the letter.\n`);
+    await scene.write('Needs_Action/b-good.md', 'Answer the letter.\n');
+    const watch = await scene.start([...QUICK, '--start-new'], { timeoutMs: 30_000 });
+    await until('the good one is done', () => scene.names('Done').length === 1);
+    await until('the other is told', () => watch.stdout().includes('a-large.md: left to a human'));
+    watch.child.kill('SIGTERM');
+    expect((await watch.ended).exitCode).toBe(143);
+    expect(scene.names('Done')).toEqual(['b-good.md']);
+  }, 40_000);
+
+  // Not all systems have such names.
+  test.runIf(process.platform === 'linux')(
+    'says once that a name is no text',
+    async () => {
+      const scene = await makeScene(DONE);
+      await scene.write('Needs_Action/good.md', 'Answer the letter.\n');
+      const names = ['f\xff.md', 'f\xfe.md'].map((name) => Buffer.from(name, 'latin1'));
+      for (const name of names) {
+        const file = Buffer.concat([Buffer.from(`${scene.folder}/Needs_Action/`), name]);
+        writeFileSync(file, 'Answer the letter.\n');
+      }
+      const watch = await scene.start([...QUICK, '--start-new'], { timeoutMs: 30_000 });
+      await until('the good one is done', () => scene.names('Done').length === 1);
+      // Another pass has been made by the time this one is done.
+      await scene.write('Needs_Action/late.md', 'Answer the letter.\n');
+      await until('the late one is done', () => scene.names('Done').length === 2);
+      watch.child.kill('SIGTERM');
+      const { stdout } = await watch.ended;
+      for (const name of ['f\\xff.md', 'f\\xfe.md']) {
+        expect(stdout.split(`Needs_Action/${name}: left: its name is no text\n`)).toHaveLength(2);
+      }
+      expect(scene.fake.calls()).toHaveLength(2);
+    },
+    40_000,
+  );
 
   test('rests where nothing can be worked on, and a signal ends the rest', async () => {
     const scene = await makeScene(NOT_LOGGED_IN);

@@ -265,6 +265,7 @@ describe('what is known of an attempt', () => {
       refused: [],
       sessionId: null,
       skippedLines: 0,
+      brokenLines: 0,
     });
     await writeFile(file, '#!/bin/sh\necho here\n', { mode: 0o755 });
     expect(await run()).toMatchObject({ end: { kind: 'exited', exitCode: 0 } });

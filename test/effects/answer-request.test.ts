@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { answerRequest, isPending } from '../../src/effects/answer-request.ts';
+import { HOSTILE, hostileSign } from '../helpers/hostile-signs.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const AT = '2026-01-05T10:00:00.000Z';
@@ -51,6 +52,15 @@ describe('answering', () => {
     expect(where).toBe(`Approved/${NAME}`);
     expect(read(where)).toBe('May I?');
     expect(readdirSync(join(vault, 'Pending_Approval'))).toEqual([]);
+  });
+
+  test('gives the reason, and nothing in it that acts on a terminal', async () => {
+    const { vault, read } = await stage();
+    const answer = { decision: 'rejected', reason: HOSTILE, at: AT } as const;
+    const text = read(await answerRequest(vault, NAME, answer));
+    expect(hostileSign(text)).toBeNull();
+    const [line = ''] = text.split('\n');
+    expect(parse(line).reason).toBe(HOSTILE.replace(/\s+/g, ' ').trim());
   });
 
   test('keeps what stood there, under another name', async () => {

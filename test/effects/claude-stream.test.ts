@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { describeTarget } from '../../src/effects/claude-events.ts';
 import { type ClaudeStreamListeners, createClaudeStream } from '../../src/effects/claude-stream.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -135,6 +136,7 @@ describe('where the bytes are cut', () => {
       model: 'model-1',
       lastEventKind: 'result',
       skippedLines: 0,
+      brokenLines: 0,
       junkLines: 1,
     });
   });
@@ -544,6 +546,45 @@ describe('usage', () => {
     });
   });
 
+  it.each([1e308, 1_000_001, -0.01, '5', null, Number.NaN])(
+    'takes a cost of %o for none',
+    (cost) => {
+      const said = assistant('m1', [], {}, tokens(1, 1));
+      const report = { total_cost_usd: cost, usage: tokens(2, 3) };
+      const own = { cost_usd: 0, input_tokens: 111, output_tokens: 1 };
+      expect(read([said, result(report)]).usage).toEqual(own);
+      // A report before that stands.
+      const good = { total_cost_usd: 2, usage: tokens(2, 3) };
+      expect(read([result(good), result(report)]).usage.cost_usd).toBe(2);
+    },
+  );
+
+  it.each([1e308, 1e12 + 1, -5, 1.5, '5', null])('takes a count of %o for none', (count) => {
+    const bad = { input_tokens: count, cache_read_input_tokens: 7, output_tokens: count };
+    const own = { cost_usd: 0, input_tokens: 7, output_tokens: 0 };
+    expect(read([assistant('m1', [], {}, bad)]).usage).toEqual(own);
+    const report = { total_cost_usd: 1, usage: bad };
+    expect(read([result(report)]).usage).toEqual({ ...own, cost_usd: 1 });
+    const modelUsage = {
+      a: { inputTokens: count, cacheReadInputTokens: 7, outputTokens: count },
+      b: { inputTokens: 1, outputTokens: 2 },
+    };
+    expect(read([result({ ...report, modelUsage })]).usage).toEqual({
+      cost_usd: 1,
+      input_tokens: 8,
+      output_tokens: 2,
+    });
+  });
+
+  it.each([0, 1e6])('takes a cost of %d, and as many tokens as can be', (cost) => {
+    const report = { total_cost_usd: cost, usage: { input_tokens: 1e12, output_tokens: 0 } };
+    expect(read([result(report)]).usage).toEqual({
+      cost_usd: cost,
+      input_tokens: 1e12,
+      output_tokens: 0,
+    });
+  });
+
   it('keeps its own count where the report has none', () => {
     const said = assistant('m1', [], {}, tokens(1, 1));
     expect(read([said, result()]).usage).toEqual({
@@ -608,7 +649,13 @@ describe('refused tools', () => {
     [{ path: '.', pattern: 'TODO' }, 'TODO'],
     [{ url: 'https://example.com/', prompt: 'p' }, 'https://example.com/'],
     [{ description: 'look', prompt: 'p' }, 'look'],
-    [{ other: [1] }, '{"other":[1]}'],
+    [
+      { path: 'src', deep: true, limit: 20, none: null },
+      '{"path":"src","deep":true,"limit":20,"none":null}',
+    ],
+    [{ 'a"b': 'c"d', list: [1], object: { a: 1 } }, '{"a\\"b":"c\\"d","list":[…],"object":{…}}'],
+    [{ list: [], object: {} }, '{"list":[],"object":{}}'],
+    [{ first: 'x'.repeat(500), second: 1 }, `{"first":"${'x'.repeat(189)}…`],
     [{}, ''],
     [{ command: 'x'.repeat(300) }, `${'x'.repeat(199)}…`],
     [{ command: '🙂'.repeat(150) }, `${'🙂'.repeat(99)}…`],
@@ -616,6 +663,51 @@ describe('refused tools', () => {
     const facts = read([result({ permission_denials: [denial('t1', 'Tool', input)] })]);
     expect(facts.refused).toEqual([{ tool: 'Tool', target, laterSucceeded: false }]);
   });
+});
+
+describe('a line that nobody could have expected', () => {
+  /** JSON of so many levels: `{"a":{"a":…}}`. */
+  const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+  const withInput = (input: string): string =>
+    JSON.stringify(assistant('m1', [call('t1', 'Tool', '#')])).replace('"#"', input);
+
+  it.each([
+    ['a call', withInput(nested(6_000))],
+    ['a call whose input ends nowhere', withInput('['.repeat(100_000))],
+    ['nothing but brackets', '['.repeat(100_000)],
+    ['a large tool result', JSON.stringify(answer('t1', false, '#')).replace('"#"', nested(6_000))],
+    ['more objects than can be held', withInput(`[${'{},'.repeat(1_000_000)}0]`)],
+  ])('is counted and passed over: %s', (_name, line) => {
+    const facts = read([INIT, line, assistant('m2', [text('on')])]);
+    expect(facts).toMatchObject({ brokenLines: 1, junkLines: 1, tools: 0, finalMessage: 'on' });
+  });
+
+  it('is counted, whatever it makes fail', () => {
+    const stream = createClaudeStream({
+      onActivity(activity) {
+        if (activity.kind === 'tool') throw new RangeError('Maximum call stack size exceeded');
+      },
+    });
+    stream.push(bytes(INIT, assistant('m1', [call('t1', 'Tool')]), assistant('m2', [text('on')])));
+    stream.end();
+    expect(stream.facts()).toMatchObject({ brokenLines: 1, junkLines: 1, finalMessage: 'on' });
+  });
+
+  it('is none that is only long, or deep within bounds', () => {
+    const facts = read([
+      assistant('m1', [text('['.repeat(100_000))]),
+      withInput(nested(400)),
+      answer('t1', false, '{"a":['.repeat(100_000)),
+      'no JSON'.repeat(1_000),
+    ]);
+    expect(facts).toMatchObject({ brokenLines: 0, junkLines: 1, tools: 1 });
+  });
+});
+
+test('a call with an input of 100,000 levels is described by the first of them', () => {
+  let input: Fields = {};
+  for (let level = 0; level < 100_000; level += 1) input = { deeper: input };
+  expect(describeTarget({ name: 'x', ...input })).toBe('{"name":"x","deeper":{…}}');
 });
 
 describe('listeners', () => {

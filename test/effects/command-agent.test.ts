@@ -141,10 +141,17 @@ describe('what its output says', () => {
     expect(/^[\uDC00-\uDFFF]/.test(faces)).toBe(false);
   });
 
+  it('is told in whole lines, and what is left at its end', () => {
+    expect(read('a', 'b\nc', 'd\r', 'e').texts).toEqual(['ab\n', 'cd\r', 'e']);
+    const long = 'x'.repeat(70_000);
+    expect(read(long, 'y').texts).toEqual([long, 'y']);
+  });
+
   it('is activity: the first words of each piece', () => {
     const { activities, working } = read('\n\n  Thinking\nhard', ' \n', `${'w'.repeat(500)}\n`);
     expect(activities).toEqual([
       { kind: 'text', text: 'Thinking' },
+      { kind: 'text', text: 'hard' },
       { kind: 'text', text: `${'w'.repeat(119)}…` },
     ]);
     expect(working).toBe(3);

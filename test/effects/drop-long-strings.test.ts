@@ -3,7 +3,7 @@ import { dropLongStrings } from '../../src/effects/drop-long-strings.ts';
 
 describe('dropLongStrings', () => {
   const drop = (value: unknown) =>
-    dropLongStrings(Buffer.from(JSON.stringify(value)), { maxBytes: 8 });
+    dropLongStrings(Buffer.from(JSON.stringify(value)), { maxBytes: 8 }) ?? '';
 
   it.each([
     ['short', 'short'],
@@ -25,9 +25,16 @@ describe('dropLongStrings', () => {
     expect(dropLongStrings(Buffer.from(''), { maxBytes: 8 })).toBe('');
   });
 
+  it.each([
+    ['deep', `{"a":"123456789","b":${'['.repeat(501)}`],
+    ['with too much in it', `{"a":"123456789","b":[${'[],'.repeat(1_000_000)}0]}`],
+  ])('gives null for a line that is too %s', (_how, line) => {
+    expect(dropLongStrings(Buffer.from(line), { maxBytes: 8 })).toBeNull();
+  });
+
   describe('up to a last member', () => {
     const upTo = (line: string) =>
-      JSON.parse(dropLongStrings(Buffer.from(line), { maxBytes: 8, lastMember: 'last' }));
+      JSON.parse(dropLongStrings(Buffer.from(line), { maxBytes: 8, lastMember: 'last' }) ?? '');
 
     it.each([
       ['{"a":1,"last":{"b":[{"c":"123456789"}]},"d":2}', { a: 1, last: { b: [{ c: '' }] } }],

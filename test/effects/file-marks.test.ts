@@ -1,4 +1,5 @@
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,6 +40,30 @@ async function keepTimes(file: string, action: () => Promise<void>): Promise<voi
   await action();
   await utimes(file, atime, mtime);
 }
+
+describe('what is no file on a disk', () => {
+  // Some of these never end, and hold up whoever reads them.
+  it.runIf(process.platform === 'linux')('is not read beyond the size that it tells', async () => {
+    const nothing = createHash('sha256').digest('hex');
+    expect(readFileSync('/proc/self/status', 'utf8')).not.toBe('');
+    expect(await markFile('/proc/self/status')).toMatchObject({ size: 0, sha256: nothing });
+    const { protected: marks } = await takeBaseline(
+      workspaceRequest({ cwd: '/proc', protect: ['self/status', '/proc/version'] }),
+    );
+    expect(Object.values(marks).map(({ sha256 }) => sha256)).toEqual([nothing, nothing]);
+  });
+
+  it.each([1_000, 3 * 1024 * 1024])(
+    'is no matter: a file of %i bytes is read whole',
+    async (size) => {
+      const file = join(await tempFolder(), 'a.bin');
+      const bytes = Buffer.alloc(size, 'abc');
+      await writeFile(file, bytes);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      expect(await markFile(file)).toMatchObject({ size, sha256 });
+    },
+  );
+});
 
 describe('a file matches', () => {
   it('that is new', async () => {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { createGitProgress, type GitProgressRequest } from '../../src/effects/git-progress.ts';
+import { isDead, until, untilDead } from '../helpers/processes.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const USER = {
@@ -609,24 +610,30 @@ describe('nothing can be told', () => {
 
   it('where it takes too long, and after two such looks no more are taken', async () => {
     // A script whose child holds the pipe: ending the script alone would not be enough.
-    const { env, trace } = await fakeGit('sleep 60 & echo $! >> "$PIDS"; wait');
+    const { env, trace, started } = await fakeGit('sleep 60 & echo $! >> "$PIDS"; wait');
     const { folder } = await stage();
     const { mark, since } = watch(folder, { env, timeoutMs: 300 });
     const startedAtMs = performance.now();
     expect([await mark(), await since()]).toEqual([null, null]);
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+    for (const pid of started()) await untilDead(pid);
     const asked = await readFile(trace, 'utf8');
     expect(await since()).toBeNull();
     expect(await readFile(trace, 'utf8')).toBe(asked);
   });
 
   it('as soon as it is called off', async () => {
-    const { env } = await fakeGit('sleep 60 & echo $! >> "$PIDS"; wait');
+    const { env, started } = await fakeGit('sleep 60 & echo $! >> "$PIDS"; wait');
     const { folder } = await stage();
     const calledOff = new AbortController();
     const looking = watch(folder, { env, signal: calledOff.signal }).mark();
+    await until(
+      () => started().length > 0,
+      () => 'what git has started',
+    );
     calledOff.abort();
     expect(await looking).toBeNull();
+    for (const pid of started()) await untilDead(pid);
     await silent(folder, { signal: calledOff.signal });
   });
 });
@@ -657,12 +664,13 @@ async function fakeGit(script: string) {
   const pids = join(folder, 'pids');
   await put(folder, { 'bin/git': `#!/bin/sh\necho "$@" >> "${trace}"\n${script}\n` });
   await chmod(join(folder, 'bin/git'), 0o755);
-  onTestFinished(async () => {
-    const text = await readFile(pids, 'utf8').catch(() => '');
-    for (const pid of text.split('\n').filter(Boolean)) process.kill(Number(pid), 'SIGKILL');
+  const started = (): readonly number[] =>
+    existsSync(pids) ? readFileSync(pids, 'utf8').split('\n').filter(Boolean).map(Number) : [];
+  onTestFinished(() => {
+    for (const pid of started()) if (!isDead(pid)) process.kill(pid, 'SIGKILL');
   });
   const PATH = `${folder}/bin:${ENV.PATH}`;
-  return { folder, trace, env: { ...ENV, PATH, REAL_PATH: ENV.PATH, PIDS: pids } };
+  return { folder, trace, started, env: { ...ENV, PATH, REAL_PATH: ENV.PATH, PIDS: pids } };
 }
 
 describe('in all, since the task began', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stamped } from '../../src/core/events.ts';
 import { createJournal } from '../../src/effects/journal.ts';
+import { HOSTILE, hostileSign } from '../helpers/hostile-signs.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const event = (prompt: string) =>
@@ -22,6 +23,16 @@ describe('the journal', () => {
     expect(lines[0]).toMatch(
       /^\{"event":"task_started","at":"2026-01-02T03:04:05.678Z","task_id":"T1",/,
     );
+  });
+
+  it('holds nothing raw that acts on a terminal', async () => {
+    const file = join(await tempFolder(), 'events.jsonl');
+    const journal = createJournal(file);
+    journal.append(event(HOSTILE));
+    journal.close();
+    const text = readFileSync(file, 'utf8');
+    expect(hostileSign(text)).toBeNull();
+    expect(JSON.parse(text)).toEqual(event(HOSTILE));
   });
 
   it('does not grow with every word of a talkative agent, and notes every tool', async () => {

@@ -36,6 +36,11 @@ describe('what claude wrote', () => {
     );
   });
 
+  it.each([1e308, -1])('has no cost of %d', (cost) => {
+    const report = { type: 'result', subtype: 'success', num_turns: 2, total_cost_usd: cost };
+    expect(shown(`${JSON.stringify(report)}\n`)).toBe('= success, 2 turns\n');
+  });
+
   it('has the errors of tools, in short', () => {
     expect(shown(transcript('failed-tool-then-text'))).toContain('! Exit code 3 broken\n');
   });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +10,7 @@ import {
   pendingProgress,
   watchRequests,
 } from '../../src/effects/requests.ts';
+import { HOSTILE, hostileSign } from '../helpers/hostile-signs.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 import { testSeal } from '../helpers/test-seal.ts';
 
@@ -40,6 +41,16 @@ const at = (ms: number) => new Date(Date.UTC(2026, 0, 2) + ms).toISOString();
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
+
+it('what is left holds nothing raw that acts on a terminal', async () => {
+  const { task, folder, names } = await stage();
+  const report = { done: 1, total: 2, step: HOSTILE };
+  await leaveRequest(task, { kind: 'progress', report }, at(0));
+  const [name = ''] = names();
+  const text = readFileSync(join(folder, name), 'utf8');
+  expect(hostileSign(text)).toBeNull();
+  expect(JSON.parse(text)).toMatchObject({ step: HOSTILE });
+});
 
 describe('stop and pause', () => {
   it.each(['stop', 'pause'] as const)(
@@ -210,6 +221,42 @@ describe('hints', () => {
     });
     await chmod(file, 0o600);
     expect(await box.hints()).toEqual(['one']);
+  });
+
+  it('are read as far as 64 KB each, in whole characters', async () => {
+    const { folder, open } = await stage();
+    await mkdir(folder, { recursive: true });
+    const file = join(folder, `tell-${STAMP}-${UUID}.md`);
+    await writeFile(file, `x${'é'.repeat(40_000)}`);
+    // As large as it can be without holding anything.
+    truncateSync(file, 4 * 1024 ** 3);
+    expect(await open().hints()).toEqual([`x${'é'.repeat(32_767)}`]);
+  });
+
+  it('are taken in a thousand at a time, the oldest first', async () => {
+    const { folder, open, names } = await stage();
+    await mkdir(folder, { recursive: true });
+    const name = (kind: string, n: number, ending: string): string =>
+      join(folder, `${kind}-${STAMP}-${UUID.slice(0, -4)}${String(n).padStart(4, '0')}.${ending}`);
+    for (let n = 0; n < 2_100; n += 1) writeFileSync(name('tell', n, 'md'), `Hint ${n}.`);
+    const box = open();
+    const looks: (readonly string[])[] = [];
+    for (let look = 0; look < 4; look += 1) {
+      looks.push(await box.hints());
+      await box.settled();
+    }
+    expect(looks.map(({ length }) => length)).toEqual([1_000, 1_000, 100, 0]);
+    expect(looks.flat()).toEqual(Array.from({ length: 2_100 }, (_, n) => `Hint ${n}.`));
+    expect(names()).toEqual([]);
+  });
+
+  it('are taken in a megabyte at a time', async () => {
+    const { open, hint } = await stage();
+    for (let n = 0; n < 40; n += 1) await hint(`${n} `.repeat(20_000), n);
+    const box = open();
+    const looks = [await box.hints(), await box.hints(), await box.hints()];
+    expect(looks.flat()).toHaveLength(40);
+    for (const texts of looks) expect(texts.join('').length).toBeLessThan(1.1 * 1024 * 1024);
   });
 
   it('without words are put away and not told', async () => {

@@ -62,6 +62,24 @@ test('tells what a file is, and what its front matter says', async () => {
   ]);
 });
 
+/** Not all systems have names that are no text in UTF-8. */
+const onLinux = test.runIf(process.platform === 'linux');
+
+onLinux('tells of a file whose name is no text, by its bytes', async () => {
+  const { vault, write, look } = await makeVault();
+  write('In_Progress/\ufffd.md', 'x');
+  const within = (name: Buffer): Buffer =>
+    Buffer.concat([Buffer.from(`${vault}/In_Progress/`), name]);
+  writeFileSync(within(Buffer.from([0x66, 0xff, 0x0a, 0x2e, 0x6d, 0x64])), 'x');
+  mkdirSync(within(Buffer.from([0xfe])));
+  const seen = look().map(({ file }) => [file.name, file.kind, file.text]);
+  expect(seen).toEqual([
+    ['\\xfe', 'other', null],
+    ['f\\xff\\x0a.md', 'unnamed', null],
+    ['\ufffd.md', 'regular', 'x'],
+  ]);
+});
+
 test('of two files that would be one task the second has a namesake', async () => {
   const { write, look } = await makeVault();
   write('In_Progress/.a.md', 'x');

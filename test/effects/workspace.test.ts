@@ -12,6 +12,7 @@ import {
 } from '../../src/effects/workspace.ts';
 import type { Workspace } from '../../src/loop/ports.ts';
 import { succeeded, workspaceRequest } from '../fixtures/workspace-request.ts';
+import { HOSTILE, hostileSign } from '../helpers/hostile-signs.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -425,6 +426,11 @@ describe('the commands that nobody judges', () => {
     );
     await workspace.after('git push', EVENT);
     expect(ran).toEqual([`git push < ${LINE}`]);
+    const hostile = { ...EVENT, task_id: HOSTILE };
+    await workspace.after('git push', hostile);
+    const [, input = ''] = ran.pop()?.split(' < ') ?? [];
+    expect(hostileSign(input)).toBeNull();
+    expect(JSON.parse(input)).toEqual(hostile);
     expect(ends).toEqual([]);
     await workspace.ended(EVENT);
     expect(ends).toEqual([LINE]);

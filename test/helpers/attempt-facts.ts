@@ -27,6 +27,7 @@ export function attemptFacts(changes: Partial<AttemptFacts> = {}): AttemptFacts 
     refused: [],
     sessionId: null,
     skippedLines: 0,
+    brokenLines: 0,
     leftovers: [],
     ...changes,
   };

@@ -170,7 +170,7 @@ function endOf(
     stdout,
     task: { status, exit_reason, evidence, counted, number, driver, wait },
     prompts: prompts.map((prompt) => withoutHints(prompt).replaceAll(folder, '<vault>')),
-    isHintTold: prompts.some((prompt) => prompt.includes('a note that somebody left for you')),
+    isHintTold: prompts.some((prompt) => prompt.includes('notes that somebody left for you')),
     files: filesIn(join(folder, '.ralph_state')),
     after: [...new Set(after)].sort(),
   };
@@ -179,7 +179,7 @@ function endOf(
 /** A hint by file stands in a block of its own. */
 function withoutHints(prompt: string): string {
   return prompt
-    .replaceAll(/^===== BEGIN DATA: a note that somebody[\s\S]*?^===== END DATA =====$/gm, '')
+    .replaceAll(/^===== BEGIN DATA: notes that somebody[\s\S]*?^===== END DATA =====$/gm, '')
     .replaceAll(/\n+/g, '\n');
 }
 

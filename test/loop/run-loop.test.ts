@@ -637,6 +637,29 @@ describe('the agent', () => {
     expect(texts).toEqual(['a\nb']);
   });
 
+  test('is shown without credentials, also with something in them that nobody sees', async () => {
+    const half = 'aB3dE6gH9jK2mN5pQ8';
+    const token = `gh\u200bp_${half}\u001b[1m${half}`;
+    const line = `${half}${half}sT1vW4xY7zA0cD3fG6iJ9`;
+    const { events, texts } = await run({
+      attempts: [
+        {
+          facts: DONE,
+          during: ({ listener }) => {
+            listener.activity({ kind: 'tool', tool: 'Bash', target: `echo ${token}` });
+            listener.activity({ kind: 'text', text: `I use ${token}.` });
+            listener.text(`I use ${token}.\n${line}\n`);
+          },
+        },
+      ],
+    });
+    expect(texts).toEqual(['I use ghp_…[masked].\n…[masked]\n']);
+    expect(events.filter(({ event }) => event === 'agent_activity')).toMatchObject([
+      { activity: { target: 'echo ghp_…[masked]' } },
+      { activity: { text: 'I use ghp_…[masked].' } },
+    ]);
+  });
+
   test('is not told where nobody wants to know', async () => {
     const { events, texts } = await run({
       attempts: [

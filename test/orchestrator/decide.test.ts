@@ -39,6 +39,17 @@ describe('a file in In_Progress', () => {
   });
 
   test.each([
+    ['f\\xff.md', 'In_Progress', 'leave unnamed'],
+    ['f\\xff.md', 'Needs_Action', 'leave unnamed'],
+    ['f\\xff.pdf', 'Needs_Action', 'leave no-task'],
+    ['.f\\xff.md', 'In_Progress', 'leave no-task'],
+  ] as const)('whose name is no text: %s in %s', (name, folder, expected) => {
+    expect(decided(fileFacts({ file: { name, folder, kind: 'unnamed', text: null } }))).toBe(
+      expected,
+    );
+  });
+
+  test.each([
     ['20 min', 20, 'rescue stuck_letter'],
     ['19 min', 19, 'leave fresh'],
     ['a time to come', -5, 'leave fresh'],

@@ -4,8 +4,10 @@ import {
   openTaskIds,
   readStateFile,
   taskPaths,
+  tryReadStateFile,
 } from '../../compose/tasks.ts';
 import { oneLine } from '../../core/material.ts';
+import { safeJson } from '../../core/safe-json.ts';
 import { isTaskId } from '../../core/task-id.ts';
 import { type Approval, msBetween, type TaskState } from '../../core/task-state.ts';
 import { InvalidStateError, messageOf, UsageError } from '../../errors.ts';
@@ -32,7 +34,7 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
   const waiting = waitingIn(place);
   if (options.json === true) {
     const rows = waiting.map((each) => asJson(each, at));
-    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    process.stdout.write(`${safeJson(rows, 2)}\n`);
   } else if (waiting.length === 0) {
     process.stderr.write('ralph: no approval is waited for\n');
   } else {
@@ -92,7 +94,7 @@ function requestOf(name: string, place: Place): { taskId: string | null; file: s
 function waitingIn(place: Place): readonly Waiting[] {
   return openTaskIds(place.stateDir)
     .flatMap((taskId) => {
-      const file = readStateFile(taskPaths(place.stateDir, taskId).stateFile);
+      const file = tryReadStateFile(taskPaths(place.stateDir, taskId).stateFile);
       if (file.kind !== 'task') return [];
       const { approval, paused_for_approval } = file.state;
       const isOpen = approval !== null && approval.decision === null && paused_for_approval;
@@ -105,7 +107,7 @@ function inWords({ task, approval }: Waiting, at: string): string {
   const since = formatDuration(Math.max(0, msBetween(approval.requested_at, at)));
   const left = msBetween(at, approval.expires_at);
   const expiry = left > 0 ? `expires in ${formatDuration(left)}` : 'overdue';
-  return `${task.task_id}  ${oneLine(approval.what, 200)}\n  waits for ${since}, ${expiry}: ${oneLine(approval.file, 300)}`;
+  return `${oneLine(task.task_id, 128)}  ${oneLine(approval.what, 200)}\n  waits for ${since}, ${expiry}: ${oneLine(approval.file, 300)}`;
 }
 
 function asJson({ task, approval }: Waiting, at: string): Readonly<Record<string, unknown>> {

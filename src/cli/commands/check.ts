@@ -7,6 +7,7 @@ import {
   taskPaths,
 } from '../../compose/tasks.ts';
 import { keptPolicy } from '../../core/kept-policy.ts';
+import { withoutControls } from '../../core/material.ts';
 import { buildAddition } from '../../core/prompt.ts';
 import { checkStop, heldCarry, releasedBy, type StopAnswer } from '../../core/stop-check.ts';
 import { messageOf, UsageError } from '../../errors.ts';
@@ -66,7 +67,7 @@ async function checkTask(named: CheckedTask, place: Place): Promise<number> {
 
 /** Says why on standard error; standard output stays empty. */
 export function letGo(why: string): number {
-  process.stderr.write(`ralph: ${why}\n`);
+  process.stderr.write(`ralph: ${withoutControls(why)}\n`);
   return 0;
 }
 

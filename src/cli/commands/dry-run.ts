@@ -3,6 +3,7 @@ import { locateAgent, type RunPlan } from '../../compose.ts';
 import { describeCompletion } from '../../core/completion.ts';
 import { writeDuration } from '../../core/duration.ts';
 import { buildAddition } from '../../core/prompt.ts';
+import { safeJson } from '../../core/safe-json.ts';
 import { SETTINGS, type SettingName, settingNames, snakeCase } from '../../core/settings.ts';
 import { type PlanFacts, renderPlan } from '../../report/plan.ts';
 import { planWarnings } from './run.ts';
@@ -10,9 +11,7 @@ import { planWarnings } from './run.ts';
 /** `ralph run --dry-run`: prints what a run would do. Starts nothing, writes nothing. */
 export function dryRun(plan: RunPlan, notices: readonly string[]): number {
   const facts = planFacts(plan, notices);
-  process.stdout.write(
-    plan.settings.json ? `${JSON.stringify(facts, null, 2)}\n` : renderPlan(facts),
-  );
+  process.stdout.write(plan.settings.json ? `${safeJson(facts, 2)}\n` : renderPlan(facts));
   return 0;
 }
 

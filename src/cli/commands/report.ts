@@ -9,7 +9,8 @@ import {
 import { sealAt, thisPlace } from '../../compose/tasks.ts';
 import { type Briefing, type FoundRun, makeBriefing } from '../../core/briefing.ts';
 import { parseDuration } from '../../core/duration.ts';
-import { withoutControls } from '../../core/material.ts';
+import { withoutControlsIn } from '../../core/material.ts';
+import { safeJson } from '../../core/safe-json.ts';
 import { maskDeep } from '../../core/secrets.ts';
 import { laterBy } from '../../core/task-state.ts';
 import { messageOf, UsageError } from '../../errors.ts';
@@ -38,7 +39,7 @@ export async function report(options: ReportOptions): Promise<number> {
   const briefing = await briefingOf(placeOf(options), laterBy(until, -spanMs), until);
   if (html !== undefined) await writePage(briefing, path.resolve(startFolder(), html));
   if (json) {
-    await standardOutlet().write(`${JSON.stringify(briefingJson(briefing), null, 2)}\n`);
+    await standardOutlet().write(`${safeJson(briefingJson(briefing), 2)}\n`);
   } else if (html === undefined) {
     await standardOutlet().write(renderBriefing(briefing));
   }
@@ -80,14 +81,5 @@ async function briefingOf(place: Place, since: string, until: string): Promise<B
 }
 
 function clean<T>(value: T): T {
-  // Strings stay strings: the type is what it was.
-  return withoutControlsIn(maskDeep(value)) as T;
-}
-
-function withoutControlsIn(value: unknown): unknown {
-  if (typeof value === 'string') return withoutControls(value);
-  if (Array.isArray(value)) return value.map(withoutControlsIn);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).map(([name, field]) => [name, withoutControlsIn(field)]);
-  return Object.fromEntries(fields);
+  return withoutControlsIn(maskDeep(value));
 }

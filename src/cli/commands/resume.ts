@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
   inHistory,
+  MB,
   openTaskIds,
   readNewestStep,
   readStateFile,
+  readWithin,
   type Seal,
   sealAt,
   type TaskPaths,
   taskPaths,
+  tryReadStateFile,
 } from '../../compose/tasks.ts';
 import { clearUp, doubtOf, planRun, setAside } from '../../compose.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
@@ -232,7 +235,7 @@ function tellCompleted(taskId: string, place: Place): number {
 /** Without an id: the one task that can be gone on with, or a list of them to choose from. */
 function onlyCandidate(place: Place): string {
   const candidates = openTaskIds(place.stateDir).filter((taskId) => {
-    const file = readStateFile(taskPaths(place.stateDir, taskId).stateFile);
+    const file = tryReadStateFile(taskPaths(place.stateDir, taskId).stateFile);
     if (file.kind !== 'task') return false;
     return !['live', 'completed'].includes(standingOf(file.state));
   });
@@ -318,9 +321,12 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
+/** A prompt of 1 MB may stand in the settings, of which an escape may make six times as much. */
+const KEPT_MAX_BYTES = 8 * MB;
+
 function readText(file: string): Buffer | null {
   try {
-    return readFileSync(file);
+    return readWithin(file, KEPT_MAX_BYTES);
   } catch {
     return null;
   }

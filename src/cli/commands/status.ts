@@ -1,5 +1,6 @@
 import { readStateObject } from '../../compose/tasks.ts';
-import { withoutControls } from '../../core/material.ts';
+import { withoutControlsIn } from '../../core/material.ts';
+import { safeJson } from '../../core/safe-json.ts';
 import { isLive, type ShownTask } from '../../core/shown-task.ts';
 import { noTasks, statusJson, statusTable, type TableOptions } from '../../report/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/task-detail.ts';
@@ -73,9 +74,7 @@ function keyOf(tasks: readonly ShownTask[]): string {
 }
 
 function jsonText(value: unknown): string {
-  const plain = (_key: string, each: unknown): unknown =>
-    typeof each === 'string' ? withoutControls(each) : each;
-  return `${JSON.stringify(value, plain, 2)}\n`;
+  return `${safeJson(withoutControlsIn(value), 2)}\n`;
 }
 
 /** Where nothing tells: as wide as terminals have always been. */

@@ -1,4 +1,5 @@
 import { leaveRequest, sealAt } from '../../compose/tasks.ts';
+import { HINT_MAX_BYTES } from '../../core/hints.ts';
 import { UsageError } from '../../errors.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../find-task.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
@@ -6,6 +7,12 @@ import { type PlaceOptions, placeOf } from '../place.ts';
 /** `ralph tell ID "…"`: leaves a hint that goes into the task's next prompt, after a resume too. */
 export async function tell(taskId: string, text: string, options: PlaceOptions): Promise<number> {
   if (text.trim() === '') throw new UsageError(['ralph tell expects a hint; found an empty text.']);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > HINT_MAX_BYTES) {
+    throw new UsageError([
+      `ralph tell expects a hint of at most ${HINT_MAX_BYTES / 1024} KB; found ${bytes} bytes. Put it into a file, and tell the agent its name.`,
+    ]);
+  }
   const place = placeOf(options);
   const { paths, standing } = findOpenTask(taskId, place);
   refuseInsideOwnLoop('tell', taskId, paths.stateFile, process.env);

@@ -1,16 +1,8 @@
 import path from 'node:path';
-import {
-  type Document,
-  isMap,
-  isNode,
-  isScalar,
-  LineCounter,
-  type Pair,
-  parseDocument,
-  type YAMLMap,
-} from 'yaml';
+import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, type YAMLMap } from 'yaml';
 import type { ConfigText } from '../../compose/config.ts';
 import { parseValue } from '../../compose/parse-value.ts';
+import { parseYaml } from '../../compose/yaml.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { Layer, Written } from '../../core/setting-source.ts';
 import {
@@ -57,7 +49,11 @@ const OWN_KEYS = ['enabled', 'completion_strategy', 'circuit_breaker', 'task_typ
  */
 export function readConfig(config: ConfigText): ConfigSettings {
   const lines = new LineCounter();
-  const document = parseDocument(config.text, { lineCounter: lines, prettyErrors: false });
+  const document = parseYaml(config.text, { lineCounter: lines, prettyErrors: false });
+  if ('problem' in document) {
+    const problem = `${path.basename(config.file)} cannot be read: ${document.problem}.`;
+    return { layer: {}, taskTypes: {}, vault: {}, problems: [problem] };
+  }
   const at = (offset: number | undefined): string =>
     `${path.basename(config.file)}:${lines.linePos(offset ?? 0).line}`;
   const reader: Reader = {

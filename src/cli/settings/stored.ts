@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { areSettings, areSources, resolveSettings } from '../../compose/resolve-settings.ts';
+import { parseObject } from '../../compose/tasks.ts';
 import type { Source, Sources } from '../../core/setting-source.ts';
 import {
   SETTINGS,
@@ -39,7 +40,7 @@ const storedRun = z.object({
  * missing (an older ralph did not know it) takes its default.
  */
 export function readStoredRun(json: string): StoredRun | null {
-  const parsed = storedRun.safeParse(parseJson(json));
+  const parsed = storedRun.safeParse(parseObject(json));
   if (!parsed.success) return null;
   const { settings: stored, task_type, passthrough, start_dir } = parsed.data;
   const defaults = resolveSettings([]);
@@ -55,14 +56,6 @@ export function readStoredRun(json: string): StoredRun | null {
   }
   if (!areSettings(settings) || !areSources(sources)) return null;
   return { settings, sources, taskType: task_type, passthrough, startDir: start_dir };
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }
 
 /** What a setting's value is once it has been read: durations and sizes are numbers by now. */

@@ -1,3 +1,5 @@
+import { withoutControls } from '../../core/material.ts';
+
 /** A piece of a page, safe to stand in one: `html` makes it, and escapes what it is given. */
 export interface Markup {
   readonly markup: string;
@@ -13,9 +15,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** What was said by anybody, fit to stand between tags and in the quotes of an attribute. */
+/**
+ * What was said by anybody, fit to stand between tags and in the quotes of an attribute; a page may
+ * also be shown on a terminal.
+ */
 function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+  return withoutControls(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }
 
 /** Makes a piece of a page of a template: strings put into it are escaped, pieces stand as they are. */

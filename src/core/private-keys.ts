@@ -1,0 +1,46 @@
+import { MASK, type MaskRule } from './mask.ts';
+
+/** Where a private key begins and ends: in PEM form, or as PuTTY writes it. */
+const KEY_BORDER =
+  /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-(Lines): \d{1,4}(?!\d)/g;
+
+/** Private keys; one that was cut off loses the lines that are still there. */
+export const PRIVATE_KEYS: MaskRule = {
+  signs: ['-----BEGIN ', 'Private-Lines: '],
+  mask: maskPrivateKeys,
+};
+
+function maskPrivateKeys(text: string): string {
+  let masked = '';
+  let from = 0;
+  const borders = [...text.matchAll(KEY_BORDER)];
+  borders.forEach((border, index) => {
+    const isPem = border[1] === 'BEGIN';
+    if ((!isPem && border[2] === undefined) || border.index < from) return;
+    const start = border.index + border[0].length;
+    if (text.startsWith(MASK, start)) return;
+    const next = borders[index + 1];
+    const isClosed = isPem && next?.[1] === 'END';
+    const end = isClosed ? next.index + next[0].length : endOfKeyLines(text, start);
+    if (end === start) return;
+    masked += `${text.slice(from, start)}${MASK}`;
+    from = end;
+  });
+  return masked + text.slice(from);
+}
+
+/** A line of a key, or of the fields above it; line breaks may be written as backslash and n. */
+const KEY_LINE =
+  /[ \t]*(?:\r?\n|(?:\\{1,3}r)?\\{1,3}n)[ \t>|+"']*((?:Proc-Type|DEK-Info|Version|Comment|Charset): [^\n\\]*|[A-Za-z0-9+/=]*)(?=[\r\n\\"',…]|$)/y;
+
+function endOfKeyLines(text: string, start: number): number {
+  let end = start;
+  let read = start;
+  for (;;) {
+    KEY_LINE.lastIndex = read;
+    const line = KEY_LINE.exec(text);
+    if (line === null) return end;
+    read += line[0].length;
+    if (line[1] !== '') end = read;
+  }
+}
