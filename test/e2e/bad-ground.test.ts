@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-claude.ts';
+import { fixture } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // Disks that are full, folders that go away, files that others write: the loop goes on as long as it can.
@@ -111,17 +112,7 @@ describe('while the loop runs', () => {
   test('the clock jumps back by an hour and forth by a day: it goes on to its end', async () => {
     const jump = (ms: number): Turn => ({ ...WORKING, shell: `echo ${ms} > ../jump` });
     const scene = await makeScene([jump(-3_600_000), jump(86_400_000), jump(0), DONE]);
-    const clock = await scene.write(
-      '../clock.cjs',
-      `const fs = require('node:fs');
-       const RealDate = Date;
-       const jumped = () => { try { return Number(fs.readFileSync('../jump', 'utf8')); } catch { return 0; } };
-       if (process.argv[1].endsWith('ralph.js')) globalThis.Date = class extends RealDate {
-         constructor(...args) { super(...(args.length === 0 ? [RealDate.now() + jumped()] : args)); }
-         static now() { return RealDate.now() + jumped(); }
-       };`,
-    );
-    const options = { env: { NODE_OPTIONS: `--require ${clock}` } };
+    const options = { env: { NODE_OPTIONS: `--require ${fixture('jumping-clock.cjs')}` } };
     expect(await scene.run(['--timeout', '7d'], options)).toMatchObject(COMPLETED);
     const { iterations, metrics } = scene.state();
     expect(iterations).toHaveLength(4);
