@@ -157,7 +157,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
     run.resume === undefined ? await begin(run, watch, git) : await goOn(run, watch, git);
   if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
 
-  const journal = createJournal(paths.eventsFile);
+  const journal = createJournal(paths.eventsFile, warn);
   const requests = watchRequests(paths.folder, run.seal);
   requests.stop.addEventListener('abort', () => stops.request('request'));
   stops.signal.addEventListener('abort', () => view.doing?.({ kind: 'stop' }));

@@ -1,10 +1,11 @@
-import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RalphEvent } from '../core/events.ts';
 import { stateJson } from '../core/state-json.ts';
 import { isTaskId } from '../core/task-id.ts';
 import type { TaskState } from '../core/task-state.ts';
+import { appendLines } from './append-lines.ts';
 import { differs, type FileMark, markFile } from './file-marks.ts';
 import { parseObject } from './json-fields.ts';
 import { readMark } from './read-mark.ts';
@@ -132,8 +133,11 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
     append(event) {
       try {
         const descriptor = openForAppend(pathsOf(event.task_id).eventsFile);
-        writeSync(descriptor, `${JSON.stringify(event)}\n`);
-        closeSync(descriptor);
+        try {
+          appendLines(descriptor, `${JSON.stringify(event)}\n`);
+        } finally {
+          closeSync(descriptor);
+        }
       } catch {
         // The state that goes with it was written, or its error was told.
       }

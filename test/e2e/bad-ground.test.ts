@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-claude.ts';
 import { fixture } from '../helpers/processes.ts';
-import { makeScene, type Scene } from '../helpers/scene.ts';
+import { jsonLines, makeScene, type Scene } from '../helpers/scene.ts';
 
 // Disks that are full, folders that go away, files that others write: the loop goes on as long as it can.
 
@@ -67,6 +67,12 @@ describe.runIf(canMount)('the vault', () => {
     expect(stderr.match(NOT_KEPT)).toHaveLength(1);
     const state = JSON.parse(scene.read('kept/.ralph_state/history/t.json'));
     expect(state).toMatchObject({ status: 'completed', metrics: { iterations: 3 } });
+    // Nothing that could not be written meanwhile is missing in the journal, and no line of it is torn.
+    const events = jsonLines(scene.read('kept/.ralph_state/events.jsonl'));
+    const names = events.map(({ event }) => event).filter((name) => name.startsWith('task_'));
+    const iterated = Array(3).fill('task_iterated');
+    expect(names).toEqual(['task_started', ...iterated, 'task_completed']);
+    expect(stderr.match(/Events cannot be written to/g)).toHaveLength(1);
   });
 
   test('read-only, and not completed: the exit code is the same, the missing note is said', async () => {
@@ -88,6 +94,7 @@ describe('while the loop runs', () => {
     expect(scene.read('.ralph_state/history/t/prompt.md')).toBe('Fix it');
     expect(scene.read('.ralph_state/history/t/iteration-0002.stdout.log')).toContain('Done.');
     expect(scene.names('.ralph_state')).not.toContain('locks');
+    expect(scene.journal().at(-1)).toMatchObject({ event: 'task_completed' });
   });
 
   test('the agent deletes it, and the driver dies: resume goes on', async () => {
@@ -124,6 +131,18 @@ describe('while the loop runs', () => {
 });
 
 describe('what lies there already', () => {
+  test('a torn line at the end of the journal: it swallows nothing of the next task', async () => {
+    const scene = await makeScene([DONE]);
+    const torn = '{"event":"task_iterated","at":"2026-01-05T10:0';
+    await scene.write('.ralph_state/events.jsonl', torn);
+    expect(await scene.run()).toMatchObject(COMPLETED);
+    const [first, ...lines] = scene.read('.ralph_state/events.jsonl').split('\n');
+    expect(first).toBe(torn);
+    expect(jsonLines(lines.join('\n'))[0]).toMatchObject({ event: 'task_started', task_id: 't' });
+    await scene.ralph(['report', '--html', 'report.html']);
+    expect(scene.read('report.html')).toContain('<span>started</span>');
+  });
+
   test('a corrupt state: run keeps it aside and starts afresh', async () => {
     const scene = await makeScene([DONE]);
     await scene.write('.ralph_state/t.json', '{"half":');

@@ -15,6 +15,15 @@ async function withTask(options: object = {}) {
   return { ...stage, newest };
 }
 
+test('an event after a torn line in the journal is a line of its own', async () => {
+  const { books, events, read, write } = await withTask();
+  const whole = read('.ralph_state/events.jsonl');
+  write('.ralph_state/events.jsonl', `${whole}{"event":"task_ite`);
+  await books.incrementIteration('t', { context: 'Half of it.' });
+  const lines = read('.ralph_state/events.jsonl').split('\n');
+  expect(lines.slice(1)).toEqual(['{"event":"task_ite', JSON.stringify(events.at(-1)), '']);
+});
+
 describe('events', () => {
   test('task_started: a task begins; with its prompt', async () => {
     const { newest } = await withTask();
