@@ -146,7 +146,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       : await goOn({ ...run, kind }, watch, git);
   if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
 
-  const journal = createJournal(paths.eventsFile);
+  const journal = createJournal(paths.eventsFile, warn);
   const requests = watchRequests(paths.folder, run.seal);
   requests.stop.addEventListener('abort', () => stops.request('request'));
   stops.signal.addEventListener('abort', () => view.doing?.({ kind: 'stop' }));

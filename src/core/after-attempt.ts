@@ -9,13 +9,7 @@ import type { Policy } from './policy.ts';
 import { preview } from './preview.ts';
 import type { PromiseVerdict } from './promise.ts';
 import { ownTexts } from './prompt.ts';
-import {
-  type IterationRecord,
-  laterBy,
-  msBetween,
-  type TaskState,
-  withError,
-} from './task-state.ts';
+import { type IterationRecord, laterBy, type TaskState, withError } from './task-state.ts';
 import { beginAfresh, endUsedUp, fatal, tryAgain, waitForReset } from './try-again.ts';
 
 type AttemptEnded = Extract<LoopEvent, { kind: 'attempt-ended' }>;
@@ -92,7 +86,7 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
     ...state.task,
     usage: addUsage(state.task.usage, facts.usage),
     session_id: facts.sessionId ?? state.task.session_id,
-    timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs + suspendedMs(event)),
+    timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs + facts.heldUpMs),
   };
   if (outcome.kind !== 'answered' && outcome.kind !== 'stopped' && outcome.kind !== 'bounded') {
     task = withError(task, {
@@ -111,17 +105,6 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
     hasAnswered: state.hasAnswered || outcome.kind === 'answered',
   };
 }
-
-/**
- * A clock that runs while the machine sleeps, against one that does not: the gap was no time to work in.
- * A negative one is a clock that was set back, and the limit goes back with it.
- */
-function suspendedMs({ startedAt, at, facts }: AttemptEnded): number {
-  const gap = msBetween(startedAt, at) - facts.durationMs;
-  return Math.abs(gap) > NOTICEABLE_GAP_MS ? gap : 0;
-}
-
-const NOTICEABLE_GAP_MS = 5_000;
 
 function notCounted(
   state: LoopState,

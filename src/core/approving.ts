@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from './approval-request.ts';
+import { postponed } from './clock-gap.ts';
 import { end, endStopped } from './ending.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { oneLine } from './material.ts';
@@ -6,7 +7,7 @@ import { endBudget, startNext } from './next-iteration.ts';
 import type { Policy } from './policy.ts';
 import type { Missing } from './prompt.ts';
 import { maskSecrets } from './secrets.ts';
-import { type Approval, laterBy, msBetween } from './task-state.ts';
+import { type Approval, laterBy } from './task-state.ts';
 
 /*
  * A person is asked before the agent goes on. Nothing of the task runs meanwhile.
@@ -118,19 +119,17 @@ export function approvalRequested(
   return wait({ ...state, task: { ...state.task, approval: asked } }, asked, policy);
 }
 
-/** A person has answered, or nobody has for as long as was to be waited. `since` is when it began. */
+/** A person has answered, or nobody has for as long as was to be waited. */
 export function approvalAnswered(
   state: LoopState,
   event: Extract<LoopEvent, { kind: 'approval-answered' }>,
-  since: string,
   policy: Policy,
 ): Transition {
   const { answer, at } = event;
   const { approval } = state.task;
   if (state.step.kind !== 'approving' || approval === null) return { state, actions: [] };
-  // No work was possible meanwhile, so the whole-task limit moves on by as much.
-  const timeout_at = laterBy(state.task.timeout_at, Math.max(0, msBetween(since, at)));
-  const moved: LoopState = { ...state, task: { ...state.task, timeout_at } };
+  // No work was possible meanwhile.
+  const moved: LoopState = { ...state, task: postponed(state.task, event.tookMs) };
   if (answer.kind === 'none') return endUnanswered(moved, answer.why, at);
   const answered: LoopState = {
     ...moved,

@@ -98,6 +98,8 @@ export interface AttemptFacts {
   readonly retries: readonly RetryFacts[];
   /** Time the agent spent waiting in its own retries: no limit counts it. */
   readonly retryWaitMs: number;
+  /** Time in which ralph itself was stopped, by Ctrl-Z or in a frozen container: no limit counts it. */
+  readonly heldUpMs: number;
   /** Whether the last structured event was one of the agent's own retries. */
   readonly endedInRetry: boolean;
   readonly rateLimit: RateLimitFacts | null;

@@ -108,6 +108,13 @@ export interface Streaks {
 
 export const NO_STREAKS: Streaks = { refusedClaims: 0, confirmations: 0, signals: 0 };
 
+/** When something that was asked for came about. */
+interface Answered {
+  readonly at: string;
+  /** Milliseconds since the event before, by a clock that stands still while the machine sleeps. */
+  readonly tookMs: number;
+}
+
 /** What happened. Every event carries its instant: the core has no clock of its own. */
 export type LoopEvent =
   | { readonly kind: 'started'; readonly at: string; readonly prompt: string }
@@ -120,24 +127,19 @@ export type LoopEvent =
       /** What an attempt has cost whose end nobody saw; null where none was under way. */
       readonly lost: AttemptFacts['usage'] | null;
     }
-  | {
+  | (Answered & {
       readonly kind: 'attempt-ended';
-      readonly at: string;
       readonly startedAt: string;
       readonly facts: AttemptFacts;
       /** In [0, 1), for the spread of the back-off. */
       readonly random: number;
-    }
-  | { readonly kind: 'looked'; readonly at: string; readonly sightings: Sightings }
-  | { readonly kind: 'verified'; readonly at: string; readonly result: CommandResult }
-  | { readonly kind: 'followed'; readonly at: string }
-  | { readonly kind: 'waited'; readonly at: string }
-  | {
-      readonly kind: 'approval-requested';
-      readonly at: string;
-      readonly thereBefore: ThereBefore;
-    }
-  | { readonly kind: 'approval-answered'; readonly at: string; readonly answer: ApprovalAnswer }
+    })
+  | (Answered & { readonly kind: 'looked'; readonly sightings: Sightings })
+  | (Answered & { readonly kind: 'verified'; readonly result: CommandResult })
+  | (Answered & { readonly kind: 'followed' })
+  | (Answered & { readonly kind: 'waited' })
+  | (Answered & { readonly kind: 'approval-requested'; readonly thereBefore: ThereBefore })
+  | (Answered & { readonly kind: 'approval-answered'; readonly answer: ApprovalAnswer })
   | { readonly kind: 'hinted'; readonly at: string; readonly hint: Hint }
   | {
       readonly kind: 'progress-reported';

@@ -2,6 +2,7 @@ import { attemptEnded } from './after-attempt.ts';
 import { approvalAnswered, approvalRequested, askApproval, START_APPROVAL } from './approving.ts';
 import { NO_USAGE } from './attempt.ts';
 import { withReport } from './bookkeeping.ts';
+import { NOTICEABLE_GAP_MS, postponed, withoutClockGap } from './clock-gap.ts';
 import { end } from './ending.ts';
 import { waitingHints } from './hints.ts';
 import { judge, nextAfter } from './judge.ts';
@@ -12,7 +13,7 @@ import type { Policy } from './policy.ts';
 import { NOTHING_CARRIED } from './prompt.ts';
 import { resumed } from './resumed.ts';
 import type { TaskState } from './task-state.ts';
-import { laterBy, msBetween } from './task-state.ts';
+import { msBetween } from './task-state.ts';
 
 /**
  * The heart of the program: what happened goes in, the next state and what to do come out.
@@ -31,7 +32,10 @@ import { laterBy, msBetween } from './task-state.ts';
  * `resumed.ts`.
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
-  const moved = { ...state, task: { ...state.task, updated_at: event.at } };
+  const moved = {
+    ...state,
+    task: { ...withoutClockGap(state.task, event), updated_at: event.at },
+  };
   switch (event.kind) {
     case 'started':
       return started(moved, event.prompt, event.at, policy);
@@ -54,9 +58,9 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'approval-requested':
       return approvalRequested(moved, event, policy);
     case 'approval-answered':
-      return approvalAnswered(moved, event, state.task.updated_at, policy);
+      return approvalAnswered(moved, event, policy);
     case 'waited':
-      return waited(moved, state.task.updated_at, event.at, policy);
+      return waited(moved, state.task.updated_at, event, policy);
     case 'hinted':
       // `updated_at` stays as it is: a wait is as long as the time since it was last set.
       return {
@@ -110,30 +114,24 @@ function started(state: LoopState, prompt: string, at: string, policy: Policy): 
   return { ...first, actions: [{ kind: 'publish', body }, ...first.actions] };
 }
 
-function waited(state: LoopState, since: string, at: string, policy: Policy): Transition {
+function waited(
+  state: LoopState,
+  since: string,
+  { at, tookMs }: Extract<LoopEvent, { kind: 'waited' }>,
+  policy: Policy,
+): Transition {
   const { task } = state;
   const { wait } = task;
   if (state.step.kind !== 'waiting' || wait === null) return { state, actions: [] };
   if (wait.kind === 'delay') {
-    // A delay that took far longer than asked for was a machine that slept. Time without a driver
-    // is none of it: a resumed task has been given that already.
-    const overslept = Math.min(msBetween(wait.until, at), msBetween(since, at));
-    const awake =
-      overslept > 5_000 ? { ...task, timeout_at: laterBy(task.timeout_at, overslept) } : task;
-    return startAttempt(withoutWait(state, awake), task.current_iteration + 1, 1, at, policy);
+    // A delay that took far longer than asked for: ralph was stopped meanwhile, by Ctrl-Z for example.
+    const heldUpMs = tookMs - Math.max(0, msBetween(since, wait.until));
+    const rested = heldUpMs > NOTICEABLE_GAP_MS ? postponed(task, heldUpMs) : task;
+    return startAttempt(withoutWait(state, rested), task.current_iteration + 1, 1, at, policy);
   }
-  // No work was possible meanwhile, so the whole-task limit moves on by as much.
-  const postponed = {
-    ...task,
-    timeout_at: laterBy(task.timeout_at, Math.max(0, msBetween(since, at))),
-  };
-  return startAttempt(
-    withoutWait(state, postponed),
-    task.current_iteration,
-    task.attempt + 1,
-    at,
-    policy,
-  );
+  // No work was possible meanwhile.
+  const rested = withoutWait(state, postponed(task, tookMs));
+  return startAttempt(rested, task.current_iteration, task.attempt + 1, at, policy);
 }
 
 function withoutWait(state: LoopState, task: TaskState): LoopState {

@@ -5,6 +5,7 @@ import type { AgentCommand, AgentSigns } from './agent-kind.ts';
 import { createTailText } from './bounded-text.ts';
 import { type Ending, endTree } from './end-process.ts';
 import { monotonicMs } from './monotonic.ts';
+import { startPatientTimer } from './patient-timer.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
 import {
   createTreeWatch,
@@ -43,6 +44,8 @@ export interface AgentProcessReport {
   readonly end: AttemptEnd;
   readonly durationMs: number;
   readonly retryWaitMs: number;
+  /** Time in which ralph itself was stopped. */
+  readonly heldUpMs: number;
   readonly stderrTail: string;
   /** What it started and left running; empty where it was ended whole. */
   readonly leftovers: readonly LeftoverProcess[];
@@ -94,7 +97,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   });
 
   const life: Life = { cause: null, ending: null, hasResult: false, lingered: false };
-  let graceTimer: NodeJS.Timeout | undefined;
+  let cancelGrace = (): void => {};
 
   /** The answer is there and is kept; only what lingers is in the way. */
   const linger = (): void => {
@@ -121,15 +124,15 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   request.onStart({
     resultGiven() {
       life.hasResult = true;
-      clearTimeout(graceTimer);
-      graceTimer = setTimeout(linger, GRACE_MS);
+      cancelGrace();
+      cancelGrace = startPatientTimer(linger, GRACE_MS);
     },
     retrying: (delayMs) => clock.pause((delayMs ?? 0) + RETRY_CALL_MS),
     working() {
       clock.resume();
       // Woken by a task of its own in the background: the next result is the one that counts.
       life.hasResult = false;
-      clearTimeout(graceTimer);
+      cancelGrace();
     },
     hopeless: cut,
   });
@@ -153,9 +156,9 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const { exitCode, signal } = await exited;
   // What comes now is its last words, and bounded by itself: no limit may undo how it ended.
   clock.stop();
-  clearTimeout(graceTimer);
+  cancelGrace();
   if (life.ending === null) await within(closed, GRACE_MS);
-  clearTimeout(graceTimer);
+  cancelGrace();
   if (life.ending !== null) {
     await life.ending.done;
     await within(closed, LAST_WORDS_MS);
@@ -172,13 +175,14 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     end: endOf(life, exitCode, signal),
     durationMs: Math.round(monotonicMs() - startedAtMs),
     retryWaitMs: clock.pausedMs(),
+    heldUpMs: clock.heldUpMs(),
     stderrTail: stderr.read(),
     leftovers,
   };
 }
 
 function notStarted(end: AttemptEnd): AgentProcessReport {
-  return { end, durationMs: 0, retryWaitMs: 0, stderrTail: '', leftovers: [] };
+  return { end, durationMs: 0, retryWaitMs: 0, heldUpMs: 0, stderrTail: '', leftovers: [] };
 }
 
 /** What has happened to the process so far. */
@@ -214,10 +218,10 @@ function groupOf(tree: TreeWatch): ProcessTree {
 
 /** Resolves when the promise does, or after `ms`. */
 async function within(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
+  let cancel = (): void => {};
   const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+    cancel = startPatientTimer(resolve, ms);
   });
   await Promise.race([promise, timeout]);
-  clearTimeout(timer);
+  cancel();
 }

@@ -15,7 +15,10 @@ export const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_TARGET_CHARS = 200;
 const MAX_NAME_CHARS = 200;
 const PEEKED_BYTES = 160;
+const LEFT_BRACE = 0x7b;
 const RIGHT_BRACE = 0x7d;
+/** Space, tab and the two line ends: what JSON lets stand around a value. */
+const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const MAX_ERRORS = 20;
 const MAX_ERROR_CHARS = 2000;
 /** 5138 AD: a number beyond it is not a time in seconds. */
@@ -37,6 +40,18 @@ export interface ToolDenial {
   readonly id: string | null;
   readonly tool: string;
   readonly target: string;
+}
+
+/**
+ * Whether a line begins and ends as an object does. It costs an exception to find that out by parsing, and an
+ * agent may write millions of lines that are none.
+ */
+export function isBraced(line: Buffer): boolean {
+  let first = 0;
+  let last = line.length - 1;
+  while (BLANKS.has(line[first])) first += 1;
+  while (BLANKS.has(line[last])) last -= 1;
+  return line[first] === LEFT_BRACE && line[last] === RIGHT_BRACE;
 }
 
 /**

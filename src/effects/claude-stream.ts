@@ -2,6 +2,7 @@ import type { ResultFacts, Usage } from '../core/attempt.ts';
 import type { ReaderFacts } from './agent-kind.ts';
 import { type ConversationListeners, createConversation } from './claude-conversation.ts';
 import {
+  isBraced,
   isFromModel,
   kindOf,
   nameAt,
@@ -128,6 +129,10 @@ export function createClaudeStream(
 
   const readAnyLine = (line: Buffer): void => {
     if (line.length === 0) return;
+    if (!isBraced(line)) {
+      junkLines += 1;
+      return;
+    }
     const peeked = peekKind(line);
     if (peeked !== null && !NEEDED.has(peeked)) {
       lastEventKind = peeked;

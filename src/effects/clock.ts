@@ -24,6 +24,7 @@ function now(): string {
  */
 export const systemClock: Clock = {
   now,
+  monotonicMs,
   random: () => Math.random(),
   async waitUntil(instant, signal) {
     const until = Date.parse(instant);

@@ -59,7 +59,7 @@ export function runGit(command: GitCommand): Promise<string | null> {
   };
   const timer = setTimeout(giveUp, timeoutMs);
   signal?.addEventListener('abort', giveUp);
-  process.on('exit', giveUp);
+  const settled = giveUpAtExit(giveUp);
   child.stdout?.on('data', (chunk: Buffer) => {
     length += chunk.length;
     if (length > OUTPUT_AT_MOST) giveUp();
@@ -73,13 +73,29 @@ export function runGit(command: GitCommand): Promise<string | null> {
     const settle = (exitCode: number | null): void => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', giveUp);
-      process.off('exit', giveUp);
+      settled();
       resolve(exitCode === 0 && !failed ? Buffer.concat(chunks).toString('latin1') : null);
     };
     child.once('error', () => settle(null));
     child.once('exit', () => endGroup(child));
     child.once('close', settle);
   });
+}
+
+/** What is to be given up when this process exits. */
+const running = new Set<() => void>();
+const giveUpAll = (): void => {
+  for (const giveUp of running) giveUp();
+};
+
+/** One listener for all: node warns of a leak where a program that runs many tasks has one for each. */
+function giveUpAtExit(giveUp: () => void): () => void {
+  if (running.size === 0) process.on('exit', giveUpAll);
+  running.add(giveUp);
+  return () => {
+    running.delete(giveUp);
+    if (running.size === 0) process.off('exit', giveUpAll);
+  };
 }
 
 /** Most of what can go wrong is told by an event, but a few errors are thrown. */

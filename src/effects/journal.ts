@@ -1,6 +1,8 @@
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
 import type { Activity, RalphEvent } from '../core/events.ts';
 import { safeJson } from '../core/safe-json.ts';
+import { messageOf } from '../errors.ts';
+import { appendLines } from './append-lines.ts';
 import { monotonicMs } from './monotonic.ts';
 import { openForAppend } from './task-folder.ts';
 
@@ -22,6 +24,8 @@ const WORDS = { burst: 50, perSecond: 5 };
 const TOOLS = { burst: 1_000, perSecond: 100 };
 /** More is not gathered: it would outlive the tidying up of short-lived objects, and memory grow. */
 const GATHERED_CHARS = 8_000;
+/** Events that could not be written wait for the next try, the newest of them up to so much. */
+const WAITING_CHARS = 200_000;
 
 /** Room for a burst of events, and for so many a second from then on. */
 function createAllowance({ burst, perSecond }: { burst: number; perSecond: number }) {
@@ -44,14 +48,17 @@ function createAllowance({ burst, perSecond }: { burst: number; perSecond: numbe
 }
 
 /**
- * Opens the journal at the first event. Whole lines a `write`, so that two drivers do not mix them.
+ * Opens the journal at the first event. Whole lines a `write`, so that two drivers do not mix them. A write
+ * that fails is said once through `warn`, and tried again with each further event.
  * What an agent is doing is gathered until the event loop turns: an agent whose output comes in at
  * once would cost a system call for each of its tools.
  */
-export function createJournal(file: string): Journal {
+export function createJournal(file: string, warn: (sentence: string) => void): Journal {
   let descriptor: number | null = null;
-  let broken = false;
+  let warned = false;
   let gathered = '';
+  /** Whole lines, the oldest first; none but where a write has failed. */
+  let waiting: readonly string[] = [];
   let turn: NodeJS.Immediate | undefined;
   const words = createAllowance(WORDS);
   const tools = createAllowance(TOOLS);
@@ -60,32 +67,64 @@ export function createJournal(file: string): Journal {
   const flush = (): void => {
     clearImmediate(turn);
     turn = undefined;
-    const lines = gathered;
+    if (gathered !== '') waiting = [...waiting, gathered];
     gathered = '';
-    if (broken || lines === '') return;
     try {
-      descriptor ??= openForAppend(file);
-      writeSync(descriptor, lines);
+      for (const lines of waiting) {
+        appendLines(opened(), lines);
+        waiting = waiting.slice(1);
+      }
+    } catch (error) {
+      close();
+      waiting = newest(waiting);
+      if (!warned) warn(notWritten(file, error));
+      warned = true;
+    }
+  };
+
+  /** The agent may have deleted the folder: what is written to a file without a name is lost. */
+  const opened = (): number => {
+    if (descriptor !== null && fstatSync(descriptor).nlink === 0) close();
+    descriptor ??= openForAppend(file);
+    return descriptor;
+  };
+
+  const close = (): void => {
+    const open = descriptor;
+    descriptor = null;
+    try {
+      if (open !== null) closeSync(open);
     } catch {
-      // The state file meets the same trouble and says it; one sentence is enough.
-      broken = true;
+      // A network's file system may tell an earlier failure only now: too late to do anything.
     }
   };
 
   return {
-    hasRoom: (kind) => !broken && roomFor(kind).hasRoom(),
+    hasRoom: (kind) => waiting.length === 0 && roomFor(kind).hasRoom(),
     append(event) {
-      if (broken) return;
       const isActivity = event.event === 'agent_activity';
-      if (isActivity && !roomFor(event.activity.kind).take()) return;
+      if (isActivity && (waiting.length > 0 || !roomFor(event.activity.kind).take())) return;
       gathered += `${journalLine(event)}\n`;
       if (!isActivity || gathered.length > GATHERED_CHARS) flush();
       else turn ??= setImmediate(flush);
     },
     close() {
       flush();
-      if (descriptor !== null) closeSync(descriptor);
-      descriptor = null;
+      close();
     },
   };
+}
+
+/** Leaves out the oldest lines, until no more wait than may. */
+function newest(waiting: readonly string[]): readonly string[] {
+  let chars = waiting.reduce((sum, { length }) => sum + length, 0);
+  return waiting.filter(({ length }) => {
+    const fits = chars <= WAITING_CHARS;
+    if (!fits) chars -= length;
+    return fits;
+  });
+}
+
+function notWritten(file: string, error: unknown): string {
+  return `Events cannot be written to ${file} (${messageOf(error)}). ralph tries again with each further event; until then \`ralph report\` knows nothing of them.`;
 }

@@ -1,4 +1,4 @@
-import { closeSync, writeSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { RalphEvent } from '../core/events.ts';
@@ -6,6 +6,7 @@ import { safeJson } from '../core/safe-json.ts';
 import { stateJson } from '../core/state-json.ts';
 import { isTaskId } from '../core/task-id.ts';
 import type { TaskState } from '../core/task-state.ts';
+import { appendLines } from './append-lines.ts';
 import { MB, readTextWithin } from './bounded-read.ts';
 import { differs, type FileMark, markFile } from './file-marks.ts';
 import { parseObject } from './json-fields.ts';
@@ -141,8 +142,11 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
     append(event) {
       try {
         const descriptor = openForAppend(pathsOf(event.task_id).eventsFile);
-        writeSync(descriptor, `${safeJson(event)}\n`);
-        closeSync(descriptor);
+        try {
+          appendLines(descriptor, `${safeJson(event)}\n`);
+        } finally {
+          closeSync(descriptor);
+        }
       } catch {
         // The state that goes with it was written, or its error was told.
       }

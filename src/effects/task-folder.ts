@@ -89,10 +89,13 @@ function moveIfThere(from: string, to: string): void {
   if (existsSync(from)) renameSync(from, to);
 }
 
-/** Opens a file for appending, for its owner alone; a link is not followed. Throws the system's error. */
+/**
+ * Opens a file for appending, and for reading how it ends; for its owner alone. A link is not followed.
+ * Throws the system's error.
+ */
 export function openForAppend(file: string): number {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  const open = (): number => openSync(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+  const open = (): number => openSync(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, 0o600);
   try {
     return open();
   } catch (error) {

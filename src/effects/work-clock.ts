@@ -1,5 +1,6 @@
 import type { CutCause } from '../core/attempt.ts';
 import { monotonicMs } from './monotonic.ts';
+import { HELD_UP_MS, startPatientTimer } from './patient-timer.ts';
 
 export interface WorkLimits {
   readonly iterationMs: number;
@@ -17,42 +18,78 @@ export interface WorkClock {
   resume(): void;
   /** Milliseconds it has stood still so far. */
   pausedMs(): number;
+  /** Milliseconds in which ralph itself was stopped. */
+  heldUpMs(): number;
   stop(): void;
 }
 
 /** Node fires longer timers at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** That ralph was stopped is only seen by a timer that is late: at worst it costs the rest of one step. */
+const LONGEST_STEP_MS = 30_000;
+const SHORTEST_STEP_MS = 1_000;
+const STEPS = 10;
+/** An agent may have been held up by a full pipe: it is given time to bring out what it had to say. */
+const CATCH_UP_MS = 1_000;
+/** A machine that is always late must not put a limit off for ever. */
+const MOST_CATCH_UPS = 10;
 
 /**
  * Calls `onPassed` once, with the first limit that passes. While it is paused no limit runs: the
- * agent waits in its own retries and could not work.
+ * agent waits in its own retries and could not work. Nor does one run while ralph is stopped, by Ctrl-Z or
+ * in a frozen container: nobody could take the agent's answer.
  */
 export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) => void): WorkClock {
   const startedAtMs = monotonicMs();
   let pausedSinceMs: number | null = null;
   let pausedMs = 0;
+  let heldUpMs = 0;
   let quietSinceMs = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let catchUps = 0;
+  let catchUpUntilMs = 0;
+  /** When the timer should fire by which a stop is noticed. */
+  let dueMs = Infinity;
+  let cancelTimer = (): void => {};
   let over = false;
 
-  const workedMs = (): number => monotonicMs() - startedAtMs - pausedMs;
+  const workedMs = (): number => monotonicMs() - startedAtMs - pausedMs - heldUpMs;
+
+  const startTimer = (callback: () => void, ms: number): void => {
+    cancelTimer();
+    cancelTimer = startPatientTimer(callback, Math.min(Math.ceil(ms), LONGEST_TIMER_MS));
+  };
+
+  const takeOffHoldUp = (): void => {
+    const nowMs = monotonicMs();
+    const lateMs = nowMs - dueMs;
+    if (lateMs <= HELD_UP_MS) return;
+    heldUpMs += lateMs;
+    dueMs = nowMs;
+    catchUps += 1;
+    if (catchUps <= MOST_CATCH_UPS) catchUpUntilMs = nowMs + CATCH_UP_MS;
+  };
 
   const arm = (): void => {
-    clearTimeout(timer);
+    cancelTimer();
     if (over || pausedSinceMs !== null) return;
+    takeOffHoldUp();
     const worked = workedMs();
     const waits: readonly (readonly [CutCause, number])[] = [
       ['task-timeout', limits.taskMs - worked],
       ['iteration-timeout', limits.iterationMs - worked],
       ['idle-timeout', limits.idleMs === null ? Infinity : quietSinceMs + limits.idleMs - worked],
     ];
-    const [cause, waitMs] = waits.reduce((first, other) => (other[1] < first[1] ? other : first));
+    const [cause, limitMs] = waits.reduce((first, other) => (other[1] < first[1] ? other : first));
+    const waitMs = Math.max(limitMs, catchUpUntilMs - monotonicMs());
     if (waitMs <= 0) {
       over = true;
+      dueMs = Infinity;
       onPassed(cause);
       return;
     }
-    timer = setTimeout(arm, Math.min(Math.ceil(waitMs), LONGEST_TIMER_MS));
+    const stepMs = Math.min(Math.max(waitMs / STEPS, SHORTEST_STEP_MS), LONGEST_STEP_MS, waitMs);
+    dueMs = monotonicMs() + Math.ceil(stepMs);
+    startTimer(arm, stepMs);
   };
 
   const resume = (): void => {
@@ -67,21 +104,26 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
   return {
     // Not armed anew: when the timer fires it sees how long the silence really was.
     alive() {
+      takeOffHoldUp();
       quietSinceMs = workedMs();
     },
     pause(maxMs) {
       if (over) return;
       resume();
+      takeOffHoldUp();
+      dueMs = Infinity;
       pausedSinceMs = monotonicMs();
-      clearTimeout(timer);
-      timer = setTimeout(resume, Math.min(Math.ceil(maxMs), LONGEST_TIMER_MS));
+      startTimer(resume, maxMs);
     },
     resume,
     pausedMs: () =>
       Math.round(pausedMs + (pausedSinceMs === null ? 0 : monotonicMs() - pausedSinceMs)),
+    heldUpMs: () => Math.round(heldUpMs),
     stop() {
+      takeOffHoldUp();
       over = true;
-      clearTimeout(timer);
+      dueMs = Infinity;
+      cancelTimer();
     },
   };
 }

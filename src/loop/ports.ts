@@ -138,6 +138,8 @@ export interface Reporter {
 export interface Clock {
   /** The present instant, ISO 8601 UTC. */
   now(): string;
+  /** Milliseconds since some moment, by a clock that nobody sets and that stands still while the machine sleeps. */
+  monotonicMs(): number;
   /** In [0, 1). */
   random(): number;
   /** Resolves at the instant, or as soon as the signal aborts. */

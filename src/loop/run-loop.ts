@@ -1,3 +1,4 @@
+import { clockGapMs } from '../core/clock-gap.ts';
 import { endingBody } from '../core/ending.ts';
 import {
   type Activity,
@@ -41,6 +42,7 @@ export async function runLoop(
   let asked: Promise<unknown> = Promise.resolve();
   try {
     for (;;) {
+      const heardMs = ports.clock.monotonicMs();
       for (const request of await requested(ports, state)) {
         state = transition(state, request, policy).state;
       }
@@ -53,7 +55,7 @@ export async function runLoop(
         await ports.store.save(state, events);
         await ports.requests.settled();
       }
-      const acting = act(ports, state, next.actions, events);
+      const acting = act(ports, state, next.actions, { events, heardMs });
       asked = acting;
       const outcome = await unlessBroken(acting, ports.bugs);
       if ('fields' in outcome) return outcome;
@@ -98,7 +100,8 @@ async function breakOff(
   const event = { kind: 'broke' as const, at: ports.clock.now(), message };
   const next = transition(state, event, policy);
   await ports.store.save(next.state, []);
-  const outcome = await act(ports, next.state, next.actions, []);
+  const heardMs = ports.clock.monotonicMs();
+  const outcome = await act(ports, next.state, next.actions, { events: [], heardMs });
   if ('fields' in outcome) return outcome;
   throw error;
 }
@@ -118,12 +121,15 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   return events;
 }
 
-/** Carries out one transition's actions; the asking among them brings the next event. */
+/**
+ * Carries out one transition's actions; the asking among them brings the next event. `heardMs` is when
+ * the last one came, by the monotonic clock.
+ */
 async function act(
   ports: Ports,
   state: LoopState,
   actions: readonly Action[],
-  events: readonly RalphEvent[],
+  { events, heardMs }: { readonly events: readonly RalphEvent[]; readonly heardMs: number },
 ): Promise<LoopEvent | RunEnd> {
   for (const event of events) ports.reporter.publish(event);
   for (const action of actions) {
@@ -136,7 +142,7 @@ async function act(
       case 'stop':
         return stop(ports, state, action.ending);
       default:
-        return ask(ports, state, action);
+        return ask(ports, state, action, heardMs);
     }
   }
   throw new Error('a transition neither asked for anything nor stopped');
@@ -153,35 +159,44 @@ function eventsIn(
   );
 }
 
-async function ask(ports: Ports, state: LoopState, action: Asking): Promise<LoopEvent> {
+async function ask(
+  ports: Ports,
+  state: LoopState,
+  action: Asking,
+  heardMs: number,
+): Promise<LoopEvent> {
+  const answeredNow = () => ({
+    at: ports.clock.now(),
+    tookMs: ports.clock.monotonicMs() - heardMs,
+  });
   const doing = doingOf(state, action);
   if (doing !== null) ports.reporter.doing(doing);
   switch (action.kind) {
     case 'start-agent':
-      return startAgent(ports, state, action);
+      return startAgent(ports, state, action, answeredNow);
     case 'look': {
       const sightings = await ports.workspace.look();
-      return { kind: 'looked', at: ports.clock.now(), sightings };
+      return { kind: 'looked', ...answeredNow(), sightings };
     }
     case 'verify': {
       const result = await ports.workspace.verify(action.command);
-      return { kind: 'verified', at: ports.clock.now(), result };
+      return { kind: 'verified', ...answeredNow(), result };
     }
     case 'run-after':
       await ports.workspace.after(action.command, eventOf(ports, state, action.body));
-      return { kind: 'followed', at: ports.clock.now() };
+      return { kind: 'followed', ...answeredNow() };
     case 'request-approval':
       // Nothing of the task runs while a person is asked.
       await ports.agent.close(ports.stops.hurry);
-      return requestApproval(ports, action.approval);
+      return requestApproval(ports, action.approval, answeredNow);
     case 'await-approval': {
       const { approval, patiently } = action;
       const answer = await ports.approvals.answer(approval, patiently, interruption(ports));
-      return { kind: 'approval-answered', at: ports.clock.now(), answer };
+      return { kind: 'approval-answered', ...answeredNow(), answer };
     }
     case 'wait':
       await ports.clock.waitUntil(action.until, interruption(ports));
-      return { kind: 'waited', at: ports.clock.now() };
+      return { kind: 'waited', ...answeredNow() };
   }
 }
 
@@ -212,30 +227,40 @@ function interruption({ stops, requests }: Ports): AbortSignal {
   return AbortSignal.any([stops.signal, requests.pause]);
 }
 
-async function requestApproval(ports: Ports, approval: Approval): Promise<LoopEvent> {
+/** The instant, and how long what was asked for has taken. */
+type AnsweredNow = () => { readonly at: string; readonly tookMs: number };
+
+async function requestApproval(
+  ports: Ports,
+  approval: Approval,
+  answeredNow: AnsweredNow,
+): Promise<LoopEvent> {
   const thereBefore = await ports.approvals.request(approval);
-  const at = ports.clock.now();
+  const answered = answeredNow();
   // What nobody can find, nobody can answer: the task is held until it is resumed.
   if (thereBefore === null) {
-    return { kind: 'approval-answered', at, answer: { kind: 'none', why: 'not-waited' } };
+    return { kind: 'approval-answered', ...answered, answer: { kind: 'none', why: 'not-waited' } };
   }
-  return { kind: 'approval-requested', at, thereBefore };
+  return { kind: 'approval-requested', ...answered, thereBefore };
 }
 
 async function startAgent(
   ports: Ports,
   state: LoopState,
   action: Extract<Asking, { kind: 'start-agent' }>,
+  answeredNow: AnsweredNow,
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
   const userPrompt = await ports.prompt.read();
   await ports.workspace.mark();
-  const startedAt = ports.clock.now();
+  const { at: startedAt, tookMs } = answeredNow();
+  // The machine may have slept since the limit was told.
+  const gapMs = clockGapMs(state.task.updated_at, startedAt, tookMs);
   const facts = await ports.agent.run({
     prompt: concat(userPrompt, action.addition),
     iteration,
     attempt,
-    taskDeadlineAt: action.taskDeadlineAt,
+    taskDeadlineAt: laterBy(action.taskDeadlineAt, gapMs),
     resumeSession: action.resumeSession,
     budgetUsd: action.budgetUsd,
     stops: ports.stops,
@@ -268,7 +293,7 @@ async function startAgent(
   });
   return {
     kind: 'attempt-ended',
-    at: ports.clock.now(),
+    ...answeredNow(),
     startedAt,
     facts,
     random: ports.clock.random(),

@@ -20,6 +20,7 @@ import {
 } from './book-entries.ts';
 import { endingEvent } from './book-events.ts';
 import { leaveNote } from './book-note.ts';
+import { leaveAlone } from './leave-alone.ts';
 import { readNewTask, settingsJson } from './new-task.ts';
 import { type RalphServiceOptions, type ServicePlace, servicePlace } from './service-options.ts';
 import { type TaskLookup, taskLookup } from './task-lookup.ts';
@@ -280,7 +281,7 @@ export class RalphService {
 
   #publish(event: RalphEvent): void {
     this.#books.append(event);
-    this.#onEvent(event);
+    leaveAlone(this.#onEvent(event));
   }
 
   #at(): string {

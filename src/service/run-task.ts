@@ -11,6 +11,7 @@ import type { EndedStatus, Evidence } from '../core/task-state.ts';
 import { ApprovalPendingError, UsageError } from '../errors.ts';
 import { exitCodeFor } from '../exit-codes.ts';
 import type { View } from '../report/view.ts';
+import { leaveAlone } from './leave-alone.ts';
 
 /** Settings of a command line rather than a task; `signal` means something else to a program. */
 type CommandLineOnly =
@@ -38,7 +39,7 @@ export interface RunTaskOptions extends TaskSettings {
   readonly signals?: readonly string[];
   /** Aborting it stops the loop as `ralph stop` does: the task can be resumed. */
   readonly signal?: AbortSignal;
-  /** Told every event as it happens, as `--json` prints them. What it throws is left alone. */
+  /** Told every event as it happens, as `--json` prints them. What it throws or rejects with is left alone. */
   readonly onEvent?: (event: RalphEvent) => void;
   /** Told the agent's text as it comes, free of control characters. */
   readonly onText?: (text: string) => void;
@@ -184,9 +185,9 @@ function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): View {
 }
 
 /** A listener's mistake must not end the task that it listens to. */
-function quietly(tell: () => void): void {
+function quietly(tell: () => unknown): void {
   try {
-    tell();
+    leaveAlone(tell());
   } catch {
     // It is the listener's own to report.
   }

@@ -25,7 +25,8 @@ export interface RalphServiceOptions {
   readonly now?: () => Date;
   /**
    * Told of every event once it stands in the journal. What it throws comes out of the method that
-   * was called; the books are kept all the same.
+   * was called; the books are kept all the same. It is not waited for: what an async one rejects with is
+   * left alone.
    */
   readonly onEvent?: (event: RalphEvent) => void;
 }

@@ -407,13 +407,6 @@ describe('the time of the whole task', () => {
     expect(loop.answered(APPROVED).actions.at(-1)).toBe('start-agent 2.1');
   });
 
-  test('a clock that was set back takes nothing away', () => {
-    const loop = waiting();
-    const { timeout_at } = loop.state().task;
-    loop.pass(-HOUR_MS);
-    expect(loop.answered(APPROVED).state.task.timeout_at).toBe(timeout_at);
-  });
-
   test('a driver that was killed while it waited has used none of it', () => {
     const loop = waiting();
     const { task } = loop.state();

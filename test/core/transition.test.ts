@@ -636,13 +636,6 @@ describe('time in which no work was possible', () => {
     iterate(loop, NO_LOGIN);
     expect(moved(loop)).toBe(60_000);
   });
-
-  test('is none where the clock was set back meanwhile', () => {
-    const loop = running();
-    loop.attempt(OVERLOADED, 0);
-    loop.wait(-10_000);
-    expect(moved(loop)).toBe(0);
-  });
 });
 
 describe('a fatal cause', () => {

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-claude.ts';
-import { makeScene, type Scene } from '../helpers/scene.ts';
+import { fixture } from '../helpers/processes.ts';
+import { jsonLines, makeScene, type Scene } from '../helpers/scene.ts';
 
 // Disks that are full, folders that go away, files that others write: the loop goes on as long as it can.
 
@@ -66,6 +67,12 @@ describe.runIf(canMount)('the vault', () => {
     expect(stderr.match(NOT_KEPT)).toHaveLength(1);
     const state = JSON.parse(scene.read('kept/.ralph_state/history/t.json'));
     expect(state).toMatchObject({ status: 'completed', metrics: { iterations: 3 } });
+    // Nothing that could not be written meanwhile is missing in the journal, and no line of it is torn.
+    const events = jsonLines(scene.read('kept/.ralph_state/events.jsonl'));
+    const names = events.map(({ event }) => event).filter((name) => name.startsWith('task_'));
+    const iterated = Array(3).fill('task_iterated');
+    expect(names).toEqual(['task_started', ...iterated, 'task_completed']);
+    expect(stderr.match(/Events cannot be written to/g)).toHaveLength(1);
   });
 
   test('read-only, and not completed: the exit code is the same, the missing note is said', async () => {
@@ -87,6 +94,7 @@ describe('while the loop runs', () => {
     expect(scene.read('.ralph_state/history/t/prompt.md')).toBe('Fix it');
     expect(scene.read('.ralph_state/history/t/iteration-0002.stdout.log')).toContain('Done.');
     expect(scene.names('.ralph_state')).not.toContain('locks');
+    expect(scene.journal().at(-1)).toMatchObject({ event: 'task_completed' });
   });
 
   test('the agent deletes it, and the driver dies: resume goes on', async () => {
@@ -111,17 +119,7 @@ describe('while the loop runs', () => {
   test('the clock jumps back by an hour and forth by a day: it goes on to its end', async () => {
     const jump = (ms: number): Turn => ({ ...WORKING, shell: `echo ${ms} > ../jump` });
     const scene = await makeScene([jump(-3_600_000), jump(86_400_000), jump(0), DONE]);
-    const clock = await scene.write(
-      '../clock.cjs',
-      `const fs = require('node:fs');
-       const RealDate = Date;
-       const jumped = () => { try { return Number(fs.readFileSync('../jump', 'utf8')); } catch { return 0; } };
-       if (process.argv[1].endsWith('ralph.js')) globalThis.Date = class extends RealDate {
-         constructor(...args) { super(...(args.length === 0 ? [RealDate.now() + jumped()] : args)); }
-         static now() { return RealDate.now() + jumped(); }
-       };`,
-    );
-    const options = { env: { NODE_OPTIONS: `--require ${clock}` } };
+    const options = { env: { NODE_OPTIONS: `--require ${fixture('jumping-clock.cjs')}` } };
     expect(await scene.run(['--timeout', '7d'], options)).toMatchObject(COMPLETED);
     const { iterations, metrics } = scene.state();
     expect(iterations).toHaveLength(4);
@@ -133,6 +131,18 @@ describe('while the loop runs', () => {
 });
 
 describe('what lies there already', () => {
+  test('a torn line at the end of the journal: it swallows nothing of the next task', async () => {
+    const scene = await makeScene([DONE]);
+    const torn = '{"event":"task_iterated","at":"2026-01-05T10:0';
+    await scene.write('.ralph_state/events.jsonl', torn);
+    expect(await scene.run()).toMatchObject(COMPLETED);
+    const [first, ...lines] = scene.read('.ralph_state/events.jsonl').split('\n');
+    expect(first).toBe(torn);
+    expect(jsonLines(lines.join('\n'))[0]).toMatchObject({ event: 'task_started', task_id: 't' });
+    await scene.ralph(['report', '--html', 'report.html']);
+    expect(scene.read('report.html')).toContain('<span>started</span>');
+  });
+
   test('a corrupt state: run keeps it aside and starts afresh', async () => {
     const scene = await makeScene([DONE]);
     await scene.write('.ralph_state/t.json', '{"half":');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isDead } from '../helpers/processes.ts';
+import { fixture, isDead } from '../helpers/processes.ts';
 import { makeScene } from '../helpers/scene.ts';
 import { STUBBORN, untilStubborn } from '../helpers/stubborn-agent.ts';
 
@@ -127,6 +127,32 @@ describe('the clock stands still', () => {
     const { exitCode } = await scene.run(['--timeout', '3s']);
     expect(exitCode).toBe(0);
     expect(scene.state()).toMatchObject({ iterations: [{ number: 1 }], attempt: 4 });
+  });
+});
+
+describe('a machine that sleeps, or whose clock is set,', () => {
+  const jumping = { env: { NODE_OPTIONS: `--require ${fixture('jumping-clock.cjs')}` } };
+  const jump = (ms: number): string => `test -e ../jump || { echo ${ms} > ../jump; exit 1; }`;
+  const TEN_HOURS = 36_000_000;
+  const TWO_DAYS = 172_800_000;
+  const NOT_YET = { text: 'Not yet.' };
+
+  test.each([
+    ['for ten hours during --verify', ['--verify', jump(TEN_HOURS)], [{ text: PROMISED }]],
+    ['back by two days during --verify', ['--verify', jump(-TWO_DAYS)], [{ text: PROMISED }]],
+    ['for ten hours during --after', ['--after', jump(TEN_HOURS)], [NOT_YET]],
+    ['for ten hours beside the agent', [], [{ ...NOT_YET, shell: `(${jump(TEN_HOURS)}) || :` }]],
+  ])('uses up nothing of the task: %s', async (_when, args, first) => {
+    const scene = await makeScene([...first, { text: PROMISED }]);
+    const { exitCode } = await scene.run(['--timeout', '1m', ...args], jumping);
+    expect(exitCode).toBe(0);
+    const { status, timeout_at, finished_at } = scene.state();
+    expect(status).toBe('completed');
+    expect(scene.fake.calls()).toHaveLength(2);
+    // Nor has it more time than it had.
+    const leftMs = Date.parse(timeout_at) - Date.parse(finished_at);
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThan(60_000);
   });
 });
 

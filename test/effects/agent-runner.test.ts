@@ -250,6 +250,7 @@ describe('what is known of an attempt', () => {
       end: { kind: 'not-started', code: 'ENOENT', message: expect.stringContaining(file) },
       durationMs: 0,
       retryWaitMs: 0,
+      heldUpMs: 0,
       stderrTail: '',
       owesResult: false,
       leftovers: [],

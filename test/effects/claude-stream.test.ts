@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { describeTarget } from '../../src/effects/claude-events.ts';
 import { type ClaudeStreamListeners, createClaudeStream } from '../../src/effects/claude-stream.ts';
 
@@ -169,6 +169,22 @@ describe('what nobody expected', () => {
     ];
     const facts = read([INIT, ...junk, '{}', '{"type":5}', '', assistant('m1', [text('on')])]);
     expect(facts).toMatchObject({ junkLines: 10, finalMessage: 'on', result: null });
+  });
+
+  it('parses no line that cannot be an object: each would cost an exception', () => {
+    const parse = vi.spyOn(JSON, 'parse');
+    onTestFinished(() => parse.mockRestore());
+    const junk = ['y', 'npm warn {}', '7', '[{}]', ' \t', '}', '{"type":"result"', '\u00a0{}'];
+    const facts = read([...Array(10_000).fill(junk).flat(), INIT]);
+    expect(facts).toMatchObject({ junkLines: 10_000 * junk.length, sessionId: 'session-1' });
+    expect(parse).toHaveBeenCalledOnce();
+  });
+
+  it('reads an event with blanks around it', () => {
+    const line = JSON.stringify(INIT);
+    for (const blank of [` \t${line}`, `${line}\r`, `${line} \t\r`]) {
+      expect(read([blank])).toMatchObject({ junkLines: 0, sessionId: 'session-1' });
+    }
   });
 
   it('passes over unknown events, with the type in front or not', () => {

@@ -19,6 +19,7 @@ export function attemptFacts(changes: Partial<AttemptFacts> = {}): AttemptFacts 
     stderrTail: '',
     retries: [],
     retryWaitMs: 0,
+    heldUpMs: 0,
     endedInRetry: false,
     rateLimit: null,
     usage: NO_USAGE,

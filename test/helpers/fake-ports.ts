@@ -64,6 +64,8 @@ export interface FakePorts {
   readonly stop: (by: StopCause) => void;
   /** The loop is asked to hold after the running iteration. */
   readonly pause: () => void;
+  /** The machine sleeps, or its clock is set, to an earlier time too. */
+  readonly jump: (ms: number) => void;
   /** Something of ralph's own throws, and nobody waits for it. */
   readonly break: (error: Error) => void;
 }
@@ -88,6 +90,7 @@ export function fakePorts(script: Script): FakePorts {
   const progress = [...(script.progress ?? [])];
   const prompts = [...(script.prompts ?? [new TextEncoder().encode('Fix the tests.')])];
   let at = script.from ?? START;
+  let asleepMs = 0;
   let unsettled = 0;
   let cause: StopCause | null = null;
   let archived = false;
@@ -190,6 +193,7 @@ export function fakePorts(script: Script): FakePorts {
     },
     clock: {
       now: () => at,
+      monotonicMs: () => Date.parse(at) - asleepMs,
       random: () => 0,
       async waitUntil(instant, signal) {
         effect(`wait ${msBetween(at, instant)}`);
@@ -240,6 +244,10 @@ export function fakePorts(script: Script): FakePorts {
     sayings,
     given,
     closedWith,
+    jump(ms) {
+      at = laterBy(at, ms);
+      asleepMs += ms;
+    },
     break: (error) => bugs.abort(error),
     stop(by) {
       cause ??= by;

@@ -56,15 +56,21 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
   const { driver } = newTask(policy);
   let state = initialState(newTask(policy, taskTimeoutMs));
   let at = START;
+  let awakeMs = 0;
+  let heardMs = 0;
 
   const hand = (event: LoopEvent): Turn => {
     const next = transition(state, event, policy);
     state = next.state;
+    heardMs = awakeMs;
     return turnOf(state, next.actions, at);
   };
+  /** Less than nothing sets the clock back. */
   const pass = (ms: number): void => {
     at = laterBy(at, ms);
+    awakeMs += Math.max(0, ms);
   };
+  const answeredNow = () => ({ at, tookMs: awakeMs - heardMs });
 
   return {
     policy: () => policy,
@@ -72,29 +78,36 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
     state: () => state,
     /** Time goes by without an event. */
     pass,
-    start: () => hand({ kind: 'started', at, prompt: 'Fix the tests.' }),
-    /** The running attempt ends after `facts.durationMs`; earlier than now it began if the machine slept. */
-    attempt(facts: AttemptFacts, random = 0.5, startedAt = at): Turn {
-      pass(facts.durationMs);
-      return hand({ kind: 'attempt-ended', at, startedAt, facts, random });
+    /** The machine sleeps, or its clock is set, to an earlier time too: no time to work in goes by. */
+    jump(ms: number): void {
+      at = laterBy(at, ms);
     },
-    look: (sightings: Sightings) => hand({ kind: 'looked', at, sightings }),
-    verified: (result: CommandResult) => hand({ kind: 'verified', at, result }),
+    start: () => hand({ kind: 'started', at, prompt: 'Fix the tests.' }),
+    /** The running attempt ends after `facts.durationMs`. */
+    attempt(facts: AttemptFacts, random = 0.5): Turn {
+      const startedAt = at;
+      pass(facts.durationMs);
+      return hand({ kind: 'attempt-ended', ...answeredNow(), startedAt, facts, random });
+    },
+    look: (sightings: Sightings) => hand({ kind: 'looked', ...answeredNow(), sightings }),
+    verified: (result: CommandResult) => hand({ kind: 'verified', ...answeredNow(), result }),
     /** The command after the iteration took so long. */
     followed(ms = 0): Turn {
       pass(ms);
-      return hand({ kind: 'followed', at });
+      return hand({ kind: 'followed', ...answeredNow() });
     },
     /** The request lies where a person finds it; this stood in the place of an answer before. */
     requested: (thereBefore: ThereBefore = { approved: null, rejected: null }) =>
-      hand({ kind: 'approval-requested', at, thereBefore }),
-    answered: (answer: ApprovalAnswer) => hand({ kind: 'approval-answered', at, answer }),
+      hand({ kind: 'approval-requested', ...answeredNow(), thereBefore }),
+    answered: (answer: ApprovalAnswer) =>
+      hand({ kind: 'approval-answered', ...answeredNow(), answer }),
     hint: (text: string) => hand({ kind: 'hinted', at, hint: { text, isProven: true } }),
-    /** Waits as long as the state says, and `lateMs` longer; less than nothing sets the clock back. */
-    wait(lateMs = 0): Turn {
+    /** Waits as long as the state says, and `lateMs` longer; the clock is set by `jumpMs` meanwhile. */
+    wait(lateMs = 0, jumpMs = 0): Turn {
       const until = state.task.wait?.until ?? at;
       pass(Math.max(0, msBetween(at, until)) + lateMs);
-      return hand({ kind: 'waited', at });
+      at = laterBy(at, jumpMs);
+      return hand({ kind: 'waited', ...answeredNow() });
     },
     stop: (by: StopCause) => hand({ kind: 'stop-requested', at, by }),
     pause: () => hand({ kind: 'pause-requested', at }),

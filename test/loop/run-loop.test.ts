@@ -997,3 +997,46 @@ describe('a bug of ralph’s own', () => {
     await expect(ended).rejects.toThrow('too late');
   });
 });
+
+describe('a clock that jumps', () => {
+  const HOURS = 10 * 3_600_000;
+  const JUMPS: readonly (readonly [effect: string, changes: Partial<Policy>])[] = [
+    ['save working 1.1', {}],
+    ['read prompt', {}],
+    ['mark', {}],
+    ['run agent 1.1', {}],
+    ['look', GLOBS],
+    ['verify npm test', { verify: 'npm test' }],
+    ['after ./sync', { after: './sync' }],
+    ['wait 2000', {}],
+  ];
+
+  test.each(JUMPS)('in "%s" takes no time from the task', async (effect, changes) => {
+    const attempts = [effect.startsWith('verify') ? DONE : WORK, DONE];
+    const verified = [{ command: 'npm test', exitCode: 1, timedOut: false, output: '' }];
+    let jumped = false;
+    const { state } = await run(
+      {
+        attempts,
+        verified,
+        on(words, fake) {
+          if (words !== effect || jumped) return;
+          jumped = true;
+          fake.jump(HOURS);
+        },
+      },
+      changes,
+    );
+    expect(jumped).toBe(true);
+    expect(state.task.status).toBe('completed');
+    expect(state.task.timeout_at).toBe(laterBy(START, 30 * 60_000 + HOURS));
+  });
+
+  test('before the agent starts moves the limit that the agent is given', async () => {
+    const { requests } = await run({
+      attempts: [DONE],
+      on: (words, fake) => words === 'mark' && fake.jump(HOURS),
+    });
+    expect(requests[0]?.taskDeadlineAt).toBe(laterBy(START, 30 * 60_000 + HOURS));
+  });
+});

@@ -90,6 +90,7 @@ function fakeVault(script: Script) {
     },
     clock: {
       now: () => NOW,
+      monotonicMs: () => 0,
       random: () => 0,
       async waitUntil(instant) {
         effects.push(`wait ${(Date.parse(instant) - Date.parse(NOW)) / 1_000}s`);

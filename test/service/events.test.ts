@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { OPENED, openBooks } from '../helpers/books.ts';
 
 // One test for each event of the contracts, named after it. What a listener is told is what the
@@ -14,6 +14,15 @@ async function withTask(options: object = {}) {
   };
   return { ...stage, newest };
 }
+
+test('an event after a torn line in the journal is a line of its own', async () => {
+  const { books, events, read, write } = await withTask();
+  const whole = read('.ralph_state/events.jsonl');
+  write('.ralph_state/events.jsonl', `${whole}{"event":"task_ite`);
+  await books.incrementIteration('t', { context: 'Half of it.' });
+  const lines = read('.ralph_state/events.jsonl').split('\n');
+  expect(lines.slice(1)).toEqual(['{"event":"task_ite', JSON.stringify(events.at(-1)), '']);
+});
 
 describe('events', () => {
   test('task_started: a task begins; with its prompt', async () => {
@@ -124,6 +133,25 @@ describe('events', () => {
     };
     const books = service({ onEvent });
     await expect(books.incrementIteration('t', { context: 'x' })).rejects.toThrow('listener');
+    expect(state('t').current_iteration).toBe(1);
+  });
+
+  test('an async listener that rejects does not end the program, and is not waited for', async () => {
+    const { service, state } = await withTask();
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    onTestFinished(() => void process.off('unhandledRejection', unhandled));
+    const books = service({
+      async onEvent() {
+        // It may call the books itself: nobody waits for the other.
+        await books.getTaskState('t');
+        throw new Error('of the listener');
+      },
+    });
+    await books.incrementIteration('t', { context: 'x' });
+    await books.getTaskState('t');
+    await new Promise(setImmediate);
+    expect(unhandled).not.toHaveBeenCalled();
     expect(state('t').current_iteration).toBe(1);
   });
 });

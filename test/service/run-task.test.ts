@@ -16,7 +16,7 @@ import {
   TaskAlreadyActiveError,
   UsageError,
 } from 'ralph-headless';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { server, untilPid } from '../helpers/background.ts';
 import type { Turn } from '../helpers/fake-claude.ts';
 import { endAllInLater, livingIn } from '../helpers/living-in.ts';
@@ -188,6 +188,21 @@ describe('a task that is not completed is a result', () => {
       status: 'completed',
     });
   });
+});
+
+test('an async listener that rejects is its own business, and does not end the program', async () => {
+  const { run } = await stage([DONE]);
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  onTestFinished(() => void process.off('unhandledRejection', unhandled));
+  const fail = async (): Promise<void> => {
+    throw new Error('the listener is broken');
+  };
+  expect(await run({ onEvent: fail, onText: fail, onNotice: fail })).toMatchObject({
+    status: 'completed',
+  });
+  await new Promise(setImmediate);
+  expect(unhandled).not.toHaveBeenCalled();
 });
 
 describe('it rejects', () => {

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { stateOf, until, untilDead } from '../helpers/processes.ts';
+import { makeScene, type Scene } from '../helpers/scene.ts';
+
+// ralph itself is stopped: by Ctrl-Z, or with the whole container that it runs in.
+
+const PROMISED = 'Done.\n\nTASK_COMPLETE';
+const UNTIL_GO = { shell: 'until test -e go; do sleep 0.02; done' };
+const LIMIT_MS = 3_000;
+/** Far beyond the limit, so that every timer is late. */
+const STOPPED_MS = LIMIT_MS + 1_500;
+
+/** Starts ralph, and stops it as soon as its agent is at work; `goOn` waits until the limit is long over. */
+async function stopped(scene: Scene, args: readonly string[]) {
+  const ralph = await scene.start([
+    'run',
+    '-p',
+    'Fix it',
+    '--task-id',
+    't',
+    '--delay',
+    '0',
+    ...args,
+  ]);
+  const [call] = await scene.fake.untilCalls(1);
+  const stoppedAtMs = performance.now();
+  ralph.child.kill('SIGSTOP');
+  await until(
+    () => stateOf(ralph.pid)?.startsWith('T'),
+    () => 'ralph to stand still',
+  );
+  return {
+    agent: call?.pid ?? 0,
+    async goOn() {
+      await until(
+        () => performance.now() - stoppedAtMs > STOPPED_MS,
+        () => 'the limit to be over',
+      );
+      ralph.child.kill('SIGCONT');
+      return ralph.ended;
+    },
+  };
+}
+
+describe('ralph is stopped for longer than the limits', () => {
+  test('an answer that has come meanwhile counts, and the task has lost no time', async () => {
+    const scene = await makeScene([{ ...UNTIL_GO, text: PROMISED }]);
+    const { agent, goOn } = await stopped(scene, [
+      ...['--iteration-timeout', '3s', '--idle-timeout', '3s', '--timeout', '3s'],
+    ]);
+    await scene.write('go', '');
+    await untilDead(agent);
+    expect(await goOn()).toMatchObject({ exitCode: 0, stdout: `${PROMISED}\n` });
+    const { status, iterations, errors, started_at, timeout_at } = scene.state();
+    expect({ status, errors }).toEqual({ status: 'completed', errors: [] });
+    expect(iterations).toMatchObject([{ outcome: 'answered' }]);
+    expect(Date.parse(timeout_at) - Date.parse(started_at)).toBeGreaterThan(LIMIT_MS);
+  });
+
+  test('a further answer, after a first that seemed to be the last, is not cut off', async () => {
+    const first = { type: 'result', subtype: 'success', is_error: false, result: 'Not yet.' };
+    const scene = await makeScene([{ raw: [JSON.stringify(first)], ...UNTIL_GO, text: PROMISED }]);
+    const log = '.ralph_state/t/iteration-0001.stdout.log';
+    const ralph = await scene.start(['run', '-p', 'Fix it', '--task-id', 't', '-n', '1']);
+    await until(
+      () => scene.has(log) && scene.read(log).includes('Not yet.'),
+      () => 'the first answer',
+    );
+    const stoppedAtMs = performance.now();
+    ralph.child.kill('SIGSTOP');
+    await scene.write('go', '');
+    const [call] = await scene.fake.untilCalls(1);
+    await untilDead(call?.pid ?? 0);
+    await until(
+      () => performance.now() - stoppedAtMs > STOPPED_MS,
+      () => 'the grace to be over',
+    );
+    ralph.child.kill('SIGCONT');
+    expect(await ralph.ended).toMatchObject({ exitCode: 0, stdout: `${PROMISED}\n` });
+  });
+
+  test('an agent that is over its limit all the same is cut', async () => {
+    const scene = await makeScene([{ before: ['Let me see.'], hangs: true }]);
+    const { agent, goOn } = await stopped(scene, ['--iteration-timeout', '3s', '-n', '1']);
+    expect(await goOn()).toMatchObject({ exitCode: 3 });
+    expect(scene.state()).toMatchObject({ iterations: [{ outcome: 'timed-out' }] });
+    await untilDead(agent);
+  });
+});
