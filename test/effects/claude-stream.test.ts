@@ -690,12 +690,16 @@ describe('a line that nobody could have expected', () => {
   it.each([
     ['a call', withInput(nested(6_000))],
     ['a call whose input ends nowhere', withInput('['.repeat(100_000))],
-    ['nothing but brackets', '['.repeat(100_000)],
     ['a large tool result', JSON.stringify(answer('t1', false, '#')).replace('"#"', nested(6_000))],
     ['more objects than can be held', withInput(`[${'{},'.repeat(1_000_000)}0]`)],
   ])('is counted and passed over: %s', (_name, line) => {
     const facts = read([INIT, line, assistant('m2', [text('on')])]);
     expect(facts).toMatchObject({ brokenLines: 1, junkLines: 1, tools: 0, finalMessage: 'on' });
+  });
+
+  it('is no event where it is nothing but brackets, and is not even parsed', () => {
+    const facts = read([INIT, '['.repeat(100_000), assistant('m2', [text('on')])]);
+    expect(facts).toMatchObject({ brokenLines: 0, junkLines: 1, finalMessage: 'on' });
   });
 
   it('is counted, whatever it makes fail', () => {
