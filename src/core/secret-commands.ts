@@ -1,6 +1,7 @@
-import { ESCAPE, MASK, type MaskRule, replacing } from './mask.ts';
+import { MASK, type MaskRule, replacing } from './mask.ts';
+import { ESCAPE } from './mask-words.ts';
 import { isCredential } from './secret-assignments.ts';
-import { isVariable } from './secret-places.ts';
+import { isVariable } from './secret-headers.ts';
 
 /*
  * Credentials among the arguments of a command, also of one that is a list in JSON or was escaped.
@@ -16,66 +17,75 @@ const BETWEEN = '(?:[^\\n;|&\\\\]|\\\\(?!n)){0,200}?[ "\',]';
 /** Programs that take a password behind a flag of their own. */
 const PROGRAMS: readonly (readonly [name: string, flag: string])[] = [
   ['sshpass', `-p(?:${GAP})?`],
-  ['mysql(?:-?(?:dump|admin|import|check|show|sh))?', '-p'],
-  ['mariadb(?:-(?:dump|admin|import|check|show))?', '-p'],
+  ['(?:mysql|mariadb)(?:-?(?:dump|admin|import|check|show|sh))?', '-p'],
   ['mycli', '-p'],
   ['redis-cli', `-a${GAP}`],
   ['(?:docker|podman|az|oc) login', `-p${GAP}`],
   ['mongo(?:sh|dump|restore|export|import)?', `-p${GAP}`],
   ['ldap(?:search|modify|add|delete|passwd|whoami)', `-w${GAP}`],
 ];
-const WITH_FLAGS = PROGRAMS.map(([name, flag]) => `${name}\\b${BETWEEN}${flag}`);
 
-const PROGRAM_PASSWORD = new RegExp(
-  `((?:(?<![\\w=-]|--name )|${ESCAPE})(?:${WITH_FLAGS.join('|')}))${ARGUMENT}`,
-  'g',
-);
+const programPassword = (): RegExp => {
+  const programs = PROGRAMS.map(([name, flag]) => `${name}\\b${BETWEEN}${flag}`).join('|');
+  return new RegExp(`((?:(?<![\\w=-]|--name )|${ESCAPE})(?:${programs}))${ARGUMENT}`, 'g');
+};
 
 /** `-u NAME:password`, as curl has it and many after it. */
-const NAME = '[\\w.@+-]{1,64}';
-const USER = new RegExp(
-  `((?<![\\w-])(?:-[uU]|--(?:proxy-)?user)(${GAP}|=)?(?:(\\\\{0,3}["'])(?=${NAME}:))?(${NAME}):)(?:(?<=["']${NAME}:)([^"'\`\\n\\\\]+)|([^\\s"'\`;|&<>()\\\\]+))`,
-  'g',
-);
+const userPassword = (): RegExp => {
+  const name = '[\\w.@+-]{1,64}';
+  const flag = `(?:-[uU]|--(?:proxy-)?user)(${GAP}|=)?(?:(\\\\{0,3}["'])(?=${name}:))?`;
+  const password = `(?:(?<=["']${name}:)([^"'\`\\n\\\\]+)|([^\\s"'\`;|&<>()\\\\]+))`;
+  return new RegExp(`((?<![\\w-])${flag}(${name}):)${password}`, 'g');
+};
 
 /** `--db-password hunter2`. With `=` it is an assignment. */
-const FLAG = new RegExp(
-  `((?<![\\w-])--((?:[A-Za-z0-9]{1,30}[_-]){0,4}(?:password|passwd|passphrase|passwort|pass|pwd|token|secret|credentials|(?:api|access|secret|auth|private|account)[_-]?key))${GAP})${ARGUMENT}`,
-  'gi',
-);
+const passwordFlag = (): RegExp => {
+  const kind =
+    'password|passwd|passphrase|passwort|pass|pwd|token|secret|credentials|(?:api|access|secret|auth|private|account)[_-]?key';
+  const flag = `(?<![\\w-])--((?:[A-Za-z0-9]{1,30}[_-]){0,4}(?:${kind}))`;
+  return new RegExp(`(${flag}${GAP})${ARGUMENT}`, 'gi');
+};
 
 /** The letters of their signs count as they are written. */
 export const COMMAND_RULES: readonly MaskRule[] = [
   replacing(
-    WITH_FLAGS.map((source) => `\\b${source}`),
-    PROGRAM_PASSWORD,
+    ['[ "\',]-[paw]'],
+    programPassword,
     ([whole, before = '', quote = '', quoted, bare = '']) => {
       const value = quoted ?? bare;
       const isOther = /^-|^\d{2,5}(?::\d+)?$|^[\d.]+:/.test(value) || value.length < 3;
       return isVariable(value) || isOther ? whole : before + quote + MASK;
     },
   ),
-  replacing([USER.source], USER, (match) => {
-    const [whole, before = '', gap = '', , name = '', quoted, bare = ''] = match;
-    const value = quoted ?? bare;
-    const program = programBefore(match.input, match.index);
-    const isSure = program === 'name-and-password';
-    const isOther = program === 'other' || (gap === '' && !isSure);
-    if (isOther || isVariable(value) || isNoPassword(name, value)) return whole;
-    if (!isSure && (/^[A-Za-z_-]*$/.test(value) || /[\s()]/.test(value))) return whole;
-    return before + MASK;
-  }),
+  replacing(
+    ['-[uU][ "\'\\\\]?["\',\\\\ ]{0,8}[\\w.@+-]{1,64}:', '-user[ ="\'\\\\]'],
+    userPassword,
+    (match) => {
+      const [whole, before = '', gap = '', , name = '', quoted, bare = ''] = match;
+      const value = quoted ?? bare;
+      const program = programBefore(match.input, match.index);
+      const isSure = program === 'name-and-password';
+      const isOther = program === 'other' || (gap === '' && !isSure);
+      if (isOther || isVariable(value) || isNoPassword(name, value)) return whole;
+      if (!isSure && (/^[A-Za-z_-]*$/.test(value) || /[\s()]/.test(value))) return whole;
+      return before + MASK;
+    },
+  ),
 ];
 
 /** To their signs small and large letters are the same. */
 export const FLAG_RULES: readonly MaskRule[] = [
-  replacing([FLAG.source], FLAG, ([whole, before = '', name = '', quote, quoted, bare = '']) => {
-    const value = quoted ?? bare;
-    // Another flag, or `--secret id=npmrc`.
-    const isOption = /^-|^[a-z]{2,8}=./.test(value);
-    const isSecret = isCredential(name, value, quote === undefined ? 'bare' : 'quoted');
-    return isOption || !isSecret ? whole : before + (quote ?? '') + MASK;
-  }),
+  replacing(
+    ['--[\\w-]{0,80}(?:pass|pwd|token|secret|credentials|key)'],
+    passwordFlag,
+    ([whole, before = '', name = '', quote, quoted, bare = '']) => {
+      const value = quoted ?? bare;
+      // Another flag, or `--secret id=npmrc`.
+      const isOption = /^-|^[a-z]{2,8}=./.test(value);
+      const isSecret = isCredential(name, value, quote === undefined ? 'bare' : 'quoted');
+      return isOption || !isSecret ? whole : before + (quote ?? '') + MASK;
+    },
+  ),
 ];
 
 /** A group, a path, or two numbers, as other programs have them behind a name. */

@@ -1,4 +1,5 @@
-import { byFirstLetter, keepingFirst, MASK, type MaskRule, replacing, WORD_START } from './mask.ts';
+import { MASK, type MaskRule, replacing } from './mask.ts';
+import { WORD_START, type WordRule } from './mask-words.ts';
 import { INNER_SHAPES, PREFIX_SHAPES, type PrefixShape } from './secret-table.ts';
 
 /*
@@ -12,56 +13,54 @@ const CUT_LEAST = 6;
 /** How far small and large letters and digits are looked for together. */
 const MIXED_WITHIN = 60;
 
-function sourceOf(shape: PrefixShape): string {
-  const { prefix, body, least, alone, mixed, exact } = shape;
+/** The first group stays, the rest goes. */
+const keepFirst = ([, kept = '']: RegExpExecArray): string => kept + MASK;
+
+function ruleOf(shape: PrefixShape): WordRule {
+  const { prefix, begins = prefix } = shape;
+  return { begins, pattern: () => patternOf(shape), replace: keepFirst };
+}
+
+function patternOf({ prefix, body, least, alone, mixed, exact }: PrefixShape): string {
   const contains = (what: string): string => `(?=${body}{0,${MIXED_WITHIN}}${what})`;
-  const notWithin = alone ? `(?<![_./+-]${prefix})` : '';
+  const notWithin = alone ? '(?<![_./+-])' : '';
   const mixture = mixed ? contains('\\d') + contains('[A-Z]') + contains('[a-z]') : '';
   const secret = exact ? `${body}{${least}}(?![A-Za-z0-9_-])` : `${body}{${least},}`;
   // "npm_config" at the end of a text is no secret that was cut off, nor is what could begin a name.
   const canBeCut = !alone && !mixed && !exact && least > CUT_LEAST;
   const random = `(?=${body}{0,${least}}\\d)(?=${body}{0,${least}}[A-Z])`;
   const cutOff = canBeCut ? `|${random}${body}{${CUT_LEAST},${least}}${END}` : '';
-  return `${prefix}${notWithin}(?:${mixture}${secret}${cutOff})`;
+  return `${notWithin}(${prefix})(?:${mixture}${secret}${cutOff})`;
 }
 
-const SHAPED = new RegExp(`${WORD_START}(?:${byFirstLetter(PREFIX_SHAPES.map(sourceOf))})`, 'g');
-/** What is kept of such a match. */
-const KEPT = new RegExp(`^${WORD_START}(?:${PREFIX_SHAPES.map(({ prefix }) => prefix).join('|')})`);
+/** An access key's id, and the secret key where it stands beside it (CSV, `id:secret`). */
+const AWS_KEY =
+  '(A[KS]IA)[A-Z0-9]{16}(?![A-Za-z0-9])(?:[ \\t"\',:]{1,5}[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+]))?';
+/** Cut off, it needs a digit: AKIAEXAMPLE is a word. */
+const CUT_AWS_KEY = `(A[KS]IA)(?=[A-Z]{0,14}\\d)[A-Z0-9]{6,15}${END}`;
 
 /** `eyJ` is how a JSON object begins in base64: a header, a payload or four more parts. */
-const JSON_WEB_TOKEN = new RegExp(
-  `(${WORD_START}eyJ)(?<![_-]eyJ)[\\w-]{12,}\\.(?:eyJ[\\w-]*(?:\\.[\\w-]*)?|[\\w-]{6,}\\.[\\w-]+(?:\\.[\\w-]*){0,2})`,
-  'g',
-);
+const JSON_WEB_TOKEN =
+  '(?<![_-])(eyJ)[\\w-]{12,}\\.(?:eyJ[\\w-]*(?:\\.[\\w-]*)?|[\\w-]{6,}\\.[\\w-]+(?:\\.[\\w-]*){0,2})';
 
-/** An access key's id, and the secret key where it stands beside it (CSV, `id:secret`). */
-const AWS_ID = `(${WORD_START}A(?:K|S)IA)`;
-const AWS_KEY = new RegExp(
-  `${AWS_ID}[A-Z0-9]{16}(?![A-Za-z0-9])(?:[ \\t"',:]{1,5}[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+]))?`,
-  'g',
-);
-const AWS_SIGN = '\\bA(?:K|S)IA[A-Z0-9]{6}';
-/** Cut off, it needs a digit: AKIAEXAMPLE is a word. */
-const CUT_AWS_KEY = new RegExp(`${AWS_ID}(?=[A-Z]{0,14}\\d)[A-Z0-9]{6,15}${END}`, 'g');
+/** What signs a URL to a stored file, or a shared access to it. */
+const URL_SIGNATURE = '(?<![_-])((?:sig|X-(?:Amz|Goog)-Signature)=)[A-Za-z0-9%+/_-]{40,}={0,2}';
 
-/** The letters of their signs count as they are written. */
-export const SHAPE_RULES: readonly MaskRule[] = [
-  replacing(
-    PREFIX_SHAPES.map(
-      ({ prefix, body, least }) => `\\b${prefix}${body}{${Math.min(CUT_LEAST, least)}}`,
-    ),
-    SHAPED,
-    ([found]) => `${KEPT.exec(found)?.[0] ?? ''}${MASK}`,
-  ),
-  ...INNER_SHAPES.map(({ lead, prefix, body, least, sign = prefix }) =>
+/** Those that begin with their sign. */
+export const SHAPE_RULES: readonly WordRule[] = [
+  ...PREFIX_SHAPES.map(ruleOf),
+  { begins: 'eyJ', pattern: () => JSON_WEB_TOKEN, replace: keepFirst },
+  { begins: 'A[KS]I', pattern: () => AWS_KEY, replace: keepFirst },
+  { begins: 'A[KS]I', pattern: () => CUT_AWS_KEY, replace: keepFirst },
+  { begins: '(?:sig|X-A|X-G)', pattern: () => URL_SIGNATURE, replace: keepFirst },
+];
+
+/** Those that have their sign elsewhere. */
+export const INNER_RULES: readonly MaskRule[] = INNER_SHAPES.map(
+  ({ lead, prefix, body, least, sign = prefix }) =>
     replacing(
       [sign],
-      new RegExp(`(${WORD_START})${lead}(${prefix})${body}{${least},}(?![A-Za-z0-9_])`, 'g'),
+      () => new RegExp(`(${WORD_START})${lead}(${prefix})${body}{${least},}(?![A-Za-z0-9_])`, 'g'),
       ([, before = '', kept = '']) => before + kept + MASK,
     ),
-  ),
-  keepingFirst(['\\beyJ[\\w-]{12}'], JSON_WEB_TOKEN),
-  keepingFirst([AWS_SIGN], AWS_KEY),
-  keepingFirst([AWS_SIGN], CUT_AWS_KEY),
-];
+);

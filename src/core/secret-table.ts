@@ -7,7 +7,7 @@
 interface Shape {
   /** The service that gives it out. */
   readonly origin: string;
-  /** The sign: the source of a pattern, quickest to find where it begins with a letter as it is. */
+  /** The sign: the source of a pattern. */
   readonly prefix: string;
   /** What the secret part behind the sign is made of: a character class. */
   readonly body: string;
@@ -15,8 +15,10 @@ interface Shape {
   readonly least: number;
 }
 
-/** A credential whose sign begins it. */
+/** A credential whose sign begins it; of the sign, the first three characters can be told. */
 export interface PrefixShape extends Shape {
+  /** How such a text begins, where the sign alone has no three characters. */
+  readonly begins?: string;
   /** The sign is short or common: nothing of a longer name or path may stand before it. */
   readonly alone?: true;
   /** The sign could begin a name: only digits, small and large letters together make it a secret. */
@@ -195,10 +197,17 @@ export const PREFIX_SHAPES: readonly PrefixShape[] = [
   { origin: 'Brevo', prefix: 'x(?:keys|smtps)ib-', body: '[A-Za-z0-9-]', least: 40 },
   { origin: 'MailerSend', prefix: 'mlsn\\.', body: HEX, least: 40 },
   { origin: 'Resend', prefix: 're_', body: NAME, least: 24, alone: true, mixed: true },
-  { origin: 'Twilio', prefix: 'SK', body: HEX, least: 32, alone: true, exact: true },
+  {
+    origin: 'Twilio',
+    prefix: 'SK',
+    begins: 'SK[0123456789abcdef]',
+    body: HEX,
+    least: 32,
+    alone: true,
+    exact: true,
+  },
   // Money and shops.
-  { origin: 'Stripe', prefix: 'sk_(?:live|test)_', body: PLAIN, least: 10 },
-  { origin: 'Stripe', prefix: 'rk_(?:live|test)_', body: PLAIN, least: 10 },
+  { origin: 'Stripe', prefix: '[rs]k_(?:live|test)_', body: PLAIN, least: 10 },
   { origin: 'Stripe', prefix: 'whsec_', body: '[A-Za-z0-9+/=]', least: 20 },
   { origin: 'Mollie', prefix: 'live_', body: PLAIN, least: 30, alone: true, mixed: true },
   { origin: 'Square', prefix: 'EAAA', body: WORD, least: 56, alone: true, mixed: true },
@@ -255,7 +264,7 @@ export const INNER_SHAPES: readonly InnerShape[] = [
     // In front of its first dot stands the account's number in base64.
     origin: 'Discord',
     lead: '(?:[MNO][DTjz][AEIMQUYcgk][wxyz0-5]){5,6}[A-Za-z0-9]{0,3}\\.',
-    sign: '\\b[MNO][DTjz][AEIMQUYcgk][wxyz0-5][MNO][DTjz][AEIMQUYcgk][wxyz0-5]',
+    sign: '[MNO][DTjz][AEIMQUYcgk][wxyz0-5][MNO][DTjz][AEIMQUYcgk][wxyz0-5]',
     prefix: '',
     body: DOTTED,
     least: 30,

@@ -1,12 +1,15 @@
 import { joinRules, MASK } from './mask.ts';
+import { wordMasker } from './mask-words.ts';
 import { withoutControls } from './material.ts';
-import { PRIVATE_KEYS } from './private-keys.ts';
+import { maskPrivateKeys } from './private-keys.ts';
 import { ASSIGNMENTS, isCredentialField } from './secret-assignments.ts';
 import { COMMAND_RULES, FLAG_RULES } from './secret-commands.ts';
-import { HEADER_RULES, PLACE_RULES } from './secret-places.ts';
-import { SHAPE_RULES } from './secret-shapes.ts';
+import { HEADER_RULES } from './secret-headers.ts';
+import { PLACE_RULES } from './secret-places.ts';
+import { INNER_RULES, SHAPE_RULES } from './secret-shapes.ts';
 
-const maskExact = joinRules([PRIVATE_KEYS, ...SHAPE_RULES, ...PLACE_RULES, ...COMMAND_RULES], '');
+const maskShapes = wordMasker(SHAPE_RULES);
+const maskPlaces = joinRules([...INNER_RULES, ...PLACE_RULES, ...COMMAND_RULES], '');
 const maskNamed = joinRules([...HEADER_RULES, ...FLAG_RULES, ASSIGNMENTS], 'i');
 
 /** Shorter texts hold no credential: `key=12345678`. */
@@ -22,7 +25,7 @@ const SHORTEST = 8;
 export function maskSecrets(text: string): string {
   if (text.length < SHORTEST) return text;
   const plain = withoutControls(text);
-  const masked = maskNamed(maskExact(plain));
+  const masked = maskNamed(maskPlaces(maskShapes(maskPrivateKeys(plain))));
   return masked === plain ? text : masked;
 }
 
