@@ -1,4 +1,4 @@
-import { lstatSync, type Stats } from 'node:fs';
+import { lstatSync, type Stats, statfsSync } from 'node:fs';
 
 /**
  * Why a file or folder must not be trusted; null where only this user or root can have written it.
@@ -26,8 +26,29 @@ export function distrustPath(place: string): string | null {
   try {
     const stats = lstatSync(place);
     // The mode of a link says nothing; where it leads is for whoever follows it to judge.
-    return stats.isSymbolicLink() ? null : distrust(stats);
+    if (stats.isSymbolicLink()) return null;
+    const why = distrust(stats);
+    return why !== null && isWithoutModes(place) ? null : why;
   } catch {
     return null;
   }
+}
+
+/**
+ * File systems on which every file shows the owner and the mode that they were mounted with, by the
+ * numbers that Linux gives them in `magic.h`: there neither says who can write, and chmod mends nothing.
+ */
+const WITHOUT_MODES: ReadonlyMap<number, string> = new Map([
+  [0x4d44, 'vfat'],
+  [0x2011bab0, 'exfat'],
+  [0x5346544e, 'ntfs'],
+  [0x7366746e, 'ntfs3'],
+  [0x65735546, 'fuse'],
+  [0xfe534d42, 'smb2'],
+  [0xff534d42, 'cifs'],
+  [0x01021997, '9p'],
+]);
+
+function isWithoutModes(place: string): boolean {
+  return process.platform === 'linux' && WITHOUT_MODES.has(statfsSync(place).type);
 }
