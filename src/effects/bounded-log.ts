@@ -4,12 +4,12 @@ import {
   copyFileSync,
   fstatSync,
   ftruncateSync,
-  openSync,
   readSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
+import { openRegular } from './bounded-read.ts';
 import { openForAppend } from './task-folder.ts';
 import type { PinnedFolder } from './trust/pinned-folder.ts';
 
@@ -63,7 +63,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
   const openRing = (): number => {
     folder.check();
     const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
-    return openSync(`${file}.tail`, O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY, 0o600);
+    return openRegular(`${file}.tail`, O_CREAT | O_NOFOLLOW | O_TRUNC | O_WRONLY).descriptor;
   };
   const writeRing = (chunk: Uint8Array): void => {
     ring ??= openRing();
@@ -115,9 +115,9 @@ function joinTail(file: string, { headBytes, ringBytes, size, ringed }: Rounds):
   // One that a killed driver has left, or a link that somebody has put there.
   rmSync(joined, { force: true });
   copyFileSync(file, joined, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-  const target = openSync(joined, 'r+');
-  const log = openSync(file, 'r');
-  const ring = openSync(`${file}.tail`, 'r');
+  const target = openRegular(joined, constants.O_RDWR | constants.O_NOFOLLOW).descriptor;
+  const log = openRegular(file, constants.O_NOFOLLOW).descriptor;
+  const ring = openRegular(`${file}.tail`, constants.O_NOFOLLOW).descriptor;
   try {
     const fromLog = Math.max(0, Math.min(ringBytes - ringed, size - headBytes));
     const leftOut = size - headBytes - fromLog + Math.max(0, ringed - ringBytes);

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, type PathLike, readSync } fr
 import { EXIT_FAILED } from '../exit-codes.ts';
 
 /*
- * Reading files that somebody else may have put there. Opened without waiting, since a pipe would hold
+ * Opening and reading files that somebody else may have put there. Opened without waiting, since a pipe would hold
  * the process up for ever, and never read beyond the size that the file system tells: what is no file
  * on a disk, such as /proc/kmsg, has none.
  */
@@ -59,12 +59,16 @@ export function withRegularFile<T>(
   }
 }
 
-/** The same, left open: whoever calls it closes it. */
+/**
+ * The same, left open: whoever calls it closes it. With the flags for it also for writing, where a pipe
+ * would wait for its reader; `mode` is that of a file which is made.
+ */
 export function openRegular(
   file: PathLike,
   flags: number,
+  mode = 0o600,
 ): { readonly descriptor: number; readonly size: number } {
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags);
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags, mode);
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw new FileRefusedError('EINVAL', `${file} is no regular file`);

@@ -1,7 +1,7 @@
 import {
   closeSync,
+  constants,
   lstatSync,
-  openSync,
   readdirSync,
   renameSync,
   rmdirSync,
@@ -13,7 +13,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { type Here, isDriverAlive } from '../core/driver.ts';
 import { msBetween } from '../core/task-state.ts';
-import { KB, readTextWithin } from './bounded-read.ts';
+import { KB, openRegular, readTextWithin } from './bounded-read.ts';
 import { parseObject } from './json-fields.ts';
 import { errorCode, makePrivateFolder, removeFile } from './write-file.ts';
 
@@ -92,7 +92,7 @@ export function createClaim(file: string, claim: ClaimRecord): void {
 
 /** Writes over a claim that is there. Throws the system's error, `ENOENT` if it was taken away. */
 export function rewriteClaim(file: string, claim: ClaimRecord): void {
-  const fd = openSync(file, 'r+');
+  const fd = openRegular(file, constants.O_RDWR | constants.O_NOFOLLOW).descriptor;
   try {
     writeSync(fd, textOf(claim), 0);
   } finally {
@@ -104,7 +104,7 @@ export function rewriteClaim(file: string, claim: ClaimRecord): void {
 export function isClaimThere(file: string): boolean {
   try {
     // Opened, since a distant file system may answer a mere stat from memory.
-    closeSync(openSync(file, 'r'));
+    closeSync(openRegular(file, constants.O_NOFOLLOW).descriptor);
     return true;
   } catch (error) {
     if (isGone(error)) return false;

@@ -1,6 +1,7 @@
-import { constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { constants, existsSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../core/task-id.ts';
+import { openRegular } from './bounded-read.ts';
 import { namesIn } from './names-in.ts';
 import { distrustPath } from './trust/owner.ts';
 import { leadsOut } from './vault-folders.ts';
@@ -90,12 +91,12 @@ function moveIfThere(from: string, to: string): void {
 }
 
 /**
- * Opens a file for appending, and for reading how it ends; for its owner alone. A link is not followed.
- * Throws the system's error.
+ * Opens a file for appending, and for reading how it ends; for its owner alone. A link is not followed,
+ * and a pipe not waited for. Throws the system's error.
  */
 export function openForAppend(file: string): number {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
-  const open = (): number => openSync(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, 0o600);
+  const open = (): number => openRegular(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR).descriptor;
   try {
     return open();
   } catch (error) {

@@ -17,6 +17,7 @@ import {
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pRetry from 'p-retry';
+import { openRegular } from './bounded-read.ts';
 import { namesIn } from './names-in.ts';
 
 /** Errors of a busy or distant file system that pass by themselves within moments. */
@@ -132,7 +133,7 @@ export async function overwriteFile(
   mode = 0o600,
 ): Promise<() => Promise<void>> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
-  const descriptor = await retryBusy(async () => openSync(file, flags, mode));
+  const { descriptor } = await retryBusy(async () => openRegular(file, flags, mode));
   let isNew = false;
   try {
     const { size } = fstatSync(descriptor);

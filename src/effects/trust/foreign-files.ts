@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TaskState } from '../../core/task-state.ts';
+import { readTextWithin } from '../bounded-read.ts';
 import { parseObject } from '../json-fields.ts';
+import { BASELINE_MAX_BYTES } from '../read-mark.ts';
 import { fileOf, type Seal } from './seal.ts';
 
 /**
@@ -26,7 +27,7 @@ export function foreignFiles(
 
 function readOr(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readTextWithin(file, BASELINE_MAX_BYTES);
   } catch {
     return null;
   }
