@@ -284,7 +284,7 @@ async function startAgent(
           by: 'agent',
           status: retry.status,
           delay_ms: retry.delayMs,
-          error: oneLine(retry.error, 200),
+          error: preview(retry.error, 200),
         }),
       text(text) {
         if (ports.reporter.wants('agent-text')) ports.reporter.agentText(shownText(text));

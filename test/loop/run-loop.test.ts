@@ -649,6 +649,9 @@ describe('the agent', () => {
             listener.activity({ kind: 'tool', tool: 'Bash', target: `echo ${token}` });
             listener.activity({ kind: 'text', text: `I use ${token}.` });
             listener.text(`I use ${token}.\n${line}\n`);
+            // What is cut would not be known for one any more.
+            const error = `${'y'.repeat(150)} ${['E', 'AA'].join('')}${half.repeat(5)}`;
+            listener.retry({ ...retryFacts(529), error });
           },
         },
       ],
@@ -657,6 +660,9 @@ describe('the agent', () => {
     expect(events.filter(({ event }) => event === 'agent_activity')).toMatchObject([
       { activity: { target: 'echo ghp_…[masked]' } },
       { activity: { text: 'I use ghp_…[masked].' } },
+    ]);
+    expect(events.filter(({ event }) => event === 'agent_retry')).toMatchObject([
+      { error: `${'y'.repeat(150)} EAA…[masked]` },
     ]);
   });
 
