@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
+  countCalls,
   type Death,
   eachOf,
   type FaultEnd,
@@ -162,6 +164,43 @@ test(
         point: `${1 + driver * step} before`,
       });
       found.push(...(await compare(root, name, end, deaths, name)));
+    });
+    expect(found).toEqual([]);
+  },
+  LONG_MS,
+);
+
+const HAS_STRACE = spawnSync('strace', ['-V']).status === 0;
+/** The calls that change what others see. */
+const CALLS = ['openat', 'write', 'rename', 'unlink', 'rmdir', 'mkdir', 'link', 'clone3', 'vfork'];
+
+// From outside, so that nothing that ralph does is left out for want of a place to patch.
+test.runIf(HAS_STRACE)(
+  `killed at system calls, ${KILLS} of them, seed ${SEED}`,
+  async () => {
+    const root = await tempFolder();
+    const random = seeded(SEED);
+    const points: { name: string; call: string; at: number }[] = [];
+    const ends = new Map<string, FaultEnd>();
+    for (const [index, name] of NAMES.entries()) {
+      ends.set(name, (await undisturbed(join(root, `u${index}`), name)).end);
+      const counts = await countCalls(join(root, `c${index}`), scenario(name), CALLS);
+      for (const [call, count] of counts) {
+        for (let at = 1; at <= count; at += 1) points.push({ name, call, at });
+      }
+    }
+    expect(points.length).toBeGreaterThan(500);
+    const chosen = points
+      .map((point) => ({ point, rank: random() }))
+      .sort((one, other) => one.rank - other.rank)
+      .slice(0, KILLS)
+      .map(({ point }) => point);
+    const found: string[] = [];
+    await eachOf(chosen, AT_ONCE, async ({ name, call, at }) => {
+      const expected = ends.get(name);
+      if (expected === undefined) throw new Error(`no scenario ${name}`);
+      const deaths = (driver: number): Death => (driver === 0 ? { kind: 'call', call, at } : null);
+      found.push(...(await compare(root, name, expected, deaths, `${name}: ${call} ${at}`)));
     });
     expect(found).toEqual([]);
   },

@@ -41,6 +41,8 @@ export type Death =
   | null
   /** At a change to the file system: `12 before`, `12 after`, `12 torn`. */
   | { readonly kind: 'at'; readonly point: string }
+  /** Before a system call of that name, the `at`th of its main thread, from outside by `strace`. */
+  | { readonly kind: 'call'; readonly call: string; readonly at: number }
   /** So long after its start, alone or with its guard. */
   | { readonly kind: 'after'; readonly ms: number; readonly withGuard: boolean };
 
@@ -111,13 +113,49 @@ async function drive(
   const env: Record<string, string> = { NODE_OPTIONS: `--require ${fixture('dies-at.cjs')}` };
   if (death?.kind === 'at') env.FAULT_AT = death.point;
   if (death === null) env.FAULT_POINTS = join(folder, '..', 'points');
-  const options = { path: [claude.dir], cwd: folder, home, env, timeoutMs: 30_000 };
+  const under = death?.kind === 'call' ? killedBefore(death.call, death.at) : [];
+  const options = { path: [claude.dir], cwd: folder, home, env, under, timeoutMs: 60_000 };
   const ralph = await startRalph(command, options);
   if (death?.kind === 'after') {
     const timer = setTimeout(() => kill(ralph.pid, death.withGuard), death.ms);
     ralph.ended.finally(() => clearTimeout(timer)).catch(() => {});
   }
   return { ...(await ralph.ended), pid: ralph.pid };
+}
+
+/** The words before a command by which it is killed at one of its system calls. */
+function killedBefore(call: string, at: number): readonly string[] {
+  const inject = `inject=${call}:signal=SIGKILL:when=${at}`;
+  return ['strace', '-o', '/dev/null', '-e', `trace=${call}`, '-e', inject];
+}
+
+/** How often the main thread of an undisturbed run makes each of these system calls. */
+export async function countCalls(
+  root: string,
+  scenario: FaultScenario,
+  calls: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const [folder, home] = [join(root, 'work'), join(root, 'home')];
+  for (const each of [folder, home]) mkdirSync(each, { recursive: true });
+  const claude = installReplayedClaude(join(root, 'bin'), scenario.turns);
+  for (const [name, text] of Object.entries(scenario.files ?? {})) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  const log = join(root, 'calls');
+  const options = {
+    path: [claude.dir],
+    cwd: folder,
+    home,
+    under: ['strace', '-o', log, '-e', `trace=${calls.join(',')}`],
+    timeoutMs: 60_000,
+  };
+  await (await startRalph(['run', '--task-id', 't', ...scenario.args], options)).ended;
+  const counts = new Map<string, number>();
+  for (const [, call = ''] of readOr(log).matchAll(/^(\w+)\(/gm)) {
+    counts.set(call, (counts.get(call) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function kill(pid: number, withGuard: boolean): void {

@@ -42,6 +42,8 @@ export interface RunRalphOptions {
   readonly home?: string;
   /** Standard input, closed after it; empty if not given. */
   readonly input?: string | Buffer;
+  /** A program, with its arguments, that runs the command that stands behind them. */
+  readonly under?: readonly string[];
   /** After that it is killed; 15 s if not given. */
   readonly timeoutMs?: number;
 }
@@ -58,11 +60,20 @@ export async function runRalph(
 /** Starts the built command, for tests that send it signals while it runs. */
 export async function startRalph(
   args: readonly string[],
-  { path = [], env = {}, cwd, home, input = '', timeoutMs = 15_000 }: RunRalphOptions = {},
+  {
+    path = [],
+    env = {},
+    cwd,
+    home,
+    input = '',
+    under = [],
+    timeoutMs = 15_000,
+  }: RunRalphOptions = {},
 ): Promise<RalphRun> {
   const own = await mkdtemp(join(await realpath(tmpdir()), 'ralph-run-'));
   const started = performance.now();
-  const child = spawn(process.execPath, [RALPH, ...args], {
+  const [program = process.execPath, ...words] = [...under, process.execPath, RALPH, ...args];
+  const child = spawn(program, words, {
     cwd: cwd ?? (await mkdtemp(join(own, 'work-'))),
     env: {
       PATH: [...path, dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
