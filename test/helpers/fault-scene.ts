@@ -81,7 +81,9 @@ export async function playFaults(
     const words = await drive(stage, scenario, deaths(driver));
     said.push(`${words.stdout}\n${words.stderr}`);
     if (words.stdout !== '') outputs.add(words.stdout);
-    if (words.signal !== null) continue;
+    // The next night begins anew where all was said and done: a kill at the exit changes nothing.
+    const isOver = scenario.isCron === true && isTold(folder);
+    if (words.signal !== null && !isOver) continue;
     // It waits for a person, who says yes.
     if (words.exitCode === 6 && approve(folder)) continue;
     if (!hasBegun(folder)) break;
@@ -93,7 +95,7 @@ export async function playFaults(
     if (/bug in ralph|TypeError|Warning|(?<!API )Error:/.test(words.stderr))
       problems.push(words.stderr);
     return {
-      end: endOf(stage, words.exitCode, [...outputs]),
+      end: endOf(stage, isOver ? 0 : words.exitCode, [...outputs]),
       drivers: driver + 1,
       durationMs: words.durationMs,
       problems,
@@ -184,6 +186,12 @@ function hasBegun(folder: string): boolean {
   return existsSync(join(folder, '.ralph_state', 't.json')) || isArchived(folder);
 }
 
+/** Whether the end was told: what only served to go on with the task is gone. */
+function isTold(folder: string): boolean {
+  const kept = join(folder, '.ralph_state', 'history', 't');
+  return isArchived(folder) && !readdirSync(kept).some((name) => name.startsWith('memory-'));
+}
+
 function isArchived(folder: string): boolean {
   return existsSync(join(folder, '.ralph_state', 'history', 't.json'));
 }
@@ -226,9 +234,13 @@ function lastCalls(calls: readonly ReplayedCall[]): readonly ReplayedCall[] {
 }
 
 function filesIn(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort();
+  return (
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+      // Empty folders of claims are left by a driver that is killed at its exit; a claim would show.
+      .filter((name) => !/^locks(?:\/t)?$/.test(name))
+      .sort()
+  );
 }
 
 /** What is wrong with the logs: they hold what each call wrote, one after the other. */
