@@ -3,8 +3,14 @@
 // biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
 export {
   type ConfigText,
+  configPlaces,
   findConfig,
   readFoundConfig,
   readNamedConfig,
 } from '../effects/config-search.ts';
-export { noteTrust, revokeTrust, trustStanding } from '../effects/trust/trust-store.ts';
+export {
+  noteTrust,
+  revokeTrust,
+  trustedAmong,
+  trustStanding,
+} from '../effects/trust/trust-store.ts';

@@ -8,7 +8,7 @@ import { readMemory, type SavedStep } from '../effects/saved-step.ts';
 import { readNewestStep, readStateFile, type StateFile } from '../effects/state-file.ts';
 import { keepAside, retirePrevious, type TaskStore, takeBack } from '../effects/state-store.ts';
 import type { SignalWatch } from '../effects/stop-requests.ts';
-import { sweepRun } from '../effects/sweep-run.ts';
+import { findRun, sweepRun } from '../effects/sweep-run.ts';
 import { claimTask, type TaskClaim } from '../effects/task-claim.ts';
 import type { TaskPaths } from '../effects/task-folder.ts';
 import { foreignFiles } from '../effects/trust/foreign-files.ts';
@@ -22,7 +22,7 @@ import {
   TaskNotFoundError,
   UntrustedTaskError,
 } from '../errors.ts';
-import { leftoversOfDeadDriver, previousRetired } from '../report/messages.ts';
+import { leftoversNotEnded, leftoversOfDeadDriver, previousRetired } from '../report/messages.ts';
 
 /** Tells people something, one sentence. */
 type Warn = (sentence: string) => void;
@@ -159,15 +159,21 @@ export interface TakenUp {
   readonly step: Pick<SavedStep, 'memory' | 'logBytes' | 'events'> | null;
 }
 
+/** By what a task is believed: its own sums, or a person who has looked at it. */
+export interface Belief {
+  readonly seal: Seal;
+  readonly isTrusted: boolean;
+}
+
 /**
- * The newest step of a task that is to be gone on with, what its dead driver left running ended. Without a
- * seal a person has looked at the task and believes it. Rejects with `TaskNotFoundError`,
- * `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` for one that is kept aside.
+ * The newest step of a task that is to be gone on with, what its dead driver left running ended. Rejects
+ * with `TaskNotFoundError`, `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` for one that
+ * is kept aside.
  */
 export async function takeUp(
   paths: TaskPaths,
   taskId: string,
-  seal: Seal | null,
+  { seal, isTrusted }: Belief,
   warn: Warn,
 ): Promise<TakenUp> {
   const file = readStateFile(paths.stateFile, seal);
@@ -181,13 +187,12 @@ export async function takeUp(
       'it is no state of a task; it was given this name',
     );
   }
-  if (seal !== null) {
-    const why = doubtOf(paths, file, seal);
-    if (why !== null) throw new UntrustedTaskError(taskId, paths.stateDir, why, []);
-    await endLeftovers(file.state.driver, warn);
-  }
+  const why = doubtOf(paths, file, seal);
+  if (why !== null && !isTrusted) throw new UntrustedTaskError(taskId, paths.stateDir, why, []);
+  if (why === null) await endLeftovers(file.state.driver, warn);
+  else warnOfLeftovers(file.state.driver, warn);
   dropStaleRequests(paths.folder);
-  if (seal !== null) {
+  if (why === null) {
     const { state, step } = readNewestStep(paths, file.state, seal);
     return { task: state, step };
   }
@@ -207,10 +212,18 @@ export function doubtOf(
   file: Extract<StateFile, { kind: 'task' }>,
   seal: Seal,
 ): string | null {
-  if (seal.problem !== null) return `cannot be told from a forged one (${seal.problem})`;
+  if (seal.problem !== null) {
+    return `cannot be told from a forged one (${seal.problem.replace(/\.$/, '')})`;
+  }
   if (!file.isOwn) return 'was not written by you here';
   const [changed] = foreignFiles(paths.folder, file.state, seal);
   return changed === undefined ? null : `was changed by another hand (${changed})`;
+}
+
+/** The state may be a copy, and name the run of the task that it was copied from: nothing of that is ended. */
+function warnOfLeftovers(driver: Driver | null, warn: Warn): void {
+  const pids = driver === null ? [] : findRun(driver.run_id);
+  if (pids.length > 0) warn(leftoversNotEnded(pids));
 }
 
 async function endLeftovers(driver: Driver | null, warn: Warn): Promise<void> {

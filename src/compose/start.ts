@@ -107,8 +107,8 @@ export async function goOn(
   git: GitProgress | null,
 ): Promise<Start> {
   const { plan, paths, warn, driver, resume, seal } = run;
-  const believed = resume?.isTrusted === true ? null : seal;
-  const { task, step } = await takeUp(paths, plan.taskId, believed, warn);
+  const belief = { seal, isTrusted: resume?.isTrusted === true };
+  const { task, step } = await takeUp(paths, plan.taskId, belief, warn);
   await moveLate(task, plan);
   const kept = readBaseline(paths.folder);
   const isLost = kept === null && task.status !== 'pending';

@@ -31,6 +31,7 @@ const TABLE = {
     flag: '--start-new',
     type: { kind: 'switch' },
     group: 'Around it',
+    trust: true,
     help: 'also start what lands in Needs_Action; whoever can write there commands the agent',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

@@ -1,8 +1,8 @@
-import { homedir } from 'node:os';
 import path from 'node:path';
 import type { AgentKind, AgentTurn } from './agent-kind.ts';
 import { createClaudeStream } from './claude-stream.ts';
 import { findProgram } from './find-program.ts';
+import { homeFolder } from './home-folder.ts';
 
 export interface ClaudeOptions {
   /** A path or a name; null looks for `claude`. */
@@ -21,11 +21,11 @@ export interface ClaudeOptions {
 
 /** Where its installers put it and cron's bare PATH does not look. */
 function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
-  // An empty HOME would make the agent's own folder a place to look in.
-  const home = env.HOME || homedir();
+  const home = homeFolder(env);
   return [
-    path.join(home, '.local', 'bin'),
-    path.join(home, '.claude', 'local'),
+    ...(home === null
+      ? []
+      : [path.join(home, '.local', 'bin'), path.join(home, '.claude', 'local')]),
     '/usr/local/bin',
     '/opt/homebrew/bin',
   ];

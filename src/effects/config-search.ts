@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '../errors.ts';
+import { homeFolder } from './home-folder.ts';
 import { realPath } from './real-path.ts';
 import { distrust } from './trust/owner.ts';
 
@@ -39,7 +39,7 @@ export function readNamedConfig(file: string, where: string): ConfigSearch {
  * somebody else could have written is not used: it can name programs to run.
  */
 export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSearch {
-  const home = realPath(env.HOME || homedir());
+  const home = homeOf(env);
   let border: string | null = null;
   for (const folder of upward(startDir)) {
     const file = NAMES.map((name) => path.join(folder, name)).find((each) => existsSync(each));
@@ -48,10 +48,31 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
         ? readFoundConfig(file)
         : notUsed(file, `it lies above the ${border}; name it with --config`);
     }
-    if (border === null && existsSync(path.join(folder, '.git'))) border = 'git root';
-    if (border === null && realPath(folder) === home) border = 'home folder';
+    border ??= borderAt(folder, home);
   }
   return NOTHING;
+}
+
+/** Every place where a start in this folder would find a configuration, nearest first. */
+export function configPlaces(startDir: string, env: NodeJS.ProcessEnv): readonly string[] {
+  const home = homeOf(env);
+  const places: string[] = [];
+  for (const folder of upward(startDir)) {
+    places.push(...NAMES.map((name) => path.join(folder, name)));
+    if (borderAt(folder, home) !== null) break;
+  }
+  return places;
+}
+
+/** What a search does not go past; null in every other folder. */
+function borderAt(folder: string, home: string | null): string | null {
+  if (existsSync(path.join(folder, '.git'))) return 'git root';
+  return home !== null && realPath(folder) === home ? 'home folder' : null;
+}
+
+function homeOf(env: NodeJS.ProcessEnv): string | null {
+  const home = homeFolder(env);
+  return home === null ? null : realPath(home);
 }
 
 /** Reads a configuration file as one that was found is read: not if somebody else could have written it. */

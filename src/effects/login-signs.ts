@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { MB, readTextWithin } from './bounded-read.ts';
+import { homeFolder } from './home-folder.ts';
 import { objectAt, parseObject } from './json-fields.ts';
 
 export interface LoginSigns {
@@ -30,7 +30,7 @@ export function findLoginSigns(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,
 ): LoginSigns {
-  const own = env.CLAUDE_CONFIG_DIR || path.join(env.HOME || homedir(), '.claude');
+  const own = env.CLAUDE_CONFIG_DIR || path.join(homeFolder(env) ?? path.sep, '.claude');
   const login = path.join(own, '.credentials.json');
   const settings = [
     path.join(own, 'settings.json'),

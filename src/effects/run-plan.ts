@@ -106,7 +106,9 @@ export async function planRun(
     }
     const why = distrustPath(realPath(file));
     if (why !== null) {
-      problems.push(`${file} is not used: ${why}. Or name another folder with --state-dir.`);
+      problems.push(
+        `${file} is not used: ${why}. Another folder can be named with --state-dir; in a container, run as the user to whom the vault belongs.`,
+      );
     }
   }
   const keyFile = settings.keyFile === null ? null : path.resolve(startDir, settings.keyFile);

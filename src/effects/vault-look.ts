@@ -88,7 +88,11 @@ function namesIn(vault: string, folder: WorkFolder): readonly FoundName[] {
     throw new VaultFolderError(full, 'is a link that leads out of the vault; make it a folder');
   }
   const why = distrustPath(full);
-  if (why !== null) throw new VaultFolderError(full, `is not used: ${why}`);
+  if (why !== null)
+    throw new VaultFolderError(
+      full,
+      `is not used: ${why}; ralph works as the user to whom the vault belongs`,
+    );
   try {
     return readdirSync(full, { encoding: 'buffer' })
       .map(foundName)

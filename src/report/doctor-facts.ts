@@ -1,4 +1,4 @@
-import type { Power } from '../core/power.ts';
+import type { UntrustedConfig } from './trust.ts';
 
 /** What `ralph doctor` found out, before it is judged. */
 export interface DoctorFacts {
@@ -7,14 +7,12 @@ export interface DoctorFacts {
   /** What every run would say at its start. */
   readonly notices: readonly string[];
   /** A found configuration that a run would refuse, since nobody has trusted it; null where there is none. */
-  readonly untrusted: {
-    readonly file: string;
-    readonly powers: readonly Power[];
-    /** Why what was noted of trust is not believed; null where it is. */
-    readonly unsafe: string | null;
-    /** The agent that it names, which is not started; null where it names none. */
-    readonly program: string | null;
-  } | null;
+  readonly untrusted:
+    | (UntrustedConfig & {
+        /** The agent that it names, which is not started; null where it names none. */
+        readonly program: string | null;
+      })
+    | null;
   /** Null where an untrusted configuration says which it is. */
   readonly agent: AgentFacts | null;
   readonly vault: string;

@@ -1,6 +1,6 @@
 import { formatBytes } from './bytes.ts';
 import type { AgentFacts, DoctorFacts, FolderFacts } from './doctor-facts.ts';
-import { untrustedWords } from './trust.ts';
+import { untrustedRemedy, untrustedWords } from './trust.ts';
 
 /** One thing that was looked at; a `problem` would make a run fail. */
 export interface Finding {
@@ -38,9 +38,9 @@ function settingsFindings({ problems, notices }: DoctorFacts): readonly Finding[
 /** Nothing that such a file names is started, and what it is is said in place of its version. */
 function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
   if (untrusted === null) return [];
-  const { file, powers, unsafe, program } = untrusted;
-  const remedy = `ralph trust shows it and lets it be used; or name it: --config ${file}`;
-  const says = `settings: a run is refused, since ${untrustedWords(file, powers, unsafe)}`;
+  const { file, program } = untrusted;
+  const says = `settings: a run is refused, since ${untrustedWords(untrusted)}`;
+  const remedy = untrustedRemedy(untrusted);
   const found: Finding[] = [{ kind: 'problem', says, remedy }];
   if (program !== null) {
     const named = `agent: ${program} is what ${file} names; it was not started`;

@@ -54,6 +54,12 @@ export function leftoversOfDeadDriver(count: number): string {
   return `ended ${count === 1 ? 'a process' : `${count} processes`} that the last run of this task had left when it died`;
 }
 
+export function leftoversNotEnded(pids: readonly number[]): string {
+  const [what, them] =
+    pids.length === 1 ? ['a process', 'it'] : [`${pids.length} processes`, 'them'];
+  return `${what} of the run that this state names still ${pids.length === 1 ? 'lives' : 'live'} (${pids.join(', ')}); end ${them} if this task is no copy of another`;
+}
+
 export function baselineLost(): string {
   return 'What the files were at the start of the task is not known any more (baseline.json is gone or damaged): they are compared with what they are now.';
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, utimesSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-claude.ts';
@@ -26,7 +26,7 @@ const fileIn = (scene: Scene): string => join(scene.folder, CONFIG);
 
 /** What a run says that would use it. */
 const refusalIn = (scene: Scene): string =>
-  `ralph: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted what is in it now. Run ralph trust once, which shows it and lets it be used; in cron and CI name it: --config FILE or RALPH_CONFIG.\n`;
+  `ralph: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted what is in it now. Run ralph trust once, which shows it and lets it be used, in cron too; in CI name it: --config FILE or RALPH_CONFIG.\n`;
 
 const saidIn = (scene: Scene): string => `ralph: ${fileIn(scene)} sets permission_mode, after.\n`;
 
@@ -159,6 +159,61 @@ describe('a found configuration that sets what needs trust', () => {
   });
 });
 
+describe('a configuration that was trusted', () => {
+  const GATE = 'verify: "false"\nmax_iterations: 1\n';
+  const FREE = 'max_iterations: 100\n';
+
+  async function refusalAfter(change: (scene: Scene) => Promise<unknown>, from = '.') {
+    const scene = await sceneWith(GATE);
+    await trust(scene);
+    await change(scene);
+    const { exitCode, stderr } = await scene.run(['--quiet'], { cwd: join(scene.folder, from) });
+    expect(scene.fake.calls()).toEqual([]);
+    expect(exitCode).toBe(2);
+    return { scene, said: stderr.replaceAll(scene.folder, '') };
+  }
+
+  test('is missed when its gate is taken out, and may be used again once it is trusted so', async () => {
+    const { scene, said } = await refusalAfter((each) => each.write(CONFIG, FREE));
+    expect(said).toMatch(
+      /^ralph: \/ralph\.config\.yaml is no longer what was trusted\. Run ralph trust/,
+    );
+    expect((await scene.run(['--dry-run'])).stdout).toContain(
+      'A run would be refused until ralph trust',
+    );
+    expect((await scene.ralph(['doctor'])).stdout).toContain('is no longer what was trusted');
+    await trust(scene);
+    expect((await scene.run()).exitCode).toBe(0);
+  });
+
+  test('is missed when it is gone, or others can write it by now', async () => {
+    const gone = await refusalAfter(async ({ folder }) => rmSync(join(folder, CONFIG)));
+    expect(gone.said).toBe(
+      'ralph: /ralph.config.yaml, which was trusted, is gone or cannot be used. Put it back, or do without it: ralph trust --revoke /ralph.config.yaml.\n',
+    );
+    const { scene } = gone;
+    expect((await scene.ralph(['trust', '--revoke', fileIn(scene)])).exitCode).toBe(0);
+    expect((await scene.run()).exitCode).toBe(0);
+    const open = await refusalAfter(async ({ folder }) => chmodSync(join(folder, CONFIG), 0o666));
+    expect(open.said).toContain('is gone or cannot be used');
+  });
+
+  test('is missed when another one is found in its place', async () => {
+    const other = await refusalAfter(async (scene) => {
+      rmSync(fileIn(scene));
+      await scene.write('ralph.config.json', '{}');
+    });
+    expect(other.said).toContain(
+      '/ralph.config.json would be used in place of /ralph.config.yaml, which was trusted.',
+    );
+    const nearer = await refusalAfter((scene) => scene.write(`pkg/${CONFIG}`, FREE), 'pkg');
+    expect(nearer.said).toContain('/pkg/ralph.config.yaml would be used in place of');
+    const { scene } = nearer;
+    await scene.ralph(['trust'], { cwd: join(scene.folder, 'pkg') });
+    expect((await scene.run([], { cwd: join(scene.folder, 'pkg') })).exitCode).toBe(0);
+  });
+});
+
 describe('a plan', () => {
   test('is shown all the same, and says that a run would be refused', async () => {
     const scene = await sceneWith();
@@ -286,6 +341,16 @@ describe('every command that reads settings', () => {
     await stuck(scene, 'In_Progress/a.md');
     const { exitCode } = await scene.ralph(['rescue'], { env: { RALPH_DRY_RUN: '1' } });
     expect(exitCode).toBe(2);
+    expect(scene.fake.calls()).toEqual([]);
+  });
+
+  test('watch starts what lands in Needs_Action for no file that nobody has trusted', async () => {
+    const scene = await makeScene(RESCUED);
+    await scene.write(CONFIG, 'start_new: true\n');
+    await scene.write('Needs_Action/letter.md', 'Answer the letter.\n');
+    const { exitCode, stderr } = await scene.ralph(['watch']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${fileIn(scene)} sets start_new, and nobody has trusted`);
     expect(scene.fake.calls()).toEqual([]);
   });
 

@@ -14,7 +14,9 @@ test('each power has a line of its own, with its value', () => {
     '/p/ralph.config.yaml sets:\n  verify: npm test\n  allowed_tools: Edit, Bash(npm test:*)\n  keep_background: true\n',
   );
   expect(setsLine('/p/x', powers)).toBe('/p/x sets verify, allowed_tools, keep_background.');
-  expect(trustQuestion('/p/x', powers)).toMatch(/\/p\/x sets:\n {2}verify: .*\n[\s\S]*\[y\/N\] $/);
+  expect(
+    trustQuestion({ file: '/p/x', powers, unsafe: null, trusted: null, isUsable: true }),
+  ).toMatch(/\/p\/x sets:\n {2}verify: .*\n[\s\S]*\[y\/N\] $/);
 });
 
 test.each([

@@ -135,7 +135,7 @@ async function planProblems(
 function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
   const { untrusted, sources } = collected;
   if (untrusted === null) return null;
-  const { config, powers, unsafe } = untrusted;
+  const { powers } = untrusted;
   const said = (name: SettingName): string | null => {
     const value = powers.find((power) => power.name === name)?.value;
     return typeof value === 'string' ? value : null;
@@ -145,7 +145,7 @@ function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
   const kind = isChosen ? agentOf({ ...collected, passthrough: [] }) : ofFile;
   const command = isChosen ? null : said('agentCommand');
   const bin = isGiven(sources.claudeBin) ? null : said('claudeBin');
-  return { file: config.file, powers, unsafe, program: kind === 'command' ? command : bin };
+  return { ...untrusted, program: kind === 'command' ? command : bin };
 }
 
 async function examineAgent(

@@ -1,10 +1,12 @@
 import path from 'node:path';
 import {
   type ConfigText,
+  configPlaces,
   findConfig,
   noteTrust,
   readFoundConfig,
   revokeTrust,
+  trustedAmong,
 } from '../../compose/config.ts';
 import { resolveSettings } from '../../compose/resolve-settings.ts';
 import { type Power, powersOf } from '../../core/power.ts';
@@ -34,7 +36,8 @@ export async function trust(
   }
   const config = name === undefined ? foundFrom(env) : namedBy(name);
   const powers = readPowers(config);
-  if (powers.length === 0) {
+  const places = configPlaces(path.dirname(config.file), env);
+  if (powers.length === 0 && trustedAmong(places, env) === null) {
     process.stdout.write(noTrustNeeded(config.file));
     return 0;
   }
@@ -64,8 +67,8 @@ function namedBy(name: string): ConfigText {
 
 /** Throws a `UsageError` for one that no run would take: it has to be put right before, and is another then. */
 function readPowers(config: ConfigText): readonly Power[] {
-  const { layer, problems } = readConfig(config);
+  const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];
   if (all.length > 0) throw new UsageError(all);
-  return powersOf(layer);
+  return powersOf(layer, vault);
 }

@@ -53,7 +53,9 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
       ? findConfig(startDir, env)
       : readNamedConfig(path.resolve(startDir, named.text), named.where);
   const read = search.config === null ? NO_CONFIG : await readConfig(search.config);
-  const powerful = powerfulConfig(search.config, read.layer, env);
+  // A file that was named is the user's own choice.
+  const powerful =
+    named === undefined ? powerfulConfig({ config: search.config, read, startDir }, env) : null;
   const use = await useOf(powerful, [flags, variables.layer, read.layer], request);
   const config = use === 'left-out' ? NO_CONFIG : read;
   const settled = await settle({
@@ -117,9 +119,9 @@ const NOTHING_TOLD: Told = { notices: [], powers: [] };
 function tell(powerful: PowerfulConfig, use: Use, { sources }: SettledSettings): Told {
   if (use === 'left-out') return NOTHING_TOLD;
   if (use === 'shown') return { notices: [noticeOf(powerful)], powers: [] };
-  const { config, powers } = powerful;
+  const { file, powers } = powerful;
   const inForce = powersInForce(powers, sources);
-  return { notices: [], powers: inForce.length === 0 ? [] : [setsLine(config.file, inForce)] };
+  return { notices: [], powers: inForce.length === 0 ? [] : [setsLine(file, inForce)] };
 }
 
 function placedText(

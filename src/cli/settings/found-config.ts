@@ -1,42 +1,53 @@
-import { type ConfigText, noteTrust, trustStanding } from '../../compose/config.ts';
-import { type Power, powersOf } from '../../core/power.ts';
-import type { Layer } from '../../core/setting-source.ts';
+import {
+  type ConfigText,
+  configPlaces,
+  noteTrust,
+  trustedAmong,
+  trustStanding,
+} from '../../compose/config.ts';
+import { powersOf } from '../../core/power.ts';
 import { UsageError } from '../../errors.ts';
 import {
   trustQuestion,
+  type UntrustedConfig,
   untrustedNotice,
   untrustedRefusal,
-  untrustedWords,
 } from '../../report/trust.ts';
+import type { ConfigSettings } from './config-file.ts';
 
-/** A found configuration with settings that need trust, and how it stands. */
-export interface PowerfulConfig {
-  readonly config: ConfigText;
-  readonly powers: readonly Power[];
+/** A configuration that needs trust, and how it stands. */
+export interface PowerfulConfig extends UntrustedConfig {
+  /** Null where it is gone, or not used. */
+  readonly config: ConfigText | null;
   readonly isTrusted: boolean;
-  /** Why what was noted of trust is not believed; null where it is. */
-  readonly unsafe: string | null;
 }
 
 /** Puts a question to a person; whether the answer was a yes. */
 export type Ask = (question: string) => boolean;
 
-/** Null where no trust is needed: there is no file, it was named, or it sets nothing of that kind. */
+/** What a search for a configuration came to. */
+interface Found {
+  readonly config: ConfigText | null;
+  readonly read: Pick<ConfigSettings, 'layer' | 'vault'>;
+  readonly startDir: string;
+}
+
+/**
+ * What was found where a configuration was looked for. Null where no trust is needed: nothing in it needs
+ * any, and none was trusted there, whose gates would be left out without a word.
+ */
 export function powerfulConfig(
-  config: ConfigText | null,
-  layer: Layer,
+  { config, read, startDir }: Found,
   env: NodeJS.ProcessEnv,
 ): PowerfulConfig | null {
-  if (config === null || !config.wasFound) return null;
-  const powers = powersOf(layer);
-  if (powers.length === 0) return null;
-  const standing = trustStanding(config, env);
-  return {
-    config,
-    powers,
-    isTrusted: standing.kind === 'trusted',
-    unsafe: standing.kind === 'unsafe' ? standing.why : null,
-  };
+  const powers = config === null ? [] : powersOf(read.layer, read.vault);
+  const standing = config === null ? null : trustStanding(config, env);
+  const isTrusted = standing?.kind === 'trusted';
+  const unsafe = standing?.kind === 'unsafe' ? standing.why : null;
+  const trusted = isTrusted ? null : trustedAmong(configPlaces(startDir, env), env);
+  const file = config?.file ?? trusted;
+  if (file === null || (powers.length === 0 && trusted === null)) return null;
+  return { file, config, powers, isTrusted, unsafe, trusted, isUsable: config !== null };
 }
 
 /** Tells at a start what a trusted configuration has in force; no flag takes that back. */
@@ -46,16 +57,12 @@ export function sayPowers(powers: readonly string[]): void {
 
 /** Why a run does not use it. */
 export function refusalOf(powerful: PowerfulConfig): string {
-  return untrustedRefusal(wordsOf(powerful));
+  return untrustedRefusal(powerful);
 }
 
 /** For a plan that shows it all the same. */
 export function noticeOf(powerful: PowerfulConfig): string {
-  return untrustedNotice(wordsOf(powerful));
-}
-
-function wordsOf({ config, powers, unsafe }: PowerfulConfig): string {
-  return untrustedWords(config.file, powers, unsafe);
+  return untrustedNotice(powerful);
 }
 
 /**
@@ -67,9 +74,10 @@ export async function wantTrust(
   ask: Ask | null,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const { config, powers, unsafe } = powerful;
+  const { config, unsafe } = powerful;
   // Where others could write the notes, a yes would not be believed either.
-  const isWanted = ask !== null && unsafe === null && ask(trustQuestion(config.file, powers));
+  const isWanted =
+    ask !== null && unsafe === null && config !== null && ask(trustQuestion(powerful));
   if (!isWanted) throw new UsageError([refusalOf(powerful)]);
   await noteTrust(config, env);
 }

@@ -9,9 +9,9 @@ import {
   readSync,
   writeSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { homeFolder } from '../home-folder.ts';
 import { errorCode, makePrivateFolder, removeFile } from '../write-file.ts';
 
 /*
@@ -36,13 +36,12 @@ export interface NoKey {
 const KEY_BYTES = 32;
 const LARGEST_BYTES = 4096;
 
-/** Where the key of this user lies: `$XDG_STATE_HOME/ralph/key`. */
-export function defaultKeyFile(env: NodeJS.ProcessEnv): string {
+/** Where the key of this user lies: `$XDG_STATE_HOME/ralph/key`. Null for a user without a home folder. */
+export function defaultKeyFile(env: NodeJS.ProcessEnv): string | null {
   const { XDG_STATE_HOME: stateHome = '' } = env;
-  const folder = path.isAbsolute(stateHome)
-    ? stateHome
-    : path.join(env.HOME || homedir(), '.local', 'state');
-  return path.join(folder, 'ralph', 'key');
+  const home = homeFolder(env);
+  if (path.isAbsolute(stateHome)) return path.join(stateHome, 'ralph', 'key');
+  return home === null ? null : path.join(home, '.local', 'state', 'ralph', 'key');
 }
 
 /**
@@ -55,6 +54,12 @@ export function readKey(
   { create }: { readonly create: boolean },
 ): Key | NoKey {
   const file = named ?? defaultKeyFile(env);
+  if (file === null) {
+    return {
+      problem:
+        'there is no home folder for the key; name one with HOME, a folder with XDG_STATE_HOME, or a key with --key-file.',
+    };
+  }
   try {
     const bytes = readSecret(file);
     return { bytes, file, isShared: named !== null };

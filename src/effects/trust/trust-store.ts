@@ -9,10 +9,10 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { messageOf, UsageError } from '../../errors.ts';
 import type { ConfigText } from '../config-search.ts';
+import { homeFolder } from '../home-folder.ts';
 import { namesIn } from '../names-in.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../write-file.ts';
 import { distrust } from './owner.ts';
@@ -34,9 +34,30 @@ export type TrustStanding =
 /** How a configuration of this very place and content stands. Never throws. */
 export function trustStanding(config: ConfigText, env: NodeJS.ProcessEnv): TrustStanding {
   const folder = trustFolder(env);
+  if (folder === null) return { kind: 'untrusted' };
   const why = unsafeStore(folder);
   if (why !== null) return { kind: 'unsafe', why };
   return { kind: isNote(path.join(folder, noteName(config))) ? 'trusted' : 'untrusted' };
+}
+
+/** The first of these places where any content is trusted; null where none is. Never throws. */
+export function trustedAmong(places: readonly string[], env: NodeJS.ProcessEnv): string | null {
+  const folder = trustFolder(env);
+  if (folder === null || unsafeStore(folder) !== null) return null;
+  try {
+    const trusted = new Set(notesIn(folder).map(({ place }) => place));
+    return trusted.size === 0 ? null : (places.find((each) => trusted.has(placeOf(each))) ?? null);
+  } catch {
+    return null;
+  }
+}
+
+/** Every note in the folder, and the place that it is about. Throws the system's error. */
+function notesIn(folder: string): readonly { readonly note: string; readonly place: string }[] {
+  return namesIn(folder)
+    .map((name) => path.join(folder, name))
+    .filter(isNote)
+    .map((note) => ({ note, place: readFileSync(note, 'utf8').replace(/\n$/, '') }));
 }
 
 /**
@@ -44,7 +65,7 @@ export function trustStanding(config: ConfigText, env: NodeJS.ProcessEnv): Trust
  * that cannot be written down, or others could change it.
  */
 export async function noteTrust(config: ConfigText, env: NodeJS.ProcessEnv): Promise<void> {
-  const folder = trustFolder(env);
+  const folder = neededFolder(env);
   try {
     makePrivateFolder(folder);
   } catch (error) {
@@ -64,25 +85,35 @@ export async function noteTrust(config: ConfigText, env: NodeJS.ProcessEnv): Pro
  * any. Throws a `UsageError` where it cannot be taken back.
  */
 export function revokeTrust(file: string, env: NodeJS.ProcessEnv): boolean {
-  const folder = trustFolder(env);
+  const folder = neededFolder(env);
   refuseUnsafe(folder);
-  const place = `${placeOf(file)}\n`;
+  const revoked = placeOf(file);
   try {
-    const notes = namesIn(folder)
-      .map((name) => path.join(folder, name))
-      .filter((note) => isNote(note) && readFileSync(note, 'utf8') === place);
-    for (const note of notes) removeFile(note);
+    const notes = notesIn(folder).filter(({ place }) => place === revoked);
+    for (const { note } of notes) removeFile(note);
     return notes.length > 0;
   } catch (error) {
     throw new UsageError([`Trust cannot be taken back in ${folder}: ${messageOf(error)}.`]);
   }
 }
 
-/** A path that is not absolute means nothing there, as the XDG specification has it. */
-function trustFolder(env: NodeJS.ProcessEnv): string {
+/**
+ * A path that is not absolute means nothing there, as the XDG specification has it. Null for a user
+ * without a home folder.
+ */
+function trustFolder(env: NodeJS.ProcessEnv): string | null {
   const own = env.XDG_CONFIG_HOME ?? '';
-  const base = path.isAbsolute(own) ? own : path.join(env.HOME || homedir(), '.config');
-  return path.join(base, 'ralph', 'trusted');
+  const home = homeFolder(env);
+  if (path.isAbsolute(own)) return path.join(own, 'ralph', 'trusted');
+  return home === null ? null : path.join(home, '.config', 'ralph', 'trusted');
+}
+
+function neededFolder(env: NodeJS.ProcessEnv): string {
+  const folder = trustFolder(env);
+  if (folder !== null) return folder;
+  throw new UsageError([
+    'Trust is kept in the home folder, and there is none; set HOME or XDG_CONFIG_HOME.',
+  ]);
 }
 
 function noteName(config: ConfigText): string {
