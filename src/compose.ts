@@ -222,7 +222,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       ),
       requests,
       approvals: approvalDesk(plan, paths, warn),
-      notes: noteWriter(plan, paths, warn),
+      notes: noteWriter(run),
       reporter,
       clock: systemClock,
       stops,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type FileRun, type OrchestrateOptions, orchestrate } from '../compose/orchestrate.ts';
+import { sealAt } from '../compose/tasks.ts';
 import { planRun, type RunPlan } from '../compose.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Layer, Written } from '../core/setting-source.ts';
@@ -227,17 +228,14 @@ function flagsOfNow(flags: ReadFlags): ReadFlags {
 }
 
 /** Several may run at a time: each line says of which one it is. */
-function viewOf(taskId: string, { settings, policy, vault, stateDir }: RunPlan): View {
+function viewOf(taskId: string, plan: RunPlan): View {
+  const { settings, policy } = plan;
+  const task = { ...plan, taskId, needsTrust: sealAt(plan, true).problem !== null };
   const sink = {
     write: (text: string): void => {
       process.stderr.write(text.replace(/^ralph: /gm, `ralph: ${taskId}: `));
     },
   };
-  if (settings.quiet)
-    return quietView(sink, { agent: policy.agent, task: { taskId, vault, stateDir } });
-  return plainView(sink, {
-    verbose: settings.verbose,
-    agent: policy.agent,
-    task: { taskId, vault, stateDir },
-  });
+  if (settings.quiet) return quietView(sink, { agent: policy.agent, task });
+  return plainView(sink, { verbose: settings.verbose, agent: policy.agent, task });
 }

@@ -1,12 +1,11 @@
 import path from 'node:path';
+import type { HeldRun } from '../compose.ts';
 import { describeCompletion } from '../core/completion.ts';
 import { withoutControls } from '../core/material.ts';
 import { describeMissing, verifyOutput } from '../core/prompt.ts';
 import { maskSecrets } from '../core/secrets.ts';
 import { systemClock } from '../effects/clock.ts';
 import { writeNote } from '../effects/note-file.ts';
-import type { RunPlan } from '../effects/run-plan.ts';
-import type { TaskPaths } from '../effects/task-folder.ts';
 import { leadsOut } from '../effects/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { NoteWriter } from '../loop/ports.ts';
@@ -14,11 +13,13 @@ import { renderNote } from '../report/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
 
 /** Leaves the notes of one task in its vault. */
-export function noteWriter(
-  plan: RunPlan,
-  paths: TaskPaths,
-  warn: (sentence: string) => void,
-): NoteWriter {
+export function noteWriter({
+  plan,
+  paths,
+  seal,
+  warn,
+}: Pick<HeldRun, 'plan' | 'paths' | 'seal' | 'warn'>): NoteWriter {
+  const facts = { ...plan, needsTrust: seal.problem !== null };
   return {
     async write({ task, carry }, ending) {
       const at = systemClock.now();
@@ -34,7 +35,7 @@ export function noteWriter(
           lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
           missing: carry.missing.map((missing) => describeMissing(missing, plan.policy)),
           checkOutput: verifyOutput(carry),
-          again: resumeCommand(plan, ending.status),
+          again: resumeCommand(facts, ending.status),
         }),
       );
       const folder = path.join(plan.vault, 'Needs_Action');

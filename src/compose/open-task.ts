@@ -127,8 +127,9 @@ export async function makeRoom(
   // Whoever forges a state must not be able to have another task's processes ended.
   if (file.kind === 'task' && file.isOwn) await endLeftovers(file.state.driver, warn);
   dropStaleRequests(paths.folder);
+  const needsTrust = file.kind === 'task' && doubtOf(paths, file, seal) !== null;
   try {
-    if (retirePrevious(paths)) warn(previousRetired(taskId));
+    if (retirePrevious(paths)) warn(previousRetired(taskId, needsTrust));
   } catch (error) {
     if (error instanceof StateTooNewError) throw error;
     // An older task that cannot be put away must not keep a new one from running.

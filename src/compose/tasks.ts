@@ -23,6 +23,7 @@ export { inHistory, openTaskIds, type TaskPaths, taskPaths } from '../effects/ta
 export { findTaskEntry, listTasks, readStateObject, type TaskEntry } from '../effects/task-list.ts';
 export { type LogPiece, openTaskLogs } from '../effects/task-logs.ts';
 export { foreignFiles } from '../effects/trust/foreign-files.ts';
+export { keyFlag } from '../effects/trust/key.ts';
 export type { Seal };
 
 /** Where states lie, and the key by which one's own are known. */

@@ -82,6 +82,8 @@ export interface Briefing {
   readonly until: string;
   readonly vault: string;
   readonly stateDir: string;
+  /** The key that commands have to name, absolute; null where it is found without. */
+  readonly keyFlag: string | null;
   /** What needs a person, the most pressing first. */
   readonly needs: readonly Need[];
   /** The newest first. */
@@ -103,6 +105,8 @@ export interface BriefingSources {
   readonly until: string;
   readonly vault: string;
   readonly stateDir: string;
+  /** The key that commands have to name, absolute; null where it is found without. */
+  readonly keyFlag: string | null;
   readonly runs: readonly FoundRun[];
   readonly journal: readonly JournalEntry[];
   readonly notes: readonly OpenNote[];
@@ -111,7 +115,7 @@ export interface BriefingSources {
 
 /** Makes a briefing of what was found; all pure. */
 export function makeBriefing(sources: BriefingSources): Briefing {
-  const { since, until, vault, stateDir, notes, requests } = sources;
+  const { since, until, vault, stateDir, keyFlag, notes, requests } = sources;
   const told = attributed(sources.journal, sources.runs);
   const tasks = sources.runs
     .map((run) => briefTask(run, told.get(run) ?? [], notes, since))
@@ -122,6 +126,7 @@ export function makeBriefing(sources: BriefingSources): Briefing {
     until,
     vault,
     stateDir,
+    keyFlag,
     tasks,
     needs: needsOf(tasks, requests, notes),
     totals: totalsOf(tasks),

@@ -21,7 +21,7 @@ import {
   taskFilePrompt,
   taskIdOfFile,
 } from './task-file.ts';
-import { readKey } from './trust/key.ts';
+import { keyFlag, readKey } from './trust/key.ts';
 import { distrustPath } from './trust/owner.ts';
 import { leadsOut } from './vault-folders.ts';
 
@@ -62,6 +62,8 @@ export interface RunPlan {
   readonly cwd: string;
   /** The key that the user named, absolute; null for the user's own. */
   readonly keyFile: string | null;
+  /** The same where a command has to name it; null where it is found without. */
+  readonly keyFlag: string | null;
   /** The folder ralph was started in first. */
   readonly startDir: string;
   readonly env: NodeJS.ProcessEnv;
@@ -186,6 +188,7 @@ export async function planRun(
     stateDir,
     cwd,
     keyFile,
+    keyFlag: keyFlag(keyFile, request.env),
     startDir,
     env: request.env,
     taskTimeoutMs: settings.timeout,

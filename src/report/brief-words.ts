@@ -3,7 +3,7 @@ import type { ShownState } from '../core/shown-task.ts';
 import { formatCost, formatDuration } from './format.ts';
 import { remedyFor, stallRemedy } from './messages.ts';
 import { resumeCommand, shellQuote } from './resume-command.ts';
-import { NOT_YOURS } from './status.ts';
+import { isForeign, NOT_YOURS } from './status.ts';
 
 /** The words of a briefing, the same in Markdown and on the page. */
 
@@ -31,12 +31,18 @@ export function stateWords(state: ShownState): string {
 }
 
 /** Why a task stands where it does, in half a sentence; empty where its state says it all. */
-export function reasonOf({ shown, task }: BriefTask): string {
+export function reasonOf(task: BriefTask): string {
+  const why = whyOf(task);
+  if (!isForeign(task.shown)) return why;
+  return why === '' ? NOT_YOURS : `${NOT_YOURS}: ${why}`;
+}
+
+function whyOf({ shown, task }: BriefTask): string {
   if (task === null) return `its state in ${shown.stateFile} cannot be read`;
   switch (shown.state) {
     case 'completed':
-      if (!shown.isOwn) return NOT_YOURS;
-      return task.evidence === null
+      // What a forged state names as its evidence is none.
+      return task.evidence === null || !shown.isOwn
         ? ''
         : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}`;
     case 'paused_awaiting_approval':
@@ -70,12 +76,13 @@ export function remedyOf({ shown, task }: BriefTask): string | null {
 /** The command that brings a task on, fit to be pasted; null where none does. */
 export function commandOf(
   { shown, task }: BriefTask,
-  { vault, stateDir }: Briefing,
+  { vault, stateDir, keyFlag }: Briefing,
 ): string | null {
   if (task === null || shown.archived) return null;
-  const facts = { taskId: shown.taskId, vault, stateDir };
+  const facts = { taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) };
   if (shown.state === 'paused_awaiting_approval') {
-    return resumeCommand(facts).replace('ralph resume', 'ralph approve');
+    // An answer runs nothing of the task, so that it takes no trust.
+    return resumeCommand({ ...facts, needsTrust: false }).replace('ralph resume', 'ralph approve');
   }
   if (task.kept_by === 'library') return null;
   switch (shown.state) {

@@ -46,8 +46,9 @@ export function protectsNothing(glob: string): string {
   return `--protect '${glob}' matches no file, so nothing is protected by it.`;
 }
 
-export function previousRetired(taskId: string): string {
-  return `An earlier run of ${taskId} was put into the history, and this one starts afresh; ralph resume ${taskId} would have gone on with it.`;
+export function previousRetired(taskId: string, needsTrust: boolean): string {
+  const resume = `ralph resume ${taskId}${needsTrust ? ' --trust' : ''}`;
+  return `An earlier run of ${taskId} was put into the history, and this one starts afresh; ${resume} would have gone on with it.`;
 }
 
 export function leftoversOfDeadDriver(count: number): string {

@@ -5,6 +5,10 @@ export interface ResumeFacts {
   readonly taskId: string;
   readonly vault: string;
   readonly stateDir: string;
+  /** The key that the command has to name, absolute; null where it is found without. */
+  readonly keyFlag: string | null;
+  /** Whether this user's key has not signed the task, so that a person has to vouch for it. */
+  readonly needsTrust: boolean;
 }
 
 /** What a task that used up a limit needs more of to go on. */
@@ -21,17 +25,19 @@ export function moreFor(status: string): string | null {
 
 /** The command that goes on with a task, fit to be pasted into a shell in any folder. */
 export function resumeCommand(
-  { taskId, vault, stateDir }: ResumeFacts,
+  { taskId, vault, stateDir, keyFlag, needsTrust }: ResumeFacts,
   status: EndedStatus | null = null,
 ): string {
   const more = status === null ? null : moreFor(status);
   return [
     'ralph resume',
     shellQuote(taskId),
+    ...(needsTrust ? ['--trust'] : []),
     ...(more === null ? [] : [more]),
     '--vault',
     shellQuote(vault),
     ...(stateDir === `${vault}/.ralph_state` ? [] : ['--state-dir', shellQuote(stateDir)]),
+    ...(keyFlag === null ? [] : ['--key-file', shellQuote(keyFlag)]),
   ].join(' ');
 }
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { leadsOut, writeNote } from '../compose/books.ts';
+import { sealAt } from '../compose/tasks.ts';
 import type { Ending } from '../core/machine.ts';
 import { withoutControls } from '../core/material.ts';
 import { maskSecrets } from '../core/secrets.ts';
@@ -22,11 +23,12 @@ export interface EndedBookTask {
  */
 export async function leaveNote(
   { task, ending, stateFile, logDir }: EndedBookTask,
-  { vault, stateDir }: ServicePlace,
+  place: ServicePlace,
   lastOutput: string | null,
   at: string,
 ): Promise<string | null> {
   if (ending.note === null) return null;
+  const { vault } = place;
   const folder = path.join(vault, 'Needs_Action');
   if (leadsOut(folder, vault)) throw new Error(`${folder} is a link that leads out of the vault.`);
   const note = renderNote({
@@ -40,7 +42,10 @@ export async function leaveNote(
     lastOutput: lastOutput === null ? null : withoutControls(lastOutput).slice(-8_000),
     missing: [],
     checkOutput: null,
-    again: resumeCommand({ taskId: task.task_id, vault, stateDir }, ending.status),
+    again: resumeCommand(
+      { ...place, taskId: task.task_id, needsTrust: sealAt(place).problem !== null },
+      ending.status,
+    ),
   });
   const text = maskSecrets(note);
   return writeNote({ folder, reason: ending.note, taskId: task.task_id, at, text });

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { keyFlag } from '../compose/tasks.ts';
 import { parseDuration } from '../core/duration.ts';
 import type { RalphEvent } from '../core/events.ts';
 import { UsageError } from '../errors.ts';
@@ -36,6 +37,8 @@ export interface ServicePlace {
   readonly vault: string;
   readonly stateDir: string;
   readonly keyFile: string | null;
+  /** The same where a command has to name it; null where it is found without. */
+  readonly keyFlag: string | null;
   readonly doneFolder: string;
   /** What a task gets that asks for nothing else. */
   readonly maxIterations: number;
@@ -51,10 +54,12 @@ export function servicePlace(options: RalphServiceOptions): ServicePlace {
   const problems: string[] = [];
   const vault = path.resolve(options.vault ?? env.RALPH_VAULT ?? '.');
   const stateDir = options.stateDir ?? env.RALPH_STATE_DIR;
-  const keyFile = options.keyFile ?? env.RALPH_KEY_FILE;
+  const named = options.keyFile ?? env.RALPH_KEY_FILE;
+  const keyFile = named === undefined ? null : path.resolve(named);
   const place: ServicePlace = {
     vault,
-    keyFile: keyFile === undefined ? null : path.resolve(keyFile),
+    keyFile,
+    keyFlag: keyFlag(keyFile, env),
     stateDir: stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(stateDir),
     doneFolder: path.resolve(vault, options.doneFolder ?? env.RALPH_DONE_FOLDER ?? 'Done'),
     maxIterations: maxIterationsFrom(env, problems),

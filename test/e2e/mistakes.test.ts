@@ -85,7 +85,13 @@ describe('every end that is not a completion says what to do', () => {
     }
   });
 
-  const task = { taskId: 't', vault: '/v', stateDir: '/v/.ralph_state' };
+  const task = {
+    taskId: 't',
+    vault: '/v',
+    stateDir: '/v/.ralph_state',
+    keyFlag: null,
+    needsTrust: false,
+  };
   const fields = {
     at: '2026-01-02T03:04:05.678Z',
     task_id: 't',

@@ -99,6 +99,42 @@ describe('a task that came with a repository', () => {
     ]);
   });
 
+  test('is shown by report as what it is, with the line that takes it over', async () => {
+    const scene = await cloned();
+    const { stdout } = await scene.ralph(['report']);
+    const [, needs = ''] = stdout.split('## Needs a person');
+    expect(needs).toContain('**t** out of iterations: not written by you here');
+    expect(needs).toContain(`ralph resume t --trust --max-iterations +5 --vault ${scene.folder}\n`);
+    expect(JSON.parse((await scene.ralph(['report', '--json'])).stdout).needs_person).toMatchObject(
+      [
+        {
+          task_id: 't',
+          reason: 'not written by you here',
+          command: expect.stringContaining('--trust'),
+        },
+      ],
+    );
+    await scene.ralph(['report', '--html', 'r.html']);
+    expect(scene.read('r.html')).toContain('<p>not written by you here</p>');
+  });
+
+  test('keeps nobody from going on with the one task of his own by a bare resume', async () => {
+    const scene = await makeScene([WORKING, WORKING, DONE]);
+    const attacker = { env: { XDG_STATE_HOME: await tempFolder() } };
+    await scene.run(['--task-id', 'nightly', '--max-iterations', '1'], attacker);
+    await scene.run(['--task-id', 'mine', '--max-iterations', '1']);
+    const several = await scene.ralph(['resume', '--trust', '-n', '+1']);
+    expect(several).toMatchObject({ exitCode: 2 });
+    expect(several.stderr).toContain('several to go on with: mine, nightly');
+    const end = await scene.ralph(['resume', '-n', '+1', '--delay', '0']);
+    expect(end).toMatchObject({ exitCode: 0 });
+    expect(scene.state('mine')).toMatchObject({ status: 'completed' });
+    const foreign = await scene.ralph(['resume', '-n', '+1']);
+    expect(foreign).toMatchObject({ exitCode: 1 });
+    expect(foreign.stderr).toContain("task 'nightly'");
+    expect(foreign.stderr).toContain('was not written by you here');
+  });
+
   test('makes no stop hook run its commands', async () => {
     const scene = await cloned(['--verify', 'touch evil']);
     await interrupt(scene);
@@ -413,6 +449,44 @@ describe('the key', () => {
     expect(end.stderr).toContain(
       'This task cannot be signed, so that going on with it takes --trust',
     );
+  });
+
+  test('that cannot be read is heeded by each line that goes on', async () => {
+    const scene = await makeScene([WORKING, WORKING, WORKING, DONE]);
+    const env = { XDG_STATE_HOME: '/proc/nothing' };
+    const first = await scene.run(['-n', '1'], { env });
+    const line = `ralph resume t --trust --max-iterations +5 --vault ${scene.folder}`;
+    expect(first.stderr).toContain(`next: ${line}\n`);
+    expect(scene.notes().map(({ command }) => command)).toEqual([line]);
+    const second = await scene.run(['-n', '1'], { env });
+    expect(second.stderr).toContain('; ralph resume t --trust would have gone on with it');
+    const { exitCode } = await scene.ralph([...line.split(' ').slice(1), '--delay', '0'], { env });
+    expect(exitCode).toBe(0);
+  });
+
+  test('of one’s own takes no --trust', async () => {
+    const scene = await makeScene([WORKING, WORKING]);
+    const { stderr } = await scene.run(['-n', '1']);
+    expect(stderr).toContain(`next: ralph resume t --max-iterations +5 --vault ${scene.folder}\n`);
+    const again = await scene.run(['-n', '1']);
+    expect(again.stderr).toContain('; ralph resume t would have gone on with it');
+  });
+
+  test('that was named by --key-file stands in the lines that go on; a variable is enough', async () => {
+    const scene = await makeScene([WORKING, WORKING, WORKING, WORKING]);
+    const key = join(scene.home, 'team.key');
+    writeFileSync(key, Buffer.alloc(32, 5), { mode: 0o600 });
+    const line = `ralph resume t --max-iterations +5 --vault ${scene.folder}`;
+    const named = await scene.run(['-n', '1', '--key-file', key]);
+    expect(named.stderr).toContain(`next: ${line} --key-file ${key}\n`);
+    expect(scene.notes().at(-1)?.command).toBe(`${line} --key-file ${key}`);
+    const report = await scene.ralph(['report', '--key-file', key]);
+    expect(report.stdout).toContain(`${line} --key-file ${key}\n`);
+    const words = ['resume', 't', '-n', '+1', '--delay', '0', '--key-file', key];
+    const resumed = await scene.ralph(words);
+    expect(resumed.stderr).toContain(`next: ${line} --key-file ${key}\n`);
+    const variable = await scene.run(['-n', '1'], { env: { RALPH_KEY_FILE: key } });
+    expect(variable.stderr).toContain(`next: ${line}\n`);
   });
 
   test('of a shared vault is named by --key-file, and lets another machine go on', async () => {

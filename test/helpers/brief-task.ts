@@ -57,6 +57,7 @@ export function briefingSources(changes: Partial<BriefingSources> = {}): Briefin
     until: REPORTED_AT,
     vault: '/vault',
     stateDir: '/vault/.ralph_state',
+    keyFlag: null,
     runs: [],
     journal: [],
     notes: [],

@@ -38,7 +38,13 @@ function stage(columns = 80, more: Partial<LiveOptions> = {}) {
     term: 'xterm',
     verbose: false,
     agent: 'claude',
-    task: { taskId: 't', vault: '/v', stateDir: '/v/.ralph_state' },
+    task: {
+      taskId: 't',
+      vault: '/v',
+      stateDir: '/v/.ralph_state',
+      keyFlag: null,
+      needsTrust: false,
+    },
     nowMs: () => Date.now(),
     ...more,
   });

@@ -6,7 +6,7 @@ import {
   readJournal,
   writeFileAtomic,
 } from '../../compose/report.ts';
-import { sealAt, thisPlace } from '../../compose/tasks.ts';
+import { keyFlag, sealAt, thisPlace } from '../../compose/tasks.ts';
 import { type Briefing, type FoundRun, makeBriefing } from '../../core/briefing.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { withoutControlsIn } from '../../core/material.ts';
@@ -73,6 +73,7 @@ async function briefingOf(place: Place, since: string, until: string): Promise<B
     until,
     vault,
     stateDir,
+    keyFlag: keyFlag(place.keyFile, process.env),
     runs,
     journal: clean(await readJournal(path.join(stateDir, 'events.jsonl'), since)),
     notes: openNotes(vault),

@@ -51,7 +51,7 @@ export async function resumeCommand(
   const place = placeOf(textsOf(flags.layer));
   // With an id all mistakes are told at once; without one there may be no task to tell them of.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
-  return resumeTask(flags.taskId ?? onlyCandidate(place), place, flags, argv);
+  return resumeTask(flags.taskId ?? onlyCandidate(place, flags.isTrusted), place, flags, argv);
 }
 
 /** The flags of `ralph resume`. */
@@ -232,13 +232,20 @@ function tellCompleted(taskId: string, place: Place): number {
   return 0;
 }
 
-/** Without an id: the one task that can be gone on with, or a list of them to choose from. */
-function onlyCandidate(place: Place): string {
-  const candidates = openTaskIds(place.stateDir).filter((taskId) => {
-    const file = tryReadStateFile(taskPaths(place.stateDir, taskId).stateFile);
-    if (file.kind !== 'task') return false;
-    return !['live', 'completed'].includes(standingOf(file.state));
+/**
+ * Without an id: the one task that can be gone on with, or a list of them to choose from. Tasks that
+ * somebody else has written count where there is none of one's own, or where any is to be trusted.
+ */
+function onlyCandidate(place: Place, isTrusted: boolean): string {
+  const seal = sealAt(place);
+  const open = openTaskIds(place.stateDir).flatMap((taskId) => {
+    const file = tryReadStateFile(taskPaths(place.stateDir, taskId).stateFile, seal);
+    if (file.kind !== 'task') return [];
+    const isOver = ['live', 'completed'].includes(standingOf(file.state));
+    return isOver ? [] : [{ taskId, isOwn: file.isOwn }];
   });
+  const own = open.filter(({ isOwn }) => isOwn);
+  const candidates = (isTrusted || own.length === 0 ? open : own).map(({ taskId }) => taskId);
   const [only, ...others] = candidates;
   if (only === undefined) {
     throw new UsageError([

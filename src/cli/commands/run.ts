@@ -1,4 +1,4 @@
-import { isUntold } from '../../compose/tasks.ts';
+import { isUntold, sealAt } from '../../compose/tasks.ts';
 import { planRun, type Resume, type RunPlan, startRun } from '../../compose.ts';
 import { describeCompletion } from '../../core/completion.ts';
 import { oneLine } from '../../core/material.ts';
@@ -130,7 +130,10 @@ export async function runPlan(run: PlannedRun): Promise<number> {
     return code;
   }
   sayPowers(powers);
-  const view = await viewFor(settings, { agent: plan.policy.agent, task: plan });
+  // A key that cannot be made now could not be made for the task either.
+  const needsTrust = sealAt(plan, true).problem !== null;
+  const task = { ...plan, needsTrust };
+  const view = await viewFor(settings, { agent: plan.policy.agent, task });
   const views = log === null ? [view] : [view, await backgroundView(log, plan)];
   const heap = limitHeap();
   try {

@@ -45,6 +45,19 @@ export function defaultKeyFile(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
+ * The key that a command has to name with `--key-file`; null for the user's own, and for the one that
+ * `RALPH_KEY_FILE` names. `named` is absolute, or null for the user's own.
+ */
+export function keyFlag(
+  named: string | null,
+  env: Readonly<Record<string, string | undefined>>,
+): string | null {
+  const { RALPH_KEY_FILE: variable } = env;
+  const isFound = variable !== undefined && path.resolve(variable) === named;
+  return isFound ? null : named;
+}
+
+/**
  * Reads the key. `named` is the file that the user named, null for the user's own one, which is made
  * where it is not there yet and `create` is set. Never throws.
  */
