@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -23,6 +23,15 @@ const WORKING = { text: 'Fixing test failures.' };
 const DONE = { text: 'All done.\n\nTASK_COMPLETE' };
 
 const EVIL = ['--after', 'touch evil', '--dangerously-skip-permissions'];
+
+const DRIVER = {
+  pid: 4_000_000,
+  pid_started_at: '',
+  boot_id: '',
+  host: 'elsewhere',
+  pid_namespace: '',
+  beat_at: '2026-01-05T10:00:00.000Z',
+};
 
 /** A vault into which somebody else's ralph has put an open task `t`. */
 async function cloned(args: readonly string[] = EVIL): Promise<Scene> {
@@ -79,6 +88,26 @@ describe('a task that came with a repository', () => {
     expect(scene.fake.calls()).toHaveLength(2);
     expect(scene.has('evil')).toBe(true);
     expect(scene.state()).toMatchObject({ status: 'completed' });
+  });
+
+  test('has nothing ended that still lives of the run it names: it may be a copy of a task at work', async () => {
+    const scene = await cloned();
+    const env = { ...process.env, RALPH_RUN_ID: 'run-of-another' };
+    const other = spawn('sleep', ['600'], { env, stdio: 'ignore' });
+    try {
+      const { sum, ...state } = scene.state();
+      const driver = { ...DRIVER, run_id: 'run-of-another' };
+      const open = { ...state, status: 'running', finished_at: null, exit_reason: null, driver };
+      await scene.write('.ralph_state/t.json', JSON.stringify(open));
+      const end = await scene.ralph(['resume', 't', '--trust', '-n', '+1', '--delay', '0']);
+      expect(end).toMatchObject({ exitCode: 0 });
+      expect(end.stderr).toContain(
+        `a process of the run that this state names still lives (${other.pid}); end it if this task is no copy of another`,
+      );
+      expect(other.exitCode ?? other.signalCode).toBeNull();
+    } finally {
+      other.kill('SIGKILL');
+    }
   });
 
   test('is one of this user’s from then on', async () => {

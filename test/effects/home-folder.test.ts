@@ -7,7 +7,8 @@ const system = vi.hoisted(() => ({ homedir: '/home/known', isOnList: true }));
 vi.mock('node:os', async (original) => ({
   ...(await original<typeof import('node:os')>()),
   userInfo: () => {
-    if (!system.isOnList) throw new Error('A system error occurred: uv_os_get_passwd returned ENOENT');
+    if (!system.isOnList)
+      throw new Error('A system error occurred: uv_os_get_passwd returned ENOENT');
     return { homedir: system.homedir };
   },
 }));
