@@ -46,6 +46,11 @@ export function protectsNothing(glob: string): string {
   return `--protect '${glob}' matches no file, so nothing is protected by it.`;
 }
 
+/** Beside the refusal of a configuration. */
+export function notYoursEither(taskId: string, stateDir: string): string {
+  return `task '${taskId}' in ${stateDir} was not written by you here either, and nothing of it is run; look at it with ralph status ${taskId}.`;
+}
+
 export function previousRetired(taskId: string, needsTrust: boolean): string {
   const resume = `ralph resume ${taskId}${needsTrust ? ' --trust' : ''}`;
   return `An earlier run of ${taskId} was put into the history, and this one starts afresh; ${resume} would have gone on with it.`;

@@ -6,6 +6,7 @@ import { endAllInLater, untilNobodyIn } from '../helpers/living-in.ts';
 import { HAS_PSEUDO_TERMINALS, onTerminal } from '../helpers/pseudo-terminal.ts';
 import type { RunRalphOptions } from '../helpers/run-ralph.ts';
 import { jsonLines, makeScene, type Scene } from '../helpers/scene.ts';
+import { tempFolder } from '../helpers/temp-folder.ts';
 
 // A configuration that was found, not named, runs nothing and allows nothing before a person has trusted
 // its very content.
@@ -212,6 +213,43 @@ describe('a configuration that was trusted', () => {
     await scene.ralph(['trust'], { cwd: join(scene.folder, 'pkg') });
     expect((await scene.run([], { cwd: join(scene.folder, 'pkg') })).exitCode).toBe(0);
   });
+});
+
+test('a clone that ships a configuration, a task and its file is told line by line, and runs nothing', async () => {
+  const scene = await makeScene([{ text: 'Not yet.' }, DONE]);
+  const attacker = { env: { XDG_STATE_HOME: await tempFolder() } };
+  await scene.write('In_Progress/nightly.md', 'Do it.\n');
+  await scene.ralph(
+    ['run', '--task-file', 'In_Progress/nightly.md', '-n', '1', '--after', 'touch ran'],
+    attacker,
+  );
+  rmSync(join(scene.folder, 'ran'), { force: true });
+  const { sum, ...state } = scene.state('nightly');
+  const open = { ...state, status: 'running', finished_at: null, exit_reason: null };
+  await scene.write('.ralph_state/nightly.json', JSON.stringify(open));
+  await scene.write(CONFIG, POWERS);
+  const calls = scene.fake.calls().length;
+  const cron = ['run', '--task-id', 'nightly', '--resume-if-open', '--prompt', 'Do it', '--quiet'];
+  const lines = async (args: readonly string[]): Promise<readonly string[]> => {
+    const { exitCode, stdout, stderr } = await scene.ralph(args);
+    expect(exitCode).toBeGreaterThan(0);
+    expect(stdout).toBe('');
+    return stderr.trimEnd().split('\n');
+  };
+  expect(await lines(cron)).toEqual([
+    expect.stringContaining(`${fileIn(scene)} sets permission_mode, after, and nobody has trusted`),
+    expect.stringMatching(/^ralph: task 'nightly' in .* was not written by you here either/),
+  ]);
+  // And so each by itself, once the other is not in the way.
+  expect(await lines([...cron, '--config', CONFIG])).toEqual([
+    expect.stringMatching(/^ralph: .*task 'nightly' in .* was not written by you here/),
+  ]);
+  rmSync(fileIn(scene));
+  await stuck(scene, 'In_Progress/nightly.md');
+  const { stdout } = await scene.ralph(['rescue']);
+  expect(stdout).toMatch(/nightly\.md: left: its task was not written by you here/);
+  expect(scene.fake.calls()).toHaveLength(calls);
+  expect(scene.has('ran')).toBe(false);
 });
 
 describe('a plan', () => {

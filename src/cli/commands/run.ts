@@ -7,6 +7,7 @@ import type { Settings } from '../../core/settings.ts';
 import { defaultTaskId } from '../../core/task-id.ts';
 import { UsageError } from '../../errors.ts';
 import {
+  notYoursEither,
   PERMISSIONS_NOTICE,
   promptStatesPromise,
   startLine,
@@ -17,10 +18,10 @@ import { personAt } from '../ask-person.ts';
 import { endedByBugs } from '../bugs.ts';
 import { findTask, type Standing } from '../find-task.ts';
 import { limitHeap } from '../heap-growth.ts';
-import { startFolder } from '../place.ts';
+import { placeOf, startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { takeDetachedLog } from '../settings/environment.ts';
-import { readFlags } from '../settings/flags.ts';
+import { type ReadFlags, readFlags } from '../settings/flags.ts';
 import { refusalOf, sayPowers } from '../settings/found-config.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
@@ -37,6 +38,9 @@ export async function runCommand(
     startDir,
     untrusted: 'show',
     ask: personAt(process.env),
+  }).catch((error: unknown) => {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError([...error.problems, ...foreignTask(flags)]);
   });
   const { settings } = collected;
   const planned = await planRun({
@@ -68,6 +72,32 @@ export async function runCommand(
   }
   const { notices, powers } = collected;
   return runPlan({ plan, notices, powers, again: ['run', ...argv] });
+}
+
+/**
+ * Whose configuration is refused is told, too, of a task that would be refused next: both may have come with
+ * one repository. Only flags and variables say which task that is.
+ */
+function foreignTask({ layer }: ReadFlags): readonly string[] {
+  const textOf = (name: 'taskId' | 'vault' | 'stateDir' | 'keyFile'): string | undefined => {
+    const value = layer[name]?.value;
+    return typeof value === 'string' ? value : undefined;
+  };
+  const taskId = textOf('taskId');
+  if (taskId === undefined || layer.resumeIfOpen === undefined) return [];
+  const [vault, stateDir, keyFile] = [textOf('vault'), textOf('stateDir'), textOf('keyFile')];
+  const place = placeOf({
+    ...(vault === undefined ? {} : { vault }),
+    ...(stateDir === undefined ? {} : { stateDir }),
+    ...(keyFile === undefined ? {} : { keyFile }),
+  });
+  try {
+    const found = findTask(taskId, place);
+    return found === null || found.isOwn ? [] : [notYoursEither(taskId, place.stateDir)];
+  } catch {
+    // It is told once its turn comes.
+    return [];
+  }
 }
 
 /** `ralph resume [ID]`, which is loaded only where it is asked for. */
