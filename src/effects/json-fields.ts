@@ -6,10 +6,10 @@ export const MOST_LEVELS = 500;
 /** JSON of more lists and objects is not parsed: each takes some ten times the memory of its brackets. */
 export const MOST_CONTAINERS = 1_000_000;
 /**
- * Shorter texts are parsed without being looked through, which would take a third of the parsing. They
- * have 2,048 levels at the most, and what calls itself fails beyond 5,000.
+ * Shorter texts are parsed without being looked through, which would take a third of the parsing: with two
+ * brackets for each level they cannot be nested more deeply.
  */
-const HARMLESS_LENGTH = 4 * 1024;
+const HARMLESS_LENGTH = 2 * MOST_LEVELS;
 
 /**
  * Parses a text as a JSON object; null if it is no JSON, no object, or beyond what `exceedsBounds` lets

@@ -41,9 +41,13 @@ describe('a text of JSON', () => {
     expect(parseObject(`{"a":"${'x'.repeat(LONG)}`)).toBeNull();
   });
 
-  it('of 4 KB is harmless at its deepest', () => {
-    const deepest = lists(2_046);
-    expect(deepest).toHaveLength(4_096);
+  it('is held to them at any length', () => {
+    const lengths = Array.from({ length: 1_000 }, (_, more) => MOST_LEVELS + 1 + more);
+    expect(lengths.filter((levels) => parseObject(lists(levels)) !== null)).toEqual([]);
+  });
+
+  it('is walked through at its deepest', () => {
+    const deepest = lists(MOST_LEVELS);
     const value = parseObject(deepest);
     expect(JSON.stringify(value)).toBe(deepest);
     expect(maskDeep(value)).toEqual(value);
