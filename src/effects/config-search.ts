@@ -54,14 +54,12 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
 }
 
 /** Every place where a start in this folder would find a configuration, nearest first. */
-export function configPlaces(startDir: string, env: NodeJS.ProcessEnv): readonly string[] {
+export function* configPlaces(startDir: string, env: NodeJS.ProcessEnv): Generator<string> {
   const home = homeOf(env);
-  const places: string[] = [];
   for (const folder of upward(startDir)) {
-    places.push(...NAMES.map((name) => path.join(folder, name)));
-    if (borderAt(folder, home) !== null) break;
+    for (const name of NAMES) yield path.join(folder, name);
+    if (borderAt(folder, home) !== null) return;
   }
-  return places;
 }
 
 /** What a search does not go past; null in every other folder. */

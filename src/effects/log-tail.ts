@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, readSync } from 'node:fs';
+import { openRegular } from './bounded-read.ts';
 
 const PIECE_BYTES = 256 * 1024;
 /** What stands in a log where its middle was left out, and how far around a place to look for it. */
@@ -50,16 +51,11 @@ export function openLogTail(file: string): LogTail | null {
 }
 
 function openPlain(file: string): number | null {
-  let opened: number;
   try {
-    // Without waiting: a pipe of that name would hold the reader up for ever.
-    opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return openRegular(file, constants.O_NOFOLLOW).descriptor;
   } catch {
     return null;
   }
-  if (fstatSync(opened).isFile()) return opened;
-  closeSync(opened);
-  return null;
 }
 
 /*

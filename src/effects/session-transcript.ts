@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { withRegularFile } from './bounded-read.ts';
 import { createConversation } from './claude-conversation.ts';
 import { parseObject, stringAt } from './json-fields.ts';
 import { createLineSplitter } from './line-splitter.ts';
@@ -32,22 +33,13 @@ export function lastMessageIn(transcript: string): string | null {
 }
 
 function tailBytes(file: string): Buffer | null {
-  let descriptor: number;
   try {
-    // A pipe would keep a hook waiting for ever.
-    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    return withRegularFile(file, 0, (descriptor, size) => {
+      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
+      const length = readSync(descriptor, bytes, 0, bytes.length, size - bytes.length);
+      return bytes.subarray(0, length);
+    });
   } catch {
     return null;
-  }
-  try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return null;
-    const bytes = Buffer.alloc(Math.min(stats.size, TAIL_BYTES));
-    const length = readSync(descriptor, bytes, 0, bytes.length, stats.size - bytes.length);
-    return bytes.subarray(0, length);
-  } catch {
-    return null;
-  } finally {
-    closeSync(descriptor);
   }
 }

@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { constants, fstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf, UsageError } from '../../errors.ts';
+import { withRegularFile } from '../bounded-read.ts';
 import type { ConfigText } from '../config-search.ts';
 import { homeFolder } from '../home-folder.ts';
 import { namesIn } from '../names-in.ts';
@@ -41,12 +33,15 @@ export function trustStanding(config: ConfigText, env: NodeJS.ProcessEnv): Trust
 }
 
 /** The first of these places where any content is trusted; null where none is. Never throws. */
-export function trustedAmong(places: readonly string[], env: NodeJS.ProcessEnv): string | null {
+export function trustedAmong(places: Iterable<string>, env: NodeJS.ProcessEnv): string | null {
   const folder = trustFolder(env);
   if (folder === null || unsafeStore(folder) !== null) return null;
   try {
     const trusted = new Set(notesIn(folder).map(({ place }) => place));
-    return trusted.size === 0 ? null : (places.find((each) => trusted.has(placeOf(each))) ?? null);
+    // Most users have trusted nothing: then no place is looked at.
+    if (trusted.size === 0) return null;
+    for (const each of places) if (trusted.has(placeOf(each))) return each;
+    return null;
   } catch {
     return null;
   }
@@ -165,13 +160,11 @@ function statsOf(file: string): Stats | Error | null {
 /** Whether a regular file of this user's, or root's, lies there; a link is none. */
 function isNote(file: string): boolean {
   try {
-    const open = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const stats = fstatSync(open);
-      return stats.isFile() && distrust(stats) === null;
-    } finally {
-      closeSync(open);
-    }
+    return withRegularFile(
+      file,
+      constants.O_NOFOLLOW,
+      (opened) => distrust(fstatSync(opened)) === null,
+    );
   } catch {
     return false;
   }
