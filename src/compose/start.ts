@@ -183,7 +183,8 @@ function lostAttempt(
   step: TakenUp['step'],
 ): { readonly usage: Usage; readonly lastWordAt: string | null } | null {
   if (step?.memory.step.kind !== 'working') return null;
-  return readLostAttempt(kind, paths.folder, task.current_iteration, step.logBytes);
+  const { current_iteration: iteration, attempt } = task;
+  return readLostAttempt(kind, paths.folder, { iteration, attempt }, step.logBytes);
 }
 
 /** The later of two instants, but not one that is still to come. */

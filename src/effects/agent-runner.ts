@@ -3,6 +3,7 @@ import type { AgentRequest, AgentRunner } from '../loop/ports.ts';
 import type { AgentKind, AgentReader } from './agent-kind.ts';
 import { runAgentProcess } from './agent-process.ts';
 import { forAgent } from './child-environment.ts';
+import { noteCost } from './cost-notes.ts';
 import { endLeftovers } from './end-process.ts';
 import { type Guard, startGuard } from './guard.ts';
 import { isAlive, MARKER_NAME } from './process-table.ts';
@@ -98,6 +99,11 @@ async function runAttempt(
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
   let reader: AgentReader | null = null;
+  const keepCost = (): void => {
+    if (reader !== null && transcript.isCut()) {
+      noteCost(options.logs, request, reader.facts().usage);
+    }
+  };
   const report = await runAgentProcess({
     command,
     cwd: options.cwd,
@@ -115,7 +121,13 @@ async function runAttempt(
     onMembers: (members) => guard.note([...spare(), ...members]),
     onStart: (signs) => {
       transcript.open();
-      reader = options.kind.read(request.listener, signs);
+      reader = options.kind.read(request.listener, {
+        ...signs,
+        resultGiven() {
+          keepCost();
+          signs.resultGiven();
+        },
+      });
     },
     onStdout(chunk) {
       options.onOutput?.(chunk.length);
@@ -124,6 +136,7 @@ async function runAttempt(
     onHeard: (chunk) => reader?.push(chunk),
     onStderr: (chunk) => transcript.stderr(chunk),
   });
+  keepCost();
   transcript.close();
   const heard = endReader(reader, options.kind, request);
   if (heard.skippedLines > 0) options.warn(skippedLinesNotice(heard.skippedLines));

@@ -16,6 +16,8 @@ import type { PinnedFolder } from './trust/pinned-folder.ts';
 /** A file that grows up to a bound; beyond it the head and the newest tail are kept. */
 export interface BoundedLog {
   write(chunk: Uint8Array): void;
+  /** Whether it has reached its bound: what came then may be left out. */
+  isFull(): boolean;
   close(): void;
 }
 
@@ -89,6 +91,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
         if (chunk.length > room) writeRing(chunk.subarray(room));
       });
     },
+    isFull: () => ringed > 0,
     close() {
       give(() => {
         if (log !== null && ringed > 0) {

@@ -45,6 +45,13 @@ export function readHead(file: PathLike, maxBytes: number): Buffer {
   );
 }
 
+/** The last `maxBytes` bytes of a regular file, or all of a smaller one. Throws as `readWithin` does. */
+export function readTail(file: PathLike, maxBytes: number): Buffer {
+  return withRegularFile(file, 0, (descriptor, size) =>
+    readBytes(descriptor, Math.min(size, maxBytes), Math.max(0, size - maxBytes)),
+  );
+}
+
 /** Opens a regular file for reading, with further flags, and closes it again. Throws as `readWithin` does. */
 export function withRegularFile<T>(
   file: PathLike,
@@ -79,12 +86,13 @@ export function openRegular(
   }
 }
 
-/** The next `length` bytes, or fewer where the file ends before. */
-export function readBytes(descriptor: number, length: number): Buffer {
+/** `length` bytes from a byte on, by default the next ones; fewer where the file ends before. */
+export function readBytes(descriptor: number, length: number, from: number | null = null): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let used = 0;
   while (used < length) {
-    const read = readSync(descriptor, bytes, used, length - used, null);
+    const position = from === null ? null : from + used;
+    const read = readSync(descriptor, bytes, used, length - used, position);
     if (read === 0) break;
     used += read;
   }

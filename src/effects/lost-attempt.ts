@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Usage } from '../core/attempt.ts';
 import type { AgentKind } from './agent-kind.ts';
 import { openRegular } from './bounded-read.ts';
+import { readNotedCost } from './cost-notes.ts';
 import { transcriptNames } from './transcript.ts';
 
 /** What an attempt has left in its log whose driver died before it could be counted. */
@@ -17,27 +18,32 @@ const CHUNK_BYTES = 1024 * 1024;
 const SILENT = { activity() {}, retry() {}, text() {} };
 const NO_SIGNS = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
 
-/** Reads the log of an iteration from a byte on, as its agent's output was read. Never throws. */
+/**
+ * Reads the log of an iteration from the byte on at which the attempt began, as its agent's output was
+ * read. What was noted beside a log that has reached its limit comes first. Never throws.
+ */
 export function readLostAttempt(
   kind: AgentKind,
   folder: string,
-  iteration: number,
+  { iteration, attempt }: { readonly iteration: number; readonly attempt: number },
   fromByte: number,
 ): LostAttempt {
   const names = transcriptNames(iteration);
   const stdout = path.join(folder, names.stdout);
-  const reader = kind.read(SILENT, NO_SIGNS);
-  pushFile(stdout, fromByte, reader.push);
-  // Where the log was full, what came last went round in here.
-  reader.push(Buffer.from('\n'));
-  pushFile(`${stdout}.tail`, 0, reader.push);
-  reader.end();
-  const touched = [stdout, path.join(folder, names.stderr)].flatMap((file) => lengthened(file));
+  const logs = [stdout, `${stdout}.tail`, path.join(folder, names.stderr)];
+  const touched = logs.flatMap((file) => lengthened(file));
   const lastMs = Math.max(0, ...touched);
   return {
-    usage: reader.facts().usage,
+    usage: readNotedCost(folder, iteration, attempt) ?? usageIn(kind, stdout, fromByte),
     lastWordAt: lastMs === 0 ? null : new Date(lastMs).toISOString(),
   };
+}
+
+function usageIn(kind: AgentKind, log: string, fromByte: number): Usage {
+  const reader = kind.read(SILENT, NO_SIGNS);
+  pushFile(log, fromByte, reader.push);
+  reader.end();
+  return reader.facts().usage;
 }
 
 function lengthened(file: string): readonly number[] {

@@ -7,6 +7,8 @@ interface Transcript {
   open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
+  /** Whether a part of standard output may be left out. */
+  isCut(): boolean;
   close(): void;
 }
 
@@ -36,6 +38,7 @@ export function createTranscript(
     },
     stdout: (chunk) => logs.get('stdout')?.write(chunk),
     stderr: (chunk) => logs.get('stderr')?.write(chunk),
+    isCut: () => logs.get('stdout')?.isFull() === true,
     close() {
       for (const log of logs.values()) log.close();
     },

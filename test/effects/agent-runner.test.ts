@@ -91,6 +91,21 @@ async function stage(
   return { folder, runId, runner, run, close, stops, told, warnings, heard, activities, log };
 }
 
+/** A claude without any options. */
+function plainClaude(env: NodeJS.ProcessEnv): AgentKind {
+  return claudeAgent({
+    bin: null,
+    prefixArgs: [],
+    model: null,
+    permissionMode: null,
+    allowedTools: [],
+    skipPermissions: false,
+    passthrough: [],
+    env,
+    cwd: '/',
+  });
+}
+
 /** A shell command as the agent. */
 function sh(script: string, ...args: readonly string[]): AgentKind {
   const words = ['/bin/sh', '-c', script, 'agent', ...args];
@@ -178,18 +193,7 @@ describe('what is known of an attempt', () => {
     const bin = await tempFolder();
     await makeFakeClaude(bin, turns);
     const env = { PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}` };
-    const kind = claudeAgent({
-      bin: null,
-      prefixArgs: [],
-      model: null,
-      permissionMode: null,
-      allowedTools: [],
-      skipPermissions: false,
-      passthrough: [],
-      env,
-      cwd: '/',
-    });
-    return stage(kind, { env });
+    return stage(plainClaude(env), { env });
   }
 
   it('of claude', async () => {
@@ -287,6 +291,29 @@ describe('the logs of an iteration', () => {
     for (const name of readdirSync(logs))
       expect(statSync(join(logs, name)).mode & 0o777).toBe(0o600);
     expect(statSync(logs).mode & 0o777).toBe(0o700);
+  });
+
+  it('have a note of the cost beside them once they are full, before the agent has ended', async () => {
+    const usage = { input_tokens: 10, output_tokens: 5 };
+    const result = { type: 'result', subtype: 'success', total_cost_usd: 3, usage };
+    const script = `head -c 100000 /dev/zero; echo; echo '${JSON.stringify(result)}'`;
+    const inShell = { file: '/bin/sh', args: ['-c', script] };
+    const kind = { ...plainClaude({}), locate: () => inShell };
+    const { run, log } = await stage(kind, { logLimitBytes: 65_536 });
+    expect((await run({ attempt: 4 })).usage.cost_usd).toBe(3);
+    const noted = log('iteration-0001.cost.jsonl').trim().split('\n');
+    // Once when it came, and once when all was over.
+    expect(noted.map((line) => JSON.parse(line))).toMatchObject([
+      { attempt: 4, cost_usd: 3 },
+      { attempt: 4, cost_usd: 3 },
+    ]);
+  });
+
+  it('have no such note while they are whole', async () => {
+    const { run, folder } = await stage(sh('echo Done.'));
+    await run();
+    const names = readdirSync(join(folder, 'state', 'T1'));
+    expect(names.toSorted()).toEqual(['iteration-0001.stderr.log', 'iteration-0001.stdout.log']);
   });
 
   it('are done without where they cannot be written', async () => {
