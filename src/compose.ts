@@ -162,6 +162,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
         baseline: `${safeJson(start.baseline)}\n`,
       },
       warn,
+      syncEvents: journal.sync,
     });
     run.hold.keep(store, stops);
     const hint = defaultLimitHint(plan.sources, warn);
@@ -179,6 +180,8 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
     };
     // A driver that was killed between saving a step and telling it.
     for (const event of start.untold) reporter.publish(event);
+    // The next save may write over the step that they are kept with.
+    await journal.sync();
     const child: ChildOptions = {
       env: plan.env,
       runId: run.driver.run_id,

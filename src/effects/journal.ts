@@ -5,12 +5,15 @@ import { messageOf } from '../errors.ts';
 import { appendLines } from './append-lines.ts';
 import { monotonicMs } from './monotonic.ts';
 import { openForAppend } from './task-folder.ts';
+import { syncFile } from './write-file.ts';
 
 /** The append-only record of every event, one JSON object a line. */
 export interface Journal {
   /** Whether one more thing that the agent does would be taken down. */
   hasRoom(kind: Activity['kind']): boolean;
   append(event: RalphEvent): void;
+  /** Resolves once a power cut takes nothing any more of what was written so far. Never rejects. */
+  sync(): Promise<void>;
   close(): void;
 }
 
@@ -59,6 +62,7 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
   let gathered = '';
   /** Whole lines, the oldest first; none but where a write has failed. */
   let waiting: readonly string[] = [];
+  let isDurable = true;
   let turn: NodeJS.Immediate | undefined;
   const words = createAllowance(WORDS);
   const tools = createAllowance(TOOLS);
@@ -72,6 +76,7 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
     try {
       for (const lines of waiting) {
         appendLines(opened(), lines);
+        isDurable = false;
         waiting = waiting.slice(1);
       }
     } catch (error) {
@@ -107,6 +112,12 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
       gathered += `${journalLine(event)}\n`;
       if (!isActivity || gathered.length > GATHERED_CHARS) flush();
       else turn ??= setImmediate(flush);
+    },
+    async sync() {
+      if (isDurable) return;
+      isDurable = true;
+      // A disk that fails here fails for the state, too, and there it is said.
+      await syncFile(file).catch(() => undefined);
     },
     close() {
       flush();

@@ -49,15 +49,17 @@ export function stepJson({ task, memory, logBytes, events }: SavedStep): string 
   return `${safeJson(fields)}\n`;
 }
 
-/** The newest step of a task that is whole and sealed in its folder; null where there is none. */
+/**
+ * The newest step of a task that is whole and sealed in its folder, with the events of the step before it,
+ * which may not be durable yet; null where there is none.
+ */
 export function newestStep(taskFolder: string, taskId: string, seal: Seal): SavedStep | null {
-  const steps = NAMES.flatMap((name) => readStep(path.join(taskFolder, name), seal) ?? []);
-  return steps
+  const [newest, older] = NAMES.flatMap((name) => readStep(path.join(taskFolder, name), seal) ?? [])
     .filter(({ task }) => task.task_id === taskId)
-    .reduce<SavedStep | null>(
-      (newest, step) => (newest === null || step.task.save > newest.task.save ? step : newest),
-      null,
-    );
+    .toSorted((one, other) => other.task.save - one.task.save);
+  if (newest === undefined) return null;
+  const isNext = older !== undefined && older.task.save === newest.task.save - 1;
+  return isNext ? { ...newest, events: [...older.events, ...newest.events] } : newest;
 }
 
 function readStep(file: string, seal: Seal): SavedStep | null {

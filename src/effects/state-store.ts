@@ -31,6 +31,8 @@ export interface StoreRequest {
   readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'memory' | 'save'>;
   readonly files: TaskFiles;
   readonly warn: (sentence: string) => void;
+  /** Makes durable what was told so far. */
+  readonly syncEvents?: () => Promise<void>;
 }
 
 /** A store, and what only its owner may ask of it. */
@@ -56,11 +58,12 @@ export interface TaskStore extends StateStore {
  *             from here on                      leaves step 6 in memory-2        that of step 7
  *                                                                                   │
  *   save 8:   wait for these syncs ◄── fdatasync memory-1, fdatasync state, fsync folders, beside the
- *                                      agent's work
+ *                                      agent's work; fdatasync of the journal, with the events of step 6
  *
  * Both carry the number of the saving. To go on, the memory with the highest number that is sealed and
  * whole is taken, with the state in it: one of the two always is, and state and memory are never of
- * different steps. So the state may be renamed before it is synced: where a power cut has left it empty
+ * different steps. Its events and those of the step before it are told again where the journal lacks them:
+ * older ones are durable. So the state may be renamed before it is synced: where a power cut has left it empty
  * it is read from the memory. See `readNewestStep` in `state-file.ts`.
  */
 /**
@@ -68,7 +71,7 @@ export interface TaskStore extends StateStore {
  * without persistence, and every later save tries again.
  */
 export async function createStateStore(request: StoreRequest): Promise<TaskStore> {
-  const { paths, seal, task: run, warn } = request;
+  const { paths, seal, task: run, warn, syncEvents = async () => {} } = request;
   const folder = pinFolder(paths.folder);
   const files = filesBeside(request);
   let places = paths;
@@ -158,7 +161,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
       isBehind = false;
     } finally {
       // What was written is closed by this, too.
-      makeDurable(syncs);
+      makeDurable([...syncs, syncEvents]);
     }
   };
 
@@ -203,7 +206,9 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     },
     told: () =>
       attempt(async () => {
-        if (places !== paths) forgetMemory(places.folder, memoryName);
+        if (places === paths) return;
+        await syncEvents();
+        forgetMemory(places.folder, memoryName);
       }),
   };
 }

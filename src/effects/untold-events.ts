@@ -1,48 +1,64 @@
 import { closeSync, readSync } from 'node:fs';
 import type { RalphEvent } from '../core/events.ts';
-import { openRegular } from './bounded-read.ts';
+import { MB, openRegular } from './bounded-read.ts';
 import { journalLine } from './journal.ts';
 import { parseObject, stringAt } from './json-fields.ts';
+import { createLineSplitter } from './line-splitter.ts';
 
-/** What was to be told just before a driver died stands at the journal's end, if it stands there at all. */
-const TAIL_BYTES = 1024 * 1024;
+/** What was told before a driver died may have other tasks' events behind it by now, but not so many. */
+const SEARCHED_BYTES = 64 * MB;
+const PIECE_BYTES = MB;
 
-/** Of the events of the last step that was saved, those that the journal does not hold. Never throws. */
+/** Of the events that were saved to be told, those that the journal does not hold. Never throws. */
 export function untoldEvents(
   journal: string,
   events: readonly RalphEvent[],
 ): readonly RalphEvent[] {
   if (events.length === 0) return [];
-  const told = new Set(lastLines(journal));
-  return events.filter((event) => !told.has(journalLine(event)));
+  const untold = new Map(events.map((event) => [journalLine(event), event]));
+  const lengths = new Set([...untold.keys()].map((line) => Buffer.byteLength(line)));
+  readLastLines(journal, (line) => {
+    // Nearly all lines are others, and need not be decoded.
+    if (lengths.has(line.length)) untold.delete(line.toString());
+  });
+  return [...untold.values()];
 }
 
 /** Whether the journal tells that a task has ended, at an instant or after it. Never throws. */
 export function endIsTold(journal: string, taskId: string, finishedAt: string): boolean {
-  return lastLines(journal).some((line) => {
-    // Nearly all lines tell of something else, and need not be parsed.
-    if (!line.includes(taskId) || !line.includes('"exit_code"')) return false;
-    const event = parseObject(line);
-    return (
+  let isTold = false;
+  readLastLines(journal, (line) => {
+    if (isTold || !line.includes(taskId) || !line.includes('"exit_code"')) return;
+    const event = parseObject(line.toString());
+    isTold =
       event !== null &&
       stringAt(event, 'task_id') === taskId &&
       stringAt(event, 'exit_reason') !== null &&
-      (stringAt(event, 'at') ?? '') >= finishedAt
-    );
+      (stringAt(event, 'at') ?? '') >= finishedAt;
   });
+  return isTold;
 }
 
-function lastLines(journal: string): readonly string[] {
+/** Hands out the newest lines, piece by piece. A journal that cannot be read has none. */
+function readLastLines(journal: string, onLine: (line: Buffer) => void): void {
   try {
     const { descriptor, size } = openRegular(journal, 0);
     try {
-      const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
-      const length = readSync(descriptor, tail, 0, tail.length, size - tail.length);
-      return tail.toString('utf8', 0, length).split('\n');
+      const splitter = createLineSplitter({ onLine });
+      // They take turns, since a line may go over from one to the next.
+      let [piece, spare] = [Buffer.allocUnsafe(PIECE_BYTES), Buffer.allocUnsafe(PIECE_BYTES)];
+      for (let at = Math.max(0, size - SEARCHED_BYTES); ; ) {
+        const length = readSync(descriptor, piece, 0, PIECE_BYTES, at);
+        if (length === 0) break;
+        splitter.push(piece.subarray(0, length));
+        at += length;
+        [piece, spare] = [spare, piece];
+      }
+      splitter.end();
     } finally {
       closeSync(descriptor);
     }
   } catch {
-    return [];
+    // What is not known to have been told is told once more.
   }
 }

@@ -152,6 +152,13 @@ export async function overwriteFile(
 
 const LONGEST_FILL = 64 * 1024;
 
+/** Makes durable what a file holds by now. Rejects with the system's error. */
+export async function syncFile(file: string): Promise<void> {
+  // Of its own: whoever writes to the file may close what they write with.
+  const { descriptor } = openRegular(file, constants.O_NOFOLLOW);
+  await makingDurable(descriptor, null)();
+}
+
 /** The folder too, where a name in it has changed. */
 function makingDurable(descriptor: number, folder: string | null): () => Promise<void> {
   return async () => {

@@ -81,6 +81,11 @@ export function replayedDisk(ops: readonly FileOp[]) {
       done += 1;
       return true;
     },
+    /** What a file of this name holds while the power is on; empty where there is none. */
+    read(file: string): string {
+      const inode = names.get(file);
+      return (inode === undefined ? undefined : contents.get(inode))?.current.toString() ?? '';
+    },
     /** Whether a file of this name is durable with what it holds. */
     isDurable(file: string): boolean {
       const inode = names.get(file);
@@ -117,7 +122,11 @@ function isAtOrBelow(name: string, folder: string): boolean {
 
 function after(how: Cut, { durable, current }: Content): Buffer {
   if (durable.equals(current) || how === 'data-gone' || how === 'nothing') return durable;
-  if (how === 'data-zeroed') return Buffer.alloc(current.length);
+  if (how === 'data-zeroed') {
+    const isLonger = current.subarray(0, durable.length).equals(durable);
+    const zeros = Buffer.alloc(current.length - (isLonger ? durable.length : 0));
+    return isLonger ? Buffer.concat([durable, zeros]) : zeros;
+  }
   const half = Math.floor(current.length / 2);
   return Buffer.concat([current.subarray(0, half), durable.subarray(half)]);
 }
