@@ -160,6 +160,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
     const store = await createStateStore({
       paths,
       seal: run.seal,
+      clock: run.clock,
       task: start.state.task,
       files: {
         prompt: plan.prompt,

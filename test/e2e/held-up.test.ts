@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { stateOf, until, untilDead } from '../helpers/processes.ts';
+import { fixture, stateOf, until, untilDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // ralph itself is stopped: by Ctrl-Z, or with the whole container that it runs in.
@@ -114,4 +114,35 @@ test.each([
   expect(await ralph.ended).toMatchObject({ exitCode: 0 });
   const { started_at, timeout_at } = scene.state();
   expect(Date.parse(timeout_at) - Date.parse(started_at)).toBeGreaterThan(MINUTE_MS);
+});
+
+describe('the driver is killed soon after', () => {
+  const preloads = ['jumping-clock.cjs', 'quick-beat.cjs'].map(fixture);
+  const options = {
+    env: { NODE_OPTIONS: preloads.map((file) => `--require ${file}`).join(' ') },
+  };
+
+  test.each<[what: string, happen: (scene: Scene, ralph: ChildProcess) => Promise<unknown>]>([
+    ['ralph was stopped', async (_scene, ralph) => (await stop(ralph))()],
+    ['the machine slept for ten hours', (scene) => scene.write('../jump', '36000000')],
+  ])('%s: the task has the time that it had', async (_what, happen) => {
+    const scene = await makeScene([{ before: ['Let me see.'], hangs: true }, { text: PROMISED }]);
+    const ralph = await scene.start(RUN, options);
+    await scene.fake.untilCalls(1);
+    const { timeout_at } = scene.state();
+    await happen(scene, ralph.child);
+    await until(
+      () => scene.state().timeout_at !== timeout_at,
+      () => 'a beat that knows of it',
+    );
+    ralph.child.kill('SIGKILL');
+    await ralph.ended;
+    const { exitCode } = await scene.ralph(['resume', 't', '--delay', '0'], options);
+    expect(exitCode).toBe(0);
+    // Nor has it more time than it had.
+    const end = scene.state();
+    const leftMs = Date.parse(end.timeout_at) - Date.parse(end.finished_at);
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThan(MINUTE_MS);
+  });
 });
