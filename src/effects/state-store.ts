@@ -159,7 +159,10 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     } else await mendFiles();
     await synced;
     const name = freeMemoryName(memoryName);
-    const task = { ...state.task, memory: name, save: saves + 1 };
+    const { driver: by, updated_at } = state.task;
+    // Who saves is alive.
+    const driver = by && { ...by, beat_at: updated_at };
+    const task = { ...state.task, driver, memory: name, save: saves + 1 };
     const step = { task, memory: memoryOf(state), logBytes: logBytesOf(paths, state), events };
     const json = seal.close(stepJson(step), fileOf('memory', run));
     const syncs = [await overwriteFile(path.join(paths.folder, name), json)];

@@ -190,6 +190,15 @@ describe('a beat', () => {
     await beat();
     expect(kept().movedMs).toBe(5 * HOUR_MS);
   });
+
+  it('is not undone by a save', async () => {
+    const { store, state, now, pass, beat, kept } = await beating();
+    pass(15_000);
+    await beat();
+    pass(1_000);
+    await store.save({ ...state, task: { ...state.task, updated_at: now() } }, []);
+    expect(kept().beatMs).toBe(16_000);
+  });
 });
 
 describe('the state on disk', () => {
