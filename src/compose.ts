@@ -16,7 +16,7 @@ import {
   createAgentRunner,
   type GuardedRunner,
 } from './effects/agent-runner.ts';
-import { systemClock } from './effects/clock.ts';
+import { startClock, systemClock } from './effects/clock.ts';
 import { thisDriver } from './effects/driver-identity.ts';
 import { createGitProgress, type GitProgress } from './effects/git-progress.ts';
 import { createJournal } from './effects/journal.ts';
@@ -35,7 +35,7 @@ import { VAULT_FOLDERS } from './effects/vault-folders.ts';
 import { createWorkspace } from './effects/workspace.ts';
 import { TaskAlreadyActiveError } from './errors.ts';
 import { exitCodeFor } from './exit-codes.ts';
-import type { Ports, Reporter } from './loop/ports.ts';
+import type { Ports, Reporter, RunClock } from './loop/ports.ts';
 import { type RunEnd, runLoop } from './loop/run-loop.ts';
 import { defaultLimitHint } from './report/default-limit.ts';
 import { commandFailed, leftoverLine, sayingText } from './report/messages.ts';
@@ -94,8 +94,12 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
     try {
       options.announcements?.forEach(warn);
       const awake = keepAwake(options);
-      const run = { ...options, paths, warn, driver, hold, stops, seal: sealOf(plan, warn) };
-      const end = await runHeld(run).finally(awake.close);
+      const clock = startClock();
+      const run = { ...options, paths, warn, driver, hold, stops, clock, seal: sealOf(plan, warn) };
+      const end = await runHeld(run).finally(() => {
+        awake.close();
+        clock.close();
+      });
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
       return end;
     } finally {
@@ -131,6 +135,7 @@ export interface HeldRun extends RunOptions {
   readonly driver: NonNullable<NewTask['driver']>;
   readonly hold: Awaited<ReturnType<typeof holdTask>>;
   readonly stops: SignalWatch;
+  readonly clock: RunClock;
   readonly seal: Seal;
 }
 
@@ -155,6 +160,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
     const store = await createStateStore({
       paths,
       seal: run.seal,
+      clock: run.clock,
       task: start.state.task,
       files: {
         prompt: plan.prompt,
@@ -227,7 +233,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       approvals: approvalDesk(plan, paths, warn),
       notes: noteWriter(run),
       reporter,
-      clock: systemClock,
+      clock: run.clock,
       stops,
       bugs: run.bugs ?? new AbortController().signal,
       abandon: () => stops.request('request'),

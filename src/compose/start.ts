@@ -3,13 +3,13 @@ import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { HeldRun } from '../compose.ts';
 import type { Usage } from '../core/attempt.ts';
+import { workedUntil } from '../core/driver.ts';
 import { endingBody, endingOfTask } from '../core/ending.ts';
 import { type RalphEvent, stamped } from '../core/events.ts';
 import type { LoopEvent, LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import { maskDeep, maskSecrets } from '../core/secrets.ts';
 import {
-  lastWorkAt,
   laterBy,
   msBetween,
   type NewTask,
@@ -75,13 +75,13 @@ export async function begin(
  * sign of anything. But for a note of the task: whoever is killed in between can go on with it.
  */
 async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<TaskState> {
-  const { plan, paths, warn, driver, seal } = run;
+  const { plan, paths, warn, driver, seal, clock } = run;
   const noted = {
     ...newTaskState({ ...taskFacts(plan), driver, gitBase: null }, at),
     task_file: path.join(IN_PROGRESS, path.basename(taskFile)),
   };
   const files = { prompt: plan.prompt, settings: settingsJson(plan), baseline: '{}\n' };
-  const store = await createStateStore({ paths, seal, task: noted, files, warn });
+  const store = await createStateStore({ paths, seal, clock, task: noted, files, warn });
   await store.save(initialState(noted), []);
   try {
     await takeIntoWork(plan.vault, taskFile);
@@ -119,9 +119,8 @@ export async function goOn(
   const at = systemClock.now();
   const previousTimeoutMs = resume?.previousTimeoutMs ?? plan.taskTimeoutMs;
   const lost = lostAttempt(run, task, step);
-  const workedUntil = latest(lastWorkAt(task), lost?.lastWordAt ?? null, at);
-  const timeLeftMs =
-    msBetween(workedUntil, task.timeout_at) + plan.taskTimeoutMs - previousTimeoutMs;
+  const workedAt = workedUntil(task, lost?.lastWordAt ?? null, at);
+  const timeLeftMs = msBetween(workedAt, task.timeout_at) + plan.taskTimeoutMs - previousTimeoutMs;
   const fresh = initialState(task);
   const hasEnded = task.status !== 'running' && task.status !== 'pending';
   const preview = task.iterations.at(-1)?.output_preview ?? null;
@@ -185,12 +184,6 @@ function lostAttempt(
   if (step?.memory.step.kind !== 'working') return null;
   const { current_iteration: iteration, attempt } = task;
   return readLostAttempt(kind, paths.folder, { iteration, attempt }, step.logBytes);
-}
-
-/** The later of two instants, but not one that is still to come. */
-function latest(one: string, other: string | null, now: string): string {
-  const isLater = other !== null && msBetween(one, other) > 0 && msBetween(other, now) >= 0;
-  return isLater ? other : one;
 }
 
 /** What the journal does not hold of the last step: its events, or how it ended. */

@@ -86,7 +86,7 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
     ...state.task,
     usage: addUsage(state.task.usage, facts.usage),
     session_id: facts.sessionId ?? state.task.session_id,
-    timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs + facts.heldUpMs),
+    timeout_at: laterBy(state.task.timeout_at, facts.retryWaitMs),
   };
   if (outcome.kind !== 'answered' && outcome.kind !== 'stopped' && outcome.kind !== 'bounded') {
     task = withError(task, {

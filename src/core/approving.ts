@@ -129,7 +129,8 @@ export function approvalAnswered(
   const { approval } = state.task;
   if (state.step.kind !== 'approving' || approval === null) return { state, actions: [] };
   // No work was possible meanwhile.
-  const moved: LoopState = { ...state, task: postponed(state.task, event.tookMs) };
+  const restedMs = event.tookMs - event.heldUpMs;
+  const moved: LoopState = { ...state, task: postponed(state.task, restedMs) };
   if (answer.kind === 'none') return endUnanswered(moved, answer.why, at);
   const answered: LoopState = {
     ...moved,

@@ -1,21 +1,28 @@
-import type { LoopEvent } from './machine.ts';
+import type { Answered, LoopEvent } from './machine.ts';
 import { laterBy, msBetween, type TaskState } from './task-state.ts';
 
 /**
  * How much further the wall clock has moved than the time that really passed: the machine slept, or its
  * clock was set. In milliseconds; negative where it was set back, 0 for the little that clocks drift apart.
  */
-export function clockGapMs(since: string, at: string, tookMs: number): number {
+function clockGapMs(since: string, at: string, tookMs: number): number {
   const gap = msBetween(since, at) - tookMs;
   return Math.abs(gap) > NOTICEABLE_GAP_MS ? gap : 0;
 }
 
-export const NOTICEABLE_GAP_MS = 5_000;
+const NOTICEABLE_GAP_MS = 5_000;
 
-/** Moves the task's limit with the clock, so that the task keeps exactly the time it had left to work in. */
-export function withoutClockGap(task: TaskState, event: LoopEvent): TaskState {
-  if (!('tookMs' in event)) return task;
-  return postponed(task, clockGapMs(task.updated_at, event.at, event.tookMs));
+/**
+ * Milliseconds since an instant in which no work was possible: the machine slept, or ralph was stopped. Where
+ * the clock was set they go with it, and are negative where it was set back.
+ */
+export function standstillMs(since: string, { at, tookMs, heldUpMs }: Answered): number {
+  return clockGapMs(since, at, tookMs) + heldUpMs;
+}
+
+/** Moves the task's limit by such time, so that the task keeps exactly what it had left to work in. */
+export function withoutStandstill(task: TaskState, event: LoopEvent): TaskState {
+  return 'tookMs' in event ? postponed(task, standstillMs(task.updated_at, event)) : task;
 }
 
 /** Moves the task's limit by time in which no work was possible. */

@@ -1,5 +1,7 @@
-import type { Driver } from './task-state.ts';
-import { msBetween } from './task-state.ts';
+import { postponed, standstillMs } from './clock-gap.ts';
+import type { Answered } from './machine.ts';
+import type { Driver, TaskState } from './task-state.ts';
+import { isWorkedUntil, lastWorkAt, laterBy, msBetween } from './task-state.ts';
 
 /** Where liveness is judged from. */
 export interface Here {
@@ -30,4 +32,24 @@ export function isDriverAlive(driver: Driver, here: Here): boolean {
   if (isHere) return here.isAlive({ pid: driver.pid, startedAt: driver.pid_started_at });
   const ageMs = msBetween(driver.beat_at, here.at);
   return ageMs < DEAD_AFTER_MS && ageMs > -FAR_AHEAD_MS;
+}
+
+/**
+ * A saved task at a beat of its driver, with the time since it was saved. Its limit moves by what of that
+ * was no time to work in: if the driver is killed later on, nobody else can tell.
+ */
+export function withBeat(task: TaskState, beat: Answered): TaskState {
+  const driver = task.driver && { ...task.driver, beat_at: beat.at };
+  const lostMs = isWorkedUntil(task, beat.at) ? standstillMs(task.updated_at, beat) : 0;
+  return postponed({ ...task, driver }, lostMs);
+}
+
+/**
+ * Until when a task was worked on whose driver is dead, where its agent was heard last at `heardAt`. But
+ * no longer than until the next beat was due: where none came for longer, the machine slept.
+ */
+export function workedUntil(task: TaskState, heardAt: string | null, now: string): string {
+  const beatenAt = lastWorkAt(task);
+  if (heardAt === null || msBetween(heardAt, now) < 0) return beatenAt;
+  return laterBy(beatenAt, Math.min(Math.max(0, msBetween(beatenAt, heardAt)), BEAT_MS));
 }

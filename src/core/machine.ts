@@ -109,10 +109,12 @@ export interface Streaks {
 export const NO_STREAKS: Streaks = { refusedClaims: 0, confirmations: 0, signals: 0 };
 
 /** When something that was asked for came about. */
-interface Answered {
+export interface Answered {
   readonly at: string;
   /** Milliseconds since the event before, by a clock that stands still while the machine sleeps. */
   readonly tookMs: number;
+  /** Of these, ralph itself was stopped, by Ctrl-Z for example. */
+  readonly heldUpMs: number;
 }
 
 /** What happened. Every event carries its instant: the core has no clock of its own. */

@@ -241,8 +241,13 @@ export function msBetween(from: string, to: string): number {
 export function lastWorkAt(task: TaskState): string {
   if (task.finished_at !== null) return task.finished_at;
   const beatAt = task.driver?.beat_at ?? task.updated_at;
-  const waited = task.paused_for_approval || (task.wait !== null && task.wait.kind !== 'delay');
-  return waited || msBetween(task.updated_at, beatAt) < 0 ? task.updated_at : beatAt;
+  return isWorkedUntil(task, beatAt) ? beatAt : task.updated_at;
+}
+
+/** Whether the time from the last save to a beat is the task's own. */
+export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
+  const waits = task.paused_for_approval || (task.wait !== null && task.wait.kind !== 'delay');
+  return !waits && msBetween(task.updated_at, beatAt) >= 0;
 }
 
 /** Records kept one by one; older ones live on in the totals, so that the file stays small. */

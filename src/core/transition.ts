@@ -2,7 +2,7 @@ import { attemptEnded } from './after-attempt.ts';
 import { approvalAnswered, approvalRequested, askApproval, START_APPROVAL } from './approving.ts';
 import { NO_USAGE } from './attempt.ts';
 import { withReport } from './bookkeeping.ts';
-import { NOTICEABLE_GAP_MS, postponed, withoutClockGap } from './clock-gap.ts';
+import { postponed, withoutStandstill } from './clock-gap.ts';
 import { end } from './ending.ts';
 import { waitingHints } from './hints.ts';
 import { judge, nextAfter } from './judge.ts';
@@ -13,7 +13,6 @@ import type { Policy } from './policy.ts';
 import { NOTHING_CARRIED } from './prompt.ts';
 import { resumed } from './resumed.ts';
 import type { TaskState } from './task-state.ts';
-import { msBetween } from './task-state.ts';
 
 /**
  * The heart of the program: what happened goes in, the next state and what to do come out.
@@ -34,7 +33,7 @@ import { msBetween } from './task-state.ts';
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
   const moved = {
     ...state,
-    task: { ...withoutClockGap(state.task, event), updated_at: event.at },
+    task: { ...withoutStandstill(state.task, event), updated_at: event.at },
   };
   switch (event.kind) {
     case 'started':
@@ -60,9 +59,9 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'approval-answered':
       return approvalAnswered(moved, event, policy);
     case 'waited':
-      return waited(moved, state.task.updated_at, event, policy);
+      return waited(moved, event, policy);
     case 'hinted':
-      // `updated_at` stays as it is: a wait is as long as the time since it was last set.
+      // `updated_at` stays as it is: what the next event took is counted from it.
       return {
         state: { ...state, hints: waitingHints([...state.hints, event.hint]) },
         actions: [],
@@ -116,21 +115,17 @@ function started(state: LoopState, prompt: string, at: string, policy: Policy): 
 
 function waited(
   state: LoopState,
-  since: string,
-  { at, tookMs }: Extract<LoopEvent, { kind: 'waited' }>,
+  { at, tookMs, heldUpMs }: Extract<LoopEvent, { kind: 'waited' }>,
   policy: Policy,
 ): Transition {
   const { task } = state;
   const { wait } = task;
   if (state.step.kind !== 'waiting' || wait === null) return { state, actions: [] };
   if (wait.kind === 'delay') {
-    // A delay that took far longer than asked for: ralph was stopped meanwhile, by Ctrl-Z for example.
-    const heldUpMs = tookMs - Math.max(0, msBetween(since, wait.until));
-    const rested = heldUpMs > NOTICEABLE_GAP_MS ? postponed(task, heldUpMs) : task;
-    return startAttempt(withoutWait(state, rested), task.current_iteration + 1, 1, at, policy);
+    return startAttempt(withoutWait(state, task), task.current_iteration + 1, 1, at, policy);
   }
   // No work was possible meanwhile.
-  const rested = withoutWait(state, postponed(task, tookMs));
+  const rested = withoutWait(state, postponed(task, tookMs - heldUpMs));
   return startAttempt(rested, task.current_iteration, task.attempt + 1, at, policy);
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../loop/ports.ts';
+import type { Clock, RunClock } from '../loop/ports.ts';
+import { countHoldUps } from './hold-ups.ts';
 import { monotonicMs } from './monotonic.ts';
 
 /** Longer timers fire at once in Node; and after a suspend a short step notices the new time. */
@@ -37,3 +38,9 @@ export const systemClock: Clock = {
     }
   },
 };
+
+/** The machine's clock for a run; it counts how long ralph is stopped, until it is closed. */
+export function startClock(): RunClock & { close(): void } {
+  const holdUps = countHoldUps();
+  return { ...systemClock, heldUpMs: holdUps.totalMs, close: holdUps.close };
+}

@@ -1,11 +1,12 @@
 import { existsSync, lstatSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { withBeat } from '../core/driver.ts';
 import type { RalphEvent } from '../core/events.ts';
 import type { LoopState } from '../core/machine.ts';
 import { stateJson } from '../core/state-json.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { messageOf, StateTooNewError } from '../errors.ts';
-import type { StateStore } from '../loop/ports.ts';
+import type { RunClock, StateStore } from '../loop/ports.ts';
 import { namesIn } from './names-in.ts';
 import { forgetMemory, freeMemoryName, memoryOf, stepJson } from './saved-step.ts';
 import { isUntold, readStateFile } from './state-file.ts';
@@ -27,6 +28,7 @@ interface TaskFiles {
 export interface StoreRequest {
   readonly paths: TaskPaths;
   readonly seal: Seal;
+  readonly clock: Pick<RunClock, 'monotonicMs' | 'heldUpMs'>;
   /** The run that the files belong to. */
   readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'memory' | 'save'>;
   readonly files: TaskFiles;
@@ -35,9 +37,15 @@ export interface StoreRequest {
   readonly syncEvents?: () => Promise<void>;
 }
 
+/** What the clock has shown: its monotonic time, and how long ralph had been stopped by then. */
+type Reading = readonly [monotonicMs: number, heldUpMs: number];
+
 /** A store, and what only its owner may ask of it. */
 export interface TaskStore extends StateStore {
-  /** Writes the last state again with a newer beat, so that drivers elsewhere see a living one. */
+  /**
+   * Writes the last state again with a newer beat, so that drivers elsewhere see a living one, and with
+   * the task's limit moved by the time since in which no work was possible.
+   */
   beat(at: string): Promise<void>;
   /** The number of the last step that is on disk, and the memory that holds it. */
   newest(): Pick<TaskState, 'memory' | 'save'>;
@@ -71,14 +79,14 @@ export interface TaskStore extends StateStore {
  * without persistence, and every later save tries again.
  */
 export async function createStateStore(request: StoreRequest): Promise<TaskStore> {
-  const { paths, seal, task: run, warn, syncEvents = async () => {} } = request;
+  const { paths, seal, clock, task: run, warn, syncEvents = async () => {} } = request;
   const folder = pinFolder(paths.folder);
   const files = filesBeside(request);
   let places = paths;
   let warned = false;
   let silent = false;
-  /** As it stands in the state file. */
-  let last: TaskState | null = null;
+  /** As the loop has saved it last, and when that was. */
+  let last: { readonly task: TaskState; readonly since: Reading } | null = null;
   let memoryName = run.memory;
   let saves = run.save;
   let newest: TaskState | null = null;
@@ -140,7 +148,13 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   await attempt(prepare);
 
-  const writeStep = async (state: LoopState, events: readonly RalphEvent[]): Promise<void> => {
+  const read = (): Reading => [clock.monotonicMs(), clock.heldUpMs()];
+
+  const writeStep = async (
+    state: LoopState,
+    events: readonly RalphEvent[],
+    since: Reading,
+  ): Promise<void> => {
     // The folder may have been deleted under the running loop, and a request have made a new one.
     if (!existsSync(path.join(paths.folder, 'prompt.md'))) {
       await prepare();
@@ -148,7 +162,10 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     } else await mendFiles();
     await synced;
     const name = freeMemoryName(memoryName);
-    const task = { ...state.task, memory: name, save: saves + 1 };
+    const { driver: by, updated_at } = state.task;
+    // Who saves is alive.
+    const driver = by && { ...by, beat_at: updated_at };
+    const task = { ...state.task, driver, memory: name, save: saves + 1 };
     const step = { task, memory: memoryOf(state), logBytes: logBytesOf(paths, state), events };
     const json = seal.close(stepJson(step), fileOf('memory', run));
     const syncs = [await overwriteFile(path.join(paths.folder, name), json)];
@@ -157,7 +174,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
       // Only now: a memory that no state names is the one to be written over.
       memoryName = name;
       saves = task.save;
-      last = task;
+      last = { task, since };
       isBehind = false;
     } finally {
       // What was written is closed by this, too.
@@ -166,27 +183,31 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   };
 
   return {
-    save: (state, events) =>
-      attempt(async () => {
+    save(state, events) {
+      const since = read();
+      return attempt(async () => {
         newest = state.task;
         isBehind = true;
         const isEnd = state.step.kind === 'ended';
         try {
-          await writeStep(state, events);
+          await writeStep(state, events, since);
         } catch (error) {
           // There is no later save to make up for the last one.
           if (!isEnd) throw error;
-          await writeStep(state, events);
+          await writeStep(state, events, since);
         }
         if (isEnd) await synced;
-      }),
-    beat: (at) =>
-      attempt(async () => {
-        const driver = last?.driver;
-        if (last === null || driver == null) return;
-        last = { ...last, driver: { ...driver, beat_at: at } };
-        makeDurable([await writeState(last)]);
-      }),
+      });
+    },
+    beat(at) {
+      const now = read();
+      return attempt(async () => {
+        if (last === null || last.task.driver === null) return;
+        const { task, since } = last;
+        const [tookMs, heldUpMs] = [now[0] - since[0], now[1] - since[1]];
+        makeDurable([await writeState(withBeat(task, { at, tookMs, heldUpMs }))]);
+      });
+    },
     archive: () =>
       attempt(async () => {
         await synced;

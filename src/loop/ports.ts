@@ -21,7 +21,7 @@ export interface Ports {
   readonly workspace: Workspace;
   readonly notes: NoteWriter;
   readonly reporter: Reporter;
-  readonly clock: Clock;
+  readonly clock: RunClock;
   readonly stops: StopRequests;
   readonly requests: Requests;
   readonly approvals: ApprovalDesk;
@@ -144,6 +144,11 @@ export interface Clock {
   random(): number;
   /** Resolves at the instant, or as soon as the signal aborts. */
   waitUntil(instant: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface RunClock extends Clock {
+  /** Milliseconds so far in which ralph itself was stopped, by Ctrl-Z or with its container. */
+  heldUpMs(): number;
 }
 
 /** Requests to stop, from signals or from another terminal. */

@@ -1,4 +1,4 @@
-import { clockGapMs } from '../core/clock-gap.ts';
+import { standstillMs } from '../core/clock-gap.ts';
 import { endingBody } from '../core/ending.ts';
 import {
   type Activity,
@@ -7,7 +7,15 @@ import {
   type RalphEvent,
   stamped,
 } from '../core/events.ts';
-import type { Action, Asking, Doing, Ending, LoopEvent, LoopState } from '../core/machine.ts';
+import type {
+  Action,
+  Answered,
+  Asking,
+  Doing,
+  Ending,
+  LoopEvent,
+  LoopState,
+} from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
 import { preview } from '../core/preview.ts';
@@ -42,7 +50,7 @@ export async function runLoop(
   let asked: Promise<unknown> = Promise.resolve();
   try {
     for (;;) {
-      const heardMs = ports.clock.monotonicMs();
+      const answeredNow = sinceNow(ports);
       for (const request of await requested(ports, state)) {
         state = transition(state, request, policy).state;
       }
@@ -55,7 +63,7 @@ export async function runLoop(
         await ports.store.save(state, events);
         await ports.requests.settled();
       }
-      const acting = act(ports, state, next.actions, { events, heardMs });
+      const acting = act(ports, state, next.actions, { events, answeredNow });
       asked = acting;
       const outcome = await unlessBroken(acting, ports.bugs);
       if ('fields' in outcome) return outcome;
@@ -100,8 +108,8 @@ async function breakOff(
   const event = { kind: 'broke' as const, at: ports.clock.now(), message };
   const next = transition(state, event, policy);
   await ports.store.save(next.state, []);
-  const heardMs = ports.clock.monotonicMs();
-  const outcome = await act(ports, next.state, next.actions, { events: [], heardMs });
+  const answeredNow = sinceNow(ports);
+  const outcome = await act(ports, next.state, next.actions, { events: [], answeredNow });
   if ('fields' in outcome) return outcome;
   throw error;
 }
@@ -121,15 +129,31 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   return events;
 }
 
+/** The instant, and how long what was asked for has taken. */
+type AnsweredNow = () => Answered;
+
+/** Begins to take the time from now on. */
+function sinceNow({ clock }: Ports): AnsweredNow {
+  const [sinceMs, heldUpBeforeMs] = [clock.monotonicMs(), clock.heldUpMs()];
+  return () => ({
+    at: clock.now(),
+    tookMs: clock.monotonicMs() - sinceMs,
+    heldUpMs: clock.heldUpMs() - heldUpBeforeMs,
+  });
+}
+
 /**
- * Carries out one transition's actions; the asking among them brings the next event. `heardMs` is when
- * the last one came, by the monotonic clock.
+ * Carries out one transition's actions; the asking among them brings the next event. `answeredNow` takes
+ * the time since the last one.
  */
 async function act(
   ports: Ports,
   state: LoopState,
   actions: readonly Action[],
-  { events, heardMs }: { readonly events: readonly RalphEvent[]; readonly heardMs: number },
+  {
+    events,
+    answeredNow,
+  }: { readonly events: readonly RalphEvent[]; readonly answeredNow: AnsweredNow },
 ): Promise<LoopEvent | RunEnd> {
   for (const event of events) ports.reporter.publish(event);
   for (const action of actions) {
@@ -142,7 +166,7 @@ async function act(
       case 'stop':
         return stop(ports, state, action.ending);
       default:
-        return ask(ports, state, action, heardMs);
+        return ask(ports, state, action, answeredNow);
     }
   }
   throw new Error('a transition neither asked for anything nor stopped');
@@ -163,12 +187,8 @@ async function ask(
   ports: Ports,
   state: LoopState,
   action: Asking,
-  heardMs: number,
+  answeredNow: AnsweredNow,
 ): Promise<LoopEvent> {
-  const answeredNow = () => ({
-    at: ports.clock.now(),
-    tookMs: ports.clock.monotonicMs() - heardMs,
-  });
   const doing = doingOf(state, action);
   if (doing !== null) ports.reporter.doing(doing);
   switch (action.kind) {
@@ -227,9 +247,6 @@ function interruption({ stops, requests }: Ports): AbortSignal {
   return AbortSignal.any([stops.signal, requests.pause]);
 }
 
-/** The instant, and how long what was asked for has taken. */
-type AnsweredNow = () => { readonly at: string; readonly tookMs: number };
-
 async function requestApproval(
   ports: Ports,
   approval: Approval,
@@ -253,14 +270,14 @@ async function startAgent(
   const { iteration, attempt } = action;
   const userPrompt = await ports.prompt.read();
   await ports.workspace.mark();
-  const { at: startedAt, tookMs } = answeredNow();
+  const started = answeredNow();
   // The machine may have slept since the limit was told.
-  const gapMs = clockGapMs(state.task.updated_at, startedAt, tookMs);
+  const lostMs = standstillMs(state.task.updated_at, started);
   const facts = await ports.agent.run({
     prompt: concat(userPrompt, action.addition),
     iteration,
     attempt,
-    taskDeadlineAt: laterBy(action.taskDeadlineAt, gapMs),
+    taskDeadlineAt: laterBy(action.taskDeadlineAt, lostMs),
     resumeSession: action.resumeSession,
     budgetUsd: action.budgetUsd,
     stops: ports.stops,
@@ -294,7 +311,9 @@ async function startAgent(
   return {
     kind: 'attempt-ended',
     ...answeredNow(),
-    startedAt,
+    // Where it was waiting in its own retries, that time is taken off as such.
+    heldUpMs: started.heldUpMs + facts.heldUpMs,
+    startedAt: started.at,
     facts,
     random: ports.clock.random(),
   };

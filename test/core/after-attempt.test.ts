@@ -287,7 +287,7 @@ describe('time in which no work was possible', () => {
   test('is the time the machine slept in a delay, but not the delay', () => {
     const loop = running({ delayMs: 10_000 });
     loop.attempt(WORK);
-    loop.wait(HOUR);
+    loop.wait(0, HOUR);
     expect(moved(loop)).toBe(HOUR);
   });
 

@@ -102,10 +102,11 @@ const ASKED: readonly [
 ];
 
 /** What is left of the task's time, and where it stands, after the clock has jumped. */
-function standing([, policy, reach, goOn]: (typeof ASKED)[number], jumpMs: number) {
+function standing([, policy, reach, goOn]: (typeof ASKED)[number], jumpMs: number, heldUpMs = 0) {
   const loop = loopInHand({ delayMs: 0, ...policy }, TASK_MS);
   loop.start();
   reach(loop);
+  loop.holdUp(heldUpMs);
   goOn(loop, jumpMs);
   const { status, timeout_at, current_iteration, attempt } = loop.state().task;
   return { status, leftMs: msBetween(loop.now(), timeout_at), current_iteration, attempt };
@@ -122,21 +123,30 @@ describe.each(ASKED)('while %s takes its time', (...asked) => {
     expect(standing(asked, jumpMs).status).toBe('running');
   });
 
+  test('ralph is stopped for an hour: the task has the time that it had', () => {
+    const { leftMs, ...rest } = standing(asked, 0, HOUR);
+    const { leftMs: wouldBeLeftMs, ...same } = standing(asked, 0);
+    expect(rest).toEqual(same);
+    // A delay may have passed meanwhile.
+    expect(leftMs - wouldBeLeftMs).toBe(asked[0] === 'a delay' ? 10_000 : 0);
+  });
+
   test.each([4_000, -4_000])('the clock is set by %i ms: nobody notices', (jumpMs) => {
     const { leftMs } = standing(asked, 0);
     expect(standing(asked, jumpMs).leftMs).toBe(leftMs - jumpMs);
   });
 });
 
-test('a delay in which ralph was stopped does not count, but for the delay', () => {
-  const leftMs = (lateMs: number): number => {
-    const loop = loopInHand({ delayMs: 10_000 }, TASK_MS);
-    loop.start();
-    loop.attempt(WORK);
-    loop.wait(lateMs);
-    return msBetween(loop.now(), loop.state().task.timeout_at);
-  };
-  expect(leftMs(HOUR)).toBe(leftMs(0));
+test('of a delay only the time counts in which ralph was not stopped', () => {
+  const loop = loopInHand({ delayMs: 10_000 }, TASK_MS);
+  loop.start();
+  loop.attempt(WORK);
+  const leftMs = (): number => msBetween(loop.now(), loop.state().task.timeout_at);
+  const beforeMs = leftMs();
+  loop.pass(3_000);
+  loop.holdUp(HOUR);
+  loop.wait();
+  expect(leftMs()).toBe(beforeMs - 3_000);
 });
 
 test('a time in which ralph was stopped beside the agent does not count', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { BEAT_MS, type Here, isDriverAlive } from '../../src/core/driver.ts';
+import { BEAT_MS, type Here, isDriverAlive, workedUntil } from '../../src/core/driver.ts';
 import { type Driver, laterBy } from '../../src/core/task-state.ts';
-import { START } from '../helpers/new-task.ts';
+import { newTask, START } from '../helpers/new-task.ts';
 
 const DRIVER: Driver = {
   pid: 4711,
@@ -107,4 +107,20 @@ describe.each<[name: string, changes: Partial<Here>]>([
 
 test('a beat comes several times before its absence counts', () => {
   expect(BEAT_MS).toBe(15_000);
+});
+
+describe('until when a task was worked on whose driver died beside its agent', () => {
+  const HOUR_MS = 3_600_000;
+  const afterStart = (ms: number): string => laterBy(START, ms);
+
+  test.each<[name: string, heardMs: number | null, workedMs: number]>([
+    ['to the last word after the last beat', 9_000, 9_000],
+    ['to the last beat where it has said nothing', null, 0],
+    ['to the last beat where that came after its last word', -1_000, 0],
+    ['to when the next beat was due: the machine slept before the last word', HOUR_MS, BEAT_MS],
+    ['to the last beat where the clock was set back since', 25 * HOUR_MS, 0],
+  ])('%s', (_name, heardMs, workedMs) => {
+    const heardAt = heardMs === null ? null : afterStart(heardMs);
+    expect(workedUntil(newTask(), heardAt, afterStart(A_DAY_MS))).toBe(afterStart(workedMs));
+  });
 });

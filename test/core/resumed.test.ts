@@ -489,7 +489,7 @@ describe('the time for the whole task', () => {
     const loop = reached({ delayMs: 60_000 }, WORK);
     const left = msBetween(loop.now(), loop.state().task.timeout_at);
     loop.resume({}, { afterMs: 10_000 });
-    const turn = loop.wait(HOUR_MS);
+    const turn = loop.wait(0, HOUR_MS);
     expect(msBetween(loop.now(), turn.deadlineAt ?? '')).toBe(left - 50_000);
   });
 });

@@ -1,5 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { stateOf, until, untilDead } from '../helpers/processes.ts';
+import { fixture, stateOf, until, untilDead } from '../helpers/processes.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // ralph itself is stopped: by Ctrl-Z, or with the whole container that it runs in.
@@ -23,22 +24,30 @@ async function stopped(scene: Scene, args: readonly string[]) {
     ...args,
   ]);
   const [call] = await scene.fake.untilCalls(1);
-  const stoppedAtMs = performance.now();
-  ralph.child.kill('SIGSTOP');
-  await until(
-    () => stateOf(ralph.pid)?.startsWith('T'),
-    () => 'ralph to stand still',
-  );
+  const wake = await stop(ralph.child);
   return {
     agent: call?.pid ?? 0,
     async goOn() {
-      await until(
-        () => performance.now() - stoppedAtMs > STOPPED_MS,
-        () => 'the limit to be over',
-      );
-      ralph.child.kill('SIGCONT');
+      await wake();
       return ralph.ended;
     },
+  };
+}
+
+/** Stops a process; what it returns has it go on once the limit is long over. */
+async function stop(child: ChildProcess): Promise<() => Promise<void>> {
+  const stoppedAtMs = performance.now();
+  child.kill('SIGSTOP');
+  await until(
+    () => stateOf(child.pid ?? 0)?.startsWith('T'),
+    () => 'ralph to stand still',
+  );
+  return async () => {
+    await until(
+      () => performance.now() - stoppedAtMs > STOPPED_MS,
+      () => 'the limit to be over',
+    );
+    child.kill('SIGCONT');
   };
 }
 
@@ -66,16 +75,11 @@ describe('ralph is stopped for longer than the limits', () => {
       () => scene.has(log) && scene.read(log).includes('Not yet.'),
       () => 'the first answer',
     );
-    const stoppedAtMs = performance.now();
-    ralph.child.kill('SIGSTOP');
+    const wake = await stop(ralph.child);
     await scene.write('go', '');
     const [call] = await scene.fake.untilCalls(1);
     await untilDead(call?.pid ?? 0);
-    await until(
-      () => performance.now() - stoppedAtMs > STOPPED_MS,
-      () => 'the grace to be over',
-    );
-    ralph.child.kill('SIGCONT');
+    await wake();
     expect(await ralph.ended).toMatchObject({ exitCode: 0, stdout: `${PROMISED}\n` });
   });
 
@@ -85,5 +89,60 @@ describe('ralph is stopped for longer than the limits', () => {
     expect(await goOn()).toMatchObject({ exitCode: 3 });
     expect(scene.state()).toMatchObject({ iterations: [{ outcome: 'timed-out' }] });
     await untilDead(agent);
+  });
+});
+
+const NOT_YET = { text: 'Not yet.' };
+const MINUTE_MS = 60_000;
+const RUN = ['run', '-p', 'Fix it', '--task-id', 't', '--delay', '0', '--timeout', '1m'];
+
+test.each([
+  ['--verify', { text: PROMISED }],
+  ['--until', NOT_YET],
+  ['--after', NOT_YET],
+])('a stop during %s takes no time from the task', async (flag, first) => {
+  const scene = await makeScene([first, { text: PROMISED }]);
+  const command = `test -e begun || { : > begun; ${UNTIL_GO.shell}; exit 1; }`;
+  const ralph = await scene.start([...RUN, flag, command]);
+  await until(
+    () => scene.has('begun'),
+    () => `the command; ralph says ${ralph.stderr()}`,
+  );
+  const wake = await stop(ralph.child);
+  await wake();
+  await scene.write('go', '');
+  expect(await ralph.ended).toMatchObject({ exitCode: 0 });
+  const { started_at, timeout_at } = scene.state();
+  expect(Date.parse(timeout_at) - Date.parse(started_at)).toBeGreaterThan(MINUTE_MS);
+});
+
+describe('the driver is killed soon after', () => {
+  const preloads = ['jumping-clock.cjs', 'quick-beat.cjs'].map(fixture);
+  const options = {
+    env: { NODE_OPTIONS: preloads.map((file) => `--require ${file}`).join(' ') },
+  };
+
+  test.each<[what: string, happen: (scene: Scene, ralph: ChildProcess) => Promise<unknown>]>([
+    ['ralph was stopped', async (_scene, ralph) => (await stop(ralph))()],
+    ['the machine slept for ten hours', (scene) => scene.write('../jump', '36000000')],
+  ])('%s: the task has the time that it had', async (_what, happen) => {
+    const scene = await makeScene([{ before: ['Let me see.'], hangs: true }, { text: PROMISED }]);
+    const ralph = await scene.start(RUN, options);
+    await scene.fake.untilCalls(1);
+    const { timeout_at } = scene.state();
+    await happen(scene, ralph.child);
+    await until(
+      () => scene.state().timeout_at !== timeout_at,
+      () => 'a beat that knows of it',
+    );
+    ralph.child.kill('SIGKILL');
+    await ralph.ended;
+    const { exitCode } = await scene.ralph(['resume', 't', '--delay', '0'], options);
+    expect(exitCode).toBe(0);
+    // Nor has it more time than it had.
+    const end = scene.state();
+    const leftMs = Date.parse(end.timeout_at) - Date.parse(end.finished_at);
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThan(MINUTE_MS);
   });
 });

@@ -3,7 +3,13 @@ import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stateJson } from '../../src/core/state-json.ts';
-import { newTaskState, type TaskState } from '../../src/core/task-state.ts';
+import {
+  lastWorkAt,
+  laterBy,
+  msBetween,
+  newTaskState,
+  type TaskState,
+} from '../../src/core/task-state.ts';
 import { initialState } from '../../src/core/transition.ts';
 import { readStateFile } from '../../src/effects/state-file.ts';
 import { createStateStore, retirePrevious } from '../../src/effects/state-store.ts';
@@ -52,15 +58,18 @@ async function stage(stateDir?: string) {
   const paths = taskPaths(stateDir ?? join(vault, '.ralph_state'), 'T1');
   const warnings: string[] = [];
   const seal = testSeal(paths.stateDir);
+  /** What the clock shows. */
+  const shown = { monotonicMs: 0, heldUpMs: 0 };
   const open = () =>
     createStateStore({
       paths,
       seal,
+      clock: { monotonicMs: () => shown.monotonicMs, heldUpMs: () => shown.heldUpMs },
       task: loopState().task,
       files: FILES,
       warn: (sentence) => warnings.push(sentence),
     });
-  return { vault, paths, warnings, open, seal };
+  return { vault, paths, warnings, open, seal, shown };
 }
 
 function readState(file: string): unknown {
@@ -82,6 +91,115 @@ async function putTask(paths: TaskPaths, state: string, log = 'a log'): Promise<
   await writeFile(paths.stateFile, state);
   await writeFile(join(paths.folder, 'iteration-0001.stdout.log'), log);
 }
+
+describe('a beat', () => {
+  const DRIVER = {
+    pid: 1,
+    pid_started_at: STARTED,
+    boot_id: 'boot-1',
+    host: 'host-1',
+    pid_namespace: '',
+    run_id: 'run-1',
+    beat_at: STARTED,
+  };
+  const HOUR_MS = 3_600_000;
+
+  /** A store whose task was saved once; `pass` lets time go by on all its clocks, `asleepMs` on the wall's alone. */
+  async function beating(change: Partial<TaskState> = {}) {
+    const { paths, open, shown } = await stage();
+    const store = await open();
+    let at = STARTED;
+    const state = loopState({ status: 'running', driver: DRIVER, ...change });
+    await store.save(state, []);
+    const kept = () => {
+      const file = readStateFile(paths.stateFile);
+      if (file.kind !== 'task') throw new Error('there is no state');
+      const { timeout_at, driver } = file.state;
+      return {
+        movedMs: msBetween(state.task.timeout_at, timeout_at),
+        beatMs: msBetween(STARTED, driver?.beat_at ?? ''),
+        leftMs: msBetween(lastWorkAt(file.state), timeout_at),
+      };
+    };
+    return {
+      store,
+      state,
+      kept,
+      now: () => at,
+      pass(ms: number, { asleepMs = 0, heldUpMs = 0 } = {}) {
+        at = laterBy(at, ms + asleepMs + heldUpMs);
+        shown.monotonicMs += ms + heldUpMs;
+        shown.heldUpMs += heldUpMs;
+      },
+      beat: () => store.beat(at),
+    };
+  }
+
+  it('is newer, and takes nothing off the time that was worked', async () => {
+    const { pass, beat, kept } = await beating();
+    pass(15_000);
+    await beat();
+    expect(kept()).toEqual({ movedMs: 0, beatMs: 15_000, leftMs: 45_000 });
+  });
+
+  it.each([
+    ['the machine slept', { asleepMs: HOUR_MS }],
+    ['ralph was stopped', { heldUpMs: HOUR_MS }],
+    ['the clock was set back', { asleepMs: -10_000 }],
+  ])('leaves the task the time that it had where %s', async (_what, lost) => {
+    const { pass, beat, kept } = await beating();
+    pass(15_000);
+    await beat();
+    pass(5_000, lost);
+    await beat();
+    expect(kept().leftMs).toBe(40_000);
+    // It is taken off once, however often it beats after.
+    pass(5_000);
+    await beat();
+    expect(kept().leftMs).toBe(35_000);
+  });
+
+  it('leaves it the time that it had where the clock was set back by days', async () => {
+    const { pass, beat, kept } = await beating();
+    pass(5_000, { asleepMs: -48 * HOUR_MS });
+    await beat();
+    expect(kept()).toMatchObject({ movedMs: 0, leftMs: 60_000 });
+  });
+
+  it.each<[string, Partial<TaskState>]>([
+    ['a usage limit', { wait: { kind: 'usage-limit', until: '2026-01-03T03:04:05.678Z' } }],
+    ['a person', { paused_for_approval: true }],
+  ])(
+    'gives no time to a task that waits for %s: none of the wait is its own',
+    async (_what, change) => {
+      const { pass, beat, kept } = await beating(change);
+      pass(15_000, { asleepMs: HOUR_MS, heldUpMs: HOUR_MS });
+      await beat();
+      expect(kept()).toMatchObject({ movedMs: 0, leftMs: 60_000 });
+    },
+  );
+
+  it('leaves what the loop saves next as the loop knows it', async () => {
+    const { store, state, now, pass, beat, kept } = await beating();
+    pass(15_000, { asleepMs: HOUR_MS, heldUpMs: HOUR_MS });
+    await beat();
+    expect(kept().movedMs).toBe(2 * HOUR_MS);
+    const moved = { ...state.task, timeout_at: laterBy(state.task.timeout_at, 5 * HOUR_MS) };
+    await store.save({ ...state, task: { ...moved, updated_at: now() } }, []);
+    pass(15_000);
+    await beat();
+    expect(kept().movedMs).toBe(5 * HOUR_MS);
+  });
+
+  it('is not undone by a save', async () => {
+    const { store, state, now, pass, beat, kept } = await beating();
+    pass(15_000);
+    await beat();
+    pass(1_000);
+    await store.save({ ...state, task: { ...state.task, updated_at: now() } }, []);
+    expect(kept().beatMs).toBe(16_000);
+  });
+});
 
 describe('the state on disk', () => {
   it('is one file, and beside it what does not change, byte for byte', async () => {

@@ -66,6 +66,8 @@ export interface FakePorts {
   readonly pause: () => void;
   /** The machine sleeps, or its clock is set, to an earlier time too. */
   readonly jump: (ms: number) => void;
+  /** ralph itself is stopped for so long. */
+  readonly holdUp: (ms: number) => void;
   /** Something of ralph's own throws, and nobody waits for it. */
   readonly break: (error: Error) => void;
 }
@@ -91,6 +93,7 @@ export function fakePorts(script: Script): FakePorts {
   const prompts = [...(script.prompts ?? [new TextEncoder().encode('Fix the tests.')])];
   let at = script.from ?? START;
   let asleepMs = 0;
+  let heldUpMs = 0;
   let unsettled = 0;
   let cause: StopCause | null = null;
   let archived = false;
@@ -194,6 +197,7 @@ export function fakePorts(script: Script): FakePorts {
     clock: {
       now: () => at,
       monotonicMs: () => Date.parse(at) - asleepMs,
+      heldUpMs: () => heldUpMs,
       random: () => 0,
       async waitUntil(instant, signal) {
         effect(`wait ${msBetween(at, instant)}`);
@@ -247,6 +251,10 @@ export function fakePorts(script: Script): FakePorts {
     jump(ms) {
       at = laterBy(at, ms);
       asleepMs += ms;
+    },
+    holdUp(ms) {
+      at = laterBy(at, ms);
+      heldUpMs += ms;
     },
     break: (error) => bugs.abort(error),
     stop(by) {

@@ -58,11 +58,13 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
   let at = START;
   let awakeMs = 0;
   let heardMs = 0;
+  let heldUpMs = 0;
 
   const hand = (event: LoopEvent): Turn => {
     const next = transition(state, event, policy);
     state = next.state;
     heardMs = awakeMs;
+    heldUpMs = 0;
     return turnOf(state, next.actions, at);
   };
   /** Less than nothing sets the clock back. */
@@ -70,7 +72,7 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
     at = laterBy(at, ms);
     awakeMs += Math.max(0, ms);
   };
-  const answeredNow = () => ({ at, tookMs: awakeMs - heardMs });
+  const answeredNow = () => ({ at, tookMs: awakeMs - heardMs, heldUpMs });
 
   return {
     policy: () => policy,
@@ -82,11 +84,17 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
     jump(ms: number): void {
       at = laterBy(at, ms);
     },
+    /** ralph itself is stopped for so long. */
+    holdUp(ms: number): void {
+      pass(ms);
+      heldUpMs += ms;
+    },
     start: () => hand({ kind: 'started', at, prompt: 'Fix the tests.' }),
     /** The running attempt ends after `facts.durationMs`. */
     attempt(facts: AttemptFacts, random = 0.5): Turn {
       const startedAt = at;
       pass(facts.durationMs);
+      heldUpMs += facts.heldUpMs;
       return hand({ kind: 'attempt-ended', ...answeredNow(), startedAt, facts, random });
     },
     look: (sightings: Sightings) => hand({ kind: 'looked', ...answeredNow(), sightings }),

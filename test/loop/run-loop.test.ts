@@ -1004,7 +1004,7 @@ describe('a bug of ralph’s own', () => {
   });
 });
 
-describe('a clock that jumps', () => {
+describe.each(['jump', 'holdUp'] as const)('time that nobody can work in (%s)', (happen) => {
   const HOURS = 10 * 3_600_000;
   const JUMPS: readonly (readonly [effect: string, changes: Partial<Policy>])[] = [
     ['save working 1.1', {}],
@@ -1017,8 +1017,10 @@ describe('a clock that jumps', () => {
     ['wait 2000', {}],
   ];
 
-  test.each(JUMPS)('in "%s" takes no time from the task', async (effect, changes) => {
-    const attempts = [effect.startsWith('verify') ? DONE : WORK, DONE];
+  test.each(JUMPS)('in "%s" is not taken from the task', async (effect, changes) => {
+    // The agent's own clock tells in its facts how long ralph was stopped beside it.
+    const heldUpMs = happen === 'holdUp' && effect.startsWith('run agent') ? HOURS : 0;
+    const attempts = [{ ...(effect.startsWith('verify') ? DONE : WORK), heldUpMs }, DONE];
     const verified = [{ command: 'npm test', exitCode: 1, timedOut: false, output: '' }];
     let jumped = false;
     const { state } = await run(
@@ -1028,7 +1030,7 @@ describe('a clock that jumps', () => {
         on(words, fake) {
           if (words !== effect || jumped) return;
           jumped = true;
-          fake.jump(HOURS);
+          fake[happen](HOURS);
         },
       },
       changes,
@@ -1041,8 +1043,17 @@ describe('a clock that jumps', () => {
   test('before the agent starts moves the limit that the agent is given', async () => {
     const { requests } = await run({
       attempts: [DONE],
-      on: (words, fake) => words === 'mark' && fake.jump(HOURS),
+      on: (words, fake) => words === 'mark' && fake[happen](HOURS),
     });
     expect(requests[0]?.taskDeadlineAt).toBe(laterBy(START, 30 * 60_000 + HOURS));
   });
+});
+
+test('a stop while the agent waits in its own retries is given back once', async () => {
+  const HOUR = 3_600_000;
+  const { state } = await run({
+    attempts: [{ ...DONE, retryWaitMs: HOUR }],
+    on: (words, fake) => words === 'run agent 1.1' && fake.holdUp(HOUR),
+  });
+  expect(state.task.timeout_at).toBe(laterBy(START, 30 * 60_000 + HOUR));
 });
