@@ -29,7 +29,13 @@ import {
   seeded,
   tracedCalls,
 } from '../test/helpers/fault-scene.ts';
-import { readHit, type TracedCall } from '../test/helpers/traced-calls.ts';
+import {
+  type CallName,
+  isByChance,
+  nameOf,
+  readHit,
+  type TracedCall,
+} from '../test/helpers/traced-calls.ts';
 
 const FOLDER = fileURLToPath(new URL('../kill-campaign', import.meta.url));
 const [PLAN, RESULTS] = [join(FOLDER, 'plan.json'), join(FOLDER, 'results.jsonl')];
@@ -44,26 +50,31 @@ ${NAMES.map((name, index) => `                   ${index + 1}  ${name}`).join('\
   --point POINT  only this one, as a failure names it, and keeps its folder; may be given again
 `;
 const TOLD_EVERY = 50;
-/** How far from its place a call is looked for that was not hit there. */
-const OFFSETS = [0, 1, -1, 2, -2, 3, -3, 4, -4, 6, -6, 8, -8];
+/** So often a call is looked for that was not hit at its place in the trace. */
+const TRIES = 8;
 
 /** Where a driver is killed. */
-interface Point extends TracedCall {
+interface Point {
   readonly scene: number;
   /** Its number in the play, from 0. */
   readonly driver: number;
+  readonly before: CallName;
+}
+
+/** With the call that it was in the trace; null for one that is given by hand. */
+interface Planned extends Point {
+  readonly call: TracedCall | null;
 }
 
 interface Plan {
   /** What each scene comes to undisturbed, by its number. */
   readonly expected: Readonly<Record<number, Play>>;
-  readonly points: readonly Point[];
+  readonly points: readonly Planned[];
 }
 
-interface Result {
+interface Result extends Point {
   /** Its place in the plan, from 1; 0 for a further try. */
   readonly number: number;
-  readonly point: Point;
   /** The call before which the driver died; null where it was not reached. */
   readonly hit: TracedCall | null;
   readonly problems: readonly string[];
@@ -110,7 +121,7 @@ async function campaign(jobs: number, from: number): Promise<number> {
     results.push(result);
     appendFileSync(RESULTS, `${JSON.stringify(result)}\n`);
     for (const problem of result.problems) {
-      process.stdout.write(`FAILED ${result.number}: ${problem}\n  ${commandOf(result.point)}\n`);
+      process.stdout.write(`FAILED ${result.number}: ${problem}\n  ${commandOf(result)}\n`);
     }
   };
 
@@ -120,7 +131,8 @@ async function campaign(jobs: number, from: number): Promise<number> {
   let done = 0;
   await eachOf(numbers, jobs, async (number) => {
     under.add(number);
-    take(await killed(plan, number, plan.points[number - 1]));
+    const point = plan.points[number - 1];
+    if (point !== undefined) take(await killed(plan, number, point));
     under.delete(number);
     done += 1;
     if (done % TOLD_EVERY !== 0) return;
@@ -143,21 +155,28 @@ async function tryMissed(
   jobs: number,
   take: (result: Result) => void,
 ): Promise<void> {
-  await eachOf(missed(plan, results), jobs, async ([key, point]) => {
-    for (const offset of OFFSETS) {
-      if (point.at + offset < 1) continue;
-      const result = await killed(plan, 0, { ...point, at: point.at + offset });
+  await eachOf(missed(plan, results), jobs, async ([key, { scene, driver, before, call }]) => {
+    let { at } = before;
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const result = await killed(plan, 0, { scene, driver, before: { ...before, at } });
       take(result);
-      if (result.hit !== null && keyOf(point, result.hit) === key) return;
+      if (keyOf(result, result.hit) === key) return;
+      at += (call?.sure ?? 0) - (result.hit?.sure ?? 0) || -1;
+      if (result.hit === null || at < 1) ({ at } = before);
     }
   });
 }
 
-/** The different calls of the plan that no driver was killed at, with the first point of each. */
-function missed({ points }: Plan, results: readonly Result[]): readonly [string, Point][] {
-  const wanted = new Map([...points].reverse().map((point) => [keyOf(point, point), point]));
-  for (const { point, hit } of results) if (hit !== null) wanted.delete(keyOf(point, hit));
-  return [...wanted];
+/** The points at whose call no driver was killed, by that call. */
+function missed({ points }: Plan, results: readonly Result[]): readonly [string, Planned][] {
+  const hits = new Set(results.map((result) => keyOf(result, result.hit)));
+  return sure(points)
+    .map((point): [string, Planned] => [keyOf(point, point.call), point])
+    .filter(([key]) => !hits.has(key));
+}
+
+function sure(points: readonly Planned[]): readonly Planned[] {
+  return points.filter(({ call }) => call !== null && !isByChance(call.on));
 }
 
 /** Plays each scene undisturbed, and once more to learn the calls of its drivers. */
@@ -165,25 +184,30 @@ async function newPlan(jobs: number): Promise<Plan> {
   const byHand = values.point?.map(pointNamed);
   const wanted = byHand === undefined ? scenes : [...new Set(byHand.map(({ scene }) => scene))];
   const expected: Record<number, Play> = {};
-  const traced = new Map<number, readonly Point[]>();
+  const traced = new Map<number, readonly Planned[]>();
   await eachOf(wanted, jobs, async (scene) => {
     const play = await playFaults(
       join(scratch, `undisturbed-${scene}`),
       scenario(scene),
       () => null,
     );
-    if (play.problems.length > 0) throw new Error(play.problems.join('\n'));
+    if (play.problems.length > 0) {
+      throw new Error(`Scene ${scene} fails undisturbed:\n${play.problems.join('\n')}`);
+    }
     expected[scene] = play;
     if (isByHand) return;
     const calls = await tracedCalls(join(scratch, `traced-${scene}`), scenario(scene));
-    const points = calls.map((call) => ({ scene, ...call }));
+    const points = calls.map(({ driver, ...call }) => {
+      return { scene, driver, before: nameOf(call), call };
+    });
     traced.set(scene, points);
   });
-  return { expected, points: byHand ?? drawn(wanted.flatMap((scene) => traced.get(scene) ?? [])) };
+  const points = byHand?.map((point) => ({ ...point, call: null }));
+  return { expected, points: points ?? drawn(wanted.flatMap((scene) => traced.get(scene) ?? [])) };
 }
 
 /** As many as are wanted, in their order. */
-function drawn(all: readonly Point[]): readonly Point[] {
+function drawn(all: readonly Planned[]): readonly Planned[] {
   if (values.sample === undefined) return all;
   process.stderr.write(`${all.length} points; --sample ${values.sample} --seed ${seed}\n`);
   const random = seeded(seed);
@@ -195,20 +219,20 @@ function drawn(all: readonly Point[]): readonly Point[] {
     .map(({ point }) => point);
 }
 
-async function killed(plan: Plan, number: number, point: Point | undefined): Promise<Result> {
-  const expected = plan.expected[point?.scene ?? 0];
-  if (point === undefined || expected === undefined)
-    throw new Error(`no point ${number} in the plan`);
+async function killed(plan: Plan, number: number, point: Point): Promise<Result> {
+  const { scene, driver, before } = point;
+  const expected = plan.expected[scene];
+  if (expected === undefined) throw new Error(`The plan lacks scene ${scene}.`);
   const room = mkdtempSync(join(scratch, 'room-'));
   const log = join(room, 'calls');
-  const death: Death = { kind: 'call', before: point, log };
-  const problems = await compareFaults(room, scenario(point.scene), expected, (driver) =>
-    driver === point.driver ? death : null,
+  const death: Death = { kind: 'call', before, log };
+  const problems = await compareFaults(room, scenario(scene), expected, (each) =>
+    each === driver ? death : null,
   );
-  const hit = readHit(log, room, point);
-  if (isByHand) process.stderr.write(`${room}: ${hit === null ? 'not reached' : onOf(hit)}\n`);
+  const hit = readHit(log, room, before);
+  if (isByHand) process.stderr.write(`${room}: ${keyOf(point, hit)}\n`);
   else rmSync(room, { recursive: true, force: true, maxRetries: 5 });
-  return { number, point, hit, problems };
+  return { scene, driver, before, number, hit, problems };
 }
 
 function resultsBelow(from: number): Result[] {
@@ -219,30 +243,31 @@ function resultsBelow(from: number): Result[] {
 
 function summary(plan: Plan, results: readonly Result[]): string {
   const planned = results.filter(({ number }) => number > 0);
-  const reached = planned.flatMap(({ point, hit }) => (hit === null ? [] : [{ point, hit }]));
-  const asTraced = reached.filter(({ point, hit }) => onOf(hit) === onOf(point)).length;
+  const reached = planned.filter(({ hit }) => hit !== null);
+  const asTraced = reached.filter(({ number, hit, ...point }) => {
+    return keyOf(point, hit) === keyOf(point, plan.points[number - 1]?.call ?? null);
+  });
   const failed = results.filter(({ problems }) => problems.length > 0).length;
-  const different = new Set(plan.points.map((point) => keyOf(point, point))).size;
-  const left = isByHand ? [] : missed(plan, results);
+  const known = sure(plan.points).length;
+  const left = missed(plan, results);
   return [
     ...left.map(([key]) => `never killed at: ${key}`),
-    `${planned.length} of ${plan.points.length} points: ${asTraced} killed at the call of the trace, ` +
-      `${reached.length - asTraced} at another, ${planned.length - reached.length} not reached; ` +
+    `${planned.length} of ${plan.points.length} points: ${asTraced.length} killed at the call of the trace, ` +
+      `${reached.length - asTraced.length} at another, ${planned.length - reached.length} not reached; ` +
       `${results.length - planned.length} further tries; ` +
-      `${different - left.length} of ${different} different calls hit; ${failed} failed`,
+      `${known - left.length} of ${known} calls outside /proc hit; ${failed} failed`,
   ].join('\n');
 }
 
-function onOf({ thread, call, on }: TracedCall): string {
-  return `${thread} ${call} ${on}`;
+function keyOf({ scene, driver }: Point, call: TracedCall | null): string {
+  const what = call && `${call.thread} ${call.call} ${call.on} (${call.nth})`;
+  return `scene ${scene}, driver ${driver}: ${what ?? 'not reached'}`;
 }
 
-function keyOf({ scene, driver }: Point, call: TracedCall): string {
-  return `scene ${scene}, driver ${driver}: ${onOf(call)}`;
-}
-
-function commandOf({ scene, driver, thread, call, at }: Point): string {
-  return `npm run campaign:kills -- --point ${[scene, driver, thread, call, at].join(':')}`;
+/** The shell words that repeat it. */
+function commandOf({ scene, driver, before: { thread, call, at, path } }: Point): string {
+  const point = [scene, driver, thread, call, at, ...(path === undefined ? [] : [path])];
+  return `npm run campaign:kills -- --point '${point.join(':')}'`;
 }
 
 function scenario(scene: number): FaultScenario {
@@ -250,10 +275,11 @@ function scenario(scene: number): FaultScenario {
 }
 
 function pointNamed(name: string): Point {
-  const [scene, driver, thread, call = '', at] = name.split(':');
-  const isPool = thread === 'pool';
+  const [scene, driver, thread, call = '', at, ...path] = name.split(':');
+  const before = { thread: thread === 'pool' ? 'pool' : 'main', call, at: Number(at) } as const;
   return {
-    ...{ scene: Number(scene), driver: Number(driver), thread: isPool ? 'pool' : 'main' },
-    ...{ call, at: Number(at), on: '' },
+    scene: Number(scene),
+    driver: Number(driver),
+    before: path.length === 0 ? before : { ...before, path: path.join(':') },
   };
 }

@@ -15,7 +15,7 @@ import {
   tracedCalls,
 } from '../helpers/fault-scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
-import type { TracedCall } from '../helpers/traced-calls.ts';
+import { type CallName, nameOf } from '../helpers/traced-calls.ts';
 
 // The driver is killed with SIGKILL, at each of its changes to the file system and at random moments, and
 // resumed until the task ends: it must come to the very end it comes to undisturbed.
@@ -120,12 +120,12 @@ test.runIf(HAS_STRACE)(
     const root = await tempFolder();
     const random = seeded(SEED);
     const plays = new Map<string, Play>();
-    const points: { name: string; driver: number; before: TracedCall; rank: number }[] = [];
+    const points: { name: string; driver: number; before: CallName; rank: number }[] = [];
     for (const [index, name] of NAMES.entries()) {
       plays.set(name, (await undisturbed(join(root, `u${index}`), name)).play);
       const calls = await tracedCalls(join(root, `c${index}`), faultScenario(name));
-      for (const { driver, ...before } of calls) {
-        points.push({ name, driver, before, rank: random() });
+      for (const { driver, ...call } of calls) {
+        points.push({ name, driver, before: nameOf(call), rank: random() });
       }
     }
     expect(points.length).toBeGreaterThan(1_000);

@@ -80,19 +80,25 @@ export async function playFaults(
   const said: string[] = [];
   const outputs = new Set<string>();
   let killed = 0;
+  let isCron = scenario.isCron === true;
+  const line = ['run', '--task-id', 't', ...scenario.args, ...(isCron ? ['--resume-if-open'] : [])];
   for (let driver = 0; driver < 200; driver += 1) {
-    const words = await drive(stage, scenario, driver, deaths(driver));
+    const command = isCron || !hasBegun(folder) ? line : ['resume', 't'];
+    const words = await drive(stage, command, driver, deaths(driver));
     said.push(`${words.stdout}\n${words.stderr}`);
     if (words.stdout !== '') outputs.add(words.stdout);
     if (words.signal !== null) killed += 1;
+    // Killed too often in one iteration, it has ended for good: only a person resumes it.
+    if (isTold(folder) && stateOf(folder).exit_reason === 'interrupted') {
+      isCron = false;
+      continue;
+    }
     // The next night begins anew where all was said and done: a kill at the exit changes nothing.
-    const isOver = scenario.isCron === true && isTold(folder);
+    const isOver = isCron && isTold(folder);
     if (words.signal !== null && !isOver) continue;
     // It waits for a person, who says yes.
     if (words.exitCode === 6 && approve(folder)) continue;
     if (!hasBegun(folder)) break;
-    // Killed too often in one iteration, it has ended: a person resumes it.
-    if (words.exitCode === 5 && stateOf(folder).exit_reason === 'interrupted') continue;
     await until(
       () => [...livingIn(home), ...guardsOf(words.pid)].length === 0,
       () => `the death of ${JSON.stringify(livingIn(home))}`,
@@ -134,16 +140,14 @@ export async function compareFaults(
 /** Lets one driver drive the task to its end, or to the driver's. */
 async function drive(
   { root, folder, home, claude }: Stage,
-  { args, isCron = false }: FaultScenario,
+  command: readonly string[],
   driver: number,
   death: Death,
 ): Promise<RalphEnd & { pid: number }> {
-  const first = ['run', '--task-id', 't', ...args, ...(isCron ? ['--resume-if-open'] : [])];
-  const command = hasBegun(folder) && !isCron ? ['resume', 't'] : first;
   const env: Record<string, string> = { NODE_OPTIONS: `--require ${fixture('dies-at.cjs')}` };
   if (death?.kind === 'at') env.FAULT_AT = death.point;
   if (death === null) env.FAULT_POINTS = join(root, `points-${driver}`);
-  const under = wordsBefore(death);
+  const under = wordsBefore(death, root);
   // Each run makes the same calls, as far as that goes: one thread in the pool keeps to one order.
   if (under.length > 0) Object.assign(env, { UV_THREADPOOL_SIZE: '1', FAULT_FOLDER: root });
   const ahead = death?.kind === 'call' ? aheadBy(death.before) : 0;
@@ -157,9 +161,9 @@ async function drive(
   return { ...(await ralph.ended), pid: ralph.pid };
 }
 
-function wordsBefore(death: Death): readonly string[] {
+function wordsBefore(death: Death, root: string): readonly string[] {
   if (death?.kind === 'traced') return tracedTo(death.log);
-  return death?.kind === 'call' ? killedBefore(death.before, death.log) : [];
+  return death?.kind === 'call' ? killedBefore(death.before, death.log, root) : [];
 }
 
 function kill(pid: number, withGuard: boolean): void {
