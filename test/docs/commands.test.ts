@@ -18,6 +18,7 @@ const DOCUMENTS = [
 
 /** Flags of other programs, which the documents name by themselves. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
+  'CONTRIBUTING.md': ['--sample', '--seed', '--from'],
   'docs/performance.md': ['--only', '--quick', '--runs'],
 };
 

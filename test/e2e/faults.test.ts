@@ -2,18 +2,20 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { FAULT_SCENARIOS, faultScenario } from '../helpers/fault-scenarios.ts';
 import {
-  countCalls,
+  compareFaults,
   type Death,
   eachOf,
-  type FaultEnd,
-  type FaultScenario,
+  type Play,
   playFaults,
   pointsOf,
+  range,
   seeded,
+  tracedCalls,
 } from '../helpers/fault-scene.ts';
-import { answers, overloaded } from '../helpers/replayed-claude.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
+import { type CallName, nameOf } from '../helpers/traced-calls.ts';
 
 // The driver is killed with SIGKILL, at each of its changes to the file system and at random moments, and
 // resumed until the task ends: it must come to the very end it comes to undisturbed.
@@ -25,76 +27,22 @@ const LONG_MS = 900_000;
 /** Most of a driver's time is waiting for others. */
 const AT_ONCE = 6;
 
-const HINT = 'tell-20260101000000000-0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a.md';
-/** What `ralph tell` leaves, at most once in however many tries. */
-const TELL = `[ -e told ] || { mkdir -p .ralph_state/t/requests; echo 'Mind the tests.' > hint; mv hint .ralph_state/t/requests/${HINT}; : > told; }`;
+const NAMES = Object.keys(FAULT_SCENARIOS);
 
-const PAUSE = 'sleep 0.02';
-const COMMON = ['--prompt', 'Fix it', '--no-progress-limit', '0', '--delay', '0'];
-
-const SCENARIOS: Readonly<Record<string, FaultScenario>> = {
-  'near misses, a fault, a hint, a gate, --after': {
-    turns: [
-      answers("I will say TASK_COMPLETE when it's done.", TELL),
-      [overloaded(), answers('Half of it is done.', `${PAUSE}; complain 'a warning'`)],
-      answers('All done.\n\nTASK_COMPLETE', PAUSE),
-      answers('Now it is done.\n\nTASK_COMPLETE', 'echo x > proof'),
-    ],
-    args: [
-      ...COMMON,
-      ...[
-        '--verify',
-        'cat proof',
-        '--after',
-        'read -r event; echo "$RALPH_ITERATION" >> after.log',
-      ],
-    ],
-  },
-  'a watched file, with a delay': {
-    turns: [answers('Nothing yet.', PAUSE), answers('Written.', `echo x > out.txt; ${PAUSE}`)],
-    args: [...COMMON, '--delay', '300ms', '--watch-glob', '*.txt'],
-  },
-  'a task file, and a person who is asked': {
-    files: { 'Needs_Action/letter.md': 'Write the letter.\n' },
-    turns: [
-      answers('May I?\n\n<approval id="send">send the letter</approval>', PAUSE),
-      answers('Sent.\n\nTASK_COMPLETE', PAUSE),
-    ],
-    args: [...COMMON.slice(2), '--task-file', 'Needs_Action/letter.md', '--no-wait'],
-  },
-  'the line for cron': {
-    turns: [answers('Not yet.', PAUSE), answers('Done.\n\nTASK_COMPLETE', PAUSE)],
-    args: [...COMMON, '--on-end', 'cat > end.json'],
-    isCron: true,
-  },
-  'iterations that run out': {
-    turns: [answers('Not yet.', PAUSE), answers('Still not.')],
-    args: [...COMMON, '-n', '2'],
-  },
-};
-
-const NAMES = Object.keys(SCENARIOS);
-
-function scenario(name: string): FaultScenario {
-  const found = SCENARIOS[name];
-  if (found === undefined) throw new Error(`no scenario ${name}`);
-  return found;
-}
-
-/** What an undisturbed run of each comes to, and where it can be killed. */
-async function undisturbed(root: string, name: string) {
+/** A play of each that nothing disturbs. */
+async function undisturbed(root: string, name: string): Promise<{ folder: string; play: Play }> {
   const folder = join(root, 'undisturbed');
-  const { end, durationMs, problems } = await playFaults(folder, scenario(name), () => null);
-  expect(problems).toEqual([]);
-  return { end, durationMs, points: pointsOf(folder) };
+  const play = await playFaults(folder, faultScenario(name), () => null);
+  expect(play.problems).toEqual([]);
+  return { folder, play };
 }
 
 /** How a driver is killed at a change. Of one that is no save point only where there is time for it. */
-function casesOf(point: string, isWhole: boolean): readonly string[] {
-  const isSave = /^rename .*\/t(\.json\S+tmp|\.json|)$/.test(point);
-  if (isSave) return isWhole ? ['before', 'after'] : ['after'];
-  if (!IS_THOROUGH) return [];
-  return point.startsWith('write ') ? ['before', 'torn'] : ['before'];
+function casesOf(change: string): readonly string[] {
+  const isSave = /^rename .*\/t(\.json\S+tmp|\.json|)$/.test(change);
+  if (!IS_THOROUGH) return isSave ? ['after'] : [];
+  if (isSave) return ['before', 'after'];
+  return change.startsWith('write ') ? ['before', 'torn'] : ['before'];
 }
 
 let rooms = 0;
@@ -103,48 +51,40 @@ let rooms = 0;
 async function compare(
   root: string,
   name: string,
-  expected: FaultEnd,
+  expected: Play,
   deaths: (driver: number) => Death,
   what: string,
 ): Promise<readonly string[]> {
   rooms += 1;
   const room = join(root, `room-${rooms}`);
-  try {
-    const { end, problems } = await playFaults(room, scenario(name), deaths);
-    const found = [...differences(end, expected), ...problems];
-    return found.map((each) => `${what}: ${each}`);
-  } catch (error) {
-    return [`${what}: ${error}`];
-  } finally {
-    rmSync(room, { recursive: true, force: true });
-  }
+  const found = await compareFaults(room, faultScenario(name), expected, deaths);
+  rmSync(room, { recursive: true, force: true, maxRetries: 5 });
+  return found.map((each) => `${what}: ${each}`);
 }
 
-function differences(end: FaultEnd, expected: FaultEnd): readonly string[] {
-  const others = new Map(Object.entries(expected));
-  return Object.entries(end).flatMap(([key, value]) => {
-    const [one, other] = [value, others.get(key)].map((each) => JSON.stringify(each, null, 1));
-    if (one === other) return [];
-    const [lines, otherLines] = [one, other].map((each) => (each ?? '').split('\n'));
-    const added = lines?.filter((line) => !otherLines?.includes(line)) ?? [];
-    const missing = otherLines?.filter((line) => !lines?.includes(line)) ?? [];
-    return [`${key}: has ${added.join('|')} in place of ${missing.join('|')}`];
-  });
+/** Kills that one driver and lets the others live. */
+function only(driver: number, death: Death): (driver: number) => Death {
+  return (each) => (each === driver ? death : null);
 }
 
 test.each(NAMES)(
   'killed at each save point: %s',
   async (name) => {
     const root = await tempFolder();
-    const { end, points } = await undisturbed(root, name);
-    const cases = points.flatMap((point, index) =>
-      casesOf(point, IS_THOROUGH || name === NAMES[0]).map((each) => `${index + 1} ${each}`),
+    const { folder, play } = await undisturbed(root, name);
+    const drivers = range(faultScenario(name).firstVictim ?? 0, play.drivers);
+    const cases = drivers.flatMap((driver) =>
+      pointsOf(folder, driver).flatMap((change, index) =>
+        casesOf(change).map((each) => {
+          return { driver, change, point: `${index + 1} ${each}` };
+        }),
+      ),
     );
+    expect(cases.length).toBeGreaterThan(2);
     const found: string[] = [];
-    await eachOf(cases, AT_ONCE, async (point) => {
-      const deaths = (driver: number): Death => (driver === 0 ? { kind: 'at', point } : null);
-      const what = `${point} ${points[Number.parseInt(point, 10) - 1]}`;
-      found.push(...(await compare(root, name, end, deaths, what)));
+    await eachOf(cases, AT_ONCE, async ({ driver, change, point }) => {
+      const deaths = only(driver, { kind: 'at', point });
+      found.push(...(await compare(root, name, play, deaths, `${driver}: ${point} ${change}`)));
     });
     expect(found).toEqual([]);
   },
@@ -157,13 +97,13 @@ test(
     const root = await tempFolder();
     const found: string[] = [];
     await eachOf(NAMES, AT_ONCE, async (name) => {
-      const { end } = await undisturbed(join(root, name), name);
+      const { play } = await undisturbed(join(root, name), name);
       const step = IS_THOROUGH ? 1 : 7;
       const deaths = (driver: number): Death => ({
         kind: 'at',
         point: `${1 + driver * step} before`,
       });
-      found.push(...(await compare(root, name, end, deaths, name)));
+      found.push(...(await compare(root, name, play, deaths, name)));
     });
     expect(found).toEqual([]);
   },
@@ -171,36 +111,32 @@ test(
 );
 
 const HAS_STRACE = spawnSync('strace', ['-V']).status === 0;
-/** The calls that change what others see. */
-const CALLS = ['openat', 'write', 'rename', 'unlink', 'rmdir', 'mkdir', 'link', 'clone3', 'vfork'];
 
-// From outside, so that nothing that ralph does is left out for want of a place to patch.
+// From outside, so that nothing that ralph does is left out for want of a place to patch. `npm run
+// campaign:kills` has all of these; here is a sample.
 test.runIf(HAS_STRACE)(
   `killed at system calls, ${KILLS} of them, seed ${SEED}`,
   async () => {
     const root = await tempFolder();
     const random = seeded(SEED);
-    const points: { name: string; call: string; at: number }[] = [];
-    const ends = new Map<string, FaultEnd>();
+    const plays = new Map<string, Play>();
+    const points: { name: string; driver: number; before: CallName; rank: number }[] = [];
     for (const [index, name] of NAMES.entries()) {
-      ends.set(name, (await undisturbed(join(root, `u${index}`), name)).end);
-      const counts = await countCalls(join(root, `c${index}`), scenario(name), CALLS);
-      for (const [call, count] of counts) {
-        for (let at = 1; at <= count; at += 1) points.push({ name, call, at });
+      plays.set(name, (await undisturbed(join(root, `u${index}`), name)).play);
+      const calls = await tracedCalls(join(root, `c${index}`), faultScenario(name));
+      for (const { driver, ...call } of calls) {
+        points.push({ name, driver, before: nameOf(call), rank: random() });
       }
     }
-    expect(points.length).toBeGreaterThan(500);
-    const chosen = points
-      .map((point) => ({ point, rank: random() }))
-      .sort((one, other) => one.rank - other.rank)
-      .slice(0, KILLS)
-      .map(({ point }) => point);
+    expect(points.length).toBeGreaterThan(1_000);
+    const chosen = points.sort((one, other) => one.rank - other.rank).slice(0, KILLS);
     const found: string[] = [];
-    await eachOf(chosen, AT_ONCE, async ({ name, call, at }) => {
-      const expected = ends.get(name);
-      if (expected === undefined) throw new Error(`no scenario ${name}`);
-      const deaths = (driver: number): Death => (driver === 0 ? { kind: 'call', call, at } : null);
-      found.push(...(await compare(root, name, expected, deaths, `${name}: ${call} ${at}`)));
+    await eachOf([...chosen.entries()], AT_ONCE, async ([index, { name, driver, before }]) => {
+      const play = plays.get(name);
+      if (play === undefined) throw new Error(`no play of ${name}`);
+      const deaths = only(driver, { kind: 'call', before, log: join(root, `log-${index}`) });
+      const what = `${name}: driver ${driver}, ${JSON.stringify(before)}`;
+      found.push(...(await compare(root, name, play, deaths, what)));
     });
     expect(found).toEqual([]);
   },
@@ -218,13 +154,15 @@ test(
       fractions: [random(), random() < 0.4 ? random() : null],
       withGuard: random() < 0.3,
     }));
-    const known = new Map<string, Awaited<ReturnType<typeof undisturbed>>>();
-    for (const name of NAMES) known.set(name, await undisturbed(join(root, `${known.size}`), name));
+    const known = new Map<string, Play>();
+    for (const name of NAMES) {
+      known.set(name, (await undisturbed(join(root, `${known.size}`), name)).play);
+    }
     const found: string[] = [];
     await eachOf(plans, AT_ONCE, async ({ name, fractions, withGuard }) => {
-      const undisturbedEnd = known.get(name);
-      if (undisturbedEnd === undefined) throw new Error(`no scenario ${name}`);
-      const { end, durationMs } = undisturbedEnd;
+      const play = known.get(name);
+      if (play === undefined) throw new Error(`no play of ${name}`);
+      const { durationMs } = play;
       const deaths = (driver: number): Death => {
         const fraction = fractions[driver] ?? null;
         return fraction === null
@@ -233,7 +171,7 @@ test(
       };
       const what = fractions.map((each) => each && Math.round(each * durationMs * 1.1));
       const how = `after ${what.join(', ')} ms${withGuard ? ' with its guard' : ''}`;
-      found.push(...(await compare(root, name, end, deaths, `${name}: ${how}`)));
+      found.push(...(await compare(root, name, play, deaths, `${name}: ${how}`)));
     });
     expect(found).toEqual([]);
   },
