@@ -43,7 +43,10 @@ export interface TaskStore extends StateStore {
   complain(error: unknown): void;
   /** From now on nothing is written: another driver has the task. */
   silence(): void;
-  /** The end has been told: of a completed task goes what only served to go on with it. */
+  /**
+   * The end has been told: the task has no driver any more, and of a completed one goes what only served
+   * to go on with it.
+   */
   told(): Promise<void>;
 }
 
@@ -204,6 +207,9 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     told: () =>
       attempt(async () => {
         if (places !== paths) forgetMemory(places.folder, memoryName);
+        if (last === null || last.driver === null) return;
+        last = { ...last, driver: null };
+        makeDurable([await writeState(last)]);
       }),
   };
 }

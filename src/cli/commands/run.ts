@@ -1,10 +1,11 @@
-import { isUntold, sealAt } from '../../compose/tasks.ts';
+import { isUntold, readNewestStep, sealAt } from '../../compose/tasks.ts';
 import { planRun, type Resume, type RunPlan, startRun } from '../../compose.ts';
 import { describeCompletion } from '../../core/completion.ts';
 import { oneLine } from '../../core/material.ts';
 import { judgePromise } from '../../core/promise.ts';
 import type { Settings } from '../../core/settings.ts';
 import { defaultTaskId } from '../../core/task-id.ts';
+import { hasUntoldEnd } from '../../core/task-state.ts';
 import { UsageError } from '../../errors.ts';
 import {
   notYoursEither,
@@ -63,6 +64,10 @@ export async function runCommand(
     throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
   }
   const { plan } = planned;
+  if (!settings.dryRun && hasUntold(plan)) {
+    const { tellBeforeNew } = await import('../tell-untold.ts');
+    await tellBeforeNew(plan.taskId, plan, flags);
+  }
   if (settings.resumeIfOpen && isOpen(plan)) {
     // To go on is asked for by a flag alone, so that this may be more than a plan.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
@@ -107,6 +112,18 @@ export async function resumeCommand(
 ): Promise<number> {
   const resume = await import('./resume.ts');
   return resume.resumeCommand(argv, help);
+}
+
+/** Whether the last driver of this id died before it had told how its task ended. Never throws. */
+function hasUntold(plan: RunPlan): boolean {
+  try {
+    const found = findTask(plan.taskId, plan);
+    if (found === null || found.isInHistory || !found.isOwn) return false;
+    return hasUntoldEnd(readNewestStep(found.paths, found.state, sealAt(plan)).state);
+  } catch {
+    // It is told by what comes next.
+    return false;
+  }
 }
 
 /** Whether a task of this id waits to be gone on with, rather than having come to an end of its own. */
