@@ -101,6 +101,54 @@ describe('the line for cron', () => {
   });
 });
 
+describe('the line for cron leaves to a person', () => {
+  const CRON = [...RUN, '--resume-if-open'];
+
+  test('a task whose budget is spent', async () => {
+    const scene = await makeScene([
+      { text: 'Still at it.', costUsd: 5 },
+      { text: 'Done.\n\nTASK_COMPLETE', costUsd: 1 },
+      { text: 'Done.\n\nTASK_COMPLETE', costUsd: 1 },
+    ]);
+    const line = [...CRON, '--max-cost', '4'];
+    expect(await scene.ralph(line)).toMatchObject({ exitCode: 8 });
+    for (let night = 2; night <= 3; night += 1) {
+      expect(await scene.ralph(line)).toEqual(
+        expect.objectContaining({
+          exitCode: 8,
+          stdout: '',
+          stderr:
+            "ralph: LeftToPersonError: task 't' has ended (budget_spent), and a new run could spend as much again, so a person decides: ralph resume t --max-cost +2 goes on with it, and ralph run without --resume-if-open starts afresh.\n",
+        }),
+      );
+    }
+    expect(scene.fake.calls()).toHaveLength(1);
+    expect(scene.state()).toMatchObject({ status: 'budget_spent', usage: { cost_usd: 5 } });
+    expect(scene.notes()).toHaveLength(1);
+    // A person goes on with it; the next night begins anew.
+    const more = ['resume', 't', '--max-cost', '+2', '--delay', '0'];
+    expect(await scene.ralph(more)).toMatchObject({ exitCode: 0 });
+    expect(await scene.ralph(line)).toMatchObject({ exitCode: 0 });
+    expect(scene.fake.calls()).toHaveLength(3);
+  });
+
+  test('a task that was killed again and again', async () => {
+    const scene = await makeScene({ text: 'Still at it.', costUsd: 1, hangsAfterResult: true });
+    for (let round = 1; round <= 5; round += 1) await killedAfterReport(scene, CRON);
+    expect(await scene.ralph(CRON)).toMatchObject({ exitCode: 5 });
+    const { exitCode, stderr } = await scene.ralph(CRON);
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain(
+      'has ended (stalled: interrupted), and a new run could spend as much again',
+    );
+    expect(stderr).toContain('ralph resume t goes on with it');
+    expect(scene.fake.calls()).toHaveLength(5);
+    // Somebody starts afresh.
+    expect(await scene.ralph([...RUN, '-n', '1'])).toMatchObject({ exitCode: 3 });
+    expect(scene.state()).toMatchObject({ usage: { cost_usd: 1 } });
+  });
+});
+
 describe('a task file', () => {
   test.each(['link', 'unlink', 'after'])(
     'whose driver dies while it is taken into work (%s) is gone on with by resume',
