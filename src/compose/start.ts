@@ -117,7 +117,7 @@ export async function goOn(
   const kept = readBaseline(paths.folder);
   const isLost = kept === null && task.status !== 'pending';
   if (isLost && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
-  await git?.mark();
+  const gitBase = (await git?.mark()) ?? null;
   const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };
   const settled = newTaskState(facts, task.started_at);
   const at = systemClock.now();
@@ -147,7 +147,10 @@ export async function goOn(
     },
   };
   const baseline = kept ?? (await takeBaseline(watch));
-  if (task.status === 'pending') return notBegun(state, plan, timeLeftMs, baseline);
+  if (task.status === 'pending') {
+    const noted = { ...state, task: { ...state.task, git_base: gitBase } };
+    return notBegun(noted, plan, timeLeftMs, baseline);
+  }
   return {
     state,
     event: { kind: 'resumed', at, timeLeftMs, lost: lost?.usage ?? null, tellsOnly },

@@ -155,6 +155,7 @@ describe('a task file', () => {
     async (moment) => {
       const scene = await makeScene([{ text: 'Done.\n\nTASK_COMPLETE' }]);
       await scene.write('Needs_Action/x.md', 'Write the letter.');
+      scene.makeRepository();
       const words = ['run', '--task-file', 'Needs_Action/x.md', '--delay', '0'];
       const killed = await scene.ralph(words, { env: diesAtMove(moment) });
       expect(killed.signal).toBe('SIGKILL');
@@ -163,6 +164,8 @@ describe('a task file', () => {
       expect(end).toMatchObject({ exitCode: 0 });
       expect(scene.prompt(1)).toContain('Write the letter.');
       expect(scene.names('Done')).toEqual(['x.md']);
+      // As if it had never been cut: what changed is told against the commit that it began at.
+      expect(scene.state('x').git_base).toMatch(/^[0-9a-f]{40}$/);
       expect(scene.names('In_Progress')).toEqual([]);
       expect(scene.names('Needs_Action')).toEqual([]);
     },
