@@ -83,6 +83,7 @@ async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<Tas
   const files = { prompt: plan.prompt, settings: settingsJson(plan), baseline: '{}\n' };
   const store = await createStateStore({ paths, seal, task: noted, files, warn });
   await store.save(initialState(noted), []);
+  await store.durable();
   try {
     await takeIntoWork(plan.vault, taskFile);
   } catch (error) {

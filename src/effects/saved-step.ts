@@ -37,6 +37,11 @@ export function freeMemoryName(inUse: string | null): string {
   return inUse === NAMES[0] ? NAMES[1] : NAMES[0];
 }
 
+/** The file in a task's folder that a state names; null where it names none, or what is no memory. */
+export function memoryFile(taskFolder: string, name: string | null): string | null {
+  return NAMES.some((known) => known === name) ? path.join(taskFolder, name ?? '') : null;
+}
+
 /** What is remembered of a state. */
 export function memoryOf(state: LoopState): LoopMemory {
   const { task, stopRequested, pauseRequested, ...memory } = state;
@@ -81,8 +86,8 @@ export function readMemory(
   taskFolder: string,
   { memory: name }: Pick<TaskState, 'memory'>,
 ): LoopMemory | null {
-  if (name === null || !NAMES.some((known) => known === name)) return null;
-  const text = readOr(path.join(taskFolder, name));
+  const file = memoryFile(taskFolder, name);
+  const text = file === null ? null : readOr(file);
   const fields = text === null ? null : parseObject(text);
   const memory = fields === null ? null : objectAt(fields, 'memory');
   if (memory === null || fields?.schema_version !== SCHEMA_VERSION) return null;

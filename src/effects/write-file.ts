@@ -150,6 +150,21 @@ export async function overwriteFile(
   return makingDurable(descriptor, isNew ? path.dirname(file) : null);
 }
 
+/**
+ * Makes a file that somebody else has written durable, with its name; one that is not there is left at that.
+ * Rejects with the system's error.
+ */
+export async function syncFile(file: string): Promise<void> {
+  let descriptor: number;
+  try {
+    ({ descriptor } = openRegular(file, constants.O_RDWR | constants.O_NOFOLLOW));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  await makingDurable(descriptor, path.dirname(file))();
+}
+
 const LONGEST_FILL = 64 * 1024;
 
 /** The folder too, where a name in it has changed. */
