@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { RalphEvent } from '../core/events.ts';
 import type { LoopState } from '../core/machine.ts';
 import { stateJson } from '../core/state-json.ts';
-import type { TaskState } from '../core/task-state.ts';
+import type { Driver, TaskState } from '../core/task-state.ts';
 import { messageOf, StateTooNewError } from '../errors.ts';
 import type { StateStore } from '../loop/ports.ts';
 import { namesIn } from './names-in.ts';
@@ -160,7 +160,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     } else await mendFiles();
     await synced;
     const name = freeMemoryName(memoryName);
-    const task = { ...state.task, memory: name, save: saves + 1 };
+    const driver = withBeatOf(state.task.driver, last?.driver ?? null);
+    const task = { ...state.task, driver, memory: name, save: saves + 1 };
     const step = { task, memory: memoryOf(state), logBytes: logBytesOf(paths, state), events };
     const json = seal.close(stepJson(step), fileOf('memory', run));
     const syncs = [await overwriteFile(path.join(paths.folder, name), json)];
@@ -279,6 +280,11 @@ function holds(place: string, content: Buffer): boolean {
 
 function changedByAnother(file: string): string {
   return `${file} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`;
+}
+
+/** The loop knows the driver's beat of its start alone; what was written since is newer. */
+function withBeatOf(driver: Driver | null, written: Driver | null): Driver | null {
+  return driver === null || written === null ? driver : { ...driver, beat_at: written.beat_at };
 }
 
 /** How long the log of the iteration that is about to run is by now. */

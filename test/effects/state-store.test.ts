@@ -10,6 +10,7 @@ import { createStateStore, retirePrevious } from '../../src/effects/state-store.
 import { type TaskPaths, taskPaths } from '../../src/effects/task-folder.ts';
 import { fileOf } from '../../src/effects/trust/seal.ts';
 import { StateTooNewError } from '../../src/errors.ts';
+import { newTask } from '../helpers/new-task.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 import { testSeal } from '../helpers/test-seal.ts';
 
@@ -222,6 +223,31 @@ describe('a disk that is against it', () => {
     await rm(paths.folder, { recursive: true });
     await store.save(loopState(), []);
     expect(tree(paths.stateDir)).toContain('T1/prompt.md');
+  });
+});
+
+describe('the driver', () => {
+  const { driver } = newTask();
+  const beatIn = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+
+  it('has its newest beat in every step that follows', async () => {
+    const { paths, open } = await stage();
+    const store = await open();
+    await store.save(loopState({ driver }), []);
+    const beat_at = '2026-01-05T10:00:15.000Z';
+    await store.beat(beat_at);
+    await store.save(loopState({ driver, current_iteration: 1 }), []);
+    expect(beatIn(paths.stateFile)).toMatchObject({ current_iteration: 1, driver: { beat_at } });
+    expect(beatIn(join(paths.folder, 'memory-2.json')).task.driver).toMatchObject({ beat_at });
+  });
+
+  it('is gone once the end has been told', async () => {
+    const { paths, open } = await stage();
+    const store = await open();
+    await store.save(loopState({ status: 'stalled', finished_at: STARTED, driver }), []);
+    expect(readState(paths.stateFile)).toMatchObject({ driver });
+    await store.told();
+    expect(readState(paths.stateFile)).toMatchObject({ status: 'stalled', driver: null });
   });
 });
 
