@@ -5,7 +5,7 @@ import type { Hint } from '../core/hints.ts';
 import type { LoopState } from '../core/machine.ts';
 import { safeJson } from '../core/safe-json.ts';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
-import { MB, readTextWithin } from './bounded-read.ts';
+import { KB, MB, readTextWithin } from './bounded-read.ts';
 import { numberAt, objectAt, objectsAt, parseObject } from './json-fields.ts';
 import { parseState } from './state-schema.ts';
 import { fileOf, type Seal } from './trust/seal.ts';
@@ -48,10 +48,15 @@ export function memoryOf(state: LoopState): LoopMemory {
   return memory;
 }
 
-/** The text of a memory file, not sealed yet. */
+/** The text of a memory file, not sealed yet. Throws where it is longer than what is ever read again. */
 export function stepJson({ task, memory, logBytes, events }: SavedStep): string {
   const fields = { schema_version: SCHEMA_VERSION, log_bytes: logBytes, events, task, memory };
-  return `${safeJson(fields)}\n`;
+  const json = `${safeJson(fields)}\n`;
+  const bytes = Buffer.byteLength(json);
+  if (bytes > MEMORY_MAX_BYTES - KB) {
+    throw new Error(`the step takes ${bytes} bytes, and no more than ${MEMORY_MAX_BYTES} are read`);
+  }
+  return json;
 }
 
 /** The newest step of a task that is whole and sealed in its folder; null where there is none. */
@@ -94,8 +99,11 @@ export function readMemory(
   return isMemory(memory) ? withHints(memory) : null;
 }
 
-/** It holds a final message of 1 MB, of which an escape may make six times as much, and some hints. */
-const MEMORY_MAX_BYTES = 16 * MB;
+/**
+ * A final message of 1 MB may stand in it four times, and 1 MB of hints twice; escapes may make six times as
+ * much of each.
+ */
+const MEMORY_MAX_BYTES = 64 * MB;
 
 function readOr(file: string): string | null {
   try {
