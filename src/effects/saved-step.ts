@@ -6,7 +6,14 @@ import type { LoopState } from '../core/machine.ts';
 import { safeJson } from '../core/safe-json.ts';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
 import { KB, MB, readTextWithin } from './bounded-read.ts';
-import { numberAt, objectAt, objectsAt, parseObject } from './json-fields.ts';
+import {
+  type JsonObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  parseObject,
+  stringAt,
+} from './json-fields.ts';
 import { parseState } from './state-schema.ts';
 import { fileOf, type Seal } from './trust/seal.ts';
 import { removeFile } from './write-file.ts';
@@ -84,19 +91,39 @@ function readStep(file: string, seal: Seal): SavedStep | null {
 }
 
 /**
- * Reads the memory that a state names as it is: a person has looked at the task, or it is only asked
- * whether there is any. Null where it is gone, torn, or of another version.
+ * Reads the step that a state names as it is: a person has looked at the task, or it is only asked whether
+ * there is any. Null where it is gone, torn, or of another version.
  */
-export function readMemory(
+export function readNamedStep(
   taskFolder: string,
-  { memory: name }: Pick<TaskState, 'memory'>,
-): LoopMemory | null {
+  { memory: name, task_id }: Pick<TaskState, 'memory' | 'task_id'>,
+): Omit<SavedStep, 'task'> | null {
   const file = memoryFile(taskFolder, name);
   const text = file === null ? null : readOr(file);
   const fields = text === null ? null : parseObject(text);
   const memory = fields === null ? null : objectAt(fields, 'memory');
-  if (memory === null || fields?.schema_version !== SCHEMA_VERSION) return null;
-  return isMemory(memory) ? withHints(memory) : null;
+  if (fields === null || memory === null || fields.schema_version !== SCHEMA_VERSION) return null;
+  if (!isMemory(memory)) return null;
+  const logBytes = numberAt(fields, 'log_bytes') ?? 0;
+  const events = objectsAt(fields, 'events').slice(0, MOST_EVENTS);
+  return {
+    memory: withHints(memory),
+    logBytes: Number.isSafeInteger(logBytes) && logBytes >= 0 ? logBytes : 0,
+    events: events.filter((event) => isOfStep(event, task_id)) as unknown as readonly RalphEvent[],
+  };
+}
+
+/** Several times what one step tells. */
+const MOST_EVENTS = 20;
+
+/** Of this task, and no end: how a task ends is told by its state. Else who vouches for it vouches for it. */
+function isOfStep(event: JsonObject, taskId: string): boolean {
+  const isTold = stringAt(event, 'event') !== null && isInstant(stringAt(event, 'at'));
+  return isTold && stringAt(event, 'task_id') === taskId && !('exit_reason' in event);
+}
+
+function isInstant(text: string | null): boolean {
+  return text !== null && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
 }
 
 /**

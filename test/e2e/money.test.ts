@@ -83,6 +83,71 @@ describe('a driver that is killed once its agent has told what it cost', () => {
   });
 });
 
+describe('a task that a person vouches for', () => {
+  const OVERLOADED = {
+    isError: true,
+    apiErrorStatus: 529,
+    text: 'API Error: 529 Overloaded.',
+    costUsd: 1,
+    numTurns: 1,
+  };
+
+  test('has paid each call once, and tells what its driver had not told any more', async () => {
+    const scene = await makeScene([
+      OVERLOADED,
+      { text: 'Still at it.', costUsd: 2, hangsAfterResult: true },
+      { text: 'Done.\n\nTASK_COMPLETE', costUsd: 4 },
+    ]);
+    const run = await scene.start(RUN);
+    await until(
+      () => reportsIn(scene) === 2,
+      () => `two reports; ralph says ${run.stderr()}`,
+    );
+    process.kill(run.pid, 'SIGKILL');
+    await run.ended;
+    // Signed by nobody, and in the journal stands nothing of it.
+    const { sum, ...state } = scene.state();
+    await scene.write('.ralph_state/t.json', JSON.stringify(state));
+    const lost = scene.journal().filter(({ event }) => event === 'iteration_started');
+    await scene.write('.ralph_state/events.jsonl', '');
+    const end = await scene.ralph([...RESUME, '--trust']);
+    expect(end).toMatchObject({ exitCode: 0 });
+    expect(scene.state()).toMatchObject({ usage: { cost_usd: 7 } });
+    expect(scene.journal()).toContainEqual(lost.at(-1));
+    expect(lost.at(-1)).toMatchObject({ attempt: 2 });
+  });
+
+  test('is not told events that are none of its own, nor an end', async () => {
+    const scene = await makeScene([
+      { text: 'Still at it.', hangsAfterResult: true },
+      { text: 'Done.\n\nTASK_COMPLETE' },
+    ]);
+    await killedAfterReport(scene, RUN);
+    const { sum, ...state } = scene.state();
+    await scene.write('.ralph_state/t.json', JSON.stringify(state));
+    const file = `.ralph_state/t/${state.memory}`;
+    const { sum: memorySum, ...memory } = JSON.parse(scene.read(file));
+    const [event] = memory.events;
+    const forged = [
+      { ...event, task_id: 'other' },
+      { ...event, at: 'never' },
+      { ...event, event: 'task_completed', exit_reason: 'completed', exit_code: 0 },
+      'no event',
+    ];
+    await scene.write(file, JSON.stringify({ ...memory, log_bytes: -1.5, events: forged }));
+    await scene.write('.ralph_state/events.jsonl', '');
+    expect(await scene.ralph([...RESUME, '--trust'])).toMatchObject({ exitCode: 0 });
+    const told = scene.journal().map((each) => each.event);
+    expect(told.filter((name) => name !== 'agent_activity')).toEqual([
+      'task_resumed',
+      'iteration_started',
+      'task_iterated',
+      'task_completed',
+    ]);
+    expect(scene.journal().every(({ task_id }) => task_id === 't')).toBe(true);
+  });
+});
+
 describe('the line for cron', () => {
   test('does not start a completed task anew whose driver died before it had said so', async () => {
     const scene = await makeScene({ text: 'Done.\n\nTASK_COMPLETE' });

@@ -107,6 +107,18 @@ describe('an end that nobody was told', () => {
     expect(scene.fake.calls()).toHaveLength(1);
   });
 
+  test('is told of a task that a person vouches for, too', async () => {
+    const scene = await untold([WORKING, DONE], ['-n', '1']);
+    const { sum, ...state } = scene.state();
+    await scene.write('.ralph_state/t.json', JSON.stringify(state));
+    expect(await scene.ralph(['resume', 't', '-n', '2'])).toMatchObject({ exitCode: 1 });
+    expect(scene.notes()).toEqual([]);
+    const end = await scene.ralph(['resume', 't', '--trust', '-n', '2']);
+    expect(end).toMatchObject({ exitCode: 0 });
+    expect(scene.notes()).toHaveLength(1);
+    expect(scene.state().usage.cost_usd).toBeCloseTo(0.51);
+  });
+
   test('is told again where its second driver dies as well', async () => {
     const scene = await untold([WORKING, DONE], ['-n', '1']);
     const again = ['resume', 't', '--on-end', 'rm -f Needs_Action/RALPH_*; kill -9 $PPID; exit'];

@@ -88,8 +88,8 @@ export async function resumeTask(
   const ask = flags.layer.json === undefined ? personAt(process.env) : null;
   const planned = await planResume(taskId, place, flags, { ask });
   if (planned === null) return tellCompleted(taskId, place);
-  if (planned.isUntold && !planned.plan.settings.dryRun) await tellUntold(planned);
   if (planned.takenOver !== null) process.stderr.write(`ralph: ${planned.takenOver}\n`);
+  if (planned.isUntold && !planned.plan.settings.dryRun) await tellUntold(planned);
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
 }
 
@@ -164,7 +164,7 @@ export async function planResume(
     plan: planned.plan,
     resume: { previousTimeoutMs: stored.settings.timeout, isTrusted: flags.isTrusted },
     powers,
-    isUntold: doubt === null && hasUntoldEnd(state),
+    isUntold: hasUntoldEnd(state),
     takenOver:
       doubt === null
         ? null
