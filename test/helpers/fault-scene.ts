@@ -58,6 +58,8 @@ export interface FaultEnd {
   readonly isHintTold: boolean;
   /** Every file in the state folder. */
   readonly files: readonly string[];
+  /** The notes for a human, without their times. */
+  readonly notes: readonly string[];
   /** Lines of `after.log`, without repetition. */
   readonly after: readonly string[];
 }
@@ -218,6 +220,7 @@ function endOf(
     prompts: prompts.map((prompt) => withoutHints(prompt).replaceAll(folder, '<vault>')),
     isHintTold: prompts.some((prompt) => prompt.includes('notes that somebody left for you')),
     files: filesIn(join(folder, '.ralph_state')),
+    notes: notesIn(join(folder, 'Needs_Action')),
     after: [...new Set(after)].sort(),
   };
 }
@@ -231,6 +234,13 @@ function withoutHints(prompt: string): string {
 
 function lastCalls(calls: readonly ReplayedCall[]): readonly ReplayedCall[] {
   return calls.filter(({ iteration }, index) => calls[index + 1]?.iteration !== iteration);
+}
+
+function notesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .map((name) => name.replace(/\d{8}T\d{6}Z/, '<time>'))
+    .sort();
 }
 
 function filesIn(folder: string): readonly string[] {
