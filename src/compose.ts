@@ -76,6 +76,8 @@ export interface Resume {
   readonly previousTimeoutMs: number;
   /** A person has looked at what somebody else has written, and takes it over. */
   readonly isTrusted: boolean;
+  /** How the task ended is told, since its driver died before it had, and nothing else is done. */
+  readonly tellsOnly?: boolean;
 }
 
 /**

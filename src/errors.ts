@@ -129,6 +129,20 @@ export class InvalidStateError extends TaskError {
   }
 }
 
+/** A task that ended for want of money, or by kills: every new run of its id could spend as much again. */
+export class LeftToPersonError extends TaskError {
+  readonly exitCode: number;
+
+  /** `ended` says how: `budget_spent`; `resume` is the command that goes on; the exit code is the ended task's. */
+  constructor(taskId: string, ended: string, resume: string, exitCode: number) {
+    super(
+      { type: 'LeftToPersonError', taskId, recoverable: true, actionRequired: 'manual_review' },
+      `task '${taskId}' has ended (${ended}), and a new run could spend as much again, so a person decides: ${resume} goes on with it, and ralph run without --resume-if-open starts afresh.`,
+    );
+    this.exitCode = exitCode;
+  }
+}
+
 /** A state file that cannot be read. */
 export class StateCorruptedError extends TaskError {
   readonly exitCode = EXIT_FAILED;

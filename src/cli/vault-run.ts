@@ -5,7 +5,6 @@ import { sealAt } from '../compose/tasks.ts';
 import { planRun, type RunPlan } from '../compose.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Layer, Written } from '../core/setting-source.ts';
-import { SETTINGS, settingNames } from '../core/settings.ts';
 import type { VaultCommand, VaultLayer } from '../core/vault-settings.ts';
 import { UsageError } from '../errors.ts';
 import type { TaskRequest, VaultPorts } from '../orchestrator/ports.ts';
@@ -20,7 +19,7 @@ import { announcements, planWarnings } from './commands/run.ts';
 import { limitHeap } from './heap-growth.ts';
 import { startFolder } from './place.ts';
 import { collectSettings } from './settings/collect.ts';
-import type { ReadFlags } from './settings/flags.ts';
+import { outputFlags, type ReadFlags } from './settings/flags.ts';
 import { sayPowers } from './settings/found-config.ts';
 import { type ReadVaultFlags, settleVault, type VaultSettings } from './settings/vault-flags.ts';
 
@@ -97,9 +96,11 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
     const flags = { ...flagsOfNow(base.read.flags), isTrusted: false };
     const planned = await planResume(request.taskId, first, flags, { allowed: first });
     if (planned === null) throw new Error(`${request.taskId} is completed already`);
-    const { powers, ...run } = planned;
+    const { powers, isUntold, ...run } = planned;
     sayNewPowers(powers, base);
-    return { ...run, view, announcements: [] };
+    // What follows for the file is decided by how the task has ended: by the next pass.
+    const resume = { ...run.resume, tellsOnly: isUntold };
+    return { ...run, resume, view, announcements: [] };
   }
   const { file } = request;
   const where = `${file.folder}/${file.name}`;
@@ -216,15 +217,9 @@ const ONLY_PROMISE = {
 
 /** Of the flags, what a task that is gone on with takes over: how it is shown. */
 function flagsOfNow(flags: ReadFlags): ReadFlags {
-  const shown = settingNames().filter((name) => SETTINGS[name].group === 'Output');
-  const layer = Object.fromEntries(
-    shown.flatMap((name) => {
-      const written = flags.layer[name];
-      return written === undefined ? [] : [[name, written]];
-    }),
-  );
   const noWait: Written = { value: true, source: { kind: 'flag', where: '--no-wait' } };
-  return { ...flags, layer: { ...layer, noWait }, passthrough: [] };
+  const { layer, ...others } = outputFlags(flags);
+  return { ...others, layer: { ...layer, noWait } };
 }
 
 /** Several may run at a time: each line says of which one it is. */

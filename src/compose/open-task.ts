@@ -4,7 +4,7 @@ import type { Driver, TaskState } from '../core/task-state.ts';
 import { systemClock } from '../effects/clock.ts';
 import { thisDriver, thisPlace } from '../effects/driver-identity.ts';
 import { dropStaleRequests } from '../effects/requests.ts';
-import { readMemory, type SavedStep } from '../effects/saved-step.ts';
+import { readNamedStep, type SavedStep } from '../effects/saved-step.ts';
 import { readNewestStep, readStateFile, type StateFile } from '../effects/state-file.ts';
 import { keepAside, retirePrevious, type TaskStore, takeBack } from '../effects/state-store.ts';
 import type { SignalWatch } from '../effects/stop-requests.ts';
@@ -157,7 +157,7 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
 /** A task that is taken up, and what its last driver knew beyond the state; null where that is lost. */
 export interface TakenUp {
   readonly task: TaskState;
-  readonly step: Pick<SavedStep, 'memory' | 'logBytes' | 'events'> | null;
+  readonly step: Omit<SavedStep, 'task'> | null;
 }
 
 /** By what a task is believed: its own sums, or a person who has looked at it. */
@@ -197,11 +197,7 @@ export async function takeUp(
     const { state, step } = readNewestStep(paths, file.state, seal);
     return { task: state, step };
   }
-  const memory = readMemory(paths.folder, file.state);
-  return {
-    task: file.state,
-    step: memory === null ? null : { memory, logBytes: 0, events: [] },
-  };
+  return { task: file.state, step: readNamedStep(paths.folder, file.state) };
 }
 
 /**

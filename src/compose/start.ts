@@ -4,12 +4,12 @@ import path from 'node:path';
 import type { HeldRun } from '../compose.ts';
 import type { Usage } from '../core/attempt.ts';
 import { workedUntil } from '../core/driver.ts';
-import { endingBody, endingOfTask } from '../core/ending.ts';
-import { type RalphEvent, stamped } from '../core/events.ts';
+import type { RalphEvent } from '../core/events.ts';
 import type { LoopEvent, LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
-import { maskDeep, maskSecrets } from '../core/secrets.ts';
+import { maskSecrets } from '../core/secrets.ts';
 import {
+  hasUntoldEnd,
   laterBy,
   msBetween,
   type NewTask,
@@ -25,7 +25,7 @@ import type { RunPlan } from '../effects/run-plan.ts';
 import { createStateStore } from '../effects/state-store.ts';
 import { IN_PROGRESS, intoWorkProblem, takeIntoWork } from '../effects/task-file.ts';
 import { settingsJson } from '../effects/task-settings.ts';
-import { endIsTold, untoldEvents } from '../effects/untold-events.ts';
+import { untoldEvents } from '../effects/untold-events.ts';
 import { ownFiles } from '../effects/vault-folders.ts';
 import {
   type Baseline,
@@ -34,7 +34,7 @@ import {
   readBaseline,
   takeBaseline,
 } from '../effects/workspace.ts';
-import { exitCodeFor } from '../exit-codes.ts';
+import { TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
 import { makeRoom, type TakenUp, takeUp } from './open-task.ts';
 
@@ -83,6 +83,7 @@ async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<Tas
   const files = { prompt: plan.prompt, settings: settingsJson(plan), baseline: '{}\n' };
   const store = await createStateStore({ paths, seal, clock, task: noted, files, warn });
   await store.save(initialState(noted), []);
+  await store.durable();
   try {
     await takeIntoWork(plan.vault, taskFile);
   } catch (error) {
@@ -109,11 +110,15 @@ export async function goOn(
   const { plan, paths, warn, driver, resume, seal } = run;
   const belief = { seal, isTrusted: resume?.isTrusted === true };
   const { task, step } = await takeUp(paths, plan.taskId, belief, warn);
+  const tellsOnly = resume?.tellsOnly === true;
+  if (tellsOnly && !hasUntoldEnd(task)) {
+    throw new TaskAlreadyActiveError(plan.taskId, 'another one has just told how it ended');
+  }
   await moveLate(task, plan);
   const kept = readBaseline(paths.folder);
   const isLost = kept === null && task.status !== 'pending';
   if (isLost && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
-  await git?.mark();
+  const gitBase = (await git?.mark()) ?? null;
   const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };
   const settled = newTaskState(facts, task.started_at);
   const at = systemClock.now();
@@ -142,12 +147,15 @@ export async function goOn(
     },
   };
   const baseline = kept ?? (await takeBaseline(watch));
-  if (task.status === 'pending') return notBegun(state, plan, timeLeftMs, baseline);
+  if (task.status === 'pending') {
+    const noted = { ...state, task: { ...state.task, git_base: gitBase } };
+    return notBegun(noted, plan, timeLeftMs, baseline);
+  }
   return {
     state,
-    event: { kind: 'resumed', at, timeLeftMs, lost: lost?.usage ?? null },
+    event: { kind: 'resumed', at, timeLeftMs, lost: lost?.usage ?? null, tellsOnly },
     baseline,
-    untold: untoldOf(run, task, step),
+    untold: untoldEvents(paths.eventsFile, step?.events ?? []),
   };
 }
 
@@ -184,36 +192,6 @@ function lostAttempt(
   if (step?.memory.step.kind !== 'working') return null;
   const { current_iteration: iteration, attempt } = task;
   return readLostAttempt(kind, paths.folder, { iteration, attempt }, step.logBytes);
-}
-
-/** What the journal does not hold of the last step: its events, or how it ended. */
-function untoldOf(
-  { paths }: HeldRun,
-  task: TaskState,
-  step: TakenUp['step'],
-): readonly RalphEvent[] {
-  const untold = untoldEvents(paths.eventsFile, step?.events ?? []);
-  const ending = endingOfTask(task);
-  // A completion is told again by the loop itself.
-  const isOwn = ending === null || task.status === 'completed' || task.finished_at === null;
-  if (isOwn || endIsTold(paths.eventsFile, task.task_id, task.finished_at)) return untold;
-  const { status, exitReason, evidence } = ending;
-  const message = step?.memory.finalMessage ?? null;
-  const fields = {
-    status,
-    exit_reason: exitReason,
-    exit_code: exitCodeFor(status, exitReason),
-    iterations_used: task.metrics.iterations,
-    usage: task.usage,
-    evidence,
-    changes: null,
-    final_message: message === null ? null : withoutControls(message),
-    note: null,
-    state_file: paths.stateFile,
-    log_dir: paths.folder,
-  };
-  const body = endingBody(ending, task.max_iterations, fields);
-  return [...untold, maskDeep(stamped(body, task.finished_at, task.task_id))];
 }
 
 /** Which files a task watches and protects. */

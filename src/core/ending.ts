@@ -24,22 +24,26 @@ function endingOf(how: HowItEnded): Ending {
 }
 
 /** How a task has ended, as its state tells it; null for one that has not. */
-export function endingOfTask({ status, exit_reason, evidence, errors }: TaskState): Ending | null {
+function endingOfTask({ status, exit_reason, evidence, errors }: TaskState): Ending | null {
   if (status === 'pending' || status === 'running') return null;
-  const error = errors.at(-1)?.message ?? null;
+  const error = status === 'failed' ? (errors.at(-1)?.message ?? null) : null;
   return endingOf({ status, exitReason: exit_reason ?? status, evidence, error });
 }
 
-/** Says again how a completed task ended: its driver died before the world was told. */
+/** Says again how a task ended: its driver died before the world was told. */
 export function tellEndAgain(state: LoopState): Transition {
-  const { exit_reason, evidence } = state.task;
-  const ending = endingOf({
-    status: 'completed',
-    exitReason: exit_reason ?? 'completed',
-    evidence,
-  });
-  const told = { ...state, task: { ...state.task, driver: null } };
-  return { state: told, actions: [{ kind: 'stop', ending }] };
+  const ending = endingOfTask(state.task);
+  if (ending === null) throw new Error('a task that has not ended has no end to be told');
+  const task = { ...state.task, driver: untilTold(state.task, ending) };
+  return { state: { ...state, task }, actions: [{ kind: 'stop', ending }] };
+}
+
+/**
+ * Whoever drives a task to its end drives it until that is told. A completed task has no driver: what says
+ * that it is still to be told is its memory, in the history.
+ */
+function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver'] {
+  return status === 'completed' ? null : driver;
 }
 
 /** Ends the loop: the state says so first, then the world is told. */
@@ -57,7 +61,7 @@ export function end(state: LoopState, at: string, how: HowItEnded): Transition {
         evidence: ending.evidence,
         finished_at: at,
         wait: null,
-        driver: null,
+        driver: untilTold(task, ending),
         metrics: {
           ...task.metrics,
           total_duration_seconds: Math.max(0, msBetween(task.started_at, at)) / 1000,

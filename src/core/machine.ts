@@ -128,6 +128,8 @@ export type LoopEvent =
       readonly timeLeftMs: number;
       /** What an attempt has cost whose end nobody saw; null where none was under way. */
       readonly lost: AttemptFacts['usage'] | null;
+      /** The driver died before it had told how the task ended: that is told, and nothing else done. */
+      readonly tellsOnly?: boolean;
     }
   | (Answered & {
       readonly kind: 'attempt-ended';

@@ -17,14 +17,14 @@ import { laterBy, withError } from './task-state.ts';
  *   working, ended within an iteration ──────► the same iteration, a further attempt; what the lost
  *                                              one has cost is counted, and five in a row are the end
  *   ended after an iteration ────────────────► the next iteration
- *   completed, but nobody was told ──────────► told
+ *   ended, but nobody was told ──────────────► told, and nothing else
  */
 
 type Resumed = Extract<LoopEvent, { kind: 'resumed' }>;
 
 /** Goes on with a task whose driver ended or died. */
 export function resumed(state: LoopState, event: Resumed, policy: Policy): Transition {
-  if (state.task.status === 'completed') return tellEndAgain(state);
+  if (state.task.status === 'completed' || event.tellsOnly === true) return tellEndAgain(state);
   const running = withLost(takenUp(state, event, policy), event);
   const next = endInterrupted(running, event.at) ?? goOnFrom(running, event.at, policy);
   const { current_iteration: iteration, max_iterations } = running.task;

@@ -2,6 +2,7 @@ import { type Here, isDriverAlive } from './driver.ts';
 import { oneLine } from './material.ts';
 import {
   type Driver,
+  hasUntoldEnd,
   lastWorkAt,
   msBetween,
   type Status,
@@ -98,10 +99,15 @@ export function showBroken(
 }
 
 /**
- * The status, but for a task that says it runs and has no live driver. One that waits for an approval
- * without any has ended by itself, told not to wait; one that the library keeps never has one.
+ * The status, but for a task that says it runs and has no live driver, or whose driver died before it had
+ * told the end. One that waits for an approval without any has ended by itself, told not to wait; one that
+ * the library keeps never has one.
  */
 export function shownState(task: TaskState, here: Here): ShownState {
+  const { status, driver } = task;
+  if (hasUntoldEnd(task) && status !== 'paused_awaiting_approval') {
+    return driver === null || isDriverAlive(driver, here) ? status : 'interrupted';
+  }
   if (!isLive(task.status) || hasLiveDriver(task, here)) return task.status;
   const isOwnWay = task.status === 'paused_awaiting_approval' || task.kept_by === 'library';
   return task.driver === null && isOwnWay ? task.status : 'interrupted';

@@ -250,6 +250,11 @@ export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
   return !waits && msBetween(task.updated_at, beatAt) >= 0;
 }
 
+/** Whether a task has ended and its driver had not told so yet. Of a completed one see `isUntold`. */
+export function hasUntoldEnd({ finished_at, driver }: TaskState): boolean {
+  return finished_at !== null && driver !== null;
+}
+
 /** Records kept one by one; older ones live on in the totals, so that the file stays small. */
 const ITERATIONS_KEPT = 60;
 const ERRORS_KEPT = 40;

@@ -117,7 +117,7 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
       if (isDurable) return;
       isDurable = true;
       // A disk that fails here fails for the state, too, and there it is said.
-      await syncFile(file).catch(() => undefined);
+      await syncFile(file, null).catch(() => undefined);
     },
     close() {
       flush();

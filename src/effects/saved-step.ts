@@ -5,8 +5,15 @@ import type { Hint } from '../core/hints.ts';
 import type { LoopState } from '../core/machine.ts';
 import { safeJson } from '../core/safe-json.ts';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
-import { MB, readTextWithin } from './bounded-read.ts';
-import { numberAt, objectAt, objectsAt, parseObject } from './json-fields.ts';
+import { KB, MB, readTextWithin } from './bounded-read.ts';
+import {
+  type JsonObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  parseObject,
+  stringAt,
+} from './json-fields.ts';
 import { parseState } from './state-schema.ts';
 import { fileOf, type Seal } from './trust/seal.ts';
 import { removeFile } from './write-file.ts';
@@ -37,16 +44,26 @@ export function freeMemoryName(inUse: string | null): string {
   return inUse === NAMES[0] ? NAMES[1] : NAMES[0];
 }
 
+/** The file in a task's folder that a state names; null where it names none, or what is no memory. */
+export function memoryFile(taskFolder: string, name: string | null): string | null {
+  return NAMES.some((known) => known === name) ? path.join(taskFolder, name ?? '') : null;
+}
+
 /** What is remembered of a state. */
 export function memoryOf(state: LoopState): LoopMemory {
   const { task, stopRequested, pauseRequested, ...memory } = state;
   return memory;
 }
 
-/** The text of a memory file, not sealed yet. */
+/** The text of a memory file, not sealed yet. Throws where it is longer than what is ever read again. */
 export function stepJson({ task, memory, logBytes, events }: SavedStep): string {
   const fields = { schema_version: SCHEMA_VERSION, log_bytes: logBytes, events, task, memory };
-  return `${safeJson(fields)}\n`;
+  const json = `${safeJson(fields)}\n`;
+  const bytes = Buffer.byteLength(json);
+  if (bytes > MEMORY_MAX_BYTES - KB) {
+    throw new Error(`the step takes ${bytes} bytes, and no more than ${MEMORY_MAX_BYTES} are read`);
+  }
+  return json;
 }
 
 /**
@@ -76,23 +93,46 @@ function readStep(file: string, seal: Seal): SavedStep | null {
 }
 
 /**
- * Reads the memory that a state names as it is: a person has looked at the task, or it is only asked
- * whether there is any. Null where it is gone, torn, or of another version.
+ * Reads the step that a state names as it is: a person has looked at the task, or it is only asked whether
+ * there is any. Null where it is gone, torn, or of another version.
  */
-export function readMemory(
+export function readNamedStep(
   taskFolder: string,
-  { memory: name }: Pick<TaskState, 'memory'>,
-): LoopMemory | null {
-  if (name === null || !NAMES.some((known) => known === name)) return null;
-  const text = readOr(path.join(taskFolder, name));
+  { memory: name, task_id }: Pick<TaskState, 'memory' | 'task_id'>,
+): Omit<SavedStep, 'task'> | null {
+  const file = memoryFile(taskFolder, name);
+  const text = file === null ? null : readOr(file);
   const fields = text === null ? null : parseObject(text);
   const memory = fields === null ? null : objectAt(fields, 'memory');
-  if (memory === null || fields?.schema_version !== SCHEMA_VERSION) return null;
-  return isMemory(memory) ? withHints(memory) : null;
+  if (fields === null || memory === null || fields.schema_version !== SCHEMA_VERSION) return null;
+  if (!isMemory(memory)) return null;
+  const logBytes = numberAt(fields, 'log_bytes') ?? 0;
+  const events = objectsAt(fields, 'events').slice(0, MOST_EVENTS);
+  return {
+    memory: withHints(memory),
+    logBytes: Number.isSafeInteger(logBytes) && logBytes >= 0 ? logBytes : 0,
+    events: events.filter((event) => isOfStep(event, task_id)) as unknown as readonly RalphEvent[],
+  };
 }
 
-/** It holds a final message of 1 MB, of which an escape may make six times as much, and some hints. */
-const MEMORY_MAX_BYTES = 16 * MB;
+/** Several times what one step tells. */
+const MOST_EVENTS = 20;
+
+/** Of this task, and no end: how a task ends is told by its state. Else who vouches for it vouches for it. */
+function isOfStep(event: JsonObject, taskId: string): boolean {
+  const isTold = stringAt(event, 'event') !== null && isInstant(stringAt(event, 'at'));
+  return isTold && stringAt(event, 'task_id') === taskId && !('exit_reason' in event);
+}
+
+function isInstant(text: string | null): boolean {
+  return text !== null && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
+}
+
+/**
+ * A final message of 1 MB may stand in it four times, and 1 MB of hints twice; escapes may make six times as
+ * much of each.
+ */
+const MEMORY_MAX_BYTES = 64 * MB;
 
 function readOr(file: string): string | null {
   try {

@@ -4,7 +4,7 @@ import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
 import { MB, readTextWithin } from './bounded-read.ts';
 import { readForeignState } from './foreign-state.ts';
 import { numberAt, parseObject } from './json-fields.ts';
-import { newestStep, readMemory, type SavedStep } from './saved-step.ts';
+import { newestStep, readNamedStep, type SavedStep } from './saved-step.ts';
 import { parseState } from './state-schema.ts';
 import type { TaskPaths } from './task-folder.ts';
 import { type Seal, STATE } from './trust/seal.ts';
@@ -90,7 +90,7 @@ export function readNewestStep(
  */
 export function isUntold({ stateFile, folder }: TaskPaths): boolean {
   const kept = readStateFile(stateFile);
-  return kept.kind === 'task' && readMemory(folder, kept.state) !== null;
+  return kept.kind === 'task' && readNamedStep(folder, kept.state) !== null;
 }
 
 /** The same; `unreadable` where it would throw. */

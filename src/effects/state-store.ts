@@ -8,13 +8,19 @@ import type { TaskState } from '../core/task-state.ts';
 import { messageOf, StateTooNewError } from '../errors.ts';
 import type { RunClock, StateStore } from '../loop/ports.ts';
 import { namesIn } from './names-in.ts';
-import { forgetMemory, freeMemoryName, memoryOf, stepJson } from './saved-step.ts';
+import { forgetMemory, freeMemoryName, memoryFile, memoryOf, stepJson } from './saved-step.ts';
 import { isUntold, readStateFile } from './state-file.ts';
 import { inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
 import { transcriptNames } from './transcript.ts';
 import { pinFolder } from './trust/pinned-folder.ts';
 import { fileOf, type Seal, STATE } from './trust/seal.ts';
-import { overwriteFile, removeHalfWritten, replaceFile, retryBusy } from './write-file.ts';
+import {
+  overwriteFile,
+  removeHalfWritten,
+  replaceFile,
+  retryBusy,
+  syncFile,
+} from './write-file.ts';
 
 /** What does not change during a run and lies beside the state. */
 interface TaskFiles {
@@ -49,11 +55,16 @@ export interface TaskStore extends StateStore {
   beat(at: string): Promise<void>;
   /** The number of the last step that is on disk, and the memory that holds it. */
   newest(): Pick<TaskState, 'memory' | 'save'>;
+  /** Resolves once what was saved outlives a power cut. */
+  durable(): Promise<void>;
   /** Says, if it has not been said yet, that nothing is kept. */
   complain(error: unknown): void;
   /** From now on nothing is written: another driver has the task. */
   silence(): void;
-  /** The end has been told: of a completed task goes what only served to go on with it. */
+  /**
+   * The end has been told: the task has no driver any more, and of a completed one goes what only served
+   * to go on with it.
+   */
   told(): Promise<void>;
 }
 
@@ -146,6 +157,10 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     return sync;
   };
 
+  // The driver before may have died between its last rename and the sync: what is taken over from it must be
+  // durable before the other memory is written over.
+  const inForce = memoryFile(paths.folder, run.memory);
+  if (inForce !== null) makeDurable([() => syncFile(inForce, paths.folder)]);
   await attempt(prepare);
 
   const read = (): Reading => [clock.monotonicMs(), clock.heldUpMs()];
@@ -221,15 +236,19 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
       }),
     places: () => ({ stateFile: places.stateFile, logDir: places.folder }),
     newest: () => ({ memory: memoryName, save: saves }),
+    durable: () => attempt(async () => void (await synced)),
     complain: tell,
     silence() {
       silent = true;
     },
     told: () =>
       attempt(async () => {
-        if (places === paths) return;
+        // The mark that the end was told must not outlive the event that tells it.
         await syncEvents();
-        forgetMemory(places.folder, memoryName);
+        if (places !== paths) forgetMemory(places.folder, memoryName);
+        if (last === null || last.task.driver === null) return;
+        last = { ...last, task: { ...last.task, driver: null } };
+        makeDurable([await writeState(last.task)]);
       }),
   };
 }

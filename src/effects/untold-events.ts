@@ -2,7 +2,6 @@ import { closeSync, readSync } from 'node:fs';
 import type { RalphEvent } from '../core/events.ts';
 import { MB, openRegular } from './bounded-read.ts';
 import { journalLine } from './journal.ts';
-import { parseObject, stringAt } from './json-fields.ts';
 import { createLineSplitter } from './line-splitter.ts';
 
 /** What was told before a driver died may have other tasks' events behind it by now, but not so many. */
@@ -22,21 +21,6 @@ export function untoldEvents(
     if (lengths.has(line.length)) untold.delete(line.toString());
   });
   return [...untold.values()];
-}
-
-/** Whether the journal tells that a task has ended, at an instant or after it. Never throws. */
-export function endIsTold(journal: string, taskId: string, finishedAt: string): boolean {
-  let isTold = false;
-  readLastLines(journal, (line) => {
-    if (isTold || !line.includes(taskId) || !line.includes('"exit_code"')) return;
-    const event = parseObject(line.toString());
-    isTold =
-      event !== null &&
-      stringAt(event, 'task_id') === taskId &&
-      stringAt(event, 'exit_reason') !== null &&
-      (stringAt(event, 'at') ?? '') >= finishedAt;
-  });
-  return isTold;
 }
 
 /** Hands out the newest lines, piece by piece. A journal that cannot be read has none. */

@@ -150,14 +150,22 @@ export async function overwriteFile(
   return makingDurable(descriptor, isNew ? path.dirname(file) : null);
 }
 
-const LONGEST_FILL = 64 * 1024;
-
-/** Makes durable what a file holds by now. Rejects with the system's error. */
-export async function syncFile(file: string): Promise<void> {
-  // Of its own: whoever writes to the file may close what they write with.
-  const { descriptor } = openRegular(file, constants.O_NOFOLLOW);
-  await makingDurable(descriptor, null)();
+/**
+ * Makes durable what a file holds by now, whoever has written it, and its name in `folder`. Does nothing if
+ * there is no such file. Rejects with the system's error.
+ */
+export async function syncFile(file: string, folder: string | null): Promise<void> {
+  let descriptor: number;
+  try {
+    ({ descriptor } = openRegular(file, constants.O_RDWR | constants.O_NOFOLLOW));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  await makingDurable(descriptor, folder)();
 }
+
+const LONGEST_FILL = 64 * 1024;
 
 /** The folder too, where a name in it has changed. */
 function makingDurable(descriptor: number, folder: string | null): () => Promise<void> {

@@ -29,7 +29,7 @@ export interface DoctorFacts {
   readonly otherLoops: readonly string[];
   /** Tasks with a lock of a driver that is dead. */
   readonly staleLocks: readonly string[];
-  /** Tasks that say they run and have no driver. */
+  /** Tasks that say they run, or have not told their end, and have no driver. */
   readonly interrupted: readonly string[];
   readonly broken: readonly {
     readonly taskId: string;

@@ -201,7 +201,7 @@ function stateFindings(facts: DoctorFacts): readonly Finding[] {
     })),
     ...interrupted.map((taskId) => ({
       kind: 'warning' as const,
-      says: `states: ${taskId} was interrupted: it says it runs, and its driver is dead`,
+      says: `states: ${taskId} was interrupted: its driver is dead`,
       remedy: `ralph resume ${taskId}`,
     })),
     ...staleLocks.map((taskId) => ({

@@ -56,6 +56,11 @@ export function previousRetired(taskId: string, needsTrust: boolean): string {
   return `An earlier run of ${taskId} was put into the history, and this one starts afresh; ${resume} would have gone on with it.`;
 }
 
+/** Said before a new run takes the id of a task whose driver died before it had told its end. */
+export function endNotTold(taskId: string, why: string): string {
+  return `how the earlier run of ${taskId} ended cannot be told (${why.replace(/\.$/, '')})`;
+}
+
 export function leftoversOfDeadDriver(count: number): string {
   return `ended ${count === 1 ? 'a process' : `${count} processes`} that the last run of this task had left when it died`;
 }

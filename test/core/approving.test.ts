@@ -319,7 +319,6 @@ describe('the answer', () => {
       status: 'paused_awaiting_approval',
       paused_for_approval: true,
       approval: { decision: null, answered_at: null },
-      driver: null,
     });
     const resumed = loop.resume();
     expect(resumed.actions).toEqual(['task_resumed', 'request-approval deploy']);

@@ -169,7 +169,6 @@ describe('a request to pause', () => {
     expect(loop.state().task).toMatchObject({
       exit_reason: 'paused',
       finished_at: loop.now(),
-      driver: null,
     });
   });
 

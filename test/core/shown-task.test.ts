@@ -45,6 +45,16 @@ describe('the shown state', () => {
   it.each(['paused', 'completed', 'failed', 'stopped'] as const)('of %s is that', (status) => {
     expect(shown({ status }, here(false)).state).toBe(status);
   });
+
+  it.each(['paused', 'failed', 'stalled', 'stopped'] as const)(
+    'of %s is interrupted where its driver died before it had told so',
+    (status) => {
+      const ended = { status, finished_at: newTask().started_at };
+      expect(shown(ended, here(false)).state).toBe('interrupted');
+      expect(shown(ended, here(true)).state).toBe(status);
+      expect(shown({ ...ended, driver: null }).state).toBe(status);
+    },
+  );
 });
 
 describe('who runs it', () => {

@@ -831,7 +831,8 @@ describe('a request to stop', () => {
         status: 'stopped',
         exit_reason: `stopped:${by}`,
         wait: null,
-        driver: null,
+        // Until it is told.
+        driver: before.driver,
         finished_at: loop.now(),
         current_iteration: before.current_iteration,
         attempt: before.attempt,

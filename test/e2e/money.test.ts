@@ -83,6 +83,71 @@ describe('a driver that is killed once its agent has told what it cost', () => {
   });
 });
 
+describe('a task that a person vouches for', () => {
+  const OVERLOADED = {
+    isError: true,
+    apiErrorStatus: 529,
+    text: 'API Error: 529 Overloaded.',
+    costUsd: 1,
+    numTurns: 1,
+  };
+
+  test('has paid each call once, and tells what its driver had not told any more', async () => {
+    const scene = await makeScene([
+      OVERLOADED,
+      { text: 'Still at it.', costUsd: 2, hangsAfterResult: true },
+      { text: 'Done.\n\nTASK_COMPLETE', costUsd: 4 },
+    ]);
+    const run = await scene.start(RUN);
+    await until(
+      () => reportsIn(scene) === 2,
+      () => `two reports; ralph says ${run.stderr()}`,
+    );
+    process.kill(run.pid, 'SIGKILL');
+    await run.ended;
+    // Signed by nobody, and in the journal stands nothing of it.
+    const { sum, ...state } = scene.state();
+    await scene.write('.ralph_state/t.json', JSON.stringify(state));
+    const lost = scene.journal().filter(({ event }) => event === 'iteration_started');
+    await scene.write('.ralph_state/events.jsonl', '');
+    const end = await scene.ralph([...RESUME, '--trust']);
+    expect(end).toMatchObject({ exitCode: 0 });
+    expect(scene.state()).toMatchObject({ usage: { cost_usd: 7 } });
+    expect(scene.journal()).toContainEqual(lost.at(-1));
+    expect(lost.at(-1)).toMatchObject({ attempt: 2 });
+  });
+
+  test('is not told events that are none of its own, nor an end', async () => {
+    const scene = await makeScene([
+      { text: 'Still at it.', hangsAfterResult: true },
+      { text: 'Done.\n\nTASK_COMPLETE' },
+    ]);
+    await killedAfterReport(scene, RUN);
+    const { sum, ...state } = scene.state();
+    await scene.write('.ralph_state/t.json', JSON.stringify(state));
+    const file = `.ralph_state/t/${state.memory}`;
+    const { sum: memorySum, ...memory } = JSON.parse(scene.read(file));
+    const [event] = memory.events;
+    const forged = [
+      { ...event, task_id: 'other' },
+      { ...event, at: 'never' },
+      { ...event, event: 'task_completed', exit_reason: 'completed', exit_code: 0 },
+      'no event',
+    ];
+    await scene.write(file, JSON.stringify({ ...memory, log_bytes: -1.5, events: forged }));
+    await scene.write('.ralph_state/events.jsonl', '');
+    expect(await scene.ralph([...RESUME, '--trust'])).toMatchObject({ exitCode: 0 });
+    const told = scene.journal().map((each) => each.event);
+    expect(told.filter((name) => name !== 'agent_activity')).toEqual([
+      'task_resumed',
+      'iteration_started',
+      'task_iterated',
+      'task_completed',
+    ]);
+    expect(scene.journal().every(({ task_id }) => task_id === 't')).toBe(true);
+  });
+});
+
 describe('the line for cron', () => {
   test('does not start a completed task anew whose driver died before it had said so', async () => {
     const scene = await makeScene({ text: 'Done.\n\nTASK_COMPLETE' });
@@ -101,12 +166,61 @@ describe('the line for cron', () => {
   });
 });
 
+describe('the line for cron leaves to a person', () => {
+  const CRON = [...RUN, '--resume-if-open'];
+
+  test('a task whose budget is spent', async () => {
+    const scene = await makeScene([
+      { text: 'Still at it.', costUsd: 5 },
+      { text: 'Done.\n\nTASK_COMPLETE', costUsd: 1 },
+      { text: 'Done.\n\nTASK_COMPLETE', costUsd: 1 },
+    ]);
+    const line = [...CRON, '--max-cost', '4'];
+    expect(await scene.ralph(line)).toMatchObject({ exitCode: 8 });
+    for (let night = 2; night <= 3; night += 1) {
+      expect(await scene.ralph(line)).toEqual(
+        expect.objectContaining({
+          exitCode: 8,
+          stdout: '',
+          stderr:
+            "ralph: LeftToPersonError: task 't' has ended (budget_spent), and a new run could spend as much again, so a person decides: ralph resume t --max-cost +2 goes on with it, and ralph run without --resume-if-open starts afresh.\n",
+        }),
+      );
+    }
+    expect(scene.fake.calls()).toHaveLength(1);
+    expect(scene.state()).toMatchObject({ status: 'budget_spent', usage: { cost_usd: 5 } });
+    expect(scene.notes()).toHaveLength(1);
+    // A person goes on with it; the next night begins anew.
+    const more = ['resume', 't', '--max-cost', '+2', '--delay', '0'];
+    expect(await scene.ralph(more)).toMatchObject({ exitCode: 0 });
+    expect(await scene.ralph(line)).toMatchObject({ exitCode: 0 });
+    expect(scene.fake.calls()).toHaveLength(3);
+  });
+
+  test('a task that was killed again and again', async () => {
+    const scene = await makeScene({ text: 'Still at it.', costUsd: 1, hangsAfterResult: true });
+    for (let round = 1; round <= 5; round += 1) await killedAfterReport(scene, CRON);
+    expect(await scene.ralph(CRON)).toMatchObject({ exitCode: 5 });
+    const { exitCode, stderr } = await scene.ralph(CRON);
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain(
+      'has ended (stalled: interrupted), and a new run could spend as much again',
+    );
+    expect(stderr).toContain('ralph resume t goes on with it');
+    expect(scene.fake.calls()).toHaveLength(5);
+    // Somebody starts afresh.
+    expect(await scene.ralph([...RUN, '-n', '1'])).toMatchObject({ exitCode: 3 });
+    expect(scene.state()).toMatchObject({ usage: { cost_usd: 1 } });
+  });
+});
+
 describe('a task file', () => {
   test.each(['link', 'unlink', 'after'])(
     'whose driver dies while it is taken into work (%s) is gone on with by resume',
     async (moment) => {
       const scene = await makeScene([{ text: 'Done.\n\nTASK_COMPLETE' }]);
       await scene.write('Needs_Action/x.md', 'Write the letter.');
+      scene.makeRepository();
       const words = ['run', '--task-file', 'Needs_Action/x.md', '--delay', '0'];
       const killed = await scene.ralph(words, { env: diesAtMove(moment) });
       expect(killed.signal).toBe('SIGKILL');
@@ -115,6 +229,8 @@ describe('a task file', () => {
       expect(end).toMatchObject({ exitCode: 0 });
       expect(scene.prompt(1)).toContain('Write the letter.');
       expect(scene.names('Done')).toEqual(['x.md']);
+      // As if it had never been cut: what changed is told against the commit that it began at.
+      expect(scene.state('x').git_base).toMatch(/^[0-9a-f]{40}$/);
       expect(scene.names('In_Progress')).toEqual([]);
       expect(scene.names('Needs_Action')).toEqual([]);
     },

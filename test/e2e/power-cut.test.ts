@@ -1,19 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { journalLine } from '../../src/effects/journal.ts';
+import { freeMemoryName } from '../../src/effects/saved-step.ts';
 import { readNewestStep, readStateFile } from '../../src/effects/state-file.ts';
 import { inHistory, taskPaths } from '../../src/effects/task-folder.ts';
 import { untoldEvents } from '../../src/effects/untold-events.ts';
+import { endAllInLater } from '../helpers/living-in.ts';
 import { CUTS, readOps, replayedDisk } from '../helpers/power-cut.ts';
 import { fixture } from '../helpers/processes.ts';
-import { makeScene } from '../helpers/scene.ts';
+import { makeScene, type Scene } from '../helpers/scene.ts';
 import { ownSeal } from '../helpers/test-seal.ts';
 
 // The power is cut after each operation that a run does to its files. What is on disk then has to be the
 // newest step that was durable, or a later one, and whole: state and memory of one and the same step. And
 // each event that was told stands in the journal, or is told again by the driver that goes on.
 
+const DONE = { text: 'Done.\n\nTASK_COMPLETE' };
 const TURNS = [
   { text: `Not yet. ${'x'.repeat(20_000)}` },
   { text: 'I will say TASK_COMPLETE when it is done.' },
@@ -21,18 +24,24 @@ const TURNS = [
   { text: `Now. ${'y'.repeat(9_000)}\n\nTASK_COMPLETE`, shell: 'touch proof' },
 ];
 
+/** The environment in which ralph's file operations below a folder are recorded, and what they were. */
+function recording({ home }: Scene, below: string) {
+  const recordTo = join(home, 'ops.jsonl');
+  const env = {
+    NODE_OPTIONS: `--require ${fixture('records-files.cjs')}`,
+    RECORD_BELOW: below,
+    RECORD_TO: recordTo,
+  };
+  return { env, ops: () => readOps(recordTo) };
+}
+
 test.each(CUTS)('no step is lost or mixed with another where power cuts leave %s', async (cut) => {
   const scene = await makeScene(TURNS);
   const stateDir = join(scene.folder, '.ralph_state');
-  const recordTo = join(scene.home, 'ops.jsonl');
-  const env = {
-    NODE_OPTIONS: `--require ${fixture('records-files.cjs')}`,
-    RECORD_BELOW: stateDir,
-    RECORD_TO: recordTo,
-  };
+  const { env, ops: recorded } = recording(scene, stateDir);
   const end = await scene.run(['--verify', 'test -e proof', '--after', 'true'], { env });
   expect(end).toMatchObject({ exitCode: 0 });
-  const ops = readOps(recordTo);
+  const ops = recorded();
   const disk = replayedDisk(ops);
   const paths = taskPaths(stateDir, 't');
   const seal = ownSeal(stateDir);
@@ -104,5 +113,39 @@ test.each(CUTS)('no step is lost or mixed with another where power cuts leave %s
     return [paths, inHistory(paths, 't')].some(
       ({ folder }) => memory !== null && disk.isDurable(join(folder, memory)),
     );
+  }
+});
+
+test('what a killed driver had not synced is made durable before the other memory is written over', async () => {
+  const scene = await makeScene([{ text: 'Not yet.' }, { hangs: true }, DONE]);
+  endAllInLater(scene.home);
+  const ralph = await scene.start(['run', '--prompt', 'Fix it', '--task-id', 't', '--delay', '0']);
+  await scene.fake.untilCalls(2);
+  process.kill(ralph.pid, 'SIGKILL');
+  await ralph.ended;
+  const inForce = scene.state().memory;
+  const inode = (name: string) => statSync(join(scene.folder, '.ralph_state/t', name)).ino;
+  const [kept, other] = [inode(inForce), inode(freeMemoryName(inForce))];
+  const { env, ops } = recording(scene, join(scene.folder, '.ralph_state'));
+  expect(await scene.ralph(['resume', 't'], { env })).toMatchObject({ exitCode: 0 });
+  const at = (op: string, of: number) =>
+    ops().findIndex((each) => each.op === op && 'inode' in each && each.inode === of);
+  expect(at('sync', kept)).toBeGreaterThan(-1);
+  expect(at('sync', kept)).toBeLessThan(at('write', other));
+});
+
+test('the note of a task is durable before its file is moved', async () => {
+  const scene = await makeScene([DONE]);
+  await scene.write('Needs_Action/x.md', 'Write the letter.');
+  const { env, ops } = recording(scene, scene.folder);
+  const words = ['run', '--task-file', 'Needs_Action/x.md'];
+  expect(await scene.ralph(words, { env })).toMatchObject({ exitCode: 0 });
+  const all = ops();
+  const moved = all.findIndex(({ op }) => op === 'link');
+  expect(moved).toBeGreaterThan(0);
+  const disk = replayedDisk(all);
+  for (let done = 0; done < moved; done += 1) disk.next();
+  for (const name of ['x.json', 'x/memory-1.json', 'x/prompt.md', 'x/settings.json']) {
+    expect(disk.isDurable(join(scene.folder, '.ralph_state', name)), name).toBe(true);
   }
 });

@@ -306,7 +306,8 @@ describe('nothing to go on with', () => {
       const scene = await stopped();
       await scene.write('.ralph_state/t.json', text);
       const shown = JSON.parse((await scene.ralph(['status', '--json'])).stdout);
-      expect(shown).toMatchObject([{ task_id: 't', state: 'stopped', own: true }]);
+      // That its end had been told stood in the state alone: it is told once more.
+      expect(shown).toMatchObject([{ task_id: 't', state: 'interrupted', own: true }]);
       expect(await scene.ralph(['resume', 't', '-n', '+1', '--delay', '0'])).toMatchObject(RESUMED);
       expect(scene.state().iterations.map(({ number }: Json) => number)).toEqual([1, 2]);
     },

@@ -11,11 +11,15 @@ import {
   type TaskState,
 } from '../../src/core/task-state.ts';
 import { initialState } from '../../src/core/transition.ts';
+import { newestStep } from '../../src/effects/saved-step.ts';
 import { readStateFile } from '../../src/effects/state-file.ts';
 import { createStateStore, retirePrevious } from '../../src/effects/state-store.ts';
 import { type TaskPaths, taskPaths } from '../../src/effects/task-folder.ts';
 import { fileOf } from '../../src/effects/trust/seal.ts';
 import { StateTooNewError } from '../../src/errors.ts';
+import { answered } from '../helpers/attempt-facts.ts';
+import { loopInHand } from '../helpers/loop-in-hand.ts';
+import { newTask } from '../helpers/new-task.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 import { testSeal } from '../helpers/test-seal.ts';
 
@@ -340,6 +344,58 @@ describe('a disk that is against it', () => {
     await rm(paths.folder, { recursive: true });
     await store.save(loopState(), []);
     expect(tree(paths.stateDir)).toContain('T1/prompt.md');
+  });
+});
+
+describe('a step', () => {
+  const escaped = (mb: number) => '\u0001'.repeat(mb * 2 ** 20);
+
+  it('that is as long as it can be is read again', async () => {
+    const { paths, open, seal, warnings } = await stage();
+    const store = await open();
+    const [message, hints] = [escaped(1), [{ text: escaped(1), isProven: true }]];
+    const loop = loopInHand({ watchGlobs: ['*.txt'] });
+    loop.start();
+    const { state } = loop.attempt(answered(message));
+    const carry = { ...state.carry, output: message, hints };
+    await store.save({ ...state, task: loopState().task, hints, carry }, []);
+    expect(warnings).toEqual([]);
+    const step = newestStep(paths.folder, 'T1', seal);
+    expect(step?.memory.carry.output === message).toBe(true);
+  });
+
+  it('that would not be read again is not written: the one before stays', async () => {
+    const { paths, open, seal, warnings } = await stage();
+    const store = await open();
+    await store.save(loopState(), []);
+    await store.save({ ...loopState(), finalMessage: escaped(11) }, []);
+    expect(warnings).toEqual([expect.stringMatching(/^The state cannot be kept \(the step takes/)]);
+    expect(newestStep(paths.folder, 'T1', seal)?.task.save).toBe(1);
+  });
+});
+
+describe('the driver', () => {
+  const { driver } = newTask();
+  const beatIn = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+
+  it('has its newest beat in every step that follows', async () => {
+    const { paths, open } = await stage();
+    const store = await open();
+    await store.save(loopState({ driver }), []);
+    const beat_at = '2026-01-05T10:00:15.000Z';
+    await store.beat(beat_at);
+    await store.save(loopState({ driver, current_iteration: 1 }), []);
+    expect(beatIn(paths.stateFile)).toMatchObject({ current_iteration: 1, driver: { beat_at } });
+    expect(beatIn(join(paths.folder, 'memory-2.json')).task.driver).toMatchObject({ beat_at });
+  });
+
+  it('is gone once the end has been told', async () => {
+    const { paths, open } = await stage();
+    const store = await open();
+    await store.save(loopState({ status: 'stalled', finished_at: STARTED, driver }), []);
+    expect(readState(paths.stateFile)).toMatchObject({ driver });
+    await store.told();
+    expect(readState(paths.stateFile)).toMatchObject({ status: 'stalled', driver: null });
   });
 });
 

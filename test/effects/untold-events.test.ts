@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RalphEvent } from '../../src/core/events.ts';
 import { journalLine } from '../../src/effects/journal.ts';
-import { endIsTold, untoldEvents } from '../../src/effects/untold-events.ts';
+import { untoldEvents } from '../../src/effects/untold-events.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const AT = '2026-03-01T10:00:00.000Z';
@@ -24,14 +24,6 @@ const RESUMED: RalphEvent = {
   iteration: 1,
   max_iterations: 5,
 };
-const ENDED = JSON.stringify({
-  event: 'task_stalled',
-  at: AT,
-  task_id: 't',
-  exit_reason: 'x',
-  exit_code: 5,
-});
-
 /** A journal to which other tasks have written several megabytes behind these lines. */
 async function busyJournal(...lines: readonly string[]): Promise<string> {
   const journal = join(await tempFolder(), 'events.jsonl');
@@ -43,16 +35,14 @@ async function busyJournal(...lines: readonly string[]): Promise<string> {
 
 describe('what a driver saved and may not have told any more', () => {
   test('is not told again, however much others have told since', async () => {
-    const journal = await busyJournal(journalLine(STARTED), journalLine(RESUMED), ENDED);
+    const journal = await busyJournal(journalLine(STARTED), journalLine(RESUMED));
     expect(untoldEvents(journal, [STARTED, RESUMED])).toEqual([]);
-    expect(endIsTold(journal, 't', AT)).toBe(true);
   });
 
   test('is what the journal lacks, in its order', async () => {
     const journal = await busyJournal(journalLine(RESUMED));
     const later = { ...STARTED, attempt: 2 };
     expect(untoldEvents(journal, [STARTED, RESUMED, later])).toEqual([STARTED, later]);
-    expect(endIsTold(journal, 't', AT)).toBe(false);
   });
 
   test('is all of it where there is no journal, or only a torn line', async () => {
@@ -62,13 +52,5 @@ describe('what a driver saved and may not have told any more', () => {
     writeFileSync(journal, journalLine(STARTED).slice(0, -1));
     expect(untoldEvents(journal, [STARTED])).toEqual([STARTED]);
     expect(untoldEvents(journal, [])).toEqual([]);
-    expect(endIsTold(folder, 't', AT)).toBe(false);
-  });
-
-  test('does not count as the end of another task, or of an earlier run', async () => {
-    const journal = await busyJournal(ENDED, ENDED.replace('"t"', '"tt"'));
-    expect(endIsTold(journal, 'tt', AT)).toBe(true);
-    expect(endIsTold(journal, 'ttt', AT)).toBe(false);
-    expect(endIsTold(journal, 't', '2026-03-01T10:00:00.001Z')).toBe(false);
   });
 });

@@ -15,6 +15,8 @@ export interface FaultEnd {
   readonly isHintTold: boolean;
   /** Every file in the state folder. */
   readonly files: readonly string[];
+  /** The notes for a human, without their times. */
+  readonly notes: readonly string[];
   /** Lines of `after.log`, without repetition. */
   readonly after: readonly string[];
   /** The events in the journal with their iterations, without repetition. */
@@ -59,6 +61,7 @@ export function faultEnd(
     prompts: prompts.map((prompt) => withoutHints(prompt).replaceAll(folder, '<vault>')),
     isHintTold: prompts.some((prompt) => prompt.includes('notes that somebody left for you')),
     files: filesIn(join(folder, '.ralph_state'), exitCode === null ? LEFT_AT_EXIT : NO_CLAIM),
+    notes: notesIn(join(folder, 'Needs_Action')),
     after: [...new Set(after)].sort(),
     events: [...new Set(events)].sort(),
   };
@@ -102,6 +105,13 @@ function filesIn(folder: string, leftOut: RegExp): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .filter((name) => !leftOut.test(name))
+    .sort();
+}
+
+function notesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .map((name) => name.replace(/\d{8}T\d{6}Z/, '<time>'))
     .sort();
 }
 

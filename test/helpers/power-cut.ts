@@ -6,7 +6,7 @@ type FileOp =
   | { readonly op: 'create'; readonly file: string; readonly inode: number }
   | { readonly op: 'write' | 'sync'; readonly inode: number; readonly content: string }
   | { readonly op: 'rename'; readonly from: string; readonly to: string }
-  | { readonly op: 'remove' | 'mkdir'; readonly file: string }
+  | { readonly op: 'remove' | 'mkdir' | 'link'; readonly file: string }
   | { readonly op: 'sync-folder'; readonly file: string; readonly names: readonly string[] };
 
 export function readOps(file: string): readonly FileOp[] {
@@ -68,6 +68,7 @@ export function replayedDisk(ops: readonly FileOp[]) {
         }
         return;
       case 'mkdir':
+      case 'link':
         return;
     }
   };

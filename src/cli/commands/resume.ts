@@ -19,7 +19,7 @@ import type { Layer, Written } from '../../core/setting-source.ts';
 import { settingNames } from '../../core/settings.ts';
 import { isTaskId } from '../../core/task-id.ts';
 import { permissionsOf, programsBeyond, rightsOf } from '../../core/task-rights.ts';
-import { lastWorkAt, msBetween, type TaskState } from '../../core/task-state.ts';
+import { hasUntoldEnd, lastWorkAt, msBetween, type TaskState } from '../../core/task-state.ts';
 import {
   BeyondPassError,
   StateCorruptedError,
@@ -37,6 +37,7 @@ import { type ReadFlags, readFlags } from '../settings/flags.ts';
 import type { Ask } from '../settings/found-config.ts';
 import { overrideSettings, type Used } from '../settings/override.ts';
 import { readStoredRun, type StoredRun } from '../settings/stored.ts';
+import { tellUntold } from '../tell-untold.ts';
 import { unknownTask } from '../unknown-task.ts';
 import { type PlannedRun, runPlan } from './run.ts';
 
@@ -88,6 +89,7 @@ export async function resumeTask(
   const planned = await planResume(taskId, place, flags, { ask });
   if (planned === null) return tellCompleted(taskId, place);
   if (planned.takenOver !== null) process.stderr.write(`ralph: ${planned.takenOver}\n`);
+  if (planned.isUntold && !planned.plan.settings.dryRun) await tellUntold(planned);
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
 }
 
@@ -162,6 +164,7 @@ export async function planResume(
     plan: planned.plan,
     resume: { previousTimeoutMs: stored.settings.timeout, isTrusted: flags.isTrusted },
     powers,
+    isUntold: hasUntoldEnd(state),
     takenOver:
       doubt === null
         ? null
@@ -170,7 +173,9 @@ export async function planResume(
 }
 
 /** A task that is ready to be gone on with. */
-interface PlannedResume extends Required<Pick<PlannedRun, 'plan' | 'resume' | 'powers'>> {
+export interface PlannedResume extends Required<Pick<PlannedRun, 'plan' | 'resume' | 'powers'>> {
+  /** Its last driver died before it had told how the task ended: that comes first. */
+  readonly isUntold: boolean;
   /** What a person should read before somebody else's task is run; null where it is one's own. */
   readonly takenOver: string | null;
 }

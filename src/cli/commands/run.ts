@@ -1,11 +1,14 @@
-import { isUntold, sealAt } from '../../compose/tasks.ts';
+import { isUntold, readNewestStep, sealAt } from '../../compose/tasks.ts';
 import { planRun, type Resume, type RunPlan, startRun } from '../../compose.ts';
 import { describeCompletion } from '../../core/completion.ts';
+import { ifOpen } from '../../core/if-open.ts';
 import { oneLine } from '../../core/material.ts';
 import { judgePromise } from '../../core/promise.ts';
 import type { Settings } from '../../core/settings.ts';
 import { defaultTaskId } from '../../core/task-id.ts';
-import { UsageError } from '../../errors.ts';
+import { hasUntoldEnd } from '../../core/task-state.ts';
+import { LeftToPersonError, UsageError } from '../../errors.ts';
+import { exitCodeFor } from '../../exit-codes.ts';
 import {
   notYoursEither,
   PERMISSIONS_NOTICE,
@@ -16,7 +19,7 @@ import {
 import { allOf, type View } from '../../report/view.ts';
 import { personAt } from '../ask-person.ts';
 import { endedByBugs } from '../bugs.ts';
-import { findTask, type Standing } from '../find-task.ts';
+import { resumeCommand as commandToResume, findTask } from '../find-task.ts';
 import { limitHeap } from '../heap-growth.ts';
 import { placeOf, startFolder } from '../place.ts';
 import { collectSettings } from '../settings/collect.ts';
@@ -63,6 +66,10 @@ export async function runCommand(
     throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
   }
   const { plan } = planned;
+  if (!settings.dryRun && hasUntold(plan)) {
+    const { tellBeforeNew } = await import('../tell-untold.ts');
+    await tellBeforeNew(plan.taskId, plan, flags);
+  }
   if (settings.resumeIfOpen && isOpen(plan)) {
     // To go on is asked for by a flag alone, so that this may be more than a plan.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
@@ -109,27 +116,42 @@ export async function resumeCommand(
   return resume.resumeCommand(argv, help);
 }
 
-/** Whether a task of this id waits to be gone on with, rather than having come to an end of its own. */
+/** Whether the last driver of this id died before it had told how its task ended. Never throws. */
+function hasUntold(plan: RunPlan): boolean {
+  try {
+    const found = findTask(plan.taskId, plan);
+    if (found === null || found.isInHistory || !found.isOwn) return false;
+    return hasUntoldEnd(readNewestStep(found.paths, found.state, sealAt(plan)).state);
+  } catch {
+    // It is told by what comes next.
+    return false;
+  }
+}
+
+/**
+ * Whether a task of this id waits to be gone on with, rather than having come to an end of its own. Throws a
+ * `LeftToPersonError` where neither that nor a new run is for a line for cron to begin.
+ */
 function isOpen(plan: RunPlan): boolean {
   const found = findTask(plan.taskId, plan);
   if (found === null) return false;
+  const { standing, state, isInHistory } = found;
   // Completed by a driver that died before it could say so: that is all that is left to do.
-  if (found.standing === 'completed') {
-    return found.isOwn && (!found.isInHistory || isUntold(found.paths));
+  if (standing === 'completed') return found.isOwn && (!isInHistory || isUntold(found.paths));
+  if (isInHistory) return false;
+  if (standing === 'live') return true;
+  const what = ifOpen(standing, state.exit_reason);
+  if (what === 'is refused') {
+    const isBudget = standing === 'budget_spent';
+    throw new LeftToPersonError(
+      plan.taskId,
+      isBudget ? standing : `${standing}: ${state.exit_reason}`,
+      commandToResume(plan.taskId, standing),
+      exitCodeFor(isBudget ? standing : 'stalled', state.exit_reason ?? ''),
+    );
   }
-  if (found.isInHistory) return false;
-  return OPEN.includes(found.standing) && found.state.exit_reason !== 'failed:aborted';
+  return what === 'goes on';
 }
-
-const OPEN: readonly Standing[] = [
-  'live',
-  'interrupted',
-  'paused',
-  'paused_awaiting_approval',
-  'stopped',
-  'usage_limited',
-  'failed',
-];
 
 /** A run that is about to begin, or to go on. */
 export interface PlannedRun {

@@ -32,6 +32,18 @@ export function readFlags(
   return { layer: layerFrom(given), passthrough, problems, taskId, wantsHelp };
 }
 
+/** Of the flags, those that say how a task is shown. */
+export function outputFlags(flags: ReadFlags): ReadFlags {
+  const shown = settingNames().filter((name) => SETTINGS[name].group === 'Output');
+  const layer = Object.fromEntries(
+    shown.flatMap((name) => {
+      const written = flags.layer[name];
+      return written === undefined ? [] : [[name, written]];
+    }),
+  );
+  return { ...flags, layer, passthrough: [], problems: [] };
+}
+
 /** The values of each flag, as it is written in the table. */
 type Given = ReadonlyMap<string, readonly (string | boolean)[]>;
 
