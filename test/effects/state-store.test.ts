@@ -376,24 +376,12 @@ describe('a step', () => {
 
 describe('the driver', () => {
   const { driver } = newTask();
-  const beatIn = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
-
-  it('has its newest beat in every step that follows', async () => {
-    const { paths, open } = await stage();
-    const store = await open();
-    await store.save(loopState({ driver }), []);
-    const beat_at = '2026-01-05T10:00:15.000Z';
-    await store.beat(beat_at);
-    await store.save(loopState({ driver, current_iteration: 1 }), []);
-    expect(beatIn(paths.stateFile)).toMatchObject({ current_iteration: 1, driver: { beat_at } });
-    expect(beatIn(join(paths.folder, 'memory-2.json')).task.driver).toMatchObject({ beat_at });
-  });
 
   it('is gone once the end has been told', async () => {
     const { paths, open } = await stage();
     const store = await open();
     await store.save(loopState({ status: 'stalled', finished_at: STARTED, driver }), []);
-    expect(readState(paths.stateFile)).toMatchObject({ driver });
+    expect(readState(paths.stateFile).driver).toMatchObject({ run_id: driver?.run_id });
     await store.told();
     expect(readState(paths.stateFile)).toMatchObject({ status: 'stalled', driver: null });
   });
