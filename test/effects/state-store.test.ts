@@ -381,7 +381,7 @@ describe('the driver', () => {
     const { paths, open } = await stage();
     const store = await open();
     await store.save(loopState({ status: 'stalled', finished_at: STARTED, driver }), []);
-    expect(readState(paths.stateFile).driver).toMatchObject({ run_id: driver?.run_id });
+    expect(readState(paths.stateFile)).toMatchObject({ driver: { run_id: driver?.run_id } });
     await store.told();
     expect(readState(paths.stateFile)).toMatchObject({ status: 'stalled', driver: null });
   });
