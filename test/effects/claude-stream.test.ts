@@ -288,7 +288,7 @@ describe('big lines', () => {
       answer('t2', undefined, [text(output), { type: 'image', source: { data: output } }]),
       result({ permission_denials: denied }),
     ]);
-    expect(facts.refused).toEqual([{ tool: 'Bash', target: 'a', laterSucceeded: true }]);
+    expect(facts.refused).toMatchObject([{ tool: 'Bash', target: 'a', laterSucceeded: true }]);
     expect(facts.junkLines).toBe(0);
   });
 
@@ -648,7 +648,7 @@ describe('refused tools', () => {
     const first = result({ permission_denials: [denial('t1', 'Bash'), { tool_name: 'Edit' }] });
     const second = result({ permission_denials: [denial('t1', 'Bash'), denial('w1', 'Write')] });
     const { refused } = read([calls, answer('t1', true), first, answer('t2', false), second]);
-    expect(refused).toEqual([
+    expect(refused).toMatchObject([
       { tool: 'Bash', target: '', laterSucceeded: true },
       { tool: 'Edit', target: '', laterSucceeded: false },
       { tool: 'Write', target: '', laterSucceeded: false },
@@ -677,7 +677,20 @@ describe('refused tools', () => {
     [{ command: '🙂'.repeat(150) }, `${'🙂'.repeat(99)}…`],
   ])('name what they were to act on: %j', (input, target) => {
     const facts = read([result({ permission_denials: [denial('t1', 'Tool', input)] })]);
-    expect(facts.refused).toEqual([{ tool: 'Tool', target, laterSucceeded: false }]);
+    expect(facts.refused).toMatchObject([{ tool: 'Tool', target, laterSucceeded: false }]);
+  });
+
+  it.each([
+    [{ command: 'git push &&\n  npm test' }, 'git push &&\n  npm test'],
+    [{ command: 'x'.repeat(2_000) }, 'x'.repeat(2_000)],
+    // Part of a command would tell less than it says.
+    [{ command: 'x'.repeat(2_001) }, ''],
+    [{ command: ' ' }, null],
+    [{ command: ['git', 'push'] }, null],
+    [{ file_path: '/a/b.ts' }, null],
+  ])('keep a command line as it was: %j', (input, command) => {
+    const facts = read([result({ permission_denials: [denial('t1', 'Tool', input)] })]);
+    expect(facts.refused).toMatchObject([{ command }]);
   });
 });
 
