@@ -46,7 +46,7 @@ export function record(
         error: error ? describeOutcome(outcome) : null,
       }),
     },
-    carry: carryFrom(answer, held),
+    carry: carryFrom(answer, sightings, held),
     finalMessage: facts.finalMessage,
     reported: null,
     streaks: {
@@ -85,7 +85,7 @@ function isSameReport(one: ProgressReport | null, other: ProgressReport): boolea
   return one?.done === other.done && one.total === other.total && one.step === other.step;
 }
 
-function carryFrom(answer: Answer, held: Held | null): Carry {
+function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Carry {
   const { facts, outcome, verdict } = answer;
   const missing: Missing[] = [];
   const isHeldForTools = held?.gate === 'refused-tools';
@@ -97,6 +97,7 @@ function carryFrom(answer: Answer, held: Held | null): Carry {
     missing.push({ kind: 'near-miss', line: verdict.line, why: verdict.why });
   }
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
+  if (until !== null && until.exitCode !== 0) missing.push({ kind: 'until', result: until });
   if (refused.length > 0) {
     const verified = isHeldForTools ? held.verified : null;
     missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });
