@@ -113,6 +113,8 @@ export interface AttemptFacts {
   /** Number of tool calls. */
   readonly tools: number;
   readonly refused: readonly RefusedTool[];
+  /** Sub-agents that the system stopped before they had finished. */
+  readonly stoppedSubAgents: number;
   readonly sessionId: string | null;
   /** Lines skipped because they were over the size bound. */
   readonly skippedLines: number;

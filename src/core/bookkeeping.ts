@@ -52,6 +52,7 @@ export function record(
     streaks: {
       signals,
       refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
+      unprovenClaims: held?.gate === 'stopped-subagents' ? state.streaks.unprovenClaims + 1 : 0,
       confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
     },
   };

@@ -189,6 +189,8 @@ function describeHold(
       return `Your statement that the task is complete was not accepted, because protected files have changed: ${materialLine(held.files.slice(0, 10).join(', '), rules)}. Put them back as they were.`;
     case 'verify':
       return `Your statement that the task is complete was not accepted, because the command that checks it ${describeFailure(held.result)}: ${materialLine(held.result.command, rules)}. Its output stands above.`;
+    case 'stopped-subagents':
+      return `Your statement that the task is complete was not accepted, because the system stopped ${held.count === 1 ? 'a sub-agent of yours' : `${held.count} of your sub-agents`} before the end. Do that part yourself, or start it again and wait for its answer; check the result, then state it again. Only the person who started this can name a command that vouches for it, by --verify.`;
     case 'confirm':
       return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and mend it.`;
   }

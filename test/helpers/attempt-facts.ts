@@ -26,6 +26,7 @@ export function attemptFacts(changes: Partial<AttemptFacts> = {}): AttemptFacts 
     turns: 0,
     tools: 0,
     refused: [],
+    stoppedSubAgents: 0,
     sessionId: null,
     skippedLines: 0,
     brokenLines: 0,
