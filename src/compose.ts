@@ -8,7 +8,6 @@ import { begin, goOn, watchOf } from './compose/start.ts';
 import { endCommand, userCommands } from './compose/user-commands.ts';
 import { approvalDesk, putAway } from './compose/vault-work.ts';
 import { withoutControls } from './core/material.ts';
-import { safeJson } from './core/safe-json.ts';
 import type { NewTask } from './core/task-state.ts';
 import type { AgentKind } from './effects/agent-kind.ts';
 import {
@@ -20,6 +19,7 @@ import { startClock, systemClock } from './effects/clock.ts';
 import { thisDriver } from './effects/driver-identity.ts';
 import { createGitProgress, type GitProgress } from './effects/git-progress.ts';
 import { createJournal } from './effects/journal.ts';
+import { baselineJson } from './effects/kept-baseline.ts';
 import { findOtherLoops } from './effects/other-loops.ts';
 import { describeRequest, requestsNaming } from './effects/pending-requests.ts';
 import { fixedPrompt, promptFile } from './effects/prompt-source.ts';
@@ -74,6 +74,8 @@ export interface RunOptions {
 export interface Resume {
   /** How long its whole time was before. */
   readonly previousTimeoutMs: number;
+  /** The folder that it worked in before, absolute. */
+  readonly previousCwd: string;
   /** A person has looked at what somebody else has written, and takes it over. */
   readonly isTrusted: boolean;
   /** How the task ended is told, since its driver died before it had, and nothing else is done. */
@@ -167,7 +169,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       files: {
         prompt: plan.prompt,
         settings: settingsJson(plan),
-        baseline: `${safeJson(start.baseline)}\n`,
+        baseline: baselineJson(start.baseline, watch),
       },
       warn,
       syncEvents: journal.sync,

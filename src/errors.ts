@@ -161,6 +161,24 @@ export class StateCorruptedError extends TaskError {
   }
 }
 
+/** What is kept of a task's start says nothing about the folder that it is to be gone on with in. */
+export class BaselineMisfitError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `why` is half a sentence: `/w/README is not as it was noted in /v`. */
+  constructor(taskId: string, cwd: string, why: string) {
+    super(
+      {
+        type: 'BaselineMisfitError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'check_folder',
+      },
+      `task '${taskId}' cannot go on in ${cwd}, since what was noted of the files at its start does not fit them (${why}); go on where it began, put the files back as they were, or start afresh with ralph run --task-id ${taskId}.`,
+    );
+  }
+}
+
 /** A prompt that is none: empty, or too long. */
 export class InvalidPromptError extends TaskError {
   readonly exitCode = EXIT_USAGE;

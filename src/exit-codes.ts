@@ -53,7 +53,8 @@ export const EXIT_CODES: readonly {
   {
     code: '5',
     status: 'stalled',
-    meaning: 'no progress, the same error again and again, or nothing but refused tools',
+    meaning:
+      'no progress, the same error again and again, nothing but refused tools, or a claim that nothing proves',
   },
   {
     code: '6',

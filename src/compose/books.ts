@@ -9,4 +9,4 @@ export { promptProblem } from '../effects/prompt-source.ts';
 export { openTaskBooks, type TaskBooks } from '../effects/task-books.ts';
 export { liveClaim } from '../effects/task-claim.ts';
 export { readTaskFile } from '../effects/task-file-text.ts';
-export { leadsOut } from '../effects/vault-folders.ts';
+export { leadsOut, nameInside } from '../effects/vault-folders.ts';

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { HeldRun } from '../compose.ts';
 import { describeCompletion } from '../core/completion.ts';
 import { withoutControls } from '../core/material.ts';
-import { describeMissing, verifyOutput } from '../core/prompt.ts';
+import { describeMissing, failedOutputs } from '../core/prompt.ts';
 import { maskSecrets } from '../core/secrets.ts';
 import { systemClock } from '../effects/clock.ts';
 import { writeNote } from '../effects/note-file.ts';
@@ -34,7 +34,7 @@ export function noteWriter({
           completion: describeCompletion(plan.policy),
           lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
           missing: carry.missing.map((missing) => describeMissing(missing, plan.policy)),
-          checkOutput: verifyOutput(carry),
+          commandOutputs: failedOutputs(carry),
           again: resumeCommand(facts, ending.status),
         }),
       );

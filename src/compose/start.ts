@@ -20,21 +20,22 @@ import { initialState } from '../core/transition.ts';
 import type { AgentKind } from '../effects/agent-kind.ts';
 import { systemClock } from '../effects/clock.ts';
 import type { GitProgress } from '../effects/git-progress.ts';
+import { type EarlierPlace, fitBaseline, readBaseline } from '../effects/kept-baseline.ts';
 import { readLostAttempt } from '../effects/lost-attempt.ts';
 import type { RunPlan } from '../effects/run-plan.ts';
+import type { LoopMemory } from '../effects/saved-step.ts';
 import { createStateStore } from '../effects/state-store.ts';
 import { IN_PROGRESS, intoWorkProblem, takeIntoWork } from '../effects/task-file.ts';
 import { settingsJson } from '../effects/task-settings.ts';
 import { untoldEvents } from '../effects/untold-events.ts';
-import { ownFiles } from '../effects/vault-folders.ts';
+import { nameInside, ownFiles } from '../effects/vault-folders.ts';
 import {
   type Baseline,
   type BaselineRequest,
   idleProtections,
-  readBaseline,
   takeBaseline,
 } from '../effects/workspace.ts';
-import { TaskAlreadyActiveError } from '../errors.ts';
+import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
 import { makeRoom, type TakenUp, takeUp } from './open-task.ts';
 
@@ -116,6 +117,10 @@ export async function goOn(
   }
   await moveLate(task, plan);
   const kept = readBaseline(paths.folder);
+  const fitted = kept === null ? null : await fitBaseline(kept, watch, placeBefore(run, task));
+  if (fitted !== null && 'misfit' in fitted) {
+    throw new BaselineMisfitError(plan.taskId, plan.cwd, fitted.misfit);
+  }
   const isLost = kept === null && task.status !== 'pending';
   if (isLost && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
   const gitBase = (await git?.mark()) ?? null;
@@ -133,7 +138,7 @@ export async function goOn(
     ...fresh,
     step: hasEnded ? { kind: 'ended' } : fresh.step,
     carry: { ...fresh.carry, output: preview },
-    ...step?.memory,
+    ...(step === null ? {} : remembered(step.memory, run, task)),
     // Settings that were given anew are in force from now on.
     task: {
       ...task,
@@ -146,7 +151,7 @@ export async function goOn(
       done_folder: settled.done_folder,
     },
   };
-  const baseline = kept ?? (await takeBaseline(watch));
+  const baseline = fitted?.baseline ?? (await takeBaseline(watch));
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
     return notBegun(noted, plan, timeLeftMs, baseline);
@@ -156,6 +161,26 @@ export async function goOn(
     event: { kind: 'resumed', at, timeLeftMs, lost: lost?.usage ?? null, tellsOnly },
     baseline,
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
+  };
+}
+
+/** Elsewhere what was seen does not count any more, and is looked for once more. */
+function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopMemory {
+  const { step } = memory;
+  const before = placeBefore(run, task);
+  const isElsewhere = before.cwd !== run.plan.cwd || before.donePath !== run.plan.donePath;
+  return step.kind === 'verifying' && isElsewhere
+    ? { ...memory, step: { kind: 'looking', answer: step.answer } }
+    : memory;
+}
+
+/** Where the task worked before, by its settings and its state. */
+function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlace {
+  const { watch_file, done_folder } = task;
+  const folder = path.resolve(plan.vault, done_folder);
+  return {
+    cwd: resume?.previousCwd ?? plan.cwd,
+    donePath: watch_file === null ? null : path.join(folder, path.basename(watch_file)),
   };
 }
 
@@ -222,7 +247,7 @@ function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
     match: policy.match,
     watchGlobs: policy.watchGlobs,
     watchFile: policy.watchFile,
-    doneFolder: policy.doneFolder,
+    doneFolder: nameInside(plan.vault, policy.doneFolder),
     maxIterations: policy.maxIterations,
     taskTimeoutMs: plan.taskTimeoutMs,
   };

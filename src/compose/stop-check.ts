@@ -7,11 +7,12 @@ import type { KeptSettings } from '../core/kept-policy.ts';
 import type { Policy } from '../core/policy.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { MB, readWithin } from '../effects/bounded-read.ts';
+import { fitBaseline, readBaseline } from '../effects/kept-baseline.ts';
 import { savedStartDir } from '../effects/saved-settings.ts';
 import { runShellCommand } from '../effects/shell-command.ts';
 import { watchSignals } from '../effects/stop-requests.ts';
 import { ownFiles } from '../effects/vault-folders.ts';
-import { createWorkspace, readBaseline, takeBaseline } from '../effects/workspace.ts';
+import { createWorkspace, takeBaseline } from '../effects/workspace.ts';
 
 // biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
 export { parseObject } from '../effects/json-fields.ts';
@@ -49,10 +50,15 @@ export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sig
     isOwn: ownFiles(vault, stateDir),
   };
   // Without the marks of its start nothing in it can be told to have changed.
-  const baseline = readBaseline(folder) ?? {
-    ...(await takeBaseline({ ...request, protect: [] })),
-    done: null,
-  };
+  const kept = readBaseline(folder);
+  const fitted = kept === null ? null : await fitBaseline(kept, request, request);
+  const asItIs = { ...request, protect: [] };
+  const baseline =
+    fitted === null
+      ? { ...(await takeBaseline(asItIs)), done: null }
+      : 'baseline' in fitted
+        ? fitted.baseline
+        : await takeBaseline(asItIs);
   const workspace = createWorkspace(
     {
       ...request,

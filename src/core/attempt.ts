@@ -64,6 +64,11 @@ export interface RefusedTool {
   readonly tool: string;
   /** What it was to act on: the command, file, pattern or address, one line, at most 200 characters. */
   readonly target: string;
+  /**
+   * The whole command line, where it was one; empty where it was longer than 2,000 characters, too
+   * long to be held against a pattern. Null for all other tools.
+   */
+  readonly command: string | null;
   /** Whether a later call of the same tool succeeded in the same attempt. */
   readonly laterSucceeded: boolean;
 }
@@ -108,6 +113,8 @@ export interface AttemptFacts {
   /** Number of tool calls. */
   readonly tools: number;
   readonly refused: readonly RefusedTool[];
+  /** Sub-agents that the system stopped before they had finished. */
+  readonly stoppedSubAgents: number;
   readonly sessionId: string | null;
   /** Lines skipped because they were over the size bound. */
   readonly skippedLines: number;

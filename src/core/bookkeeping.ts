@@ -46,12 +46,13 @@ export function record(
         error: error ? describeOutcome(outcome) : null,
       }),
     },
-    carry: carryFrom(answer, held),
+    carry: carryFrom(answer, sightings, held),
     finalMessage: facts.finalMessage,
     reported: null,
     streaks: {
       signals,
       refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
+      unprovenClaims: held?.gate === 'stopped-subagents' ? state.streaks.unprovenClaims + 1 : 0,
       confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
     },
   };
@@ -85,7 +86,7 @@ function isSameReport(one: ProgressReport | null, other: ProgressReport): boolea
   return one?.done === other.done && one.total === other.total && one.step === other.step;
 }
 
-function carryFrom(answer: Answer, held: Held | null): Carry {
+function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Carry {
   const { facts, outcome, verdict } = answer;
   const missing: Missing[] = [];
   const isHeldForTools = held?.gate === 'refused-tools';
@@ -97,6 +98,7 @@ function carryFrom(answer: Answer, held: Held | null): Carry {
     missing.push({ kind: 'near-miss', line: verdict.line, why: verdict.why });
   }
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
+  if (until !== null && until.exitCode !== 0) missing.push({ kind: 'until', result: until });
   if (refused.length > 0) {
     const verified = isHeldForTools ? held.verified : null;
     missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });

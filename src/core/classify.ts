@@ -1,4 +1,5 @@
 import type { AttemptFacts, CutCause, ResultFacts } from './attempt.ts';
+import { readCommandLimit } from './command-limit.ts';
 import { oneLine } from './material.ts';
 import type { FatalCause, Outcome } from './outcome.ts';
 import { readUsageLimit } from './usage-limit.ts';
@@ -13,7 +14,8 @@ interface Machine {
  *
  * The order is the rule: ralph's own cause first, then the structured report, then exit code and
  * standard error. Free text decides nothing unless it stands in a report that says it is an error:
- * an agent may write about rate limits and logins as much as its task needs.
+ * an agent may write about rate limits and logins as much as its task needs. Only a command that has
+ * failed is believed when it reports a plan limit in words, since it has nothing else.
  *
  * `at` is when the attempt ended; a plan limit tells its reset by the machine's clock.
  */
@@ -28,7 +30,7 @@ export function classify(facts: AttemptFacts, at: string, machine: Machine): Out
     case 'exited':
     case 'signalled':
       return facts.result === null
-        ? classifyWithoutResult(facts)
+        ? classifyWithoutResult(facts, at, machine)
         : classifyResult(facts.result, facts, at, machine);
   }
 }
@@ -110,7 +112,7 @@ const SESSION_GONE = /^no conversation found with session id.*$/im;
 const NETWORK_ERROR =
   /^api error\b.*\b(connection error|econnrefused|econnreset|enotfound|etimedout|eai_again|fetch failed|socket hang up|socket connection was closed|connection closed|request timed out|unable to connect)/i;
 
-function classifyWithoutResult(facts: AttemptFacts): Outcome {
+function classifyWithoutResult(facts: AttemptFacts, at: string, machine: Machine): Outcome {
   if (facts.owesResult && facts.endedInRetry) return transient(facts, describeRetries(facts));
   if (facts.end.kind === 'signalled') {
     return errored(`the agent was ended by ${facts.end.signal}, which ralph did not send`);
@@ -131,6 +133,10 @@ function classifyWithoutResult(facts: AttemptFacts): Outcome {
     if (exitCode === 127 || exitCode === 126) {
       return fatal('agent-not-found', lastLine(facts.stderrTail));
     }
+  }
+  if (!facts.owesResult) {
+    const limit = readCommandLimit(facts, at, machine.timeZone);
+    if (limit !== null) return { kind: 'usage-limited', ...limit };
   }
   const lastWords = lastLine(facts.stderrTail);
   return errored(

@@ -9,6 +9,8 @@ export interface ClaimView {
   readonly iteration: number;
   /** Refusals that nothing in the iteration made good. */
   readonly refused: readonly RefusedTool[];
+  /** Sub-agents that the system stopped in the iteration. */
+  readonly stoppedSubAgents: number;
   readonly sightings: Sightings;
   /** How `--verify` ended; null before it was run. */
   readonly verified: CommandResult | null;
@@ -28,6 +30,7 @@ export type Held =
     }
   | { readonly gate: 'protect'; readonly files: readonly string[] }
   | { readonly gate: 'verify'; readonly result: CommandResult }
+  | { readonly gate: 'stopped-subagents'; readonly count: number }
   | { readonly gate: 'confirm'; readonly so_far: number; readonly of: number };
 
 type GateAnswer = { readonly kind: 'passed' } | { readonly kind: 'ask-verify' } | HeldAnswer;
@@ -41,6 +44,7 @@ const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   refusedTools,
   protectedFiles,
   verification,
+  stoppedSubAgents,
   confirmation,
 ];
 
@@ -80,6 +84,12 @@ function verification({ verified, policy }: ClaimView): GateAnswer {
   if (policy.verify === null) return PASSED;
   if (verified === null) return { kind: 'ask-verify' };
   return verified.exitCode === 0 ? PASSED : held({ gate: 'verify', result: verified });
+}
+
+/** Nobody has done what they were to do. A command that has passed by now vouches for the result. */
+function stoppedSubAgents({ stoppedSubAgents: count, policy }: ClaimView): GateAnswer {
+  if (count === 0 || policy.verify !== null) return PASSED;
+  return held({ gate: 'stopped-subagents', count });
 }
 
 function confirmation({ confirmations, policy }: ClaimView): GateAnswer {

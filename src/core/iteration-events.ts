@@ -44,9 +44,15 @@ function describeHeld(held: Held): string {
       return `protected files have changed: ${held.files.slice(0, 5).join(', ')}`;
     case 'verify':
       return `${held.result.command} ${held.result.timedOut ? 'ran out of time' : `exited with ${held.result.exitCode ?? 'a signal'}`}`;
+    case 'stopped-subagents':
+      return `the system has stopped ${countOf(held.count)} before the end`;
     case 'confirm':
       return `confirmed ${held.so_far} of ${held.of} times`;
   }
+}
+
+function countOf(subAgents: number): string {
+  return subAgents === 1 ? 'a sub-agent' : `${subAgents} sub-agents`;
 }
 
 export function describeTools(tools: readonly RefusedTool[]): string {

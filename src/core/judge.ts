@@ -118,6 +118,7 @@ function judgeClaims(
       claim,
       iteration: answer.record.number,
       refused: openRefusals(answer),
+      stoppedSubAgents: answer.facts.stoppedSubAgents,
       sightings,
       verified,
       confirmations: state.streaks.confirmations + 1,
@@ -165,7 +166,7 @@ export function nextAfter(
   );
 }
 
-/** The circuit breaker: nothing moves, the same error again and again, nothing but refused tools. */
+/** The circuit breaker: nothing moves, the same error again and again, claims that cannot be believed. */
 function endStalled(
   state: LoopState,
   answer: Answer,
@@ -188,6 +189,16 @@ function endStalled(
     return stalled(
       'refused',
       `the task was stated complete twice while these tools were refused: ${tools}`,
+    );
+  }
+  if (
+    state.streaks.unprovenClaims >= 2 &&
+    judged.kind === 'held' &&
+    judged.held.gate === 'stopped-subagents'
+  ) {
+    return stalled(
+      'unproven',
+      `the task was stated complete twice after the system had stopped sub-agents: ${judged.held.count} of them`,
     );
   }
   const opened = breakerVerdict(state.task.breaker, policy);

@@ -100,13 +100,20 @@ export const NO_TROUBLE: Trouble = {
 export interface Streaks {
   /** Claims by words that were held because tools were refused. */
   readonly refusedClaims: number;
+  /** Claims that were held because the system had stopped sub-agents. */
+  readonly unprovenClaims: number;
   /** Claims that passed every gate but the last, confirmation. */
   readonly confirmations: number;
   /** Iterations in which a signal was stated. */
   readonly signals: number;
 }
 
-export const NO_STREAKS: Streaks = { refusedClaims: 0, confirmations: 0, signals: 0 };
+export const NO_STREAKS: Streaks = {
+  refusedClaims: 0,
+  unprovenClaims: 0,
+  confirmations: 0,
+  signals: 0,
+};
 
 /** When something that was asked for came about. */
 export interface Answered {

@@ -35,6 +35,8 @@ export type Missing =
       readonly verified: CommandResult | null;
     }
   | { readonly kind: 'held'; readonly held: Exclude<Held, { gate: 'refused-tools' }> }
+  /** The command of `--until` failed. */
+  | { readonly kind: 'until'; readonly result: CommandResult }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
   | { readonly kind: 'question' }
   | { readonly kind: 'malformed-request' }
@@ -68,8 +70,7 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
   if (iteration > 1) {
     const block = contextBlock(policy, carry);
     if (block !== null) texts.push({ kind: 'whole', text: block });
-    const verify = verifyBlock(policy, carry);
-    if (verify !== null) texts.push({ kind: 'whole', text: verify });
+    texts.push(...outputBlocks(policy, carry));
     texts.push(...unprovenHints(policy, toldHints(policy, carry)));
     texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
   } else {
@@ -162,6 +163,8 @@ export function describeMissing(missing: Missing, policy: Policy): string {
         )}. Only the person who started this can allow them, by --allowed-tools or --permission-mode: find another way, or say plainly what you need.`;
     case 'held':
       return describeHold(missing.held, rules);
+    case 'until':
+      return `The command that decides whether the task is complete ${describeFailure(missing.result)}: ${materialLine(missing.result.command, rules)}.${hasWords(missing.result) ? ' Its output stands above.' : ''}`;
     case 'not-ended-well':
       return describeBadEnd(missing.outcome, policy, rules);
     case 'decision':
@@ -185,31 +188,55 @@ function describeHold(
     case 'protect':
       return `Your statement that the task is complete was not accepted, because protected files have changed: ${materialLine(held.files.slice(0, 10).join(', '), rules)}. Put them back as they were.`;
     case 'verify':
-      return `Your statement that the task is complete was not accepted, because the command that checks it ${held.result.timedOut ? 'did not end in time' : `exited with ${held.result.exitCode ?? 'a signal'}`}: ${materialLine(held.result.command, rules)}. Its output stands above.`;
+      return `Your statement that the task is complete was not accepted, because the command that checks it ${describeFailure(held.result)}: ${materialLine(held.result.command, rules)}. Its output stands above.`;
+    case 'stopped-subagents':
+      return `Your statement that the task is complete was not accepted, because the system stopped ${held.count === 1 ? 'a sub-agent of yours' : `${held.count} of your sub-agents`} before the end. Do that part yourself, or start it again and wait for its answer; check the result, then state it again. Only the person who started this can name a command that vouches for it, by --verify.`;
     case 'confirm':
       return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and mend it.`;
   }
 }
 
-/** What the command that checks a claim printed when it failed last; null where it did not. */
-export function verifyOutput(carry: Carry): string | null {
-  for (const missing of carry.missing) {
-    const failed =
-      missing.kind === 'refused'
-        ? missing.verified
-        : missing.kind === 'held' && missing.held.gate === 'verify'
-          ? missing.held.result
-          : null;
-    if (failed !== null && failed.output.trim() !== '') return failed.output;
-  }
-  return null;
+function describeFailure({ timedOut, exitCode }: CommandResult): string {
+  return timedOut ? 'did not end in time' : `exited with ${exitCode ?? 'a signal'}`;
 }
 
-/** What the checking command printed, in the same form as all that ralph did not get from the user. */
-function verifyBlock(policy: Policy, carry: Carry): string | null {
-  const output = verifyOutput(carry);
-  if (output === null) return null;
-  return materialBlock('the output of the command that checks the task', output, rulesFor(policy));
+/** What a command of the user's printed. */
+export interface CommandOutput {
+  readonly by: 'verify' | 'until';
+  readonly output: string;
+}
+
+/** What the user's commands printed that failed after the last iteration, where they printed anything. */
+export function failedOutputs(carry: Carry): readonly CommandOutput[] {
+  return carry.missing.flatMap((missing): readonly CommandOutput[] => {
+    const failed =
+      missing.kind === 'until'
+        ? missing.result
+        : missing.kind === 'refused'
+          ? missing.verified
+          : missing.kind === 'held' && missing.held.gate === 'verify'
+            ? missing.held.result
+            : null;
+    if (failed === null || !hasWords(failed)) return [];
+    return [{ by: missing.kind === 'until' ? 'until' : 'verify', output: failed.output }];
+  });
+}
+
+function hasWords({ output }: CommandResult): boolean {
+  return output.trim() !== '';
+}
+
+const TITLES: Readonly<Record<CommandOutput['by'], string>> = {
+  verify: 'the output of the command that checks the task',
+  until: 'the output of the command that decides whether the task is complete',
+};
+
+/** In the same form as all that ralph did not get from the user. */
+function outputBlocks(policy: Policy, carry: Carry): readonly OwnText[] {
+  return failedOutputs(carry).map(({ by, output }) => ({
+    kind: 'whole',
+    text: materialBlock(TITLES[by], output, rulesFor(policy)),
+  }));
 }
 
 function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: MaterialRules): string {

@@ -27,20 +27,33 @@ const EPOCH = /\|\s*(\d{13}|\d{10})(?!\d)/;
 
 /**
  * `resets 3pm (Europe/London)`, `reset at 9am`, `resets 15:00`, `resets Jul 15 at 12am (…)`,
- * `resets Oct 5, 3pm (UTC)`, `resets Jan 1, 2100, 1pm (UTC)`. Without a zone the time has to end the
- * sentence: `resets 3pm tomorrow` and `resets 3pm PST` say more than is understood here.
+ * `resets Oct 5, 3pm (UTC)`, `resets Jan 1, 2100, 1pm (UTC)`, `try again at Nov 24th, 2026 11:20 AM`.
+ * Without a zone the time has to end the sentence, or an alternative has to follow: `resets 3pm
+ * tomorrow` and `resets 3pm PST` say more than is understood here.
  */
 const SAID = new RegExp(
   [
-    String.raw`\bresets?:?\s+(?:(?:at|on)\s+)?`,
-    String.raw`(?:(?<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?<day>\d{1,2})`,
+    String.raw`\b(?:resets?:?\s+(?:(?:at|on)\s+)?|try\s+again\s+(?:at|on)\s+)`,
+    String.raw`(?:(?<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?<day>\d{1,2})(?:st|nd|rd|th)?`,
     String.raw`(?:,?\s+(?<year>2\d{3}))?(?:,\s*|\s+at\s+|\s+))?`,
     String.raw`(?<hour>\d{1,2})(?::(?<minute>\d{2}))?(?:\s*(?<half>[ap])\.?m\b\.?)?`,
-    String.raw`(?:\s*\((?<zone>[^()]{1,64})\)|\s+(?<bareZone>UTC|GMT|[a-z_]+\/[\w+/-]+)(?![\w/+-])`,
-    String.raw`|(?=\s*(?:$|[.;·∙•|/])))`,
+    String.raw`(?:\s*\((?<zone>[^()]{1,64})\)|\s+(?<bareZone>(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|[a-z_]+\/[\w+/-]+)(?![\w/+-])`,
+    String.raw`|(?=\s*(?:$|[.;·∙•|/]|or\b)))`,
   ].join(''),
   'i',
 );
+
+/** `try again in 2 days 17 hours 14 minutes`, `wait 43 minutes for …`, `will reset after 5h3m`. */
+const SAID_SPAN =
+  /\b(?:(?:try again|retry|resets?) (?:in|after)|wait(?: for)?) ((?:\d+(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|ms|m|seconds?|secs?|s)(?![a-z])(?:,? (?:and )?)?)+)/i;
+const SPAN_PART = /(\d+(?:\.\d+)?) ?(d|h|ms|m|s)/gi;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  d: DAY_MS,
+  h: 60 * MINUTE_MS,
+  m: MINUTE_MS,
+  s: 1_000,
+  ms: 1,
+};
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
@@ -48,7 +61,8 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
  * Names of the time zone database. Other abbreviations stand for several zones, of which the
  * runtime takes any: to it, BST is Bangladesh.
  */
-const ZONE_NAME = /^(?:UTC|GMT|[CEMW]ET|[A-Z]{3}\d[A-Z]{3}|[\w+-]+(?:\/[\w+-]+)+)$/i;
+const ZONE_NAME =
+  /^(?:(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|[CEMW]ET|[A-Z]{3}\d[A-Z]{3}|[\w+-]+(?:\/[\w+-]+)+)$/i;
 
 /**
  * The instant (ISO 8601) at which the limit in `text` resets, null where none can be read.
@@ -57,7 +71,7 @@ const ZONE_NAME = /^(?:UTC|GMT|[CEMW]ET|[A-Z]{3}\d[A-Z]{3}|[\w+-]+(?:\/[\w+-]+)+
 export function readResetTime(text: string, at: string, localZone: string): string | null {
   const atMs = Date.parse(at);
   if (Number.isNaN(atMs)) return null;
-  const resetMs = epochIn(text, atMs) ?? wallTimeIn(text, atMs, localZone);
+  const resetMs = epochIn(text, atMs) ?? spanIn(text, atMs) ?? wallTimeIn(text, atMs, localZone);
   return resetMs === null ? null : new Date(resetMs).toISOString();
 }
 
@@ -71,6 +85,19 @@ function epochIn(text: string, atMs: number): number | null {
   if (digits === undefined) return null;
   const ms = Number(digits) * (digits.length === 13 ? 1 : 1_000);
   return ms > atMs + LONGEST_AHEAD_MS ? null : ms;
+}
+
+/** As far ahead as a date is believed. */
+const LONGEST_SPAN_MS = 366 * DAY_MS;
+
+function spanIn(text: string, atMs: number): number | null {
+  const said = SAID_SPAN.exec(text)?.[1];
+  if (said === undefined) return null;
+  let spanMs = 0;
+  for (const [, count, unit = ''] of said.matchAll(SPAN_PART)) {
+    spanMs += Number(count) * (UNIT_MS[unit.toLowerCase()] ?? 0);
+  }
+  return spanMs > LONGEST_SPAN_MS ? null : atMs + Math.round(spanMs);
 }
 
 function wallTimeIn(text: string, atMs: number, localZone: string): number | null {
@@ -140,8 +167,16 @@ function clockOf(
 /** How far a zone's clocks are ahead of UTC at an instant, in milliseconds. */
 type OffsetAt = (ms: number) => number;
 
+/** `GMT-3`, `UTC+5:30`: minutes count away from zero as the hours do. */
+const FIXED_OFFSET = /^(?:UTC|GMT)([+-])(\d{1,2})(?::(\d{2}))?$/i;
+
 /** Null where the zone is unknown. */
 function offsetsOf(zone: string): OffsetAt | null {
+  const [, sign, hours, minutes = '0'] = FIXED_OFFSET.exec(zone) ?? [];
+  if (sign !== undefined) {
+    const aheadMs = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+    return Number(hours) > 14 ? null : () => (sign === '-' ? -aheadMs : aheadMs);
+  }
   const format = formatIn(zone);
   if (format === null) return null;
   return (ms) => {

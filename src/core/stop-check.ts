@@ -81,6 +81,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
       claim,
       iteration: task.metrics.iterations + 1,
       refused: [],
+      stoppedSubAgents: 0,
       sightings,
       verified,
       confirmations: 1,

@@ -1,12 +1,22 @@
 import type { RefusedTool } from './attempt.ts';
+import { commandsIn } from './shell-commands.ts';
 
 /**
  * Whether a refusal was meant by the user. Patterns have the form of `--allowed-tools`: `Bash`,
  * `Bash(git push:*)` for a beginning, `Edit(docs/**)` with wildcards, `*` for all; several in one text
- * are parted by commas.
+ * are parted by commas. Of a command line every command has to match: `git push && npm test` is also a
+ * refused test.
  */
 export function isAccepted(refusal: RefusedTool, patterns: readonly string[]): boolean {
-  return patterns.flatMap(splitPatterns).some((pattern) => matches(refusal, pattern));
+  const each = patterns.flatMap(splitPatterns);
+  const { tool, target, command } = refusal;
+  if (command === null) return each.some((pattern) => matches(tool, target, pattern));
+  if (each.some((pattern) => matchesWhole(tool, command, pattern))) return true;
+  const commands = commandsIn(command) ?? [];
+  return (
+    commands.length > 0 &&
+    commands.every((one) => each.some((pattern) => matches(tool, one, pattern)))
+  );
 }
 
 /** Commas and spaces part patterns, but not inside parentheses. */
@@ -14,8 +24,15 @@ function splitPatterns(text: string): readonly string[] {
   return text.match(/[^\s,(]+(\([^)]*\))?/g) ?? [];
 }
 
-function matches({ tool, target }: RefusedTool, pattern: string): boolean {
-  const [, name = '', inner] = /^([^(]+)(?:\((.*)\))?$/.exec(pattern) ?? [];
+/** Whether a pattern is for the tool whatever it does, or names this very command line. */
+function matchesWhole(tool: string, command: string, pattern: string): boolean {
+  const { name, inner } = partsOf(pattern);
+  if (!fits(tool, name)) return false;
+  return inner === undefined || inner === '*' || (inner !== '' && inner === command.trim());
+}
+
+function matches(tool: string, target: string, pattern: string): boolean {
+  const { name, inner } = partsOf(pattern);
   if (!fits(tool, name)) return false;
   if (inner === undefined || inner === '*') return true;
   if (inner.endsWith(':*')) {
@@ -23,6 +40,11 @@ function matches({ tool, target }: RefusedTool, pattern: string): boolean {
     return target === start || target.startsWith(`${start} `);
   }
   return fits(target, inner);
+}
+
+function partsOf(pattern: string): { readonly name: string; readonly inner: string | undefined } {
+  const [, name = '', inner] = /^([^(]+)(?:\((.*)\))?$/s.exec(pattern) ?? [];
+  return { name, inner };
 }
 
 /** `*` stands for anything; all else for itself. Read from left to right, so that it takes no time. */

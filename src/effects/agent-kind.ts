@@ -66,6 +66,7 @@ export type ReaderFacts = Pick<
   | 'turns'
   | 'tools'
   | 'refused'
+  | 'stoppedSubAgents'
   | 'sessionId'
   | 'skippedLines'
   | 'brokenLines'

@@ -11,6 +11,7 @@ import {
 import { type JsonObject, objectAt, stringAt } from './json-fields.ts';
 import { createPartialOutput } from './partial-output.ts';
 import { createToolLedger } from './refused-tools.ts';
+import { createSubAgentLedger } from './sub-agents.ts';
 import { createUsageMeter } from './usage-meter.ts';
 
 const MAX_ACTIVITY_CHARS = 120;
@@ -40,6 +41,9 @@ interface Conversation {
   readonly partialOutput: () => string;
   readonly usage: () => Usage;
   readonly refused: () => readonly RefusedTool[];
+  /** Reads from a `system/task_…` event what became of a sub-agent, and from a `result` of all. */
+  readonly readSubAgent: (kind: string, event: JsonObject) => void;
+  readonly stoppedSubAgents: () => number;
   /** Messages of the main agent. */
   readonly turns: () => number;
   /** Tool calls, those of sub-agents included. */
@@ -54,6 +58,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
   const partial = createPartialOutput();
   const meter = createUsageMeter();
   const ledger = createToolLedger();
+  const subAgents = createSubAgentLedger();
   let message = newMessage(null);
   let turns = 0;
   let tools = 0;
@@ -69,8 +74,10 @@ export function createConversation(listeners: ConversationListeners): Conversati
   const readToolUse = (block: JsonObject, ofMainAgent: boolean): void => {
     const id = nameAt(block, 'id');
     const tool = nameAt(block, 'name') ?? 'unknown';
-    const target = describeTarget(objectAt(block, 'input'));
+    const input = objectAt(block, 'input');
+    const target = describeTarget(input);
     tools += 1;
+    subAgents.called(id, input);
     if (id !== null) ledger.called(id, tool);
     if (ofMainAgent) partial.addCall(tool, target);
     listeners.onActivity?.({ kind: 'tool', tool, target });
@@ -114,6 +121,12 @@ export function createConversation(listeners: ConversationListeners): Conversati
     partialOutput: partial.read,
     usage: meter.read,
     refused: ledger.refused,
+    readSubAgent: (kind, event) => {
+      if (kind === 'system/task_started') subAgents.started(event);
+      else if (kind === 'result') subAgents.reported(event);
+      else subAgents.changed(event);
+    },
+    stoppedSubAgents: subAgents.stopped,
     turns: () => turns,
     tools: () => tools,
   };

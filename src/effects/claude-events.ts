@@ -13,6 +13,7 @@ import {
 /** What is kept of a message, in bytes: its end. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_TARGET_CHARS = 200;
+const MAX_COMMAND_CHARS = 2_000;
 const MAX_NAME_CHARS = 200;
 const PEEKED_BYTES = 160;
 const LEFT_BRACE = 0x7b;
@@ -40,6 +41,8 @@ export interface ToolDenial {
   readonly id: string | null;
   readonly tool: string;
   readonly target: string;
+  /** As `RefusedTool` has it. */
+  readonly command: string | null;
 }
 
 /**
@@ -133,7 +136,14 @@ export function readDenials(event: JsonObject): readonly ToolDenial[] {
     id: nameAt(denial, 'tool_use_id'),
     tool: nameAt(denial, 'tool_name') ?? 'unknown',
     target: describeTarget(objectAt(denial, 'tool_input')),
+    command: commandOf(objectAt(denial, 'tool_input')),
   }));
+}
+
+function commandOf(input: JsonObject | null): string | null {
+  const command = input === null ? null : stringAt(input, 'command');
+  if (command === null || command.trim() === '') return null;
+  return command.length > MAX_COMMAND_CHARS ? '' : command;
 }
 
 /** A short field such as an id or a tool's name, kept within bounds; null if it is no text. */

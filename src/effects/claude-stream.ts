@@ -100,6 +100,11 @@ export function createClaudeStream(
       case 'user':
         conversation.readToolResults(event);
         return;
+      case 'system/task_started':
+      case 'system/task_notification':
+      case 'system/task_updated':
+        conversation.readSubAgent(kind, event);
+        return;
       case 'result':
         readReport(event, readResult(event));
     }
@@ -112,6 +117,7 @@ export function createClaudeStream(
     resultUsage = readResultUsage(event) ?? resultUsage;
     if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
     conversation.readDenials(event);
+    conversation.readSubAgent('result', event);
     sessionId = nameAt(event, 'session_id') ?? sessionId;
     if (!report.isError) retryLog.over();
     listeners.onResult?.(report);
@@ -175,6 +181,7 @@ export function createClaudeStream(
       turns: reportedTurns ?? conversation.turns(),
       tools: conversation.tools(),
       refused: conversation.refused(),
+      stoppedSubAgents: conversation.stoppedSubAgents(),
       sessionId,
       model,
       lastEventKind,
@@ -192,6 +199,9 @@ export function createClaudeStream(
 const NEEDED: ReadonlySet<string> = new Set([
   'system/init',
   'system/api_retry',
+  'system/task_started',
+  'system/task_notification',
+  'system/task_updated',
   'rate_limit_event',
   'assistant',
   'user',

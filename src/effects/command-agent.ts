@@ -64,6 +64,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
             turns: 1,
             tools: 0,
             refused: [],
+            stoppedSubAgents: 0,
             sessionId: null,
             skippedLines: 0,
             brokenLines: 0,

@@ -46,10 +46,11 @@ export function createToolLedger(): ToolLedger {
         place.set(id, next);
         if (!failed && !denied.has(id)) lastSuccess.set(tool, next);
       }
-      return [...denied.values()].map(({ id, tool, target }) => {
+      return [...denied.values()].map(({ id, tool, target, command }) => {
         // A refusal whose place is unknown counts as not made up for: the careful reading.
         const refusedAt = (id === null ? undefined : place.get(id)) ?? Number.POSITIVE_INFINITY;
-        return { tool, target, laterSucceeded: (lastSuccess.get(tool) ?? -1) > refusedAt };
+        const laterSucceeded = (lastSuccess.get(tool) ?? -1) > refusedAt;
+        return { tool, target, command, laterSucceeded };
       });
     },
   };

@@ -2,7 +2,7 @@ import { rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { RalphEvent } from '../core/events.ts';
 import type { Hint } from '../core/hints.ts';
-import type { LoopState } from '../core/machine.ts';
+import { type LoopState, NO_STREAKS } from '../core/machine.ts';
 import { safeJson } from '../core/safe-json.ts';
 import { SCHEMA_VERSION, type TaskState } from '../core/task-state.ts';
 import { KB, MB, readTextWithin } from './bounded-read.ts';
@@ -109,7 +109,7 @@ export function readNamedStep(
   const logBytes = numberAt(fields, 'log_bytes') ?? 0;
   const events = objectsAt(fields, 'events').slice(0, MOST_EVENTS);
   return {
-    memory: withHints(memory),
+    memory: upToDate(memory),
     logBytes: Number.isSafeInteger(logBytes) && logBytes >= 0 ? logBytes : 0,
     events: events.filter((event) => isOfStep(event, task_id)) as unknown as readonly RalphEvent[],
   };
@@ -162,12 +162,29 @@ function removeFolder(folder: string): void {
   }
 }
 
-/** ralph 0.1.0 kept hints as plain texts. */
-function withHints(memory: LoopMemory): LoopMemory {
+/**
+ * ralph 0.1.0 kept hints as plain texts, only the beginning of a command that was refused, and nothing of
+ * stopped sub-agents. What is not known of a command is held against no pattern.
+ */
+function upToDate(memory: LoopMemory): LoopMemory {
   const hints = (kept: readonly (Hint | string)[]): readonly Hint[] =>
     kept.map((hint) => (typeof hint === 'string' ? { text: hint, isProven: false } : hint));
-  const { carry } = memory;
-  return { ...memory, hints: hints(memory.hints), carry: { ...carry, hints: hints(carry.hints) } };
+  const { carry, step } = memory;
+  const streaks = { ...NO_STREAKS, ...memory.streaks };
+  const known = {
+    ...memory,
+    streaks,
+    hints: hints(memory.hints),
+    carry: { ...carry, hints: hints(carry.hints) },
+  };
+  if (!('answer' in step)) return known;
+  const refused = step.answer.facts.refused.map((refusal) => ({
+    ...refusal,
+    command: refusal.command ?? (refusal.tool === 'Bash' ? '' : null),
+  }));
+  const { stoppedSubAgents = 0 } = step.answer.facts;
+  const facts = { ...step.answer.facts, stoppedSubAgents, refused };
+  return { ...known, step: { ...step, answer: { ...step.answer, facts } } };
 }
 
 /** In this version of its form; who vouches for it vouches for its fields, too. */

@@ -25,6 +25,13 @@ export function ownFiles(vault: string, stateDir: string): (file: string) => boo
     (requests.includes(path.dirname(file)) && /^APPROVAL_.+_.+\.md$/.test(path.basename(file)));
 }
 
+/** A path as it is saved: relative where it lies in the folder, so that the folder may be moved. */
+export function nameInside(folder: string, place: string): string {
+  const name = path.relative(folder, place);
+  const isInside = name !== '' && name !== '..' && !name.startsWith(`..${path.sep}`);
+  return isInside && !path.isAbsolute(name) ? name : place;
+}
+
 /** Whether a folder of the vault is a link to somewhere else: nothing is written through it. */
 export function leadsOut(folder: string, vault: string): boolean {
   try {

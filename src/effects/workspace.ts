@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import * as z from 'zod/mini';
 import type { CommandResult, ProgressSigns } from '../core/completion.ts';
 import { type PlanCount, readPlan } from '../core/plan-file.ts';
 import { safeJson } from '../core/safe-json.ts';
@@ -17,8 +16,6 @@ import {
   markFiles,
 } from './file-marks.ts';
 import type { GitProgress } from './git-progress.ts';
-import { parseObject } from './json-fields.ts';
-import { BASELINE_MAX_BYTES } from './read-mark.ts';
 
 /** What stood where at the task's start. */
 export interface Baseline {
@@ -75,30 +72,6 @@ export async function takeBaseline(request: BaselineRequest): Promise<Baseline> 
     done: donePath === null ? null : await markFile(donePath),
     protected: await markFiles(protectedGlobs, hiddenToo(request)),
   };
-}
-
-/** The baseline as it was kept beside the state; null where it is gone or damaged. */
-export function readBaseline(taskFolder: string): Baseline | null {
-  try {
-    const text = readTextWithin(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
-    const parsed = baselineSchema().safeParse(parseObject(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
-}
-
-function baselineSchema() {
-  const mark = z.object({
-    size: z.number(),
-    changedAt: z.string(),
-    sha256: z.nullable(z.string()),
-  });
-  return z.object({
-    watched: z.record(z.string(), mark),
-    done: z.nullable(mark),
-    protected: z.record(z.string(), mark),
-  });
 }
 
 /** The patterns of `protect` that match no file: nothing is protected by them. */

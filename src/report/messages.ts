@@ -154,7 +154,7 @@ export function eventLine(event: RalphEvent, telling: Telling): string | null {
     case 'near_miss':
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
-      return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${event.gate === 'refused-tools' ? `; what to do: ${REFUSED_REMEDY}` : ''}`;
+      return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${gateRemedy(event.gate)}`;
     case 'task_paused':
       return event.final ? endingLines(event, telling) : waitingLine(event);
     case 'task_resumed':
@@ -316,15 +316,24 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
 const REFUSED_REMEDY =
   'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, where you forbade them on purpose, name them with --accept-refused';
 
+const UNPROVEN_REMEDY =
+  'ask in the prompt for sub-agents that are waited for, or name a command that checks the work with --verify: a claim that it confirms is believed';
+
 const INTERRUPTED_REMEDY =
   'something kills ralph again and again: look for a time limit of cron or systemd and for the OOM killer (dmesg); ralph resume goes on';
 
 /** Which agent the advice is about. */
 export type AgentName = 'claude' | 'command';
 
+function gateRemedy(gate: string): string {
+  if (gate === 'refused-tools') return `; what to do: ${REFUSED_REMEDY}`;
+  return gate === 'stopped-subagents' ? `; what to do: ${UNPROVEN_REMEDY}` : '';
+}
+
 /** What helps where the loop went nowhere. */
 export function stallRemedy(exitReason: string): string {
   if (exitReason === 'refused') return REFUSED_REMEDY;
+  if (exitReason === 'unproven') return UNPROVEN_REMEDY;
   if (exitReason === 'interrupted') return INTERRUPTED_REMEDY;
   const flag = exitReason === 'same-error' ? '--same-error-limit' : '--no-progress-limit';
   return `read the logs and make the prompt clearer; ${flag} 0 lets it go on all the same`;

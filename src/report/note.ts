@@ -1,5 +1,6 @@
 import type { Ending } from '../core/machine.ts';
 import { withoutControlsIn } from '../core/material.ts';
+import type { CommandOutput } from '../core/prompt.ts';
 import { safeJson } from '../core/safe-json.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { formatCost, formatDuration } from './format.ts';
@@ -20,8 +21,8 @@ export interface NoteFacts {
   readonly lastOutput: string | null;
   /** What kept the last iteration from being complete, one sentence each. */
   readonly missing: readonly string[];
-  /** What the command that checks a claim printed when it failed last, or null. */
-  readonly checkOutput: string | null;
+  /** What the user's commands printed that failed after the last iteration. */
+  readonly commandOutputs: readonly CommandOutput[];
   /** The command that goes on with the task, fit to be pasted. */
   readonly again: string;
 }
@@ -43,9 +44,7 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
           `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inline(line)}`).join('\n')}`,
         ]
       : []),
-    ...(facts.checkOutput === null
-      ? []
-      : [`## What the check printed\n\n${fenced(facts.checkOutput)}`]),
+    ...facts.commandOutputs.map(({ by, output }) => `## What --${by} printed\n\n${fenced(output)}`),
     `## The last output\n\n${facts.lastOutput === null ? 'There was none.' : fenced(facts.lastOutput)}`,
     `## What to do next\n\n${whatToDo(facts)}`,
   ];

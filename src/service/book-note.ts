@@ -41,7 +41,7 @@ export async function leaveNote(
     completion: completionInWords(task),
     lastOutput: lastOutput === null ? null : withoutControls(lastOutput).slice(-8_000),
     missing: [],
-    checkOutput: null,
+    commandOutputs: [],
     again: resumeCommand(
       { ...place, taskId: task.task_id, needsTrust: sealAt(place).problem !== null },
       ending.status,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { leadsOut, promptProblem, readTaskFile } from '../compose/books.ts';
+import { leadsOut, nameInside, promptProblem, readTaskFile } from '../compose/books.ts';
 import { safeJson } from '../core/safe-json.ts';
 import { defaultTaskId } from '../core/task-id.ts';
 import { msBetween, type TaskState } from '../core/task-state.ts';
@@ -42,7 +42,7 @@ export function readNewTask(
       promptSha256: createHash('sha256').update(prompt).digest('hex'),
       settings,
       taskFile: source.file,
-      doneFolder,
+      doneFolder: nameInside(vault, doneFolder),
     },
     at,
   );

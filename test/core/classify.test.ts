@@ -264,7 +264,13 @@ describe('free text that merely speaks of it', () => {
   test.each(ALARMING.map((text) => [text]))('is no cause in what a command says: %s', (text) => {
     const command = { owesResult: false, finalMessage: text, stderrTail: `${text}\n` };
     expect(outcome(attemptFacts(command))).toBe('answered');
-    expect(outcome(withoutReport(1, `${text}\n`, command))).toBe('errored');
+    // The words of a plan limit are a cause where it failed: it has no events.
+    const isLimit = /^(You've hit your session limit|Claude AI usage limit)/.test(text);
+    const expected = isLimit ? 'usage-limited' : 'errored';
+    expect(outcome(withoutReport(1, `${text}\n`, command))).toBe(expected);
+    expect(outcome(withoutReport(1, `${text}\n`, { finalMessage: text }))).not.toBe(
+      'usage-limited',
+    );
   });
 
   test.each([
@@ -592,6 +598,29 @@ describe('a command, which owes no report', () => {
       'code 1 and no login',
       command({ kind: 'exited', exitCode: 1 }, `${NOT_LOGGED_IN}\n`),
       'errored',
+    ],
+    [
+      'code 1 and a plan limit',
+      command({ kind: 'exited', exitCode: 1 }, "ERROR: You've hit your usage limit.\n"),
+      'usage-limited',
+    ],
+    [
+      'code 0 and a plan limit',
+      command({ kind: 'exited', exitCode: 0 }, "ERROR: You've hit your usage limit.\n"),
+      'answered',
+    ],
+    [
+      'a signal and a plan limit',
+      command({ kind: 'signalled', signal: 'SIGKILL' }, "ERROR: You've hit your usage limit.\n"),
+      'errored',
+    ],
+    [
+      'a time limit and a plan limit',
+      command(
+        { kind: 'cut', cause: 'iteration-timeout', exitCode: 1 },
+        "ERROR: You've hit your usage limit.\n",
+      ),
+      'timed-out:iteration',
     ],
   ])('%s', (_what, facts, expected) => {
     expect(outcome(facts)).toBe(expected);

@@ -23,6 +23,7 @@ function held(changes: Partial<ClaimView> & { settings?: Partial<Policy> } = {})
     claim: BY_WORDS,
     iteration: 3,
     refused: [],
+    stoppedSubAgents: 0,
     sightings: NOTHING_SEEN,
     verified: null,
     confirmations: 1,
@@ -81,6 +82,7 @@ describe('the gates, each by itself', () => {
       claim: BY_WORDS,
       iteration: 1,
       refused: [PUSH, refusedTool('Write', 'a')],
+      stoppedSubAgents: 0,
       sightings: NOTHING_SEEN,
       verified: null,
       confirmations: 1,
@@ -90,6 +92,19 @@ describe('the gates, each by itself', () => {
       kind: 'held',
       held: { gate: 'refused-tools', tools: [refusedTool('Write', 'a')], verified: null },
     });
+  });
+
+  test.each<[verified: CommandResult | null, settings: Partial<Policy>, answer: string]>([
+    [null, {}, 'stopped-subagents'],
+    [null, { confirm: 2 }, 'stopped-subagents'],
+    [null, { acceptRefused: ['*'] }, 'stopped-subagents'],
+    [null, { verify: 'npm test' }, 'ask-verify'],
+    [PASSED, { verify: 'npm test' }, 'passed'],
+    [FAILED, { verify: 'npm test' }, 'verify'],
+  ])('sub-agents that the system stopped, %o, %o: %s', (verified, settings, answer) => {
+    for (const claim of [BY_WORDS, BY_FILE]) {
+      expect(held({ claim, verified, settings, stoppedSubAgents: 1 })).toBe(answer);
+    }
   });
 
   test.each([[BY_WORDS], [BY_FILE]])('a protected file that changed holds %o', (claim) => {

@@ -186,6 +186,42 @@ describe('refused tools', () => {
   });
 });
 
+describe('sub-agents that the system stopped', () => {
+  const STOPPED = answered(TAG, { stoppedSubAgents: 2 });
+
+  test('hold a claim, and stall the task the second time running', () => {
+    const loop = running({});
+    const turn = loop.attempt(STOPPED);
+    expect(heldBy(turn)).toEqual(['stopped-subagents']);
+    expect(turn.addition).toContain('because the system stopped 2 of your sub-agents');
+    const { ending } = loop.attempt(answered(TAG, { stoppedSubAgents: 1 }));
+    expect(ending).toMatchObject({ status: 'stalled', exitReason: 'unproven', note: 'STALLED' });
+    expect(ending?.error).toMatch(/stopped sub-agents: 1 of them$/);
+  });
+
+  test('twice, but not running: the loop goes on', () => {
+    const loop = running({});
+    loop.attempt(STOPPED);
+    loop.attempt(answered('Not yet.'));
+    expect(heldBy(loop.attempt(STOPPED))).toEqual(['stopped-subagents']);
+    expect(loop.attempt(answered(TAG)).ending?.status).toBe('completed');
+  });
+
+  test('are vouched for by a check that passes, and by no other', () => {
+    const loop = running(VERIFY);
+    loop.attempt(STOPPED);
+    expect(heldBy(loop.verified(FAILED))).toEqual(['verify']);
+    loop.attempt(STOPPED);
+    expect(loop.verified(PASSED).ending?.status).toBe('completed');
+  });
+
+  test('without a claim hold nothing up', () => {
+    const turn = running({}).attempt(answered('Not yet.', { stoppedSubAgents: 1 }));
+    expect(heldBy(turn)).toEqual([]);
+    expect(turn.addition).not.toContain('sub-agent');
+  });
+});
+
 describe('confirmation', () => {
   test('takes claims in so many iterations running; the later ones are told to check', () => {
     const loop = running({ confirm: 3 });

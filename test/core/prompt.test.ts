@@ -197,6 +197,16 @@ describe('what was missing', () => {
       /the command that checks it did not end in time: npm test\./,
     ],
     [
+      'a command that decides',
+      { kind: 'until', result: CHECK },
+      /^The command that decides whether the task is complete exited with 2: npm test\. Its output stands above\.$/,
+    ],
+    [
+      'a command that decides, silently',
+      { kind: 'until', result: { ...CHECK, output: ' \n', exitCode: null, timedOut: true } },
+      /complete did not end in time: npm test\.$/,
+    ],
+    [
       'a claim to confirm',
       { kind: 'held', held: { gate: 'confirm', so_far: 1, of: 3 } },
       /\(1 of 3 times\)\. Do not go on working: check/,
@@ -224,6 +234,7 @@ describe('what was missing', () => {
       'a command',
       { kind: 'held', held: { gate: 'verify', result: { ...CHECK, command: HOSTILE } } },
     ],
+    ['a command that decides', { kind: 'until', result: { ...CHECK, command: HOSTILE } }],
   ])('is material: %s', (_name, missing) => {
     const line = describeMissing(missing, policy);
     expect(line).toContain('\\@/etc/passwd');
@@ -317,10 +328,20 @@ describe('the context', () => {
   });
 });
 
-describe('the output of the check', () => {
-  const failing = (output: string): Carry =>
-    carrying('words', [{ kind: 'held', held: { gate: 'verify', result: { ...CHECK, output } } }]);
-  const TITLE = 'BEGIN DATA: the output of the command that checks the task (data,';
+describe.each<[by: string, title: string, failed: (result: CommandResult) => Missing]>([
+  [
+    'verify',
+    'the output of the command that checks the task',
+    (result) => ({ kind: 'held', held: { gate: 'verify', result } }),
+  ],
+  [
+    'until',
+    'the output of the command that decides whether the task is complete',
+    (result) => ({ kind: 'until', result }),
+  ],
+])('the output of --%s', (_by, title, failed) => {
+  const failing = (output: string): Carry => carrying('words', [failed({ ...CHECK, output })]);
+  const TITLE = `BEGIN DATA: ${title} (data,`;
 
   test('stands as material before the reminder', () => {
     const addition = buildAddition(

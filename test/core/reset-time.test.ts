@@ -75,7 +75,29 @@ describe('every wording', () => {
     ['Claude AI usage limit reached|1736899200', '2025-01-14 20:00', '2025-01-15 00:00'],
     ['Claude AI usage limit reached|1736899200123', '2025-01-14 20:00', '2025-01-15 00:00:00.123'],
     ['Claude AI usage limit reached|1736899200', '2026-01-14 20:00', '2025-01-15 00:00'],
+    ['or try again at 12:55 PM.', '2026-07-01 12:00', '2026-07-01 12:55'],
+    ['or try again at Nov 24th, 2026 11:20 AM.', '2026-11-01 12:00', '2026-11-24 11:20'],
+    ['to reset on April 20, 2026 at 2:00 AM or switch', '2026-04-18 12:00', '2026-04-20 02:00'],
+    ['Access resets at 10:57 PM GMT-3.', '2026-07-01 12:00', '2026-07-02 01:57'],
+    ['resets 3pm (UTC+5:30)', '2026-07-01 08:00', '2026-07-01 09:30'],
+    ['try again in 2 days 17 hours 14 minutes.', '2026-07-01 12:00', '2026-07-04 05:14'],
+    ['wait 3 hours 43 minutes for your limit', '2026-07-01 12:00', '2026-07-01 15:43'],
+    ['Your quota will reset after 5h3m2s.', '2026-07-01 12:00', '2026-07-01 17:03:02'],
+    ['Please retry in 26.5s.', '2026-07-01 12:00', '2026-07-01 12:00:26.500'],
+    ['resets in 1 day, 2 hours, and 5 minutes', '2026-07-01 12:00', '2026-07-02 14:05'],
+    ['will reset after 0s.', '2026-07-01 12:00', '2026-07-01 12:00'],
   ]);
+
+  test.each([
+    ['try again later'],
+    ['try again in less than a minute'],
+    ['try again in 5 iterations'],
+    ['try again in 1000000 days'],
+    ['wait and see'],
+    ['resets 3pm (GMT-30)'],
+  ])('none: %s', (text) => {
+    expect(resetIn(text, '2026-07-01 12:00')).toBeNull();
+  });
 });
 
 describe('noon and midnight', () => {
@@ -239,8 +261,6 @@ describe('what is no time that is understood', () => {
     ['resets 3pm tomorrow'],
     ['resets 3pm, Oct 5'],
     ['resets 3pm PST'],
-    ['resets 3pm UTC+2'],
-    ['resets 3pm GMT-5'],
     ['resets 3pm UTCish'],
     ['resets Feb 30 at 3pm (UTC)'],
     ['resets Feb 29 at 3pm (UTC)'],

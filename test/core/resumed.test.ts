@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../src/core/attempt.ts';
 import type { CommandResult } from '../../src/core/completion.ts';
 import { NOTHING_SEEN } from '../../src/core/completion.ts';
-import type { LoopState } from '../../src/core/machine.ts';
+import { type LoopState, NO_STREAKS } from '../../src/core/machine.ts';
 import type { Policy } from '../../src/core/policy.ts';
 import { laterBy, msBetween } from '../../src/core/task-state.ts';
 import { initialState, transition } from '../../src/core/transition.ts';
@@ -626,7 +626,7 @@ describe('the circuit breaker', () => {
     expect(idle(loop, facts).state.task.status).toBe('stalled');
     const { state } = loop.resume();
     expect(state.task.breaker).toEqual({ no_progress: 0, same_error: 0, last_error: null });
-    expect(state.streaks).toEqual({ refusedClaims: 0, confirmations: 0, signals: 0 });
+    expect(state.streaks).toEqual(NO_STREAKS);
     // As many iterations again as at the beginning, and no fewer.
     expect(idle(loop, facts).ending).toBeNull();
     expect(idle(loop, facts).ending?.status).toBe('stalled');

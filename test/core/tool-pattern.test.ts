@@ -22,6 +22,16 @@ describe('a refusal that the user meant', () => {
     ['Read,Bash(git push:*)', 'Bash', 'git push'],
     ['Read Bash(git push:*)', 'Bash', 'git push'],
     ['Read, Bash(git commit:*), Bash(git push:*)', 'Bash', 'git push'],
+    // Each command is covered by one of them.
+    ['Bash(git commit:*), Bash(git push:*)', 'Bash', 'git commit -m "a; b" && git push 2>&1'],
+    ['Bash(git push:*)', 'Bash', 'git push origin a; git push origin b'],
+    ['Bash(git push:*)', 'Bash', 'git push -o "a && b"'],
+    ['Bash(git push:*),Bash(git branch:*)', 'Bash', 'git push origin $(git branch --show-current)'],
+    // This very line, or whatever the tool does.
+    ['Bash(git push && npm test)', 'Bash', 'git push && npm test'],
+    ['Bash', 'Bash', 'git push && npm test'],
+    ['Bash(*)', 'Bash', "git push && cat <<'E'\nx\nE"],
+    ['*', 'Bash', 'git push | tee log'],
   ])('%s covers %s (%s)', (pattern, tool, target) => {
     expect(isAccepted(refusedTool(tool, target), [pattern])).toBe(true);
   });
@@ -46,6 +56,27 @@ describe('a refusal that the user meant', () => {
     ['mcp__github__*', 'mcp__gitlab__create_issue', ''],
     // Inside parentheses a comma parts nothing.
     ['Bash(a, Write)', 'Write', ''],
+    ...[
+      'git push && npm test',
+      'npm test && git push',
+      'git push || npm test',
+      'git push; npm test',
+      'git push | npm test',
+      'git push & npm test',
+      'git push\nnpm test',
+      'git push $(npm test)',
+      'git push "$(npm test)"',
+      'git push `npm test`',
+      'git push <(npm test)',
+      'git push > >(npm test)',
+      'git push "a" && npm test "b"',
+      `git push ${'a'.repeat(300)} && npm test`,
+      "git push 'a && npm test",
+      'git push <<E\nE\nnpm test',
+      '# git push',
+    ].map((line): [string, string, string] => ['Bash(git push:*)', 'Bash', line]),
+    ['Bash(git push *)', 'Bash', 'git push origin && npm test'],
+    ['Bash(git push && npm:*)', 'Bash', 'git push && npm test'],
     ['', 'Bash', ''],
     [' , ', 'Bash', ''],
     ['(x)', 'Bash', 'x'],
@@ -57,6 +88,12 @@ describe('a refusal that the user meant', () => {
     const push = refusedTool('Bash', 'git push');
     expect(isAccepted(push, ['Read', 'Bash(git push:*)'])).toBe(true);
     expect(isAccepted(push, [])).toBe(false);
+  });
+
+  test('is none where the command is too long to be judged, but for the whole tool', () => {
+    const long = { ...refusedTool('Bash', 'git push …'), command: '' };
+    expect(isAccepted(long, ['Bash(git push:*)', 'Bash(git push …)', 'Bash()'])).toBe(false);
+    expect(isAccepted(long, ['Bash'])).toBe(true);
   });
 
   test('is looked for quickly, also in hostile names', () => {

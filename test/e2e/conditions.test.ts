@@ -58,6 +58,31 @@ describe('--until', () => {
     ]);
     expect(exitCode).toBe(3);
   });
+
+  test('one that fails has its output in the next prompt, one that succeeds has not', async () => {
+    const scene = await makeScene([does(':'), { ...does(': > ok'), text: 'TASK_COMPLETE' }]);
+    const until = 'test -f ok && echo all green || { echo "2 tests fail @home" >&2; exit 7; }';
+    const { exitCode } = await scene.run(['--until', until, '--confirm', '2', '-n', '3']);
+    expect(exitCode).toBe(0);
+    expect(scene.prompt(2)).toMatch(
+      /BEGIN DATA: the output of the command that decides[^\n]*\n2 tests fail \\@home\n+===== END DATA/,
+    );
+    expect(scene.prompt(2)).toContain('complete exited with 7: test -f ok');
+    expect(scene.prompt(3)).not.toContain('all green');
+    expect(scene.prompt(3)).not.toContain('that decides');
+  });
+
+  test('its output is bounded, the end is kept; a note has it too, masked', async () => {
+    const scene = await makeScene([does(':'), does(':')]);
+    const key = `sk-ant-${'api03-'}${'a1B2'.repeat(20)}`;
+    const until = `yes 0123456789 | head -c 3000000; echo; echo ${key}; echo THE END; exit 1`;
+    expect((await scene.run(['--until', until, '-n', '2'])).exitCode).toBe(3);
+    expect(scene.prompt(2)).toContain('THE END');
+    expect(scene.prompt(2).length).toBeLessThan(30_000);
+    const note = scene.notes()[0]?.text;
+    expect(note).toMatch(/## What --until printed\n[^#]*THE END/);
+    expect(note).not.toContain(key);
+  });
 });
 
 describe('--plan-file', () => {

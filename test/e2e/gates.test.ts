@@ -315,3 +315,38 @@ test('the gates in their order: each holds before the next is asked', async () =
     'confirm',
   ]);
 });
+
+describe('sub-agents that the system stopped', () => {
+  const STARTED = JSON.stringify({
+    type: 'system',
+    subtype: 'task_started',
+    task_id: 'a1',
+    task_type: 'local_agent',
+  });
+  const STOPPED: Turn = { ...CLAIM, raw: [STARTED] };
+
+  test('and a promise, twice: exit 5, unproven, and --verify is named', async () => {
+    const scene = await makeScene(STOPPED);
+    const { exitCode, stdout, stderr } = await scene.run(['-n', '9']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 5, stdout: '' });
+    expect(scene.fake.calls()).toHaveLength(2);
+    expect(scene.state()).toMatchObject({ status: 'stalled', exit_reason: 'unproven' });
+    expect(heldBy(scene)).toEqual(['stopped-subagents', 'stopped-subagents']);
+    const [note] = scene.notes();
+    expect(note).toMatchObject({ frontMatter: { reason: 'unproven' } });
+    for (const told of [stderr, note?.text]) expect(told).toMatch(/sub-agent[\s\S]*--verify/);
+    expect(scene.journal().at(-1)).toMatchObject({ event: 'task_stalled', exit_code: 5 });
+    expect(scene.prompt(2)).toContain('because the system stopped a sub-agent of yours');
+  });
+
+  test('once, and then none: completed', async () => {
+    const scene = await makeScene([STOPPED, CLAIM]);
+    expect((await scene.run()).exitCode).toBe(0);
+    expect(heldBy(scene)).toEqual(['stopped-subagents']);
+  });
+
+  test('with a check that passes: completed at once', async () => {
+    const scene = await makeScene(STOPPED);
+    expect((await scene.run(['--verify', 'true', '-n', '1'])).exitCode).toBe(0);
+  });
+});

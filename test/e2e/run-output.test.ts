@@ -427,7 +427,7 @@ describe('the state folder', () => {
       match: 'statement',
       watch_glob: ['out/*'],
       watch_file: null,
-      done_folder: join(scene.folder, 'Done'),
+      done_folder: 'Done',
       max_iterations: 2,
       current_iteration: 2,
       attempt: 1,

@@ -78,6 +78,33 @@ describe('waited for', () => {
     expect(stderr).toContain(`waiting until ${waits[0].until}`);
   });
 
+  test('in the words of a command that failed: one counted iteration', async () => {
+    const scene = await makeScene();
+    const words = "ERROR: You've hit your usage limit. Upgrade to Pro, or try again in 2 seconds.";
+    const agent = await scene.write(
+      'agent.sh',
+      `test -f limited && exec echo TASK_COMPLETE\n: > limited\necho "${words}" >&2\nexit 1\n`,
+    );
+    const { exitCode, stdout, stderr } = await scene.run([
+      ...['--agent-command', `sh ${agent}`, '-n', '1'],
+    ]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'TASK_COMPLETE\n' });
+    const [wait] = scene.journal().filter(({ event }) => event === 'usage_limit_wait');
+    expect(stderr).toContain(`waiting until ${wait.until}`);
+    expect(scene.state()).toMatchObject({
+      metrics: { iterations: 1 },
+      errors: [{ kind: 'usage-limited', message: expect.stringMatching(/^You've hit/) }],
+    });
+  });
+
+  test('no such words of a command that succeeds, however it talks about limits', async () => {
+    const scene = await makeScene();
+    const agent = `echo "You've hit your usage limit. Try again in 2 seconds."`;
+    const { exitCode } = await scene.run(['--agent-command', agent, '-n', '2']);
+    expect(exitCode).toBe(3);
+    expect(scene.state()).toMatchObject({ metrics: { iterations: 2 }, errors: [] });
+  });
+
   test('a hint in such a wait does not make it count against --timeout', async () => {
     const scene = await makeScene([planLimited(3), DONE]);
     const run = await scene.start([...RUN, '--timeout', '4s']);

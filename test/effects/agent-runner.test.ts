@@ -268,6 +268,7 @@ describe('what is known of an attempt', () => {
       turns: expect.any(Number),
       tools: 0,
       refused: [],
+      stoppedSubAgents: 0,
       sessionId: null,
       skippedLines: 0,
       brokenLines: 0,

@@ -131,6 +131,7 @@ describe('where the bytes are cut', () => {
       usage: { cost_usd: 0.5, input_tokens: 3, output_tokens: 0 },
       turns: 2,
       tools: 1,
+      stoppedSubAgents: 0,
       refused: [],
       sessionId: 'session-1',
       model: 'model-1',
@@ -288,7 +289,7 @@ describe('big lines', () => {
       answer('t2', undefined, [text(output), { type: 'image', source: { data: output } }]),
       result({ permission_denials: denied }),
     ]);
-    expect(facts.refused).toEqual([{ tool: 'Bash', target: 'a', laterSucceeded: true }]);
+    expect(facts.refused).toMatchObject([{ tool: 'Bash', target: 'a', laterSucceeded: true }]);
     expect(facts.junkLines).toBe(0);
   });
 
@@ -648,7 +649,7 @@ describe('refused tools', () => {
     const first = result({ permission_denials: [denial('t1', 'Bash'), { tool_name: 'Edit' }] });
     const second = result({ permission_denials: [denial('t1', 'Bash'), denial('w1', 'Write')] });
     const { refused } = read([calls, answer('t1', true), first, answer('t2', false), second]);
-    expect(refused).toEqual([
+    expect(refused).toMatchObject([
       { tool: 'Bash', target: '', laterSucceeded: true },
       { tool: 'Edit', target: '', laterSucceeded: false },
       { tool: 'Write', target: '', laterSucceeded: false },
@@ -677,7 +678,114 @@ describe('refused tools', () => {
     [{ command: '🙂'.repeat(150) }, `${'🙂'.repeat(99)}…`],
   ])('name what they were to act on: %j', (input, target) => {
     const facts = read([result({ permission_denials: [denial('t1', 'Tool', input)] })]);
-    expect(facts.refused).toEqual([{ tool: 'Tool', target, laterSucceeded: false }]);
+    expect(facts.refused).toMatchObject([{ tool: 'Tool', target, laterSucceeded: false }]);
+  });
+
+  it.each([
+    [{ command: 'git push &&\n  npm test' }, 'git push &&\n  npm test'],
+    [{ command: 'x'.repeat(2_000) }, 'x'.repeat(2_000)],
+    // Part of a command would tell less than it says.
+    [{ command: 'x'.repeat(2_001) }, ''],
+    [{ command: ' ' }, null],
+    [{ command: ['git', 'push'] }, null],
+    [{ file_path: '/a/b.ts' }, null],
+  ])('keep a command line as it was: %j', (input, command) => {
+    const facts = read([result({ permission_denials: [denial('t1', 'Tool', input)] })]);
+    expect(facts.refused).toMatchObject([{ command }]);
+  });
+});
+
+describe('sub-agents that the system stopped', () => {
+  const task = (subtype: string, fields: Fields): Fields => ({
+    type: 'system',
+    subtype,
+    ...fields,
+  });
+  const started = (task_id: string, fields: Fields = {}): Fields =>
+    task('task_started', { task_id, task_type: 'local_agent', ...fields });
+  const ended = (task_id: string, status: string): Fields =>
+    task('task_notification', { task_id, status });
+  const stats = (killed: unknown): Fields => result({ subagent_stats: { spawned: 3, killed } });
+  const launch = (id: string, input: Fields): Fields => assistant('m1', [call(id, 'Task', input)]);
+
+  it.each<[what: string, events: readonly Fields[], count: number]>([
+    ['none', [result()], 0],
+    ['counted in the result', [stats({ system: 2, parent: 1 })], 2],
+    [
+      'none by the result, whatever stopped',
+      [started('a'), ended('a', 'stopped'), stats({ system: 0, parent: 1 })],
+      0,
+    ],
+    ['none but by the agent', [stats({ parent: 2 })], 0],
+    ['a count that cannot be', [stats({ system: -1 })], 0],
+    ['only the last result counts', [stats({ system: 1 }), stats({ system: 0 })], 0],
+    ['only the last result counts', [stats({ system: 0 }), stats({ system: 1 })], 1],
+    // Older programs.
+    ['one that is said to be stopped', [started('a'), result(), ended('a', 'stopped')], 1],
+    ['one that is never heard of again', [started('a'), result()], 1],
+    [
+      'two of three',
+      [started('a'), started('b'), started('c'), ended('b', 'completed'), result()],
+      2,
+    ],
+    ['one that finished', [started('a'), ended('a', 'completed'), result()], 0],
+    ['one that failed', [started('a'), ended('a', 'failed'), result()], 0],
+    [
+      'one whose end was an update',
+      [
+        started('a'),
+        task('task_updated', { task_id: 'a', patch: { status: 'completed' } }),
+        result(),
+      ],
+      0,
+    ],
+    [
+      'one that goes on',
+      [
+        started('a'),
+        task('task_updated', { task_id: 'a', patch: { status: 'running' } }),
+        result(),
+      ],
+      1,
+    ],
+    ['a command', [started('a', { task_type: 'local_bash' }), ended('a', 'stopped'), result()], 0],
+    ['a command that runs', [started('a', { task_type: 'local_bash' }), result()], 0],
+    ['an end without a beginning', [ended('a', 'stopped'), result()], 0],
+    ['one that was waited for', [started('a', { is_backgrounded: false }), result()], 0],
+    ['one in the background', [started('a', { is_backgrounded: true }), result()], 1],
+    [
+      'one that was waited for, by its call',
+      [launch('t1', {}), started('a', { tool_use_id: 't1' }), answer('t1'), result()],
+      0,
+    ],
+    [
+      'one in the background, by its call',
+      [
+        launch('t1', { run_in_background: true }),
+        started('a', { tool_use_id: 't1' }),
+        answer('t1'),
+        result(),
+      ],
+      1,
+    ],
+    [
+      'one that was waited for and stopped',
+      [launch('t1', {}), started('a', { tool_use_id: 't1' }), ended('a', 'stopped'), result()],
+      1,
+    ],
+    [
+      'one that the agent stopped',
+      [
+        started('a'),
+        assistant('m1', [call('t1', 'TaskStop', { task_id: 'a' })]),
+        ended('a', 'stopped'),
+        result(),
+      ],
+      0,
+    ],
+    ['one with no id', [task('task_started', { task_type: 'local_agent' }), result()], 0],
+  ])('%s', (_what, events, count) => {
+    expect(read([INIT, ...events]).stoppedSubAgents).toBe(count);
   });
 });
 

@@ -26,6 +26,7 @@ export function attemptFacts(changes: Partial<AttemptFacts> = {}): AttemptFacts 
     turns: 0,
     tools: 0,
     refused: [],
+    stoppedSubAgents: 0,
     sessionId: null,
     skippedLines: 0,
     brokenLines: 0,
@@ -105,7 +106,8 @@ export function retryFacts(status: number | null, error = 'overloaded'): RetryFa
   return { status, error, attempt: 1, maxRetries: 10, delayMs: 500 };
 }
 
-/** A tool call that was refused. */
+/** A tool call that was refused; what `Bash` is given is a command line. */
 export function refusedTool(tool: string, target = '', laterSucceeded = false): RefusedTool {
-  return { tool, target, laterSucceeded };
+  const command = tool === 'Bash' && target !== '' ? target : null;
+  return { tool, target, command, laterSucceeded };
 }

@@ -95,7 +95,7 @@ describe('nothing that a text holds is raw in', () => {
       completion: HOSTILE,
       lastOutput: HOSTILE,
       missing: [HOSTILE],
-      checkOutput: HOSTILE,
+      commandOutputs: [{ by: 'until', output: HOSTILE }],
       again: `ralph resume '${HOSTILE}'`,
     });
     expect(hostileSign(note)).toBeNull();

@@ -139,7 +139,7 @@ export async function planResume(
   };
   const { run, problems } = overrideSettings(
     allowed === null ? stored : boundedBy(taskId, stored, allowed),
-    withoutPlace(flags.layer),
+    fromHere(withoutPlace(flags.layer)),
     used,
   );
   const planned = await planRun({
@@ -162,7 +162,11 @@ export async function planResume(
   if ('problems' in planned || all.length > 0) throw new UsageError(all);
   return {
     plan: planned.plan,
-    resume: { previousTimeoutMs: stored.settings.timeout, isTrusted: flags.isTrusted },
+    resume: {
+      previousTimeoutMs: stored.settings.timeout,
+      previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),
+      isTrusted: flags.isTrusted,
+    },
     powers,
     isUntold: hasUntoldEnd(state),
     takenOver:
@@ -353,6 +357,13 @@ function textsOf(layer: Layer): PlaceOptions {
     ...(stateDir === undefined ? {} : { stateDir }),
     ...(keyFile === undefined ? {} : { keyFile }),
   };
+}
+
+/** A folder is named from where ralph is started now; all else in the settings, from where it was at first. */
+function fromHere(layer: Layer): Layer {
+  const { cwd } = layer;
+  if (typeof cwd?.value !== 'string') return layer;
+  return { ...layer, cwd: { ...cwd, value: path.resolve(startFolder(), cwd.value) } };
 }
 
 function withoutPlace({ vault, stateDir, keyFile, detach, resumeIfOpen, ...layer }: Layer): Layer {

@@ -1,0 +1,82 @@
+/** The next token outside double quotes. */
+const PLAIN =
+  /[ \t]+|\\[\s\S]|'[^']*'|\$\{\w+\}|\$['{]|[$<>]?\(|`[^`'"\\#]*`|<<<|<<|&>>?|[<>]&|>\||&&|\|\||\|&|[^\\'"$`<>()&|;\n# \t]+|[\s\S]/y;
+/** The next token inside them. */
+const QUOTED = /\\[\s\S]|\$\{\w+\}|\$\{|\$\(|`[^`'"\\#]*`|[^\\"$`]+|[\s\S]/y;
+/** Open quotes, and expansions inside which shells read quotes differently. */
+const UNCLEAR_IN_QUOTES = new Set(['`', '\\', '${']);
+/** Here-documents, too. */
+const UNCLEAR = new Set([...UNCLEAR_IN_QUOTES, '<<', "'", "$'"]);
+const SEPARATORS = new Set(['&&', '||', '|&', ';', '&', '|', '\n']);
+const OPENERS = new Set(['(', '$(', '<(', '>(']);
+
+/**
+ * The commands that a shell runs for a command line: parted at `&&`, `||`, `;`, `|`, `&` and line ends;
+ * what stands in `$(…)`, backticks, `<(…)`, `>(…)` and `(…)` counts as commands of its own. Quotes and
+ * backslashes protect; white space is folded. Null where only a shell can tell.
+ */
+export function commandsIn(line: string): readonly string[] | null {
+  const found: string[] = [];
+  let at = 0;
+
+  const next = (pattern: RegExp): string => {
+    pattern.lastIndex = at;
+    const token = pattern.exec(line)?.[0] ?? '';
+    at += token.length;
+    return token;
+  };
+
+  /** Reads up to the end, or behind the parenthesis that closes it; false where it is unclear. */
+  const readCommands = (isInner: boolean): boolean => {
+    let command = '';
+    let isQuoted = false;
+    let isWordStart = true;
+    const closeCommand = (): void => {
+      const text = command.replace(/\s+/g, ' ').trim();
+      if (text !== '') found.push(text);
+      command = '';
+    };
+    while (at < line.length) {
+      const from = at;
+      const token = next(isQuoted ? QUOTED : PLAIN);
+      // A backslash joins two lines, and changes nothing else.
+      if (token === '\\\n') continue;
+      const wasWordStart = isWordStart;
+      isWordStart = false;
+      if ((isQuoted ? UNCLEAR_IN_QUOTES : UNCLEAR).has(token)) return false;
+      if (token === '"') {
+        isQuoted = !isQuoted;
+        command += token;
+      } else if (token.length > 1 && token.startsWith('`')) {
+        const inner = commandsIn(token.slice(1, -1));
+        if (inner === null) return false;
+        found.push(...inner);
+        command += token;
+      } else if (OPENERS.has(token) && !(isQuoted && token !== '$(')) {
+        // Behind a word it is a function or a pattern for names; at the beginning, a subshell.
+        const isSubshell = token === '(';
+        if (isSubshell && command.trim() !== '') return false;
+        if (!readCommands(true)) return false;
+        if (!isSubshell) command += line.slice(from, at);
+      } else if (isQuoted) {
+        command += token;
+      } else if (token === ')') {
+        closeCommand();
+        return isInner;
+      } else if (SEPARATORS.has(token)) {
+        closeCommand();
+        isWordStart = true;
+      } else if (token === '#' && wasWordStart) {
+        const end = line.indexOf('\n', at);
+        at = end === -1 ? line.length : end;
+      } else {
+        command += token;
+        isWordStart = /^[ \t]/.test(token);
+      }
+    }
+    closeCommand();
+    return !isQuoted && !isInner;
+  };
+
+  return readCommands(false) ? found : null;
+}
