@@ -116,9 +116,9 @@ export interface BriefingSources {
 /** Makes a briefing from what was found. Pure. */
 export function makeBriefing(sources: BriefingSources): Briefing {
   const { since, until, vault, stateDir, keyFlag, notes, requests } = sources;
-  const told = attributed(sources.journal, sources.runs);
+  const entriesOf = entriesByRun(sources.journal, sources.runs);
   const tasks = sources.runs
-    .map((run) => briefTask(run, told.get(run) ?? [], notes, since))
+    .map((run) => briefTask(run, entriesOf.get(run) ?? [], notes, since))
     .filter((task) => isOfInterest(task, since))
     .sort((one, other) => compare(lastAt(other), lastAt(one)));
   return {
@@ -134,7 +134,7 @@ export function makeBriefing(sources: BriefingSources): Briefing {
 }
 
 /** Assigns each entry to a run of its task: the last one that had started by then. */
-function attributed(
+function entriesByRun(
   journal: readonly JournalEntry[],
   runs: readonly FoundRun[],
 ): ReadonlyMap<FoundRun, readonly JournalEntry[]> {
@@ -143,18 +143,18 @@ function attributed(
     if (run.task === null) continue;
     byTask.set(run.task.task_id, [...(byTask.get(run.task.task_id) ?? []), run]);
   }
-  const told = new Map<FoundRun, JournalEntry[]>();
+  const entriesOf = new Map<FoundRun, JournalEntry[]>();
   for (const entry of journal) {
     const at = entry.kind === 'iteration' ? entry.iteration.started_at : entry.happening.at;
     const run = (byTask.get(entry.taskId) ?? [])
       .filter(({ task }) => task !== null && msBetween(task.started_at, at) >= 0)
       .reduce<FoundRun | null>((last, each) => (isLater(each, last) ? each : last), null);
     if (run === null) continue;
-    const entries = told.get(run);
-    if (entries === undefined) told.set(run, [entry]);
+    const entries = entriesOf.get(run);
+    if (entries === undefined) entriesOf.set(run, [entry]);
     else entries.push(entry);
   }
-  return told;
+  return entriesOf;
 }
 
 function isLater({ task }: FoundRun, last: FoundRun | null): boolean {
@@ -242,12 +242,14 @@ function needsOf(
     );
   const asking = new Set(tasks.filter(isAsking).map(({ shown }) => shown.taskId));
   const loose = requests.filter(({ taskId }) => taskId === null || !asking.has(taskId));
-  const told = new Set(pressing.flatMap(({ note }) => note?.file ?? []));
+  const shownNotes = new Set(pressing.flatMap(({ note }) => note?.file ?? []));
   return [
     ...pressing.filter(isAsking).map((task) => ({ kind: 'task' as const, task })),
     ...loose.map((request) => ({ kind: 'request' as const, request })),
     ...pressing.filter((task) => !isAsking(task)).map((task) => ({ kind: 'task' as const, task })),
-    ...notes.filter(({ file }) => !told.has(file)).map((note) => ({ kind: 'note' as const, note })),
+    ...notes
+      .filter(({ file }) => !shownNotes.has(file))
+      .map((note) => ({ kind: 'note' as const, note })),
   ];
 }
 

@@ -42,7 +42,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
   /** Total number of bytes ever written to the ring. */
   let ringed = 0;
 
-  const give = (action: () => void): void => {
+  const tryTo = (action: () => void): void => {
     try {
       action();
     } catch {
@@ -56,7 +56,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
     ring = null;
   };
 
-  give(() => {
+  tryTo(() => {
     folder.check();
     log = openForAppend(file);
     size = fstatSync(log).size;
@@ -83,7 +83,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
 
   return {
     write(chunk) {
-      give(() => {
+      tryTo(() => {
         if (log === null) return;
         const room = Math.max(0, maxBytes - size);
         if (room > 0) writeAll(log, chunk.subarray(0, room), null);
@@ -93,7 +93,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
     },
     isFull: () => ringed > 0,
     close() {
-      give(() => {
+      tryTo(() => {
         if (log !== null && ringed > 0) {
           folder.check();
           joinTail(file, { headBytes, ringBytes, size, ringed });

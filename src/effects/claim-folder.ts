@@ -25,7 +25,7 @@ import { errorCode, makePrivateFolder, removeFile } from './write-file.ts';
  */
 
 /** Built when another driver's claim is first read. */
-let built: ReturnType<typeof buildSchema> | null = null;
+let schema: ReturnType<typeof buildSchema> | null = null;
 
 function buildSchema() {
   return z.object({
@@ -84,7 +84,7 @@ export function createClaim(file: string, claim: ClaimRecord): void {
       return;
     } catch (error) {
       if (errorCode(error) === 'ENOENT' && entry < MOST_ENTRIES) continue;
-      tolerate(() => removeFile(`${file}${UNWRITTEN}`));
+      ignoreErrors(() => removeFile(`${file}${UNWRITTEN}`));
       throw error;
     }
   }
@@ -114,9 +114,9 @@ export function isClaimThere(file: string): boolean {
 
 /** Removes claims, and their folder with the last one. Ignores errors. */
 export function removeClaims(folder: string, files: readonly string[]): void {
-  for (const file of files) tolerate(() => removeFile(file));
-  tolerate(() => rmdirSync(folder));
-  tolerate(() => rmdirSync(path.dirname(folder)));
+  for (const file of files) ignoreErrors(() => removeFile(file));
+  ignoreErrors(() => rmdirSync(folder));
+  ignoreErrors(() => rmdirSync(path.dirname(folder)));
 }
 
 /** Reads all claims on a task except `ownFile`. Throws the system's error. */
@@ -133,8 +133,8 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     if (!file.endsWith('.json')) continue;
     const text = unlessGone(() => textIn(file));
     if (text === null) continue;
-    built ??= buildSchema();
-    const claim = built.safeParse(parseObject(text)).data ?? null;
+    schema ??= buildSchema();
+    const claim = schema.safeParse(parseObject(text)).data ?? null;
     const isAlive = claim === null ? isFresh(file, here) : isDriverAlive(claim.driver, here);
     if (isAlive) live.push(claim);
     else dead.push(file);
@@ -189,7 +189,7 @@ function isGone(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(errorCode(error));
 }
 
-function tolerate(action: () => void): void {
+function ignoreErrors(action: () => void): void {
   try {
     action();
   } catch {

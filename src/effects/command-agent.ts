@@ -34,7 +34,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
       const tail = createByteTail(MAX_MESSAGE_BYTES);
       const decoder = new StringDecoder();
       let unfinished = '';
-      const tell = (text: string): void => {
+      const show = (text: string): void => {
         if (text !== '') listener.text(text);
         const line = firstLine(text, 120);
         if (line !== '') listener.activity({ kind: 'text', text: line });
@@ -46,11 +46,11 @@ export function commandAgent(options: CommandOptions): AgentKind {
           // Whole lines only: half a credential would not be recognised and masked.
           unfinished += decoder.write(chunk);
           const lineEnd = Math.max(unfinished.lastIndexOf('\n'), unfinished.lastIndexOf('\r')) + 1;
-          const told = unfinished.length > LINE_CHARS ? unfinished.length : lineEnd;
-          tell(unfinished.slice(0, told));
-          unfinished = unfinished.slice(told);
+          const shownTo = unfinished.length > LINE_CHARS ? unfinished.length : lineEnd;
+          show(unfinished.slice(0, shownTo));
+          unfinished = unfinished.slice(shownTo);
         },
-        end: () => tell(unfinished + decoder.end()),
+        end: () => show(unfinished + decoder.end()),
         facts: () => {
           const message = tail.text();
           return {

@@ -199,7 +199,7 @@ function readLoopState(value: JsonObject, startedAt: string): Foreign {
   };
 }
 
-interface Told {
+interface ForeignIteration {
   readonly number: number;
   readonly startedAt: string;
   readonly preview: string;
@@ -208,14 +208,14 @@ interface Told {
   readonly durationMs?: number;
 }
 
-function iterationRecord(told: Told): IterationRecord {
+function iterationRecord(iteration: ForeignIteration): IterationRecord {
   return {
-    number: told.number,
-    started_at: told.startedAt,
-    duration_ms: told.durationMs ?? 0,
-    outcome: told.outcome ?? 'answered',
+    number: iteration.number,
+    started_at: iteration.startedAt,
+    duration_ms: iteration.durationMs ?? 0,
+    outcome: iteration.outcome ?? 'answered',
     exit_code: null,
-    completed: told.completed ?? false,
+    completed: iteration.completed ?? false,
     near_miss: false,
     cost_usd: 0,
     input_tokens: 0,
@@ -224,7 +224,7 @@ function iterationRecord(told: Told): IterationRecord {
     tools: 0,
     refused: [],
     files_changed: null,
-    output_preview: oneLine(told.preview, 200),
+    output_preview: oneLine(iteration.preview, 200),
   };
 }
 

@@ -53,24 +53,24 @@ export interface GuardOptions {
 /** Starts the guard of a run. Never throws: the run goes on without it, after `onProblem`. */
 export function startGuard(options: GuardOptions): Guard {
   let onProblem = options.onProblem;
-  const tellProblem = (problem: string) => {
+  const reportProblem = (problem: string) => {
     onProblem?.(problem);
     onProblem = undefined;
   };
 
-  const child = spawnShell(options, tellProblem);
+  const child = spawnShell(options, reportProblem);
   const stdin = child?.stdin ?? null;
   if (child?.pid === undefined || stdin === null) {
     return { pid: null, note() {}, farewell() {} };
   }
-  child.on('exit', (code, signal) => tellProblem(`it ended (${signal ?? `exit code ${code}`})`));
+  child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
   // `exit` reports the broken pipe.
   stdin.on('error', () => {});
   // Neither keeps ralph from exiting.
   child.unref();
   if (stdin instanceof Socket) stdin.unref();
 
-  let told = '';
+  let lastNote = '';
   return {
     pid: child.pid,
     note(processes) {
@@ -78,8 +78,8 @@ export function startGuard(options: GuardOptions): Guard {
       if (processes.length === 0) return;
       const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}\n`;
       // Do not buffer for a guard that does not read (a stopped one, say): a later set will do.
-      if (line === told || stdin.writableNeedDrain || !stdin.writable) return;
-      told = line;
+      if (line === lastNote || stdin.writableNeedDrain || !stdin.writable) return;
+      lastNote = line;
       stdin.write(line);
     },
     farewell() {
@@ -92,7 +92,7 @@ export function startGuard(options: GuardOptions): Guard {
 
 function spawnShell(
   { runId, programPath, shell = '/bin/sh' }: GuardOptions,
-  tellProblem: (problem: string) => void,
+  reportProblem: (problem: string) => void,
 ): ChildProcess | null {
   try {
     const driver = readProcess(process.pid);
@@ -106,9 +106,9 @@ function spawnShell(
       env: { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH },
     });
     // `spawn` reports most failures through this event; there is no pid then.
-    return child.on('error', ({ message }) => tellProblem(message));
+    return child.on('error', ({ message }) => reportProblem(message));
   } catch (error) {
-    tellProblem(messageOf(error));
+    reportProblem(messageOf(error));
     return null;
   }
 }

@@ -73,26 +73,26 @@ function readIteration(event: JsonObject, at: string): BriefIteration {
 
 function readHappening(event: JsonObject, at: string): Happening | null {
   const text = (key: string): string => stringAt(event, key) ?? '';
-  const told = (kind: Happening['kind'], detail: string): Happening => ({ at, kind, detail });
+  const happening = (kind: Happening['kind'], detail: string): Happening => ({ at, kind, detail });
   switch (stringAt(event, 'event')) {
     case 'task_started':
-      return told('started', '');
+      return happening('started', '');
     case 'task_resumed':
-      return told('resumed', '');
+      return happening('resumed', '');
     case 'near_miss':
-      return told('near-miss', text('line'));
+      return happening('near-miss', text('line'));
     case 'claim_held':
-      return told('held', `${text('gate')}: ${text('detail')}`);
+      return happening('held', `${text('gate')}: ${text('detail')}`);
     case 'usage_limit_wait':
-      return told('limited', text('until'));
+      return happening('limited', text('until'));
     case 'agent_retry':
-      return text('by') === 'ralph' ? told('retried', text('error')) : null;
+      return text('by') === 'ralph' ? happening('retried', text('error')) : null;
     case 'task_paused':
-      if (stringAt(event, 'approval_id') !== null) return told('asked', text('approval_id'));
-      return told('ended', text('exit_reason') || 'paused');
+      if (stringAt(event, 'approval_id') !== null) return happening('asked', text('approval_id'));
+      return happening('ended', text('exit_reason') || 'paused');
     default:
       if (stringAt(event, 'status') === null) return null;
-      return told(
+      return happening(
         'ended',
         evidenceOf(event) ?? (text('error') || text('exit_reason').replace(/[-_:]/g, ' ')),
       );

@@ -26,7 +26,7 @@ export function journalLine(event: RalphEvent): string {
 const WORDS = { burst: 50, perSecond: 5 };
 const TOOLS = { burst: 1_000, perSecond: 100 };
 /** Flush at this size, so that buffers die young and memory stays flat. */
-const GATHERED_CHARS = 8_000;
+const BUFFERED_CHARS = 8_000;
 /** Keeps events that could not be written for the next try, up to this size, newest first. */
 const WAITING_CHARS = 200_000;
 
@@ -59,7 +59,7 @@ function createAllowance({ burst, perSecond }: { burst: number; perSecond: numbe
 export function createJournal(file: string, warn: (sentence: string) => void): Journal {
   let descriptor: number | null = null;
   let warned = false;
-  let gathered = '';
+  let buffered = '';
   /** Complete lines, oldest first; empty unless a write has failed. */
   let waiting: readonly string[] = [];
   let isDurable = true;
@@ -71,8 +71,8 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
   const flush = (): void => {
     clearImmediate(turn);
     turn = undefined;
-    if (gathered !== '') waiting = [...waiting, gathered];
-    gathered = '';
+    if (buffered !== '') waiting = [...waiting, buffered];
+    buffered = '';
     try {
       for (const lines of waiting) {
         appendLines(opened(), lines);
@@ -109,8 +109,8 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
     append(event) {
       const isActivity = event.event === 'agent_activity';
       if (isActivity && (waiting.length > 0 || !roomFor(event.activity.kind).take())) return;
-      gathered += `${journalLine(event)}\n`;
-      if (!isActivity || gathered.length > GATHERED_CHARS) flush();
+      buffered += `${journalLine(event)}\n`;
+      if (!isActivity || buffered.length > BUFFERED_CHARS) flush();
       else turn ??= setImmediate(flush);
     },
     async sync() {

@@ -73,20 +73,20 @@ export function createTree(signs: TreeSigns): ProcessTree {
     const candidates = touchable.filter(
       (entry) => !spared.has(entry.pid) && (since === null || !startedBefore(entry, since)),
     );
-    const kin = createKin(candidates, all, knownUnits);
-    kin.add(candidates.filter(({ pid, startedAt }) => known.get(pid) === startedAt));
+    const relatives = createRelatives(candidates, all, knownUnits);
+    relatives.add(candidates.filter(({ pid, startedAt }) => known.get(pid) === startedAt));
     if (marker !== null) {
-      const others = candidates.map(({ pid }) => pid).filter((pid) => !kin.members.has(pid));
+      const others = candidates.map(({ pid }) => pid).filter((pid) => !relatives.members.has(pid));
       const marked = new Set(listMarked(others, marker));
-      kin.add(candidates.filter(({ pid }) => marked.has(pid)));
+      relatives.add(candidates.filter(({ pid }) => marked.has(pid)));
     }
-    const members = [...kin.members.values()];
+    const members = [...relatives.members.values()];
     known = new Map(members.map(({ pid, startedAt }) => [pid, startedAt]));
-    knownUnits = kin.ownUnits();
+    knownUnits = relatives.ownUnits();
     const groups = members.map(({ pgid }) => pgid);
     return {
       members: members.sort((a, b) => Number(a.startedAt) - Number(b.startedAt) || a.pid - b.pid),
-      ownGroups: new Set(groups.filter((pgid) => kin.owns(`group ${pgid}`))),
+      ownGroups: new Set(groups.filter((pgid) => relatives.owns(`group ${pgid}`))),
     };
   }
 
@@ -125,13 +125,13 @@ function sparedOf(
   if (seeds.length === 0) return new Map();
   const oldest = Math.min(...seeds.map(({ startedAt }) => Number(startedAt)));
   const candidates = touchable.filter((entry) => !startedBefore(entry, String(oldest)));
-  const kin = createKin(candidates, all, new Set());
-  kin.add(seeds);
-  return kin.members;
+  const relatives = createRelatives(candidates, all, new Set());
+  relatives.add(seeds);
+  return relatives.members;
 }
 
 /** Collects members among the candidates; each one brings in its children and its own units. */
-function createKin(
+function createRelatives(
   candidates: readonly ProcessEntry[],
   all: readonly ProcessEntry[],
   formerUnits: ReadonlySet<Unit>,
@@ -233,22 +233,22 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     neverPids,
     spare,
   });
-  let told = '';
-  function tell(members: readonly ProcessIdentity[]): void {
+  let lastReported = '';
+  function report(members: readonly ProcessIdentity[]): void {
     const now = members.map(({ pid, startedAt }) => `${pid}:${startedAt}`).join(' ');
-    if (now === told) return;
-    told = now;
+    if (now === lastReported) return;
+    lastReported = now;
     onChange?.(members);
   }
 
   function sweep(): TreeSweep {
     const seen = tree.sweep();
-    tell(seen.members);
+    report(seen.members);
     return seen;
   }
 
   // Report it now: the driver may be killed before the first look.
-  if (root !== null) tell([root]);
+  if (root !== null) report([root]);
   let stopped = false;
   let cancel = () => {};
   function lookAfter(delayMs: number): void {

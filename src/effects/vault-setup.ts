@@ -20,7 +20,8 @@ export function makeVaultFolders(vault: string): readonly SetUp[] {
 
 function makeFolder(folder: string, vault: string): SetUp {
   try {
-    if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return judge(folder, vault);
+    if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined)
+      return checkExisting(folder, vault);
     makePrivateFolder(folder);
     return { kind: 'made', path: folder };
   } catch (error) {
@@ -28,7 +29,7 @@ function makeFolder(folder: string, vault: string): SetUp {
   }
 }
 
-function judge(folder: string, vault: string): SetUp {
+function checkExisting(folder: string, vault: string): SetUp {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) {
     return { kind: 'refused', path: folder, why: 'it is a link to nothing' };

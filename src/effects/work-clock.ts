@@ -59,7 +59,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
     cancelTimer = startPatientTimer(callback, Math.min(Math.ceil(ms), LONGEST_TIMER_MS));
   };
 
-  const takeOffHoldUp = (): void => {
+  const subtractHoldUp = (): void => {
     const nowMs = monotonicMs();
     const lateMs = nowMs - dueMs;
     if (lateMs <= HELD_UP_MS) return;
@@ -72,7 +72,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
   const arm = (): void => {
     cancelTimer();
     if (over || pausedSinceMs !== null) return;
-    takeOffHoldUp();
+    subtractHoldUp();
     const worked = workedMs();
     const waits: readonly (readonly [CutCause, number])[] = [
       ['task-timeout', limits.taskMs - worked],
@@ -104,13 +104,13 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
   return {
     // Does not restart the timer: when it fires, it sees how long the silence really was.
     alive() {
-      takeOffHoldUp();
+      subtractHoldUp();
       quietSinceMs = workedMs();
     },
     pause(maxMs) {
       if (over) return;
       resume();
-      takeOffHoldUp();
+      subtractHoldUp();
       dueMs = Infinity;
       pausedSinceMs = monotonicMs();
       startTimer(resume, maxMs);
@@ -120,7 +120,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
       Math.round(pausedMs + (pausedSinceMs === null ? 0 : monotonicMs() - pausedSinceMs)),
     heldUpMs: () => Math.round(heldUpMs),
     stop() {
-      takeOffHoldUp();
+      subtractHoldUp();
       over = true;
       dueMs = Infinity;
       cancelTimer();
