@@ -99,7 +99,6 @@ type BriefTotals = Readonly<Record<BriefGroup, number>> & {
   readonly workMs: number;
 };
 
-/** Everything a briefing is made from. */
 export interface BriefingSources {
   readonly since: string;
   readonly until: string;

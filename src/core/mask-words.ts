@@ -7,7 +7,6 @@ export interface WordRule {
    * needed.
    */
   readonly pattern: () => string;
-  /** Returns the replacement for a match. */
   readonly replace: (match: RegExpExecArray) => string;
 }
 

@@ -1,7 +1,6 @@
 /** Replaces whatever was masked. */
 export const MASK = '…[masked]';
 
-/** One kind of thing to mask. */
 export interface MaskRule {
   /**
    * Sources of short patterns; at least one matches wherever this rule would change a text. Nearly

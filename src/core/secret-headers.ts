@@ -9,7 +9,6 @@ import { ESCAPE, WORD_START } from './mask-words.ts';
 const authorization = (): RegExp =>
   /(authorization\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["']?(?:(?:bearer|basic|token|apikey|digest|flyv1|ssws)[ \t]{1,4})?)([^\s"'`\\,;<>]+)/gi;
 
-/** A bearer token without a header. */
 const bearer = (): RegExp =>
   new RegExp(`(${WORD_START}bearer[ \\t]{1,4})([A-Za-z0-9._~+/=-]{12,})`, 'gi');
 

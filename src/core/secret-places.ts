@@ -6,7 +6,6 @@ import { keepingFirst, type MaskRule } from './mask.ts';
 
 /** Start of a line; the text may have been quoted and escaped. */
 const LINE_START = '(?:(?<![^\\n"\'])|(?<=\\\\n))';
-/** End of a word. */
 const WORD_END = '(?![^\\s"\'\\\\])';
 
 /** The password between `://user:` and the last `@` of the host; not a template variable. */

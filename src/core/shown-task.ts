@@ -38,7 +38,6 @@ export interface ShownTask {
   readonly isOwn: boolean;
 }
 
-/** The paths of a task's files. */
 export interface ShownPlaces {
   readonly taskId: string;
   readonly stateFile: string;

@@ -16,7 +16,6 @@ export interface AgentKind {
   read(listener: AgentListener, signs: AgentSigns): AgentReader;
 }
 
-/** What differs from one start to the next. */
 export interface AgentTurn {
   /** The agent's session to resume; null starts a new one. */
   readonly resumeSession: string | null;
@@ -40,7 +39,6 @@ export interface AgentSigns {
   resultGiven(): void;
   /** The agent is waiting to retry: all time limits pause. */
   retrying(delayMs: number | null): void;
-  /** The agent is working again. */
   working(): void;
   /** The attempt can no longer succeed. */
   hopeless(cause: CutCause): void;

@@ -17,7 +17,6 @@ import { readPipe } from './read-pipe.ts';
 import { spawnAgent } from './spawn-agent.ts';
 import { startWorkClock, type WorkLimits } from './work-clock.ts';
 
-/** One start of an agent. */
 export interface AgentProcessRequest {
   readonly command: AgentCommand;
   readonly cwd: string;

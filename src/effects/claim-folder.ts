@@ -44,7 +44,6 @@ function buildSchema() {
   });
 }
 
-/** The content of a claim file. */
 export type ClaimRecord = z.infer<ReturnType<typeof buildSchema>>;
 
 /** The claim of a living driver; null if its file has no content yet. */

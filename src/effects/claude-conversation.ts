@@ -22,7 +22,6 @@ type ClaudeActivity =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thinking' };
 
-/** Callbacks for the conversation. */
 export interface ConversationListeners {
   /** All activity of the main agent, and the tool calls of sub-agents. */
   readonly onActivity?: ((activity: ClaudeActivity) => void) | undefined;

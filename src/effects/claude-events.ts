@@ -187,7 +187,6 @@ export function contentBlocks(message: JsonObject): readonly JsonObject[] {
   return text === null ? objectsAt(message, 'content') : [{ type: 'text', text }];
 }
 
-/** Whether an event comes from a sub-agent. */
 export function isFromSubAgent(event: JsonObject): boolean {
   return (event.parent_tool_use_id ?? null) !== null;
 }

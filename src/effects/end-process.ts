@@ -10,10 +10,8 @@ import {
   withCommands,
 } from './process-tree.ts';
 
-/** The signals used to end a process tree. */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL';
 
-/** One step of the escalation. */
 export interface EscalationStep {
   readonly atMs: number;
   readonly signal: EndSignal;
@@ -70,7 +68,6 @@ export interface EndOptions {
   readonly kill?: (pid: number, signal: EndSignal) => void;
 }
 
-/** The result of ending a process tree. */
 interface EndReport {
   /** The last signal sent; null if nothing was alive to begin with. */
   readonly endedBy: EndSignal | null;

@@ -7,7 +7,6 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/** Optional extras for a call of git. */
 interface GitExtras {
   readonly input?: string;
   /** Settings that override all others. */

@@ -134,7 +134,6 @@ function isInside(folder: string, root: string): boolean {
   return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
 }
 
-/** Resolves links, as far as the path exists. */
 function realPath(file: string): string {
   try {
     return realpathSync(file);

@@ -39,7 +39,6 @@ export interface Guard {
   farewell(): void;
 }
 
-/** What a guard needs at its start. */
 export interface GuardOptions {
   /** The value of `RALPH_RUN_ID` in the environment of what the run starts. */
   readonly runId: string;

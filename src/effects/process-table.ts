@@ -16,7 +16,6 @@ export interface ProcessIdentity {
   readonly startedAt: string;
 }
 
-/** What a scan reports about a process. */
 export interface ProcessEntry extends ProcessIdentity {
   readonly ppid: number;
   readonly pgid: number;
@@ -26,7 +25,6 @@ export interface ProcessEntry extends ProcessIdentity {
   readonly state: string;
 }
 
-/** A process and its command line. */
 export interface ProcessDetails extends ProcessEntry {
   /** The command line, arguments separated by spaces, as the process set it. */
   readonly command: string;

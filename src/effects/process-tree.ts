@@ -199,7 +199,6 @@ export interface TreeWatch extends ProcessTree {
   stop(): void;
 }
 
-/** How a tree is watched. */
 export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'spare'> {
   /** The agent's pid; pass it right after the start, before the agent can be reaped. */
   readonly rootPid: number;

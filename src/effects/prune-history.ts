@@ -12,7 +12,6 @@ import { isRealFolder } from './task-list.ts';
 /** Something old that was removed, or would be. */
 export interface Pruned {
   readonly kind: 'task' | 'corrupt-file';
-  /** Its name in its folder. */
   readonly name: string;
   readonly bytes: number;
   /** Why it could not be removed; null if it is gone. */

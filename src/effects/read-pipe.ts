@@ -5,7 +5,6 @@ import type { Readable } from 'node:stream';
 export interface PipeReader {
   /** Resolves when the pipe has ended or was destroyed. Never rejects. */
   readonly closed: Promise<void>;
-  /** Stops reading. */
   destroy(): void;
 }
 

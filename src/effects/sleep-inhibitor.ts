@@ -22,7 +22,6 @@ export interface SleepInhibitorRequest {
   readonly platform?: NodeJS.Platform;
 }
 
-/** Keeps the machine awake until it is closed. */
 export interface SleepInhibitor {
   close(): void;
 }

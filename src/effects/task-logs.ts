@@ -18,7 +18,6 @@ export type LogPiece =
   | { readonly kind: 'stderr'; readonly chunk: Buffer }
   | { readonly kind: 'stderr-end' };
 
-/** The logs of one task. */
 export interface TaskLogs {
   /** The numbers of the iterations that have a log so far, in order. */
   iterations(): readonly number[];
