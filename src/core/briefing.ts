@@ -2,7 +2,7 @@ import type { ShownState, ShownTask } from './shown-task.ts';
 import { isLive } from './shown-task.ts';
 import { type IterationRecord, laterBy, msBetween, type TaskState } from './task-state.ts';
 
-/** What the journal tells of a task within a span, beside its iterations. */
+/** An event of a task in the journal, other than an iteration. */
 export interface Happening {
   readonly at: string;
   readonly kind:
@@ -17,28 +17,28 @@ export interface Happening {
   readonly detail: string;
 }
 
-/** One line of the journal that a briefing is made of. */
+/** One line of the journal, as a briefing uses it. */
 export type JournalEntry =
   | { readonly kind: 'iteration'; readonly taskId: string; readonly iteration: BriefIteration }
   | {
       readonly kind: 'happening';
       readonly taskId: string;
       readonly happening: Happening;
-      /** Of an ending: what the agent said last. */
+      /** The agent's last message, if the task ended. */
       readonly finalMessage: string | null;
     };
 
-/** An iteration, with its outcome in words where there is more to say than its kind. */
+/** An iteration, with more detail about its outcome if there is any. */
 export type BriefIteration = IterationRecord & { readonly detail: string };
 
-/** A task as it was found, whatever its state file is. */
+/** A task that was found, whatever the condition of its state file. */
 export interface FoundRun {
   readonly shown: ShownTask;
-  /** Null where the file could not be read. */
+  /** Null if the file could not be read. */
   readonly task: TaskState | null;
 }
 
-/** A note for a human that still lies in `Needs_Action`. */
+/** A note for a human that is still in `Needs_Action`. */
 export interface OpenNote {
   readonly file: string;
   /** The word in its name: `EXHAUSTED`. */
@@ -47,33 +47,33 @@ export interface OpenNote {
   readonly at: string;
 }
 
-/** A request that still lies in `Pending_Approval`. */
+/** A request that is still in `Pending_Approval`. */
 export interface OpenRequest {
   readonly file: string;
-  /** Null where its name tells none. */
+  /** Null if its name does not contain one. */
   readonly taskId: string | null;
   readonly at: string;
 }
 
 export type BriefGroup = 'completed' | 'failed' | 'waiting' | 'running';
 
-/** A task, with what happened to it within the span. */
+/** A task with its events within the span. */
 export interface BriefTask extends FoundRun {
   readonly group: BriefGroup;
   readonly iterations: readonly BriefIteration[];
   readonly happenings: readonly Happening[];
   readonly finalMessage: string | null;
   readonly note: OpenNote | null;
-  /** US dollars, of the iterations within the span. */
+  /** US dollars, for the iterations within the span. */
   readonly costUsd: number;
-  /** Time in which an agent worked within the span. */
+  /** Time an agent worked within the span. */
   readonly workMs: number;
 }
 
-/** Something that only a person can bring on. */
+/** Something that needs a person. */
 export type Need =
   | { readonly kind: 'task'; readonly task: BriefTask }
-  /** A request or a note that goes with none of the tasks of the span. */
+  /** A request or a note that belongs to no task in the span. */
   | { readonly kind: 'request'; readonly request: OpenRequest }
   | { readonly kind: 'note'; readonly note: OpenNote };
 
@@ -82,30 +82,29 @@ export interface Briefing {
   readonly until: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** The key that commands have to name, absolute; null where it is found without. */
+  /** The key that commands must name, as an absolute path; null if they find it without. */
   readonly keyFlag: string | null;
-  /** What needs a person, the most pressing first. */
+  /** What needs a person, most urgent first. */
   readonly needs: readonly Need[];
-  /** The newest first. */
+  /** Newest first. */
   readonly tasks: readonly BriefTask[];
   readonly totals: BriefTotals;
 }
 
 type BriefTotals = Readonly<Record<BriefGroup, number>> & {
-  /** Tasks that say they are completed, and that this user's ralph has not written. */
+  /** Tasks marked as completed that this user's ralph did not write. */
   readonly foreign: number;
   readonly iterations: number;
   readonly costUsd: number;
   readonly workMs: number;
 };
 
-/** All that a briefing is made from. */
 export interface BriefingSources {
   readonly since: string;
   readonly until: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** The key that commands have to name, absolute; null where it is found without. */
+  /** The key that commands must name, as an absolute path; null if they find it without. */
   readonly keyFlag: string | null;
   readonly runs: readonly FoundRun[];
   readonly journal: readonly JournalEntry[];
@@ -113,12 +112,12 @@ export interface BriefingSources {
   readonly requests: readonly OpenRequest[];
 }
 
-/** Makes a briefing of what was found; all pure. */
+/** Makes a briefing from what was found. Pure. */
 export function makeBriefing(sources: BriefingSources): Briefing {
   const { since, until, vault, stateDir, keyFlag, notes, requests } = sources;
-  const told = attributed(sources.journal, sources.runs);
+  const entriesOf = entriesByRun(sources.journal, sources.runs);
   const tasks = sources.runs
-    .map((run) => briefTask(run, told.get(run) ?? [], notes, since))
+    .map((run) => briefTask(run, entriesOf.get(run) ?? [], notes, since))
     .filter((task) => isOfInterest(task, since))
     .sort((one, other) => compare(lastAt(other), lastAt(one)));
   return {
@@ -133,8 +132,8 @@ export function makeBriefing(sources: BriefingSources): Briefing {
   };
 }
 
-/** Which run of a task an entry is about: the last one that had begun by then. */
-function attributed(
+/** Assigns each entry to a run of its task: the last one that had started by then. */
+function entriesByRun(
   journal: readonly JournalEntry[],
   runs: readonly FoundRun[],
 ): ReadonlyMap<FoundRun, readonly JournalEntry[]> {
@@ -143,18 +142,18 @@ function attributed(
     if (run.task === null) continue;
     byTask.set(run.task.task_id, [...(byTask.get(run.task.task_id) ?? []), run]);
   }
-  const told = new Map<FoundRun, JournalEntry[]>();
+  const entriesOf = new Map<FoundRun, JournalEntry[]>();
   for (const entry of journal) {
     const at = entry.kind === 'iteration' ? entry.iteration.started_at : entry.happening.at;
     const run = (byTask.get(entry.taskId) ?? [])
       .filter(({ task }) => task !== null && msBetween(task.started_at, at) >= 0)
       .reduce<FoundRun | null>((last, each) => (isLater(each, last) ? each : last), null);
     if (run === null) continue;
-    const entries = told.get(run);
-    if (entries === undefined) told.set(run, [entry]);
+    const entries = entriesOf.get(run);
+    if (entries === undefined) entriesOf.set(run, [entry]);
     else entries.push(entry);
   }
-  return told;
+  return entriesOf;
 }
 
 function isLater({ task }: FoundRun, last: FoundRun | null): boolean {
@@ -168,7 +167,7 @@ function briefTask(
   since: string,
 ): BriefTask {
   const iterations = new Map<number, BriefIteration>();
-  // The journal may be gone, and the state keeps the newest ones only: each fills in for the other.
+  // The journal may be gone, and the state keeps only the newest: each fills the other's gaps.
   for (const record of run.task?.iterations ?? []) {
     if (msBetween(since, endOf(record)) >= 0)
       iterations.set(record.number, { ...record, detail: '' });
@@ -196,7 +195,6 @@ function briefTask(
   };
 }
 
-/** When an iteration ended. */
 function endOf({ started_at, duration_ms }: IterationRecord): string {
   return laterBy(started_at, duration_ms);
 }
@@ -218,7 +216,7 @@ function groupOf(state: ShownState): BriefGroup {
   }
 }
 
-/** What waits is of interest for as long as it does; what has ended, where that was in the span. */
+/** Keeps tasks that wait for something, and tasks that ended within the span. */
 function isOfInterest(task: BriefTask, since: string): boolean {
   if (task.iterations.length + task.happenings.length > 0) return true;
   if (!task.shown.archived && (isLive(task.shown.state) || task.group === 'waiting')) return true;
@@ -229,7 +227,7 @@ function lastAt({ shown, task }: BriefTask): string {
   return shown.finishedAt ?? task?.updated_at ?? '';
 }
 
-/** Approvals first, since work waits for them; then what cannot go on; then what was only held. */
+/** Approvals first, since work waits for them; then failed tasks; then tasks that only paused. */
 function needsOf(
   tasks: readonly BriefTask[],
   requests: readonly OpenRequest[],
@@ -243,12 +241,14 @@ function needsOf(
     );
   const asking = new Set(tasks.filter(isAsking).map(({ shown }) => shown.taskId));
   const loose = requests.filter(({ taskId }) => taskId === null || !asking.has(taskId));
-  const told = new Set(pressing.flatMap(({ note }) => note?.file ?? []));
+  const shownNotes = new Set(pressing.flatMap(({ note }) => note?.file ?? []));
   return [
     ...pressing.filter(isAsking).map((task) => ({ kind: 'task' as const, task })),
     ...loose.map((request) => ({ kind: 'request' as const, request })),
     ...pressing.filter((task) => !isAsking(task)).map((task) => ({ kind: 'task' as const, task })),
-    ...notes.filter(({ file }) => !told.has(file)).map((note) => ({ kind: 'note' as const, note })),
+    ...notes
+      .filter(({ file }) => !shownNotes.has(file))
+      .map((note) => ({ kind: 'note' as const, note })),
   ];
 }
 
@@ -256,7 +256,7 @@ function isAsking({ shown }: BriefTask): boolean {
   return shown.state === 'paused_awaiting_approval';
 }
 
-/** How pressing it is that a person looks; null where it goes on by itself. */
+/** How urgently a person is needed (0 is most urgent); null if the task continues by itself. */
 function rankOf(state: ShownState, group: BriefGroup): number | null {
   if (state === 'paused_awaiting_approval') return 0;
   if (state === 'failed' || state === 'corrupt' || state === 'unreadable') return 1;

@@ -3,26 +3,29 @@ import type { Answered } from './machine.ts';
 import type { Driver, TaskState } from './task-state.ts';
 import { isWorkedUntil, lastWorkAt, laterBy, msBetween } from './task-state.ts';
 
-/** Where liveness is judged from. */
+/** The place from which drivers are judged alive or dead. */
 export interface Here {
   readonly host: string;
   readonly bootId: string;
   readonly pidNamespace: string;
-  /** The present instant. */
+  /** The current instant. */
   readonly at: string;
-  /** Whether the process of that pid that started at that time is alive. */
+  /** Whether the process with this pid and start time is alive. */
   readonly isAlive: (process: { readonly pid: number; readonly startedAt: string }) => boolean;
 }
 
-/** A driver renews its beat this often, and one elsewhere counts as dead when it has not for so long. */
+/**
+ * How often a driver renews its heartbeat; after `DEAD_AFTER_MS` without one, a driver elsewhere
+ * counts as dead.
+ */
 export const BEAT_MS = 15_000;
 const DEAD_AFTER_MS = 120_000;
-/** Clocks differ; a beat this far in the future was made by one that was plainly wrong. */
+/** Clocks differ; a heartbeat this far in the future comes from a clock that is plainly wrong. */
 const FAR_AHEAD_MS = 24 * 3_600_000;
 
 /**
- * Whether a driver is alive. On this host, in this boot and this pid namespace the process itself
- * tells, suspended or not; elsewhere (a container, a shared folder) only its beat does.
+ * Whether a driver is alive. On the same host, boot and pid namespace, the process itself is
+ * checked, suspended or not; elsewhere (a container, a shared folder) only the heartbeat counts.
  */
 export function isDriverAlive(driver: Driver, here: Here): boolean {
   const isHere =

@@ -6,12 +6,12 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** A thousand years: beyond it no date can be told. */
+/** A thousand years; longer durations exceed the range of dates. */
 const LONGEST_MS = 365_000 * 86_400_000;
 
 /**
- * Reads a duration such as `500ms`, `90s`, `30m`, `2h`, `1h30m` or `7d`; a bare `0` is none.
- * Returns milliseconds, or null where the text is no duration.
+ * Reads a duration such as `500ms`, `90s`, `30m`, `2h`, `1h30m` or `7d`; a bare `0` means zero.
+ * Returns milliseconds, or null if the text is not a duration.
  */
 export function parseDuration(text: string): number | null {
   const trimmed = text.trim();

@@ -1,10 +1,12 @@
-/** What is known by the first letters of a word, such as `ghp_…`. */
+/** A secret recognised by the beginning of a word, such as `ghp_…`. */
 export interface WordRule {
-  /** How the word begins: the source of a pattern, of which the first three characters can be told. */
+  /** Pattern source for the beginning of a word; its first three characters must be enumerable. */
   readonly begins: string;
-  /** Makes the source of a pattern for all of it, read in linear time. Most are never needed. */
+  /**
+   * Returns the pattern source for the whole match, which must run in linear time. Most are never
+   * needed.
+   */
   readonly pattern: () => string;
-  /** What stands in the place of a match. */
   readonly replace: (match: RegExpExecArray) => string;
 }
 
@@ -14,12 +16,13 @@ interface Step {
 }
 
 const SLOTS = 4096;
-/** How many characters of a word lead to its rules. */
+/** Number of leading characters that select the rules for a word. */
 const KEY_LENGTH = 3;
 
 /**
- * Joins rules into one function that replaces what they match. It goes through a text once, and looks
- * up the beginning of each word: a pattern of some hundred alternatives takes milliseconds to compile.
+ * Combines rules into one function that replaces their matches. It scans the text once and looks up
+ * the beginning of each word: a pattern with a hundred alternatives would take milliseconds to
+ * compile.
  */
 export function wordMasker(rules: readonly WordRule[]): (text: string) => string {
   const steps = new Map<number, readonly Step[]>();
@@ -81,18 +84,18 @@ const OTHER = 0;
 const LETTER = 1;
 const ESCAPING = 2;
 
-/** Of each ASCII character, whether it is a letter or a digit, or may begin an escape. */
+/** For each ASCII character: whether it is a letter or digit, or may begin an escape. */
 const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/[A-Za-z0-9]/.test(character)) return LETTER;
   return /[\\%[]/.test(character) ? ESCAPING : OTHER;
 });
 
-/** What ends in a letter or a digit and is no part of a word: `\n`, `%3D`, a colour. */
+/** Sequences that end in a letter or digit but are not part of a word: `\n`, `%3D`, a colour. */
 export const ESCAPE = '\\\\(?:[nrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2}|\\[[0-9;]{0,12}m';
 const ESCAPE_HERE = new RegExp(ESCAPE, 'y');
 
-/** Where a word begins, as the beginning of another pattern: the escape in front is part of its match. */
+/** Start of a word, as the beginning of another pattern; it includes an escape before the word. */
 export const WORD_START = `(?:(?<![A-Za-z0-9])|${ESCAPE})`;
 
 function endOfEscape(text: string, at: number): number {
@@ -100,7 +103,7 @@ function endOfEscape(text: string, at: number): number {
   return ESCAPE_HERE.test(text) ? ESCAPE_HERE.lastIndex : -1;
 }
 
-/** The first characters of all that a source can begin with: `gh[pu]_` has `ghp` and `ghu`. */
+/** The possible first characters of a pattern source: `gh[pu]_` gives `ghp` and `ghu`. */
 function keysOf(source: string): readonly string[] {
   const key = source.slice(0, KEY_LENGTH);
   if (/^[\w-]{3}/.test(key)) return [key];
@@ -109,7 +112,7 @@ function keysOf(source: string): readonly string[] {
   if (letters.length >= KEY_LENGTH) return [letters.slice(0, KEY_LENGTH)];
   const rest = source.slice(plain.length);
   const [choice, group, characters] = /^(?:\(\?:([^()]*)\)|\[([A-Za-z0-9]+)\])/.exec(rest) ?? [];
-  if (choice === undefined) throw new Error(`nobody can tell how ${source} begins`);
+  if (choice === undefined) throw new Error(`cannot tell how ${source} begins`);
   const choices = group?.split('|') ?? [...(characters ?? '')];
   return choices.flatMap((each) => keysOf(plain + each + rest.slice(choice.length)));
 }

@@ -1,20 +1,19 @@
-/** Stands in the place of what was taken out. */
+/** Replaces whatever was masked. */
 export const MASK = '…[masked]';
 
-/** One kind of thing to mask. */
 export interface MaskRule {
   /**
-   * Sources of short patterns, one of which is found wherever this rule would change a text. Nearly
-   * every text holds no sign at all, so the signs of all rules are looked for at once.
+   * Sources of short patterns; at least one matches wherever this rule would change a text. Nearly
+   * every text contains none, so the signs of all rules are searched for at once.
    */
   readonly signs: readonly string[];
   readonly mask: (text: string) => string;
 }
 
 /**
- * A rule that replaces each match of a pattern. The pattern has the flag `g`, and is read in linear
- * time: what repeats without bound either ends it, or cannot contain what begins it again. It is made
- * when it is needed: most runs of the program need none.
+ * Creates a rule that replaces each match of a pattern. The pattern needs the flag `g` and must run
+ * in linear time: an unbounded repetition either ends the pattern, or cannot contain its beginning.
+ * It is compiled only when needed, since most runs need none.
  */
 export function replacing(
   signs: readonly string[],
@@ -31,7 +30,7 @@ export function replacing(
   };
 }
 
-/** A rule by which the first group of each match stays, and the rest goes. */
+/** Creates a rule that keeps the first group of each match and masks the rest. */
 export function keepingFirst(signs: readonly string[], pattern: () => RegExp): MaskRule {
   return replacing(signs, pattern, ([, kept = '']) => kept + MASK);
 }
@@ -51,8 +50,8 @@ export function replaceEach(
 }
 
 /**
- * Joins rules into one function, which applies them one after the other where their signs are. With the
- * flag `i` it is the same to their signs whether a letter is small or large.
+ * Combines rules into one function that applies them in order where their signs occur. With the
+ * flag `i`, the signs ignore case.
  */
 export function joinRules(rules: readonly MaskRule[], flags: '' | 'i'): (text: string) => string {
   const anyOf = (signs: readonly string[]): RegExp => new RegExp(signs.join('|'), flags);

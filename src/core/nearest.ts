@@ -1,4 +1,4 @@
-/** The known name a mistyped one was probably meant to be, or null when none is near. */
+/** Returns the known name that a mistyped one probably means, or null if none is close. */
 export function nearest(typed: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(2, Math.floor(typed.length / 3)) + 1;
@@ -12,7 +12,7 @@ export function nearest(typed: string, known: readonly string[]): string | null 
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours from one text to the other. */
+/** Counts the insertions, deletions, replacements and neighbour swaps between two texts. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,10 +1,10 @@
 import { MASK } from './mask.ts';
 
-/** Where a private key begins and ends: in PEM form, or as PuTTY writes it. */
+/** The first and last line of a private key, in PEM form or as PuTTY writes it. */
 const KEY_BORDER =
   /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-(Lines): \d{1,4}(?!\d)/g;
 
-/** Masks private keys; one that was cut off loses the lines that are still there. */
+/** Masks private keys; if one was cut off, masks the lines that remain. */
 export function maskPrivateKeys(text: string): string {
   if (!text.includes('-----BEGIN ') && !text.includes('Private-Lines: ')) return text;
   let masked = '';

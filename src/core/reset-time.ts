@@ -1,35 +1,35 @@
 /**
- * Reads from a report of a plan limit when the limit resets. What is said is a wall clock's time,
- * mostly without a day and hardly ever with a year: which instant it names follows from the
- * zone and from the instant at which it was said.
+ * Reads from a report of a plan limit when the limit resets. The report gives a wall-clock time,
+ * mostly without a day and hardly ever with a year, so the instant follows from the zone and from
+ * when it was said.
  */
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * `resets 3pm`, said at 3:00:20pm, is the 3pm of twenty seconds ago and not tomorrow's. A time that
- * lies back longer than this is the next such time.
+ * `resets 3pm`, said at 3:00:20pm, means the 3pm twenty seconds ago and not tomorrow's. A time
+ * further back than this means the next such time.
  */
 const RESET_GRACE_MS = 10 * MINUTE_MS;
 
-/** A date without a year belongs to next year once it lies back longer than this. */
+/** A date without a year that is further back than this belongs to next year. */
 const DATE_GRACE_MS = DAY_MS;
 
 /**
- * The longest plan limit is a week. A bare number further ahead is no reset; a date is believed,
- * and a time without one is never more than two days ahead.
+ * The longest plan limit is a week. A bare number further ahead is not a reset; a date is accepted
+ * as it is, and a time without a date is never more than two days ahead.
  */
 const LONGEST_AHEAD_MS = 8 * DAY_MS;
 
-/** Older versions append the reset after a pipe, as epoch seconds or milliseconds. */
+/** Older versions append the reset after a pipe, in epoch seconds or milliseconds. */
 const EPOCH = /\|\s*(\d{13}|\d{10})(?!\d)/;
 
 /**
  * `resets 3pm (Europe/London)`, `reset at 9am`, `resets 15:00`, `resets Jul 15 at 12am (…)`,
  * `resets Oct 5, 3pm (UTC)`, `resets Jan 1, 2100, 1pm (UTC)`, `try again at Nov 24th, 2026 11:20 AM`.
- * Without a zone the time has to end the sentence, or an alternative has to follow: `resets 3pm
- * tomorrow` and `resets 3pm PST` say more than is understood here.
+ * Without a zone, the time must end the sentence, or an alternative must follow: `resets 3pm tomorrow` and
+ * `resets 3pm PST` are not understood here.
  */
 const SAID = new RegExp(
   [
@@ -58,15 +58,15 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /**
- * Names of the time zone database. Other abbreviations stand for several zones, of which the
- * runtime takes any: to it, BST is Bangladesh.
+ * Names from the time zone database. Other abbreviations stand for several zones, and the runtime
+ * picks one of them: BST becomes Bangladesh.
  */
 const ZONE_NAME =
   /^(?:(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|[CEMW]ET|[A-Z]{3}\d[A-Z]{3}|[\w+-]+(?:\/[\w+-]+)+)$/i;
 
 /**
- * The instant (ISO 8601) at which the limit in `text` resets, null where none can be read.
- * `at` is when it was said; `localZone` is where a time without a zone is meant.
+ * Returns the instant (ISO 8601) at which the limit in `text` resets, or null if there is none.
+ * `at` is when it was said; `localZone` applies to a time without a zone.
  */
 export function readResetTime(text: string, at: string, localZone: string): string | null {
   const atMs = Date.parse(at);
@@ -75,7 +75,7 @@ export function readResetTime(text: string, at: string, localZone: string): stri
   return resetMs === null ? null : new Date(resetMs).toISOString();
 }
 
-/** Whether a reset is so long over that it cannot be the one that was meant at `at`. */
+/** Whether a reset is so far in the past that `at` cannot have meant it. */
 export function isLongOver(resetsAt: string, at: string): boolean {
   return Date.parse(resetsAt) < Date.parse(at) - RESET_GRACE_MS;
 }
@@ -112,7 +112,7 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   const firstOf = (dates: readonly (number | null)[], graceMs: number): number | null => {
     for (const date of dates) {
       const instants = date === null ? [] : instantsOf(date + clockMs, offsetAt);
-      // When the clocks go back a time comes twice: the second one once the first is over.
+      // When clocks go back, a time occurs twice: use the second once the first has passed.
       const next = instants.find((ms) => ms >= atMs - RESET_GRACE_MS) ?? instants.at(-1);
       if (next !== undefined && next >= atMs - graceMs) return next;
     }
@@ -122,7 +122,7 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   const today = new Date(atMs);
   const year = today.getUTCFullYear();
   if (said.month === undefined) {
-    // Counted from the day in UTC: the zone may be a day behind or ahead of it, and midnight near.
+    // Relative to the UTC day: the zone may be a day behind or ahead, and midnight may be near.
     const dates = [-1, 0, 1, 2].map((days) =>
       Date.UTC(year, today.getUTCMonth(), today.getUTCDate() + days),
     );
@@ -140,19 +140,19 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   );
 }
 
-/** Midnight of a date, as if in UTC; null where that year has no such date. */
+/** Midnight of a date, as if in UTC; null if that year has no such date. */
 function dateOf(year: number, month: number, day: number): number | null {
   const date = Date.UTC(year, month, day);
   return new Date(date).getUTCDate() === day ? date : null;
 }
 
-/** Milliseconds since midnight; null for what no clock shows. */
+/** Milliseconds since midnight; null if no clock shows that time. */
 function clockOf(
   hourSaid: string | undefined,
   minuteSaid: string | undefined,
   half: string | undefined,
 ): number | null {
-  // A bare number is no time of day.
+  // A bare number is not a time of day.
   if (minuteSaid === undefined && half === undefined) return null;
   const hour = Number(hourSaid);
   const minute = Number(minuteSaid ?? 0);
@@ -164,13 +164,13 @@ function clockOf(
   return (hourOfDay * 60 + minute) * MINUTE_MS;
 }
 
-/** How far a zone's clocks are ahead of UTC at an instant, in milliseconds. */
+/** Returns how far a zone's clocks are ahead of UTC at an instant, in milliseconds. */
 type OffsetAt = (ms: number) => number;
 
 /** `GMT-3`, `UTC+5:30`: minutes count away from zero as the hours do. */
 const FIXED_OFFSET = /^(?:UTC|GMT)([+-])(\d{1,2})(?::(\d{2}))?$/i;
 
-/** Null where the zone is unknown. */
+/** Returns null if the zone is unknown. */
 function offsetsOf(zone: string): OffsetAt | null {
   const [, sign, hours, minutes = '0'] = FIXED_OFFSET.exec(zone) ?? [];
   if (sign !== undefined) {
@@ -212,12 +212,12 @@ function formatIn(timeZone: string): Intl.DateTimeFormat | null {
 }
 
 /**
- * The instants, in order, at which a zone's clocks show a time (given as if it were in UTC): two
- * where they go back over it. Where they leap over it, the one as long after the leap as the time
- * would have been.
+ * Returns the instants, in order, at which a zone's clocks show a time (given as if in UTC): two if
+ * they go back over it. If they skip it, the instant as long after the skip as the time would have
+ * been.
  */
 function instantsOf(wallMs: number, offsetAt: OffsetAt): readonly number[] {
-  // No zone is a day away from UTC, so that these two enclose the instant and any leap beside it.
+  // No zone is a day away from UTC, so these two enclose the instant and any clock change near it.
   const before = wallMs - offsetAt(wallMs - DAY_MS);
   const after = wallMs - offsetAt(wallMs + DAY_MS);
   const shown = [...new Set([before, after])].filter((ms) => ms + offsetAt(ms) === wallMs);

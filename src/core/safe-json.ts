@@ -1,19 +1,19 @@
 import { UNSEEN } from './material.ts';
 
 /**
- * JSON for files and streams that a person may look at. `JSON.stringify` escapes the first 32 control
- * characters, and leaves all others raw: a terminal that shows such a text would act on them.
+ * JSON for files and streams that people read. `JSON.stringify` escapes only the first 32 control
+ * characters; a terminal would act on the others.
  */
 
 const RAW = new RegExp(`${UNSEEN}|[\\u2028\\u2029]`);
 const EACH = new RegExp(RAW, 'g');
 
-/** Plain data as JSON that holds nothing which acts on a terminal. It parses back to the same value. */
+/** Formats plain data as JSON that is safe to show on a terminal. Parses back to the same value. */
 export function safeJson(value: unknown, indent?: number): string {
   return escapedJson(JSON.stringify(value, null, indent));
 }
 
-/** The same for a JSON text. */
+/** Like `safeJson`, for text that is already JSON. */
 export function escapedJson(json: string): string {
   return RAW.test(json) ? json.replace(EACH, escaped) : json;
 }

@@ -1,43 +1,43 @@
 import { MASK, type MaskRule } from './mask.ts';
 
 /**
- * Credentials that are known only by what they are called: `API_KEY=…`, `"client_secret": "…"`. What
- * the value looks like decides too, since code and prose are full of words such as `token: string`.
+ * Credentials recognised by their names: `API_KEY=…`, `"client_secret": "…"`. The value's form
+ * matters too, since code and prose are full of things like `token: string`.
  */
 
 /**
- * How much a name says: after `password` nearly any value is one, after `key` hardly any is. `brief` is
- * `pass` and `pwd`: a password or a working folder, a test that passed, a step of a pipeline.
+ * How much a name says: after `password` nearly any value is a credential, after `key` hardly any.
+ * `brief` covers `pass` and `pwd`: a password, a working folder, a passed test, or a pipeline step.
  */
 type Suspicion = 'strong' | 'medium' | 'brief' | 'weak';
 
-/** How a value stands there. */
+/** How a value is written. */
 export type Form = 'quoted' | 'environment' | 'bare';
 
-/** The end of a name, in front of a separator. */
+/** The end of a name, before a separator. */
 const NAME_END =
   /(key|token|secret|password|passwd|passphrase|passwort|pass|pwd|credentials?|_?auth|key[_-]?data|secret_key_base)(?=\\{0,3}["'`]?[ \t]{0,4}[:=])/gi;
 
-/** From the name to the value: `: `, `=`, `": "`, `: string = `, `\": \"`. */
+/** What separates name and value: `: `, `=`, `": "`, `: string = `, `\": \"`. */
 const SEPARATOR =
   /\\{0,3}["'`]?[ \t]{0,4}(?::[ \t]{0,2}(?:string|String|str|&(?:'static )?str)[ \t]{0,2}=(?!=)|:=|=>|={1,3}|:(?!:))[ \t]{0,4}(?:[fbru](?=["']))?(\\{0,3}["'`])?/y;
 
-/** A quoted value up to its quote, or to the end of its line where it was cut off. */
+/** A quoted value up to its quote, or to the end of the line if it was cut off. */
 const QUOTED: Readonly<Record<string, RegExp>> = {
   '"': /(?:[^"\\\n]|\\[^\n])*/y,
   "'": /(?:[^'\\\n]|\\[^\n])*/y,
   '`': /(?:[^`\\\n]|\\[^\n])*/y,
 };
-/** Within a text that was quoted itself, a backslash ends the value. */
+/** In a text that was itself quoted, a backslash ends the value. */
 const QUOTED_TWICE = /[^"'`\\\n]*/y;
-/** A line of an environment file is a value to its end; in an escaped text, to its escaped end. */
+/** A value in an environment file extends to the end of its line, which may be escaped. */
 const ENVIRONMENT_LINE = /[^\s"'`]*/y;
 const ESCAPED_LINE = /[^\s"'`\\]*/y;
-/** As much of a bare value as is judged; if it is a credential, the rest of it goes too. */
+/** The part of a bare value that is examined; if it is a credential, the rest is masked too. */
 const BARE = /[^\s"'`,;(){}[\]<>|&\\=]{0,256}={0,2}/y;
 const BARE_REST = /[^\s"'`,;(){}[\]<>|&\\]*/y;
 
-/** Values whose name says that they are credentials. */
+/** Masks values whose name marks them as credentials. */
 export const ASSIGNMENTS: MaskRule = { signs: [NAME_END.source], mask: maskAssignments };
 
 function maskAssignments(text: string): string {
@@ -51,7 +51,7 @@ function maskAssignments(text: string): string {
     const { start, value } = found;
     const isSecret = !isMasked(text, found) && !isCall(text, found);
     if (!isSecret || !isCredential(found.name, value, found.form)) {
-      // The names in a value without "=" are words of it; to read them all again would take for ever.
+      // Skip the names inside a value without "=": examining each of them would take too long.
       if (found.form === 'bare' && !value.endsWith('=')) next = start + value.length;
       continue;
     }
@@ -67,13 +67,13 @@ function isMasked(text: string, { start, value }: FoundValue): boolean {
   return text.startsWith('[masked]', start + value.length);
 }
 
-/** `getPassword2(…)`, `tokens_2[0]`: a value that a program makes. */
+/** A call or an index, `getPassword2(…)` or `tokens_2[0]`, is code and not a value. */
 function isCall(text: string, { start, value, form }: FoundValue): boolean {
   if (form !== 'bare' || !/[([]/.test(text.charAt(start + value.length))) return false;
   return /^[A-Za-z_$][\w$.]*$/.test(value) && /[._]|[a-z][A-Z]/.test(value);
 }
 
-/** Whether a value of this name is a credential: for data that has its names apart from its values. */
+/** Whether a value of this name is a credential, for data with names and values apart. */
 export function isCredentialField(name: string, value: string): boolean {
   return FIELD_NAME.test(`${name}:`) && isCredential(name, value, 'quoted');
 }
@@ -89,15 +89,15 @@ interface Name {
   readonly from: number;
 }
 
-/** The whole name of which the end was found. */
+/** Returns the whole name, given its end. */
 function nameAt(text: string, end: RegExpExecArray): Name {
   let from = end.index;
   const least = Math.max(0, from - NAME_MAX);
   while (from > least && NAME_CHARACTER.test(text.charAt(from - 1))) from -= 1;
-  // "api key: …", as messages have it.
+  // "api key: …", as in messages.
   const isApiKey = from === end.index && /api $/i.test(text.slice(Math.max(0, from - 4), from));
   if (isApiKey) return { name: `api_${end[0]}`, from };
-  // The line end before a name may have been escaped: its letter is none of the name.
+  // If the line end before a name was escaped, its letter is not part of the name.
   const lineEnd = /^[\s\S]*\\[nrt]/.exec(text.slice(from, end.index));
   from += lineEnd?.[0].length ?? 0;
   return { name: text.slice(from, end.index) + end[0], from };
@@ -127,7 +127,7 @@ function valueAfter(text: string, at: number, { name, from }: Name): FoundValue 
   return { name, start, value, form: 'environment' };
 }
 
-/** How a line of an environment file is read that begins here; null where none does. */
+/** Returns the pattern for a line of an environment file starting here, or null if none does. */
 function lineOf(text: string, from: number): RegExp | null {
   const before = text.slice(Math.max(0, from - 2), from);
   if (before === '' || before.endsWith('\n')) return ENVIRONMENT_LINE;
@@ -139,12 +139,12 @@ function read(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? '';
 }
 
-/** A sentence ends with a dot that is not the value's. */
+/** Drops the punctuation that ends a sentence. */
 function trimmed(value: string): string {
   return /[.:!?]$/.test(value) ? value.slice(0, -1) : value;
 }
 
-/** Whether a value is taken for a credential, by its name and by how it stands there. */
+/** Whether a value counts as a credential, judged by its name and its form. */
 export function isCredential(name: string, value: string, form: Form): boolean {
   const suspicion = suspicionOf(name, form);
   if (suspicion === null || isPlaceholder(value)) return false;
@@ -162,7 +162,7 @@ export function isCredential(name: string, value: string, form: Form): boolean {
   return value.length >= 3 && !TYPE_WORDS.test(value);
 }
 
-/** Several words: of a variable always, of another password where they are quoted and no message. */
+/** Several words count for a variable, and for a quoted password that is not a message. */
 function isPassphrase(name: string, value: string, form: Form): boolean {
   if (/^[A-Z][A-Z0-9_]*$/.test(name)) return true;
   if (form !== 'quoted' || !/(?:password|passwd|passphrase|passwort)$/i.test(name)) return false;
@@ -170,15 +170,15 @@ function isPassphrase(name: string, value: string, form: Form): boolean {
   return /\d/.test(value) || !/^[A-Z][a-z]/.test(value);
 }
 
-/** What a program says of a password, and what a form calls its field. */
+/** Messages about passwords, and labels of password fields. */
 const MESSAGE =
   /\b(?:pass(?:word|wort|phrase|code)s?|please|bitte|enter|type|your|you|must|should|cannot|can|not|is|are|was|were|has|have|if|when|the|an?|for|to|of|at least|characters?|required|optional|invalid|wrong|incorrect|missing|match(?:es)?|fields?|forgot(?:ten)?|reset|changed?|confirm|repeat|weak|short|long|expired|new|old|current)\b/i;
 
-/** A number, also with its unit, a version, a test's name, a path, a name of a program. */
+/** A number with or without a unit, a version, a test's name, a path, a name in a program. */
 const NO_PASSWORD =
   /^0x[0-9a-f]+$|^\d+(?:[.,]\d+)*[a-z%]{0,4}$|^v?\d+(?:\.\d+)+|^test|\/|\\|::|->|\?\./i;
 
-/** Letters with something else between them. */
+/** Requires letters mixed with something else. */
 function isBriefPassword(value: string, form: Form): boolean {
   if (NO_PASSWORD.test(value)) return false;
   if (form === 'bare' && isCode(value)) return false;
@@ -187,7 +187,7 @@ function isBriefPassword(value: string, form: Form): boolean {
   return form === 'environment' || !isWords(value);
 }
 
-/** Six signs, a dot and sixteen, as `kubeadm` makes them: it could be code as well. */
+/** Six characters, a dot and sixteen more, as `kubeadm` makes them; it could also be code. */
 function isKubeadmToken(value: string): boolean {
   return /^[a-z0-9]{6}\.(?=[a-z]*\d)[a-z0-9]{16}$/.test(value);
 }
@@ -197,10 +197,10 @@ const SECRET_KEY =
 const OPEN_KEY =
   /(?:public|primary|foreign|sort|cache|partition|hash|host|index|row|group|idempotency|object|bucket)[_.-]?key$/i;
 
-/** Not the end of a longer word, such as "bypass". */
+/** Must not be the end of a longer word, such as "bypass". */
 const BRIEF = /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd)$|[a-z](?:Pass|Pwd)$/;
 
-/** What a name says of its value; null where it says nothing. */
+/** How suspicious a name makes its value; null if not at all. */
 function suspicionOf(name: string, form: Form): Suspicion | null {
   // "/etc/passwd:12:…" is a place in a file.
   if (/[/\\][\w.-]*$/.test(name) && !/\\[nrt]\w*$/.test(name)) return null;
@@ -209,9 +209,9 @@ function suspicionOf(name: string, form: Form): Suspicion | null {
     return 'strong';
   }
   if (BRIEF.test(name)) {
-    // "PASS: TestParse2" has passed, and PWD is a folder.
+    // "PASS: TestParse2" is a passed test, and PWD is a folder.
     if ((name === 'PASS' && form !== 'environment') || /^(?:OLD)?PWD$/.test(name)) return null;
-    // In code a password is quoted: what stands there bare is made by a program.
+    // In code, a password is quoted; a bare value is an expression.
     return form === 'bare' && /[a-z](?:Pass|Pwd)$/.test(name) ? null : 'brief';
   }
   if (/(?:token|credentials?|secret_key_base)$/i.test(name)) return 'medium';
@@ -223,7 +223,7 @@ function suspicionOf(name: string, form: Form): Suspicion | null {
   return /(?:^|[^A-Za-z])key$|[a-z0-9]Key$/i.test(name) ? 'weak' : null;
 }
 
-/** Stands for a value that is elsewhere, that is missing, or that was taken out already. */
+/** A reference to a value elsewhere, an empty value, or one that is already masked. */
 function isPlaceholder(value: string): boolean {
   return (
     !/[A-Za-z0-9]/.test(value) ||
@@ -238,11 +238,11 @@ function isPlaceholder(value: string): boolean {
   );
 }
 
-/** A word that describes a field rather than filling it. */
+/** A word that describes a field instead of filling it. */
 const TYPE_WORDS =
   /^(?:string|text|str|number|boolean|bool|any|unknown|object|required|optional|password|passwort|passwd|passphrase|secret|token|key|empty|missing|invalid|wrong|hidden|type|name|value|test|pass|passed|fail|failed|yes|no|ok|on|off)$/i;
 
-/** Words and identifiers as people make them, not letters as chance does. */
+/** Whether a value consists of words and identifiers rather than random letters. */
 function isWords(value: string): boolean {
   if (!/^[A-Za-z]+(?:[-_.:/ ][A-Za-z]+)*$/.test(value)) return false;
   return value.split(/[-_.:/ ]/).every((word) => {
@@ -252,7 +252,7 @@ function isWords(value: string): boolean {
   });
 }
 
-/** An expression, a type or a name of a program rather than a value. */
+/** An expression, a type or an identifier rather than a value. */
 function isCode(value: string): boolean {
   return (
     /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value) ||
@@ -264,7 +264,7 @@ function isPath(value: string): boolean {
   return /^(?:~|\.{0,2})(?:\/[\w.@-]+)+\/?$/.test(value) && !looksRandom(value.replaceAll('/', ''));
 }
 
-/** Digits, small and large letters mixed, long enough to be no name; no hash, UUID or date. */
+/** Digits, lower and upper case mixed, and too long for a name; not a hash, UUID or date. */
 function looksRandom(value: string): boolean {
   return (
     value.length >= 16 &&

@@ -4,17 +4,17 @@ import { isCredential } from './secret-assignments.ts';
 import { isVariable } from './secret-headers.ts';
 
 /*
- * Credentials among the arguments of a command, also of one that is a list in JSON or was escaped.
+ * Credentials among the arguments of a command, which may be a JSON list or escaped.
  */
 
-/** From a flag to its argument. */
+/** Between a flag and its argument. */
 const GAP = '(?: |\\\\{0,3}["\'], ?(?=\\\\{0,3}["\']))';
-/** An argument, in three groups: its quote, what is quoted, or what stands there bare. */
+/** An argument, in three groups: its quote, the quoted text, or the bare text. */
 const ARGUMENT = '(?:(\\\\{0,3}["\'])([^"\'`\\n\\\\]+)|([^\\s"\'`;|&<>()\\\\]+))';
-/** Of a command on one line, what stands in front of a flag. */
+/** What may stand before the flag within a command line. */
 const BETWEEN = '(?:[^\\n;|&\\\\]|\\\\(?!n)){0,200}?[ "\',]';
 
-/** Programs that take a password behind a flag of their own. */
+/** Programs with their own flag for a password. */
 const PROGRAMS: readonly (readonly [name: string, flag: string])[] = [
   ['sshpass', `-p(?:${GAP})?`],
   ['(?:mysql|mariadb)(?:-?(?:dump|admin|import|check|show|sh))?', '-p'],
@@ -30,7 +30,7 @@ const programPassword = (): RegExp => {
   return new RegExp(`((?:(?<![\\w=-]|--name )|${ESCAPE})(?:${programs}))${ARGUMENT}`, 'g');
 };
 
-/** `-u NAME:password`, as curl has it and many after it. */
+/** `-u NAME:password`, as in curl and many other programs. */
 const userPassword = (): RegExp => {
   const name = '[\\w.@+-]{1,64}';
   const flag = `(?:-[uU]|--(?:proxy-)?user)(${GAP}|=)?(?:(\\\\{0,3}["'])(?=${name}:))?`;
@@ -46,7 +46,7 @@ const passwordFlag = (): RegExp => {
   return new RegExp(`(${flag}${GAP})${ARGUMENT}`, 'gi');
 };
 
-/** The letters of their signs count as they are written. */
+/** The signs of these rules are case-sensitive. */
 export const COMMAND_RULES: readonly MaskRule[] = [
   replacing(
     ['[ "\',]-[paw]'],
@@ -73,7 +73,7 @@ export const COMMAND_RULES: readonly MaskRule[] = [
   ),
 ];
 
-/** To their signs small and large letters are the same. */
+/** The signs of these rules ignore case. */
 export const FLAG_RULES: readonly MaskRule[] = [
   replacing(
     ['--[\\w-]{0,80}(?:pass|pwd|token|secret|credentials|key)'],
@@ -88,17 +88,20 @@ export const FLAG_RULES: readonly MaskRule[] = [
   ),
 ];
 
-/** A group, a path, or two numbers, as other programs have them behind a name. */
+/** A group, a path or two numbers, which other programs take after a name. */
 function isNoPassword(name: string, value: string): boolean {
   const isNumeric = /^\d+$/.test(name) && /^\d*$/.test(value);
   return value === '' || value === name || isNumeric || /^[/~.:]/.test(value);
 }
 
-/** To the first it is a name and a password; to the others a user and a group, a path, an update. */
+/**
+ * For the first group the argument is a name and a password; for the others a user and a group, a
+ * path, or an update.
+ */
 const USER_PROGRAM =
   /\b(?:(curl|https?(?= )|xh|wget|ab|siege|hey)|docker|podman|nerdctl|kubectl|rsync|scp|git|chown|install|su|sudo|runuser|setpriv|gosu|systemd-run|sort|date|touch|python3?|node)\b/g;
 
-/** What the last program is that is named on a command's line in front of a place. */
+/** The last program named before a place on its command line. */
 function programBefore(text: string, at: number): 'name-and-password' | 'other' | null {
   const near = text.slice(Math.max(0, at - 300), at);
   const line = near.split(/\n|\\n|;|\||&&/).at(-1) ?? '';

@@ -1,28 +1,26 @@
 import { keepingFirst, type MaskRule } from './mask.ts';
 
 /*
- * Credentials that are known by the place where they stand: in a URL, or on a line of a file that has
- * nothing else.
+ * Credentials recognised by their place: in a URL, or alone on a line of a file.
  */
 
-/** A line begins here; the text may have been quoted and escaped. */
+/** Start of a line; the text may have been quoted and escaped. */
 const LINE_START = '(?:(?<![^\\n"\'])|(?<=\\\\n))';
-/** A word ends here. */
 const WORD_END = '(?![^\\s"\'\\\\])';
 
-/** The password between `://user:` and the last `@` of the host; a template's variable is none. */
+/** The password between `://user:` and the last `@` of the host; not a template variable. */
 const urlPassword = (): RegExp =>
   /(:\/\/[^\s/:@"'`<>?#\\]*:)(?!\d{1,5}[/?#]|[^\s/@]{0,40}\[masked\]@|[${]|%(?![0-9A-Fa-f]{2}))([^\s/"'`<>?\\]+)(?=@(?!sha\d{3}:))/g;
-/** A password with a slash in it, which belongs escaped; no host, whose name would have a dot. */
+/** A password with an unescaped slash in it; not a host, whose name would contain a dot. */
 const urlPasswordWithSlash = (): RegExp =>
   /(:\/\/[^\s/:@"'`<>?#.\\]{0,64}:)(?!\d{1,5}[/?#]|[^\s@]{0,80}\[masked\]@|[${]|%(?![0-9A-Fa-f]{2}))([^\s"'`<>@\\]{1,100})(?=@(?!sha\d{3}:)[\w.-]{1,253}(?:[:/?\s"'\\]|$))/g;
-/** A token in the place of the user's name. */
+/** A token in place of the user name. */
 const urlToken = (): RegExp => /(:\/\/)(?=[A-Za-z_-]{0,60}\d)[\w-]{20,}(?=@)/g;
 const URL_SIGN = '://[^\\s"\'`<>@\\\\]{1,300}@';
 
 /**
- * A line of `.pgpass`: host, port, database, user, password. At a port that is not PostgreSQL's own,
- * the password has to be more than letters: a log may have such lines too.
+ * A line of `.pgpass`: host, port, database, user, password. With a port other than PostgreSQL's,
+ * the password must contain more than letters, since logs may have similar lines.
  */
 const pgpass = (): RegExp => {
   const host = '(?:\\*|[A-Za-z0-9][\\w.-]{0,250})';
@@ -37,14 +35,14 @@ const pgpass = (): RegExp => {
   );
 };
 
-/** A line of `kubeadm token`, which has no name beside it. */
+/** A line of `kubeadm token`, which has no name next to it. */
 const kubeadmToken = (): RegExp =>
   new RegExp(
     `(${LINE_START})(?=[a-z]{0,5}\\d)[a-z0-9]{6}\\.(?=[a-z]{0,15}\\d)(?=\\d{0,15}[a-z])[a-z0-9]{16}${WORD_END}`,
     'g',
   );
 
-/** The letters of their signs count as they are written. */
+/** The signs of these rules are case-sensitive. */
 export const PLACE_RULES: readonly MaskRule[] = [
   keepingFirst([URL_SIGN], urlPassword),
   keepingFirst([URL_SIGN], urlPasswordWithSlash),

@@ -3,17 +3,17 @@ import { WORD_START, type WordRule } from './mask-words.ts';
 import { INNER_SHAPES, PREFIX_SHAPES, type PrefixShape } from './secret-table.ts';
 
 /*
- * Credentials that are known by their own shape, wherever they stand.
+ * Credentials recognised by their own shape, wherever they are.
  */
 
 /** The end of a text, where a secret may be cut off. */
 const END = '(?=(?:…|\\.\\.\\.)?$)';
-/** The shortest rest of a secret that is believed where it was cut off. */
+/** The shortest remainder of a secret that still counts if it was cut off. */
 const CUT_LEAST = 6;
-/** How far small and large letters and digits are looked for together. */
+/** Within this length, lower case, upper case and digits must all occur. */
 const MIXED_WITHIN = 60;
 
-/** The first group stays, the rest goes. */
+/** Keeps the first group and masks the rest. */
 const keepFirst = ([, kept = '']: RegExpExecArray): string => kept + MASK;
 
 function ruleOf(shape: PrefixShape): WordRule {
@@ -26,27 +26,27 @@ function patternOf({ prefix, body, least, alone, mixed, exact }: PrefixShape): s
   const notWithin = alone ? '(?<![_./+-])' : '';
   const mixture = mixed ? contains('\\d') + contains('[A-Z]') + contains('[a-z]') : '';
   const secret = exact ? `${body}{${least}}(?![A-Za-z0-9_-])` : `${body}{${least},}`;
-  // "npm_config" at the end of a text is no secret that was cut off, nor is what could begin a name.
+  // "npm_config" at the end of a text is not a cut-off secret, nor is the start of a name.
   const canBeCut = !alone && !mixed && !exact && least > CUT_LEAST;
   const random = `(?=${body}{0,${least}}\\d)(?=${body}{0,${least}}[A-Z])`;
   const cutOff = canBeCut ? `|${random}${body}{${CUT_LEAST},${least}}${END}` : '';
   return `${notWithin}(${prefix})(?:${mixture}${secret}${cutOff})`;
 }
 
-/** An access key's id, and the secret key where it stands beside it (CSV, `id:secret`). */
+/** An access key's id, and the secret key if it comes next (CSV, `id:secret`). */
 const AWS_KEY =
   '(A[KS]IA)[A-Z0-9]{16}(?![A-Za-z0-9])(?:[ \\t"\',:]{1,5}[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+]))?';
-/** Cut off, it needs a digit: AKIAEXAMPLE is a word. */
+/** If cut off, it must contain a digit: AKIAEXAMPLE is a word. */
 const CUT_AWS_KEY = `(A[KS]IA)(?=[A-Z]{0,14}\\d)[A-Z0-9]{6,15}${END}`;
 
-/** `eyJ` is how a JSON object begins in base64: a header, a payload or four more parts. */
+/** `eyJ` is the start of a JSON object in base64; a payload or up to four more parts follow. */
 const JSON_WEB_TOKEN =
   '(?<![_-])(eyJ)[\\w-]{12,}\\.(?:eyJ[\\w-]*(?:\\.[\\w-]*)?|[\\w-]{6,}\\.[\\w-]+(?:\\.[\\w-]*){0,2})';
 
-/** What signs a URL to a stored file, or a shared access to it. */
+/** The signature of a URL to a stored file, or of shared access to it. */
 const URL_SIGNATURE = '(?<![_-])((?:sig|X-(?:Amz|Goog)-Signature)=)[A-Za-z0-9%+/_-]{40,}={0,2}';
 
-/** Those that begin with their sign. */
+/** Rules for shapes that begin with their sign. */
 export const SHAPE_RULES: readonly WordRule[] = [
   ...PREFIX_SHAPES.map(ruleOf),
   { begins: 'eyJ', pattern: () => JSON_WEB_TOKEN, replace: keepFirst },
@@ -55,7 +55,7 @@ export const SHAPE_RULES: readonly WordRule[] = [
   { begins: '(?:sig|X-A|X-G)', pattern: () => URL_SIGNATURE, replace: keepFirst },
 ];
 
-/** Those that have their sign elsewhere. */
+/** Rules for shapes with their sign further in. */
 export const INNER_RULES: readonly MaskRule[] = INNER_SHAPES.map(
   ({ lead, prefix, body, least, sign = prefix }) =>
     replacing(

@@ -1,37 +1,37 @@
 /**
- * Credentials that carry the sign of the service that gave them out, one row a kind. To add a service,
- * add a row: what is masked, and what a text is first searched for, are both made from these.
+ * Credentials that carry the sign of the service that issues them, one row per kind. To add a
+ * service, add a row: both the masking and the pre-check are built from these.
  */
 
-/** One kind of credential. Its sign is kept, so that a reader can tell what was there. */
+/** One kind of credential. Its sign stays visible, so that a reader can tell what it was. */
 interface Shape {
-  /** The service that gives it out. */
+  /** The service that issues it. */
   readonly origin: string;
-  /** The sign: the source of a pattern. */
+  /** The sign, as the source of a pattern. */
   readonly prefix: string;
-  /** What the secret part behind the sign is made of: a character class. */
+  /** The characters of the secret part after the sign, as a character class. */
   readonly body: string;
-  /** The shortest secret part that is taken for one. */
+  /** The shortest secret part that counts. */
   readonly least: number;
 }
 
-/** A credential whose sign begins it; of the sign, the first three characters can be told. */
+/** A credential that begins with its sign; its first three characters must be enumerable. */
 export interface PrefixShape extends Shape {
-  /** How such a text begins, where the sign alone has no three characters. */
+  /** How the text begins, if the sign alone has fewer than three enumerable characters. */
   readonly begins?: string;
-  /** The sign is short or common: nothing of a longer name or path may stand before it. */
+  /** The sign is short or common: it must not be preceded by part of a longer name or path. */
   readonly alone?: true;
-  /** The sign could begin a name: only digits, small and large letters together make it a secret. */
+  /** The sign could begin a name: the rest must mix digits, lower and upper case. */
   readonly mixed?: true;
-  /** The secret part has this very length: where it goes on, it is something else. */
+  /** The secret part has exactly this length; a longer text is something else. */
   readonly exact?: true;
 }
 
-/** A credential whose sign stands in its middle or at its end. */
+/** A credential with its sign in the middle or at the end. */
 export interface InnerShape extends Shape {
-  /** The secret part in front of the sign: the source of a pattern of bounded length. */
+  /** The secret part before the sign, as the source of a pattern of bounded length. */
   readonly lead: string;
-  /** What such a text is found by, where that is not the sign itself. */
+  /** What to search for first, if not the sign itself. */
   readonly sign?: string;
 }
 
@@ -44,10 +44,10 @@ const HEX = '[0-9a-f]';
 const UPPER = '[A-Z0-9]';
 const LOWER = '[a-z0-9]';
 const UUID = '[0-9a-f-]';
-/** Nothing: the sign is the end. */
+/** Matches nothing: the sign is the end. */
 const NONE = '[^\\s\\S]';
 
-/** Where one sign begins another, the longer one comes first. */
+/** If one sign begins another, the longer one comes first. */
 export const PREFIX_SHAPES: readonly PrefixShape[] = [
   // Models.
   { origin: 'Anthropic', prefix: 'sk-ant-[a-z]{2,8}\\d\\d-', body: WORD, least: 6 },
@@ -159,7 +159,7 @@ export const PREFIX_SHAPES: readonly PrefixShape[] = [
   { origin: 'Adobe', prefix: 'p8e-', body: WORD, least: 30, mixed: true },
   { origin: 'nostr', prefix: 'nsec1', body: LOWER, least: 50 },
   { origin: 'BIP 32', prefix: 'xprv', body: PLAIN, least: 90, alone: true },
-  // Watching and measuring.
+  // Monitoring.
   { origin: 'New Relic', prefix: 'NR(?:AK|II|RA)-', body: WORD, least: 24 },
   { origin: 'Grafana', prefix: 'glsa_', body: NAME, least: 32 },
   { origin: 'Grafana', prefix: 'glc_', body: BASE64, least: 32 },
@@ -170,7 +170,7 @@ export const PREFIX_SHAPES: readonly PrefixShape[] = [
   { origin: 'Honeycomb', prefix: 'hc[abx][imx]k_', body: LOWER, least: 40 },
   { origin: 'Axiom', prefix: 'xa[ap]t-', body: UUID, least: 36, exact: true },
   { origin: 'LaunchDarkly', prefix: 'sdk-', body: UUID, least: 36, alone: true, exact: true },
-  // Words and mail.
+  // Chat and mail.
   { origin: 'Slack', prefix: 'xox[abeoprs][.-]', body: '[A-Za-z0-9.-]', least: 8 },
   { origin: 'Slack', prefix: 'xapp-', body: '[A-Za-z0-9-]', least: 20 },
   {
@@ -206,7 +206,7 @@ export const PREFIX_SHAPES: readonly PrefixShape[] = [
     alone: true,
     exact: true,
   },
-  // Money and shops.
+  // Payment and shops.
   { origin: 'Stripe', prefix: '[rs]k_(?:live|test)_', body: PLAIN, least: 10 },
   { origin: 'Stripe', prefix: 'whsec_', body: '[A-Za-z0-9+/=]', least: 20 },
   { origin: 'Mollie', prefix: 'live_', body: PLAIN, least: 30, alone: true, mixed: true },
@@ -261,7 +261,7 @@ export const INNER_SHAPES: readonly InnerShape[] = [
   { origin: 'Firebase', lead: `${WORD}{8,24}`, prefix: ':APA91b', body: WORD, least: 60 },
   { origin: 'Mailchimp', lead: `${HEX}{32}`, prefix: '-us\\d{1,2}', body: NONE, least: 0 },
   {
-    // In front of its first dot stands the account's number in base64.
+    // The part before the first dot is the account number in base64.
     origin: 'Discord',
     lead: '(?:[MNO][DTjz][AEIMQUYcgk][wxyz0-5]){5,6}[A-Za-z0-9]{0,3}\\.',
     sign: '[MNO][DTjz][AEIMQUYcgk][wxyz0-5][MNO][DTjz][AEIMQUYcgk][wxyz0-5]',

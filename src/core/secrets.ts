@@ -12,15 +12,14 @@ const maskShapes = wordMasker(SHAPE_RULES);
 const maskPlaces = joinRules([...INNER_RULES, ...PLACE_RULES, ...COMMAND_RULES], '');
 const maskNamed = joinRules([...HEADER_RULES, ...FLAG_RULES, ASSIGNMENTS], 'i');
 
-/** Shorter texts hold no credential: `key=12345678`. */
+/** Shorter texts cannot contain a credential: `key=12345678`. */
 const SHORTEST = 8;
 
 /**
- * Takes out whatever looks like a credential, and leaves enough to tell which kind it was:
- * `sk-ant-api03-…[masked]`, `DB_PASSWORD=…[masked]`. Done twice it changes nothing more. A credential
- * is also known where colours or signs that nobody sees stand in it: a text from which one was taken
- * out is without any of these. A text that is to be cut is masked first: half a secret cannot always
- * be told.
+ * Masks everything that looks like a credential, and keeps enough to tell which kind it was:
+ * `sk-ant-api03-…[masked]`, `DB_PASSWORD=…[masked]`. Idempotent. It also recognises credentials
+ * with colours or invisible characters in them; those are removed from a text in which it masks
+ * anything. Mask a text before cutting it: half a secret may not be recognised.
  */
 export function maskSecrets(text: string): string {
   if (text.length < SHORTEST) return text;
@@ -29,22 +28,22 @@ export function maskSecrets(text: string): string {
   return masked === plain ? text : masked;
 }
 
-/** A line of a private key, or of another secret in base64: no hash, no name. */
+/** A line of a private key or another base64 secret, as opposed to a hash or a name. */
 const KEY_LINE = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/]{40,200}={0,2}$/;
 
-/** The same for a single line out of a longer text, as an agent's words come: its neighbours are unknown. */
+/** Like `maskSecrets`, for a single line of a longer text, whose neighbours are unknown. */
 export function maskLine(line: string): string {
   return KEY_LINE.test(withoutControls(line).trim()) ? MASK : maskSecrets(line);
 }
 
-/** The same for several such lines. */
+/** Like `maskLine`, for several lines. */
 export function maskLines(text: string): string {
   return maskSecrets(text).split('\n').map(maskLine).join('\n');
 }
 
-/** The same for every string in plain JSON data; also a value whose field is called as one. */
+/** Like `maskSecrets`, for every string in plain JSON data; also masks values by field name. */
 export function maskDeep<T>(value: T): T {
-  // Strings become strings, lists lists, and records keep their keys: the type stays what it was.
+  // The type stays the same: strings remain strings, lists lists, and records keep their keys.
   return masked(value) as T;
 }
 

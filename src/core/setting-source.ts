@@ -1,9 +1,9 @@
 import type { SettingName } from './settings.ts';
 
-/** Where a value was written, first hit wins in this order. */
+/** The kinds of source, highest priority first. */
 type SourceKind = 'flag' | 'variable' | 'front-matter' | 'task-type' | 'config' | 'default';
 
-/** Where a value comes from, in words a person can look it up by. */
+/** Where a value comes from, in words by which a person can find it. */
 export interface Source {
   readonly kind: SourceKind;
   /** `--delay`, `RALPH_DELAY`, `ralph.config.yaml:3 delay`, `task type coding`. */
@@ -16,12 +16,12 @@ export interface Written {
   readonly source: Source;
 }
 
-/** What one source says; absent settings are left to the next. */
+/** The settings from one source; missing ones are left to the next source. */
 export type Layer = Readonly<Partial<Record<SettingName, Written>>>;
 
 export type Sources = Readonly<Record<SettingName, Source>>;
 
-/** Whether somebody wrote the setting down, rather than a default or a task type. */
+/** Whether someone set it explicitly, rather than a default or a task type. */
 export function isGiven(source: Source): boolean {
   return source.kind !== 'default' && source.kind !== 'task-type';
 }

@@ -1,6 +1,6 @@
 /**
- * Splits a command line into words as a shell does: white space parts them, quotes and backslashes
- * protect. Nothing is expanded. Returns null where a quote is not closed.
+ * Splits a command line into words like a shell: white space separates them, quotes and backslashes
+ * protect. Expands nothing. Returns null if a quote is not closed.
  */
 export function shellWords(line: string): readonly string[] | null {
   const words: string[] = [];
@@ -32,7 +32,7 @@ export function shellWords(line: string): readonly string[] | null {
   return words;
 }
 
-/** A backslash before a line's end joins the two lines. */
+/** A backslash before a line end joins the two lines. */
 function unbroken(char: string): string {
   return char === '\n' ? '' : char;
 }

@@ -10,10 +10,10 @@ import {
   type Wait,
 } from './task-state.ts';
 
-/** How a task is shown: its status, or what is wrong with it. */
+/** The state shown for a task: its status, or what is wrong with it. */
 export type ShownState = Status | 'interrupted' | 'corrupt' | 'newer ralph' | 'unreadable';
 
-/** A task as `ralph status` tells it. What a file that is no state cannot tell is null. */
+/** A task as `ralph status` shows it. A field is null if the file is not a readable state. */
 export interface ShownTask {
   readonly taskId: string;
   readonly state: ShownState;
@@ -24,22 +24,21 @@ export interface ShownTask {
   readonly finishedAt: string | null;
   readonly elapsedMs: number | null;
   readonly costUsd: number | null;
-  /** Its last words, one line; null where it has said nothing yet. */
+  /** The agent's last words on one line; null if it has said nothing yet. */
   readonly last: string | null;
   readonly wait: Wait | null;
   readonly driver: Driver | null;
-  /** Who runs it now, `pid 123` or `pid 123 on host`; null where nobody does. */
+  /** Who is running it, `pid 123` or `pid 123 on host`; null if nobody is. */
   readonly runBy: string | null;
   readonly exitReason: string | null;
   readonly stateFile: string;
   readonly logDir: string;
-  /** In the history, rather than open. */
+  /** In the history, as opposed to open. */
   readonly archived: boolean;
-  /** This user's ralph has written it here; false also where nothing can tell. */
+  /** Whether this user's ralph wrote it here; also false if that is unknown. */
   readonly isOwn: boolean;
 }
 
-/** Where the files of a task lie. */
 export interface ShownPlaces {
   readonly taskId: string;
   readonly stateFile: string;
@@ -51,7 +50,7 @@ export interface ShownPlaces {
 const LAST_CHARS = 200;
 const HOST_CHARS = 60;
 
-/** A task whose state could be read. */
+/** Shows a task whose state could be read. */
 export function showTask(task: TaskState, places: ShownPlaces, here: Here): ShownTask {
   const state = shownState(task, here);
   const { driver } = task;
@@ -75,7 +74,7 @@ export function showTask(task: TaskState, places: ShownPlaces, here: Here): Show
   };
 }
 
-/** A file that stands where a state should be and is none that can be read. */
+/** Shows a file in the place of a state that cannot be read as one. */
 export function showBroken(
   state: 'corrupt' | 'newer ralph' | 'unreadable',
   places: ShownPlaces,
@@ -99,9 +98,9 @@ export function showBroken(
 }
 
 /**
- * The status, but for a task that says it runs and has no live driver, or whose driver died before it had
- * told the end. One that waits for an approval without any has ended by itself, told not to wait; one that
- * the library keeps never has one.
+ * Returns the status, or `interrupted` for a live status without a live driver, and for a task whose driver
+ * died before it announced the end. Without any driver, a task may still wait for an approval (it was told
+ * not to wait for it), and a task kept by the library never has one.
  */
 export function shownState(task: TaskState, here: Here): ShownState {
   const { status, driver } = task;
@@ -113,17 +112,17 @@ export function shownState(task: TaskState, here: Here): ShownState {
   return task.driver === null && isOwnWay ? task.status : 'interrupted';
 }
 
-/** Whether a loop has it now, so that more can come of it. */
+/** Whether a loop is driving it now, so that more can follow. */
 export function hasLiveDriver({ status, driver }: TaskState, here: Here): boolean {
   return isLive(status) && driver !== null && isDriverAlive(driver, here);
 }
 
-/** Whether it runs, or waits. */
+/** Whether it is running or waiting. */
 export function isLive(state: ShownState): boolean {
   return state === 'running' || state === 'pending' || state === 'paused_awaiting_approval';
 }
 
-/** What runs or waits first, then what else is open, then what ended; the newest first of each. */
+/** Sorts running and waiting tasks first, then other open ones, then ended ones, newest first. */
 export function inShownOrder(tasks: readonly ShownTask[]): readonly ShownTask[] {
   const rank = (task: ShownTask): number => (isLive(task.state) ? 0 : task.archived ? 2 : 1);
   const newest = (task: ShownTask): string => task.finishedAt ?? task.startedAt ?? '';

@@ -17,7 +17,6 @@ import { readPipe } from './read-pipe.ts';
 import { spawnAgent } from './spawn-agent.ts';
 import { startWorkClock, type WorkLimits } from './work-clock.ts';
 
-/** One start of an agent. */
 export interface AgentProcessRequest {
   readonly command: AgentCommand;
   readonly cwd: string;
@@ -27,16 +26,16 @@ export interface AgentProcessRequest {
   readonly marker: string;
   readonly limits: WorkLimits;
   readonly stops: StopRequests;
-  /** What belongs to the run and is to be left alone: the guard, earlier leftovers. */
+  /** Processes to leave alone: the guard, and leftovers of earlier iterations. */
   readonly guardPid: number | null;
   readonly spare: () => readonly ProcessIdentity[];
   readonly onMembers: (members: readonly ProcessIdentity[]) => void;
   /** Every byte, for the log. */
   readonly onStdout: (chunk: Buffer) => void;
-  /** The bytes that count: none after an agent that had given its result is being ended. */
+  /** The bytes that count: nothing more once an agent is being stopped after its result. */
   readonly onHeard: (chunk: Buffer) => void;
   readonly onStderr: (chunk: Buffer) => void;
-  /** Handed the means by which the output's reader steers the process. */
+  /** Receives the callbacks with which the reader of the output controls the process. */
   readonly onStart: (signs: AgentSigns) => void;
 }
 
@@ -44,34 +43,34 @@ export interface AgentProcessReport {
   readonly end: AttemptEnd;
   readonly durationMs: number;
   readonly retryWaitMs: number;
-  /** Time in which ralph itself was stopped. */
+  /** Time during which ralph itself was suspended. */
   readonly heldUpMs: number;
   readonly stderrTail: string;
-  /** What it started and left running; empty where it was ended whole. */
+  /** Processes the agent left running; empty if its whole tree was ended. */
   readonly leftovers: readonly LeftoverProcess[];
 }
 
-/** For an agent that has given its result, and for a grandchild that keeps its pipe open. */
+/** For an agent that has given its result, and for a grandchild that keeps the pipe open. */
 const GRACE_MS = 2_000;
-/** After everything was ended, for what still stands in the pipes. */
+/** After everything has been ended: time to drain the pipes. */
 const LAST_WORDS_MS = 250;
-/** Longer than the pause that was announced: the call that follows it takes its time too. */
+/** Added to the announced pause, because the call after it takes time too. */
 const RETRY_CALL_MS = 5 * 60_000;
 /**
- * For an agent that has reported its result and cost: nothing is left to be said. `claude` answers a
- * gentler signal with one more call to its model while a background task of its own is alive.
+ * For an agent that has already reported its result and cost. While a background task of its own is
+ * alive, `claude` answers a gentler signal with one more call to its model.
  */
 const AT_ONCE = [{ atMs: 0, signal: 'SIGKILL', to: 'everything' }] as const;
 const STDERR_TAIL_BYTES = 4_000;
 
 /*
- * The life of one attempt. Whatever ends it first is the cause, and stays it.
+ * The life of one attempt. The first cause wins and is never replaced.
  *
  *   start ──► running ──┬── exits ─────────────────────────────► pipes end, or 2 s ──► report
  *                       ├── gave its result, 2 s pass ──► its group is ended ──────────► report
  *                       └── limit, stop, hopeless ──► the whole tree is ended ─────────► report
  */
-/** Runs an agent's process to its end, and leaves nothing of it behind where it had to be ended. */
+/** Runs an agent until it exits. If ralph has to end it, none of its processes stays alive. */
 export async function runAgentProcess(request: AgentProcessRequest): Promise<AgentProcessReport> {
   const startedAtMs = monotonicMs();
   const stderr = createTailText(STDERR_TAIL_BYTES, '');
@@ -99,10 +98,10 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const life: Life = { cause: null, ending: null, hasResult: false, lingered: false };
   let cancelGrace = (): void => {};
 
-  /** The answer is there and is kept; only what lingers is in the way. */
+  /** The result is in and is kept; only processes that linger remain. */
   const linger = (): void => {
     if (life.ending !== null) return;
-    // What has been heard so far is taken down: from now on its memory is read into by others.
+    // The reader must copy what it has seen so far: the memory behind it is about to be reused.
     request.onHeard(Buffer.alloc(0));
     life.lingered = true;
     life.ending = endTree(groupOf(tree), { steps: AT_ONCE });
@@ -130,7 +129,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     retrying: (delayMs) => clock.pause((delayMs ?? 0) + RETRY_CALL_MS),
     working() {
       clock.resume();
-      // Woken by a task of its own in the background: the next result is the one that counts.
+      // A background task of the agent woke it: only its next result counts.
       life.hasResult = false;
       cancelGrace();
     },
@@ -140,7 +139,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const stdoutPipe = readPipe(child.stdout, (chunk) => {
     clock.alive();
     request.onStdout(chunk);
-    // What an agent says while it is being put away changes nothing any more.
+    // Output of an agent that is being stopped after its result no longer matters.
     if (!life.lingered) request.onHeard(chunk);
   });
   const stderrPipe = readPipe(child.stderr, (chunk) => {
@@ -148,13 +147,13 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     stderr.append(decoder.write(chunk));
     request.onStderr(chunk);
   });
-  // An agent that does not read its prompt breaks the pipe; its own end tells why.
+  // An agent that does not read its prompt breaks the pipe; its exit code tells why.
   child.stdin.on('error', () => {});
   child.stdin.end(request.prompt);
   const closed = Promise.all([stdoutPipe.closed, stderrPipe.closed]);
 
   const { exitCode, signal } = await exited;
-  // What comes now is its last words, and bounded by itself: no limit may undo how it ended.
+  // Only the last output follows, and its time is bounded: no limit may change the cause now.
   clock.stop();
   cancelGrace();
   if (life.ending === null) await within(closed, GRACE_MS);
@@ -199,13 +198,13 @@ function endOf(
   signal: string | null,
 ): AttemptEnd {
   if (cause !== null) return { kind: 'cut', cause, exitCode };
-  // It had given its result: how it was got rid of afterwards is no news.
+  // The result is in, so the exit code no longer matters.
   if (lingered) return { kind: 'exited', exitCode: 0 };
   if (signal !== null) return { kind: 'signalled', signal };
   return { kind: 'exited', exitCode: exitCode ?? 0 };
 }
 
-/** The agent and its group alone: tools in sessions of their own are not meant. */
+/** Only the agent's own process group; tools in their own sessions are left alone. */
 function groupOf(tree: TreeWatch): ProcessTree {
   return {
     agentGroup: tree.agentGroup,
@@ -216,7 +215,7 @@ function groupOf(tree: TreeWatch): ProcessTree {
   };
 }
 
-/** Resolves when the promise does, or after `ms`. */
+/** Resolves with the promise, or after `ms` milliseconds. */
 async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   let cancel = (): void => {};
   const timeout = new Promise<void>((resolve) => {

@@ -11,10 +11,10 @@ import type { LeftoverProcess } from './process-tree.ts';
 import { createTranscript } from './transcript.ts';
 import { type PinnedFolder, pinFolder } from './trust/pinned-folder.ts';
 
-/** What a child is told of the run it belongs to. */
+/** What a child process learns about its run. */
 export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Random, one a driver: the marker by which leftovers are known. */
+  /** Random and unique per driver; it marks every process of the run. */
   readonly runId: string;
   readonly taskId: string;
   readonly maxIterations: number;
@@ -32,20 +32,20 @@ export interface RunnerOptions extends ChildOptions {
   readonly guardProgram: string;
   readonly keepBackground: boolean;
   readonly logLimitBytes: number;
-  /** What the last lines and the reports say of background processes. */
+  /** Reports background processes that were left running or have been ended. */
   readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
-  /** Told how many bytes the agent has just said on standard output. */
+  /** Called with the number of bytes the agent has just written to standard output. */
   readonly onOutput?: ((bytes: number) => void) | undefined;
   readonly warn: (sentence: string) => void;
 }
 
-/** A runner with a guard behind it, which stays until everything that was started is over. */
+/** A runner with a guard, which stays until every process of the run has ended. */
 export interface GuardedRunner extends AgentRunner {
-  /** Sends the guard away. To be called last, when nothing is left that it should end. */
+  /** Dismisses the guard. Call this last, when no process of the run needs it any more. */
   dismissGuard(): void;
 }
 
-/** Starts the agent once an attempt, keeps its whole output, and knows what it left running. */
+/** Starts the agent once per attempt, logs all its output, and tracks what it leaves running. */
 export function createAgentRunner(options: RunnerOptions): GuardedRunner {
   const logs = pinFolder(options.logDir);
   let guard: Guard | null = null;
@@ -186,7 +186,7 @@ function notFound(sentence: string, kind: AgentKind): AttemptFacts {
   };
 }
 
-/** The environment of whatever a run starts: the caller's, and which iteration it is for. */
+/** The environment of everything a run starts: the caller's, plus the task and iteration. */
 export function childEnvironment(options: ChildOptions, iteration: number): NodeJS.ProcessEnv {
   return {
     ...forAgent(options.env),

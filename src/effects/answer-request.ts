@@ -6,7 +6,7 @@ import { MB, readTextWithin } from './bounded-read.ts';
 import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
 
-/** Whether a request of this name waits for an answer. */
+/** Whether a request of this name is waiting for an answer. */
 export function isPending(vault: string, name: string): boolean {
   const isName = path.basename(name) === name && !name.startsWith('.');
   const file = path.join(vault, PENDING, name);
@@ -14,9 +14,9 @@ export function isPending(vault: string, name: string): boolean {
 }
 
 /**
- * Answers a request by moving it, with the reason written into it. What stood in the place of the
- * answer is kept beside it under another name. Resolves to where the answer lies, within the vault;
- * rejects with the system's error, or for a folder that leads out of the vault.
+ * Answers a request by moving it, after writing the reason into it. A file already in that place is
+ * kept beside it under another name. Resolves to the path of the answer within the vault. Rejects
+ * with the system's error, or if a folder leads out of the vault.
  */
 export async function answerRequest(
   vault: string,
@@ -48,7 +48,7 @@ export async function answerRequest(
   return `${folder}/${name}`;
 }
 
-/** The reason stands where the request leaves room for it, or before the text of one that does not. */
+/** Puts the reason on the request's own `reason:` line, or at the top if there is none. */
 function withReason(text: string, reason: string): string {
   const line = `reason: ${safeJson(reason.replace(/\s+/g, ' ').trim())}`;
   if (/^reason:.*$/m.test(text)) return text.replace(/^reason:.*$/m, () => line);

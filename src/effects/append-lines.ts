@@ -3,16 +3,16 @@ import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 const LINE_END = 0x0a;
 
 /**
- * Appends whole lines to a file that `openForAppend` has opened: all of them, or none. A last line that was
- * left torn, by a full disk or a power cut, is ended first, or it would swallow the first of these. Throws
- * the system's error.
+ * Appends complete lines to a file opened with `openForAppend`: all of them, or none. If the last
+ * line is torn (by a full disk or a power cut), ends it first, or it would swallow the first new
+ * line. Throws the system's error.
  */
 export function appendLines(descriptor: number, lines: string): void {
   const { size } = fstatSync(descriptor);
   const bytes = Buffer.from(endsTorn(descriptor, size) ? `\n${lines}` : lines);
   let written = 0;
   try {
-    // A disk that is getting full takes a part, and says so only at the next call.
+    // A nearly full disk takes only a part, and reports the error on the next call.
     while (written < bytes.length) written += writeSync(descriptor, bytes, written);
   } catch (error) {
     takeBack(descriptor, size, written);
@@ -26,13 +26,13 @@ function endsTorn(descriptor: number, size: number): boolean {
   return readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== LINE_END;
 }
 
-/** Takes back the part that was written, unless somebody else has written behind it. */
+/** Removes the part that was written, unless another process has appended meanwhile. */
 function takeBack(descriptor: number, size: number, written: number): void {
   try {
     if (written > 0 && fstatSync(descriptor).size === size + written) {
       ftruncateSync(descriptor, size);
     }
   } catch {
-    // The line stays torn, and whoever appends next ends it.
+    // The line stays torn, and the next append ends it.
   }
 }

@@ -8,26 +8,26 @@ import { distrustPath } from './trust/owner.ts';
 import { leadsOut } from './vault-folders.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
 
-/** Where requests lie, and where they are moved to as an answer. */
+/** Where requests are placed, and where they are moved to as an answer. */
 export const PENDING = 'Pending_Approval';
 export const APPROVED = 'Approved';
 export const REJECTED = 'Rejected';
 
-/** How often is looked where file events do not tell: network folders, say. */
+/** Polling interval for places without file events, such as network folders. */
 const POLL_MS = 1_000;
 
 /**
- * Puts a request where a person finds it, and notes what stood in the place of an answer before: that
- * is none. An older request of ralph's under that name asked for something else and is replaced; a file
- * that somebody else has written is the request. Rejects with the system's error, for what is no regular
- * file, and for a folder that is a link out of the vault.
+ * Writes a request where a person finds it, and records files already in the place of an answer:
+ * they do not count as one. An older request by ralph under that name is replaced; a file written
+ * by somebody else is kept as the request. Rejects with the system's error, if the file is not
+ * regular, and if a folder is a link out of the vault.
  */
 export async function placeRequest(
   vault: string,
   approval: Approval,
   text: string,
 ): Promise<ThereBefore> {
-  // A request that is placed again, after a resume, keeps what it knew: it may have been answered.
+  // A request placed again after a resume keeps this record: it may already have been answered.
   const there: ThereBefore = approval.there_before ?? {
     approved: markOf(vault, APPROVED, approval.file),
     rejected: markOf(vault, REJECTED, approval.file),
@@ -40,10 +40,10 @@ export async function placeRequest(
   }
   for (const answers of [APPROVED, REJECTED]) {
     if (isSame(vault, answers, PENDING))
-      throw new Error(`${answers} and ${PENDING} are one folder`);
+      throw new Error(`${answers} and ${PENDING} are the same folder`);
   }
   if (isSame(vault, APPROVED, REJECTED))
-    throw new Error(`${APPROVED} and ${REJECTED} are one folder`);
+    throw new Error(`${APPROVED} and ${REJECTED} are the same folder`);
   const file = path.join(folder, approval.file);
   if (isFree(file) && findAnswer(vault, { ...approval, there_before: there }) === null) {
     await retryBusy(async () => makePrivateFolder(folder));
@@ -52,29 +52,29 @@ export async function placeRequest(
   return there;
 }
 
-/** Whether two folders are one, by a link: then a request would be its own answer. */
+/** Whether a link makes both folders the same: then a request would be its own answer. */
 function isSame(vault: string, one: string, other: string): boolean {
   try {
     return realpathSync(path.join(vault, one)) === realpathSync(path.join(vault, other));
   } catch {
-    // One of them is not there yet.
+    // One of them does not exist yet.
     return false;
   }
 }
 
 const OWN_BEGINNING = '---\ntype: "approval_request"\n';
 
-/** Whether nothing stands there, or an older request that ralph has written. */
+/** Whether the place is empty, or holds an older request written by ralph. */
 function isFree(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return true;
-  if (!stats.isFile()) throw new Error(`${file} is no regular file`);
+  if (!stats.isFile()) throw new Error(`${file} is not a regular file`);
   return readHead(file, OWN_BEGINNING.length).toString() === OWN_BEGINNING;
 }
 
 /**
- * Waits until the request has been moved, it has expired, or a signal aborts; impatiently it only
- * looks once. By file events, with a poll behind them.
+ * Waits until the request is moved, expires, or the signal aborts; if not `patiently`, it checks
+ * only once. Uses file events, and polling as a fallback.
  */
 export function awaitAnswer(
   vault: string,
@@ -114,7 +114,7 @@ function tryWatch(folder: string, onEvent: () => void): FSWatcher | null {
   }
 }
 
-/** The answer, if there is one; a rejection counts for more than an approval beside it. */
+/** Returns the answer, if there is one; a rejection beats an approval beside it. */
 function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAnswer | null {
   const isNew = (folder: string, before: string | null | undefined): boolean => {
     const mark = markOf(vault, folder, file);
@@ -131,12 +131,12 @@ function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAn
 }
 
 /**
- * What names a regular file as it is now; null where there is none, or only beyond a link. Not by the
- * time of its last change of status: a backup that adds a link to an old answer makes it no new one.
+ * Identifies a regular file in its current version; null if there is none or only behind a link. It
+ * ignores the change time: a backup that links an old answer does not make it a new one.
  */
 function markOf(vault: string, folder: string, file: string): string | null {
   if (leadsOut(path.join(vault, folder), vault) || isSame(vault, folder, PENDING)) return null;
-  // Where others can write, anybody can have answered.
+  // If others can write there, anybody could have answered.
   if (distrustPath(path.join(vault, folder)) !== null) return null;
   try {
     const stats = lstatSync(path.join(vault, folder, file), { bigint: true });
@@ -148,7 +148,7 @@ function markOf(vault: string, folder: string, file: string): string | null {
 
 const LONGEST_REASON = 1_000;
 
-/** What stands behind `reason:` in an answer; null where nothing does. */
+/** Returns the text after `reason:` in an answer; null if it is empty. */
 function readReason(file: string): string | null {
   try {
     const [, written = ''] = /^reason:[ \t]*(.*)$/im.exec(readTextWithin(file, MB)) ?? [];

@@ -1,24 +1,24 @@
 import { execa } from 'execa';
 import { forAgent } from './child-environment.ts';
 
-/** What a program says to `--version`: its first line, or why there is none. */
+/** The first line a program prints for `--version`, or why there is none. */
 export type VersionAnswer = { readonly version: string } | { readonly failed: string };
 
 export interface VersionQuestion {
   readonly file: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** After that it is killed, with what it started. */
+  /** After this time the program is killed, with everything it started. */
   readonly timeoutMs: number;
   /** Ends it at once. */
   readonly signal: AbortSignal;
 }
 
 const MOST_CHARS = 4_000;
-/** For what still stands in the pipe of a program that has ended. */
+/** Time to drain the pipes of a program that has ended. */
 const LAST_WORDS_MS = 250;
 
-/** Asks a program for its version. Never rejects, and leaves nothing of it behind. */
+/** Asks a program for its version. Never rejects, and leaves no process behind. */
 export async function askVersion(question: VersionQuestion): Promise<VersionAnswer> {
   const { file, cwd, timeoutMs, signal } = question;
   const asked = execa(file, ['--version'], {
@@ -29,7 +29,7 @@ export async function askVersion(question: VersionQuestion): Promise<VersionAnsw
     stdin: 'ignore',
     maxBuffer: MOST_CHARS,
     reject: false,
-    // Ending it is done here: a group of its own, since a shim may stand before the program.
+    // It has its own group and is ended here, since a wrapper may stand in front of the program.
     detached: true,
     cleanup: false,
   });
@@ -42,12 +42,12 @@ export async function askVersion(question: VersionQuestion): Promise<VersionAnsw
   };
   const stop = (): void => giveUp('it was stopped');
   const timer = setTimeout(
-    () => giveUp(`it said nothing within ${timeoutMs / 1_000} s and was ended`),
+    () => giveUp(`it did not answer within ${timeoutMs / 1_000} s and was stopped`),
     timeoutMs,
   );
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
-  // What it started may hold the pipes open for longer than it lives.
+  // A process it started may hold the pipes open for longer.
   asked.once('exit', () => {
     setTimeout(() => {
       asked.stdout.destroy();
@@ -64,8 +64,10 @@ export async function askVersion(question: VersionQuestion): Promise<VersionAnsw
 
 function read(line: string, exitCode?: number, message?: string): VersionAnswer {
   if (exitCode === undefined && message !== undefined) return { failed: message };
-  if (exitCode !== 0) return { failed: `it ended with exit code ${exitCode ?? null}: ${line}` };
-  return /\d+\.\d+/.test(line) ? { version: line } : { failed: `it told no version, but: ${line}` };
+  if (exitCode !== 0) return { failed: `it exited with code ${exitCode ?? null}: ${line}` };
+  return /\d+\.\d+/.test(line)
+    ? { version: line }
+    : { failed: `it printed no version but: ${line}` };
 }
 
 function killGroup(pid: number | undefined): void {
@@ -73,6 +75,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody of it is left.
+    // The group is already empty.
   }
 }

@@ -16,21 +16,21 @@ import type { PinnedFolder } from './trust/pinned-folder.ts';
 /** A file that grows up to a bound; beyond it the head and the newest tail are kept. */
 export interface BoundedLog {
   write(chunk: Uint8Array): void;
-  /** Whether it has reached its bound: what came then may be left out. */
+  /** Whether the bound was reached; output after that may be left out. */
   isFull(): boolean;
   close(): void;
 }
 
 /*
- * Up to the bound the log is one plain file. What comes after goes round in a second file of half
- * the bound, and at the end the two become one again:
+ * Up to the bound, the log is one plain file. What follows goes into a ring, a second file of half
+ * the bound; at the end the two are joined:
  *
  *   log     [ head ........ | first half of the tail's room ]      log  [ head | left out | tail ]
  *   .tail   [ ..newest | older.. ]                             ──►
  */
 /**
- * Opens a log in a folder for appending, for its owner alone. Failures to write are swallowed: a full disk must
- * not stop the loop, and the state file meets the same trouble and says it.
+ * Opens a log in a folder for appending, readable only by its owner. Ignores write errors: a full
+ * disk must not stop the loop, and the state file reports the same trouble.
  */
 export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: number): BoundedLog {
   const file = `${folder.path}/${name}`;
@@ -39,10 +39,10 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
   let log: number | null = null;
   let ring: number | null = null;
   let size = 0;
-  /** All bytes that ever went into the ring. */
+  /** Total number of bytes ever written to the ring. */
   let ringed = 0;
 
-  const give = (action: () => void): void => {
+  const tryTo = (action: () => void): void => {
     try {
       action();
     } catch {
@@ -56,7 +56,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
     ring = null;
   };
 
-  give(() => {
+  tryTo(() => {
     folder.check();
     log = openForAppend(file);
     size = fstatSync(log).size;
@@ -69,7 +69,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
   };
   const writeRing = (chunk: Uint8Array): void => {
     ring ??= openRing();
-    // More than a whole round at once: only its end will be left.
+    // The chunk is longer than the ring: only its end would stay anyway.
     const kept = chunk.length > ringBytes ? chunk.subarray(chunk.length - ringBytes) : chunk;
     ringed += chunk.length - kept.length;
     for (let done = 0; done < kept.length; ) {
@@ -83,7 +83,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
 
   return {
     write(chunk) {
-      give(() => {
+      tryTo(() => {
         if (log === null) return;
         const room = Math.max(0, maxBytes - size);
         if (room > 0) writeAll(log, chunk.subarray(0, room), null);
@@ -93,7 +93,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
     },
     isFull: () => ringed > 0,
     close() {
-      give(() => {
+      tryTo(() => {
         if (log !== null && ringed > 0) {
           folder.check();
           joinTail(file, { headBytes, ringBytes, size, ringed });
@@ -112,10 +112,10 @@ interface Rounds {
   readonly ringed: number;
 }
 
-/** Makes one file of the log's head and the newest bytes; the log is replaced only when it is whole. */
+/** Joins the log's head and the newest bytes; replaces the log once the new file is complete. */
 function joinTail(file: string, { headBytes, ringBytes, size, ringed }: Rounds): void {
   const joined = `${file}.joined`;
-  // One that a killed driver has left, or a link that somebody has put there.
+  // Left by a killed driver, or a link planted by someone else.
   rmSync(joined, { force: true });
   copyFileSync(file, joined, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   const target = openRegular(joined, constants.O_RDWR | constants.O_NOFOLLOW).descriptor;
@@ -157,7 +157,7 @@ function copyRange(
   }
 }
 
-/** Writes every byte: a single write may take fewer. */
+/** Writes every byte, because a single write may take fewer. */
 function writeAll(descriptor: number, bytes: Uint8Array, position: number | null): void {
   for (let done = 0; done < bytes.length; ) {
     const at = position === null ? null : position + done;

@@ -2,15 +2,15 @@ import { closeSync, constants, fstatSync, openSync, type PathLike, readSync } fr
 import { EXIT_FAILED } from '../exit-codes.ts';
 
 /*
- * Opening and reading files that somebody else may have put there. Opened without waiting, since a pipe would hold
- * the process up for ever, and never read beyond the size that the file system tells: what is no file
- * on a disk, such as /proc/kmsg, has none.
+ * Opens and reads files that another user may have planted. They are opened without waiting, since
+ * a pipe would block for ever, and never read beyond the size the file system reports: something
+ * that is not a file on disk, such as /proc/kmsg, has none.
  */
 
 export const KB = 1024;
 export const MB = 1024 * 1024;
 
-/** A file that is not read: `EINVAL` for what is no regular file, `EFBIG` for one over its bound. */
+/** A file ralph refuses to read: `EINVAL` if it is not regular, `EFBIG` if it is too large. */
 class FileRefusedError extends Error {
   readonly exitCode = EXIT_FAILED;
   readonly code: 'EFBIG' | 'EINVAL';
@@ -22,7 +22,7 @@ class FileRefusedError extends Error {
   }
 }
 
-/** Reads a regular file of at most `maxBytes` bytes. Throws the system's error, `EFBIG` or `EINVAL`. */
+/** Reads a regular file of at most `maxBytes` bytes. Throws the system's error, EFBIG or EINVAL. */
 export function readWithin(file: PathLike, maxBytes: number): Buffer {
   return withRegularFile(file, 0, (descriptor, size) => {
     if (size > maxBytes) {
@@ -33,26 +33,26 @@ export function readWithin(file: PathLike, maxBytes: number): Buffer {
   });
 }
 
-/** The same as text. */
+/** Like `readWithin`, but returns text. */
 export function readTextWithin(file: PathLike, maxBytes: number): string {
   return readWithin(file, maxBytes).toString();
 }
 
-/** The first `maxBytes` bytes of a regular file, or all of a smaller one. Throws as `readWithin` does. */
+/** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
 export function readHead(file: PathLike, maxBytes: number): Buffer {
   return withRegularFile(file, 0, (descriptor, size) =>
     readBytes(descriptor, Math.min(size, maxBytes)),
   );
 }
 
-/** The last `maxBytes` bytes of a regular file, or all of a smaller one. Throws as `readWithin` does. */
+/** Reads the last `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
 export function readTail(file: PathLike, maxBytes: number): Buffer {
   return withRegularFile(file, 0, (descriptor, size) =>
     readBytes(descriptor, Math.min(size, maxBytes), Math.max(0, size - maxBytes)),
   );
 }
 
-/** Opens a regular file for reading, with further flags, and closes it again. Throws as `readWithin` does. */
+/** Opens a regular file with additional flags and closes it again. Throws like `readWithin`. */
 export function withRegularFile<T>(
   file: PathLike,
   flags: number,
@@ -67,8 +67,9 @@ export function withRegularFile<T>(
 }
 
 /**
- * The same, left open: whoever calls it closes it. With the flags for it also for writing, where a pipe
- * would wait for its reader; `mode` is that of a file which is made.
+ * Like `withRegularFile`, but leaves the file open; the caller closes it. With the right flags it
+ * also opens for writing, where a pipe would wait for a reader. `mode` applies to a file it
+ * creates.
  */
 export function openRegular(
   file: PathLike,
@@ -78,7 +79,7 @@ export function openRegular(
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags, mode);
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw new FileRefusedError('EINVAL', `${file} is no regular file`);
+    if (!stats.isFile()) throw new FileRefusedError('EINVAL', `${file} is not a regular file`);
     return { descriptor, size: stats.size };
   } catch (error) {
     closeSync(descriptor);
@@ -86,7 +87,7 @@ export function openRegular(
   }
 }
 
-/** `length` bytes from a byte on, by default the next ones; fewer where the file ends before. */
+/** Reads `length` bytes from a position, by default the current one; fewer at the end. */
 export function readBytes(descriptor: number, length: number, from: number | null = null): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let used = 0;

@@ -18,19 +18,19 @@ import { parseObject } from './json-fields.ts';
 import { errorCode, makePrivateFolder, removeFile } from './write-file.ts';
 
 /*
- * The folder `locks/<task_id>/` and the claims in it, a file each. A claim gets its name once it is
- * written: whoever is killed before has none. From then on it is never replaced by a rename, only
- * written over in place: a folder that is read during a rename may show neither name, and a driver that
- * lost its claim would bring it back.
+ * The folder `locks/<task_id>/` and the claims in it, one file each. A claim is renamed to its
+ * final name only after it is written, so a crash while writing leaves no lock. After that it is
+ * only overwritten in place, never replaced by a rename: a folder that is read during a rename may
+ * show neither name, and a driver that has lost its claim would restore it.
  */
 
-/** Built when the first claim of another is read. */
-let built: ReturnType<typeof buildSchema> | null = null;
+/** Built when another driver's claim is first read. */
+let schema: ReturnType<typeof buildSchema> | null = null;
 
 function buildSchema() {
   return z.object({
     phase: z.enum(['candidate', 'owner']),
-    /** Who came first: an instant and something random. */
+    /** Decides who came first: an instant and a random part. */
     ticket: z.string(),
     driver: z.object({
       pid: z.number(),
@@ -44,35 +44,34 @@ function buildSchema() {
   });
 }
 
-/** What a claim's file says. */
 export type ClaimRecord = z.infer<ReturnType<typeof buildSchema>>;
 
-/** A claim of somebody alive; null where its file says nothing yet. */
+/** The claim of a living driver; null if its file has no content yet. */
 export type LiveClaim = ClaimRecord | null;
 
-/** The claims on a task, one's own left out. */
+/** The claims on a task, except one's own. */
 export interface Claims {
   readonly live: readonly LiveClaim[];
-  /** Files of those whose driver is dead. */
+  /** Claim files of dead drivers. */
   readonly dead: readonly string[];
 }
 
-/** A claim that says nothing may be one that is being written; so old, it was left half-written. */
+/** An unreadable claim may be half-written; if it is this old, its writer has died. */
 const UNREADABLE_DEAD_AFTER_MS = 10_000;
-/** Several times what a claim takes. */
+/** Several times the size of a claim. */
 const RECORD_LENGTH = 1023;
-/** The last one to leave removes the folder, maybe just when the next one comes in. */
+/** The last to leave removes the folder, perhaps just as the next one arrives. */
 const MOST_ENTRIES = 1_000;
 
-/** Behind the name of a claim that is not written yet. */
+/** Suffix of a claim that is still being written. */
 const UNWRITTEN = '.new';
 
-/** Where the claims on a task lie. */
+/** Returns the folder for the claims on a task. */
 export function claimFolder(stateDir: string, taskId: string): string {
   return path.join(stateDir, 'locks', taskId);
 }
 
-/** Creates a claim, and its folder where that is not there. Throws the system's error. */
+/** Creates a claim, and its folder if necessary. Throws the system's error. */
 export function createClaim(file: string, claim: ClaimRecord): void {
   const folder = path.dirname(file);
   for (let entry = 1; ; entry += 1) {
@@ -84,13 +83,13 @@ export function createClaim(file: string, claim: ClaimRecord): void {
       return;
     } catch (error) {
       if (errorCode(error) === 'ENOENT' && entry < MOST_ENTRIES) continue;
-      tolerate(() => removeFile(`${file}${UNWRITTEN}`));
+      ignoreErrors(() => removeFile(`${file}${UNWRITTEN}`));
       throw error;
     }
   }
 }
 
-/** Writes over a claim that is there. Throws the system's error, `ENOENT` if it was taken away. */
+/** Overwrites an existing claim. Throws the system's error, `ENOENT` if it was removed. */
 export function rewriteClaim(file: string, claim: ClaimRecord): void {
   const fd = openRegular(file, constants.O_RDWR | constants.O_NOFOLLOW).descriptor;
   try {
@@ -100,10 +99,10 @@ export function rewriteClaim(file: string, claim: ClaimRecord): void {
   }
 }
 
-/** Whether a claim is there. Throws the system's error where that cannot be told. */
+/** Whether a claim exists. Throws the system's error if that is unknown. */
 export function isClaimThere(file: string): boolean {
   try {
-    // Opened, since a distant file system may answer a mere stat from memory.
+    // Opened, because a remote file system may answer a mere stat from its cache.
     closeSync(openRegular(file, constants.O_NOFOLLOW).descriptor);
     return true;
   } catch (error) {
@@ -112,29 +111,29 @@ export function isClaimThere(file: string): boolean {
   }
 }
 
-/** Removes claims, and their folder with the last one. What cannot be removed stays. */
+/** Removes claims, and their folder with the last one. Ignores errors. */
 export function removeClaims(folder: string, files: readonly string[]): void {
-  for (const file of files) tolerate(() => removeFile(file));
-  tolerate(() => rmdirSync(folder));
-  tolerate(() => rmdirSync(path.dirname(folder)));
+  for (const file of files) ignoreErrors(() => removeFile(file));
+  ignoreErrors(() => rmdirSync(folder));
+  ignoreErrors(() => rmdirSync(path.dirname(folder)));
 }
 
-/** Reads all claims on a task but `ownFile`. Throws the system's error. */
+/** Reads all claims on a task except `ownFile`. Throws the system's error. */
 export function readClaims(folder: string, here: Here, ownFile?: string): Claims {
   refuseLinks(folder);
   const live: LiveClaim[] = [];
   const dead: string[] = [];
   for (const entry of unlessGone(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
     const file = path.join(folder, entry.name);
-    // A named pipe would never come to an end.
+    // Reading a named pipe would never end.
     if (!entry.isFile() || file === ownFile) continue;
-    // Taken from under one who is just writing it, it is written once more.
+    // If its writer is still alive, it writes the claim again.
     if (file.endsWith(`.json${UNWRITTEN}`)) dead.push(file);
     if (!file.endsWith('.json')) continue;
     const text = unlessGone(() => textIn(file));
     if (text === null) continue;
-    built ??= buildSchema();
-    const claim = built.safeParse(parseObject(text)).data ?? null;
+    schema ??= buildSchema();
+    const claim = schema.safeParse(parseObject(text)).data ?? null;
     const isAlive = claim === null ? isFresh(file, here) : isDriverAlive(claim.driver, here);
     if (isAlive) live.push(claim);
     else dead.push(file);
@@ -142,7 +141,7 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
   return { live, dead };
 }
 
-/** Many times what a claim takes: a larger file says nothing. */
+/** Many times the size of a claim: a larger file counts as empty. */
 const CLAIM_MAX_BYTES = 64 * KB;
 
 function textIn(file: string): string {
@@ -161,12 +160,12 @@ function isFresh(file: string, { at }: Here): boolean {
   return Math.abs(msBetween(stats.mtime.toISOString(), at)) < UNREADABLE_DEAD_AFTER_MS;
 }
 
-/** Always of one length, so that nothing of the older text stays behind the newer. */
+/** Padded to a fixed length, so that nothing of an older text remains after it. */
 function textOf(claim: ClaimRecord): string {
   return `${JSON.stringify(claim).padEnd(RECORD_LENGTH)}\n`;
 }
 
-/** A link could have anything written anywhere. */
+/** A link could redirect writes to any place. */
 function refuseLinks(folder: string): void {
   for (const place of [path.dirname(folder), folder]) {
     if (!lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
@@ -184,15 +183,15 @@ function unlessGone<T>(read: () => T): T | null {
   }
 }
 
-/** Another machine's removal shows as a stale handle. */
+/** A removal by another machine shows as a stale handle. */
 function isGone(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(errorCode(error));
 }
 
-function tolerate(action: () => void): void {
+function ignoreErrors(action: () => void): void {
   try {
     action();
   } catch {
-    // It is gone, or others are still in it.
+    // It is gone, or other claims are still in it.
   }
 }

@@ -5,21 +5,21 @@ import { findProgram } from './find-program.ts';
 import { homeFolder } from './home-folder.ts';
 
 export interface ClaudeOptions {
-  /** A path or a name; null looks for `claude`. */
+  /** A path or a name; null means `claude`. */
   readonly bin: string | null;
-  /** Words between the program and ralph's own flags: for a program that is a script. */
+  /** Words between the program and ralph's own flags, for a program that is a script. */
   readonly prefixArgs: readonly string[];
   readonly model: string | null;
   readonly permissionMode: string | null;
   readonly allowedTools: readonly string[];
   readonly skipPermissions: boolean;
-  /** What the user gave after `--`. */
+  /** The user's arguments after `--`. */
   readonly passthrough: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
 }
 
-/** Where its installers put it and cron's bare PATH does not look. */
+/** Where the installers put it; cron's bare PATH does not include these. */
 function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
   const home = homeFolder(env);
   return [
@@ -31,12 +31,12 @@ function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
   ];
 }
 
-/** Two refusals of the same key are no accident; `claude` itself would go on for three minutes. */
+/** Two refusals of the same key are no accident; `claude` would retry for three minutes. */
 const HOPELESS_REFUSALS = 2;
 
 /**
- * The arguments that `claude` is started with; the prompt is not among them. A value is one word with its
- * flag: in a word of its own it could be taken for a flag, and a list of tools would end at it.
+ * Returns the arguments for `claude`, without the prompt. A value is joined to its flag with `=`:
+ * as a word of its own it could be taken for a flag, and would end a list of tools.
  */
 export function claudeArguments(
   options: Omit<ClaudeOptions, 'bin' | 'env' | 'cwd'>,
@@ -46,7 +46,7 @@ export function claudeArguments(
   return [
     ...options.prefixArgs,
     '--print',
-    // Commas inside parentheses belong to a pattern, and part nothing.
+    // A comma inside parentheses is part of the pattern, not a separator.
     ...(allowedTools.length > 0 ? [`--allowedTools=${allowedTools.join(',')}`] : []),
     '--verbose',
     '--output-format',
@@ -60,7 +60,7 @@ export function claudeArguments(
   ];
 }
 
-/** The `claude` command line, read by its structured output. */
+/** The `claude` command line, read through its structured output. */
 export function claudeAgent(options: ClaudeOptions): AgentKind {
   return {
     owesResult: true,

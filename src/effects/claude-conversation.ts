@@ -16,43 +16,42 @@ import { createUsageMeter } from './usage-meter.ts';
 
 const MAX_ACTIVITY_CHARS = 120;
 
-/** What the agent is doing right now. Texts are raw: whoever shows them takes control characters out. */
+/** What the agent is doing right now. Texts are raw: strip control characters before use. */
 type ClaudeActivity =
   | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
-  /** `text` is the first line of what it said, at most 120 characters. */
+  /** `text` is the first line of a message, at most 120 characters. */
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thinking' };
 
-/** Who listens to the conversation. */
 export interface ConversationListeners {
-  /** Of the main agent everything, of sub-agents the tool calls. */
+  /** All activity of the main agent, and the tool calls of sub-agents. */
   readonly onActivity?: ((activity: ClaudeActivity) => void) | undefined;
-  /** Each whole text block of the main agent. */
+  /** Each complete text block of the main agent. */
   readonly onText?: ((text: string) => void) | undefined;
 }
 
 interface Conversation {
   readonly readAssistant: (event: JsonObject) => void;
   readonly readToolResults: (event: JsonObject) => void;
-  /** Reads from a `result` event which calls were refused. */
+  /** Reads the refused calls from a `result` event. */
   readonly readDenials: (event: JsonObject) => void;
-  /** The texts of the main agent's last message, its end within 1 MiB; null if it had none. */
+  /** The text of the main agent's last message, its last 1 MiB; null if it had none. */
   readonly lastMessage: () => string | null;
   readonly partialOutput: () => string;
   readonly usage: () => Usage;
   readonly refused: () => readonly RefusedTool[];
-  /** Reads from a `system/task_…` event what became of a sub-agent, and from a `result` of all. */
+  /** Reads from a `system/task_…` event what became of a sub-agent, and from a `result` the totals. */
   readonly readSubAgent: (kind: string, event: JsonObject) => void;
   readonly stoppedSubAgents: () => number;
-  /** Messages of the main agent. */
+  /** Number of messages from the main agent. */
   readonly turns: () => number;
-  /** Tool calls, those of sub-agents included. */
+  /** Number of tool calls, including those of sub-agents. */
   readonly tools: () => number;
 }
 
 /**
- * Follows what agent and tools say to each other. A sub-agent's words belong to nobody: only its
- * tool calls and its tokens count.
+ * Follows the conversation between agent and tools. Of a sub-agent only its tool calls and tokens
+ * count; its texts are ignored.
  */
 export function createConversation(listeners: ConversationListeners): Conversation {
   const partial = createPartialOutput();
@@ -91,7 +90,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
       const id = nameAt(body, 'id');
       const usage = objectAt(body, 'usage');
       if (usage !== null) meter.add(id, usage);
-      // One message comes as one event per content block, all with its id.
+      // A message comes as one event per content block, all with the same id.
       if (ofMainAgent && (id === null || id !== message.id)) {
         message = newMessage(id);
         turns += 1;

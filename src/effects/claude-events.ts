@@ -10,7 +10,7 @@ import {
   stringsAt,
 } from './json-fields.ts';
 
-/** What is kept of a message, in bytes: its end. */
+/** Only the end of a longer message is kept, in bytes. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_TARGET_CHARS = 200;
 const MAX_COMMAND_CHARS = 2_000;
@@ -18,11 +18,11 @@ const MAX_NAME_CHARS = 200;
 const PEEKED_BYTES = 160;
 const LEFT_BRACE = 0x7b;
 const RIGHT_BRACE = 0x7d;
-/** Space, tab and the two line ends: what JSON lets stand around a value. */
+/** Space, tab and both line ends: the white space JSON allows around a value. */
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const MAX_ERRORS = 20;
 const MAX_ERROR_CHARS = 2000;
-/** 5138 AD: a number beyond it is not a time in seconds. */
+/** 5138 AD: a larger number is not a time in seconds. */
 const LAST_EPOCH_SECOND = 1e11;
 
 /** Input fields that say what a call acts on, the most telling first. */
@@ -46,8 +46,8 @@ export interface ToolDenial {
 }
 
 /**
- * Whether a line begins and ends as an object does. It costs an exception to find that out by parsing, and an
- * agent may write millions of lines that are none.
+ * Whether a line begins and ends like an object. Parsing would need an exception to find that out,
+ * and an agent may write millions of lines that are not JSON.
  */
 export function isBraced(line: Buffer): boolean {
   let first = 0;
@@ -58,9 +58,9 @@ export function isBraced(line: Buffer): boolean {
 }
 
 /**
- * The kind of event a line holds (`assistant`, `system/init`) read off its first bytes, where `claude`
- * writes it; null where it stands elsewhere and only parsing can tell. A line that does not end as an
- * object ends is not judged by how it begins.
+ * Reads the kind of event (`assistant`, `system/init`) from the first bytes of a line, where
+ * `claude` writes it. Returns null if it is elsewhere and only parsing can tell, or if the line
+ * does not end like an object.
  */
 export function peekKind(line: Buffer): string | null {
   if (line[line.length - 1] !== RIGHT_BRACE) return null;
@@ -75,7 +75,7 @@ export function peekKind(line: Buffer): string | null {
   return subtype === undefined ? null : `${type}/${subtype}`;
 }
 
-/** The kind of a parsed event, as `peekKind` names it; null if it names none. */
+/** Returns the kind of a parsed event, as `peekKind` names it; null if it has no type. */
 export function kindOf(event: JsonObject): string | null {
   const type = nameAt(event, 'type');
   if (type !== 'system') return type;
@@ -83,7 +83,7 @@ export function kindOf(event: JsonObject): string | null {
   return subtype === null ? type : `${type}/${subtype}`;
 }
 
-/** Reads a `system/api_retry` event. Delay in milliseconds. */
+/** Reads a `system/api_retry` event. The delay is in milliseconds. */
 export function readRetry(event: JsonObject): RetryFacts {
   return {
     status: numberAt(event, 'error_status'),
@@ -94,7 +94,7 @@ export function readRetry(event: JsonObject): RetryFacts {
   };
 }
 
-/** Reads a `rate_limit_event`; null if it says nothing about a limit. */
+/** Reads a `rate_limit_event`; returns null if it says nothing about a limit. */
 export function readRateLimit(event: JsonObject): RateLimitFacts | null {
   const info = objectAt(event, 'rate_limit_info');
   const status = info === null ? null : nameAt(info, 'status');
@@ -112,7 +112,7 @@ function instant(epochSeconds: number | null): string | null {
   return new Date(epochSeconds * 1000).toISOString();
 }
 
-/** Reads a `result` event. Where it does not say whether it is an error, its subtype does. */
+/** Reads a `result` event. If it does not say whether it is an error, the subtype decides. */
 export function readResult(event: JsonObject): ResultFacts {
   const subtype = nameAt(event, 'subtype') ?? 'unknown';
   const isError = event.is_error;
@@ -130,7 +130,7 @@ export function readResult(event: JsonObject): ResultFacts {
   };
 }
 
-/** The tool calls a `result` event lists as refused. */
+/** Returns the tool calls that a `result` event lists as refused. */
 export function readDenials(event: JsonObject): readonly ToolDenial[] {
   return objectsAt(event, 'permission_denials').map((denial) => ({
     id: nameAt(denial, 'tool_use_id'),
@@ -146,15 +146,15 @@ function commandOf(input: JsonObject | null): string | null {
   return command.length > MAX_COMMAND_CHARS ? '' : command;
 }
 
-/** A short field such as an id or a tool's name, kept within bounds; null if it is no text. */
+/** Returns a short field such as an id or a tool's name, bounded; null if it is not text. */
 export function nameAt(object: JsonObject, key: string): string | null {
   const name = stringAt(object, key);
   return name === null ? null : oneLine(name, MAX_NAME_CHARS);
 }
 
 /**
- * What a call acts on: command, file, pattern, address, or else its input as far as its first level
- * goes; one line, ≤ 200 characters.
+ * Returns what a call acts on: its command, file, pattern or address, or else the first level of
+ * its input. One line, at most 200 characters.
  */
 export function describeTarget(input: JsonObject | null): string {
   if (input === null) return '';
@@ -165,7 +165,7 @@ export function describeTarget(input: JsonObject | null): string {
   return oneLine(firstLevel(input), MAX_TARGET_CHARS);
 }
 
-/** An object as JSON with `[…]` and `{…}` for what is nested in it; no more of it than is shown. */
+/** Renders an object as JSON, with `[…]` and `{…}` for nested values; stops at what is shown. */
 function firstLevel(input: JsonObject): string {
   const members: string[] = [];
   let length = 0;
@@ -185,19 +185,18 @@ function shortJson(value: unknown): string {
   return String(value);
 }
 
-/** Whether the model spoke an `assistant` event, rather than `claude` itself to report a failure. */
+/** Whether the model wrote an `assistant` event; `claude` itself writes one for a failure. */
 export function isFromModel(event: JsonObject): boolean {
   const message = objectAt(event, 'message');
   return message !== null && stringAt(message, 'model') !== '<synthetic>';
 }
 
-/** The content blocks of a message; a message that is a plain text counts as one text block. */
+/** Returns the content blocks of a message; plain text counts as one text block. */
 export function contentBlocks(message: JsonObject): readonly JsonObject[] {
   const text = stringAt(message, 'content');
   return text === null ? objectsAt(message, 'content') : [{ type: 'text', text }];
 }
 
-/** Whether an event comes from a sub-agent. */
 export function isFromSubAgent(event: JsonObject): boolean {
   return (event.parent_tool_use_id ?? null) !== null;
 }

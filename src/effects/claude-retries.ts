@@ -5,16 +5,16 @@ import type { JsonObject } from './json-fields.ts';
 const MAX_KEPT = 50;
 
 /**
- * Told of each wait in the agent's own retries. `refusals` counts the 401 and 403 among them since
- * the model last spoke: one may be a token being renewed, two are hopeless.
+ * Called for each wait before one of the agent's own retries. `refusals` counts the 401 and 403
+ * among them since the model last spoke: one may be a token being renewed, two are hopeless.
  */
 export type RetryListener = (retry: RetryFacts, refusals: number) => void;
 
 interface RetryLog {
   readonly add: (event: JsonObject) => void;
-  /** The API has answered: what was retried is over. */
+  /** The API has answered, so retrying has ended. */
   readonly over: () => void;
-  /** The last 50. */
+  /** The last 50 retries. */
   readonly last: () => readonly RetryFacts[];
   readonly count: () => number;
   /** Whether the API has not answered since the last retry. */
@@ -22,8 +22,8 @@ interface RetryLog {
 }
 
 /**
- * Follows the agent's own retries. What `claude` writes by itself after one (its interruption, the
- * message that reports the failure, the failed result) does not end them, only an answer does:
+ * Follows the agent's own retries. Only an answer of the API ends them. What `claude` itself writes
+ * after a retry (its interruption, the message about the failure, the failed result) does not:
  * otherwise an outage that met a time limit would look like a slow agent.
  */
 export function createRetryLog(onRetry: RetryListener | undefined): RetryLog {

@@ -17,50 +17,50 @@ import { createLineSplitter } from './line-splitter.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { readResultUsage } from './usage-meter.ts';
 
-/** Tool results above this size are thinned out before they are parsed: below it costs more. */
+/** Larger tool results are thinned out before parsing; for smaller ones it would not pay. */
 const THIN_ABOVE_BYTES = 1_024;
 /**
- * Ids and kinds are far shorter than this, outputs and pictures far longer; and all that is read of
- * a tool result stands in its message.
+ * Ids and kinds are far shorter than this, outputs and pictures far longer. Everything needed from
+ * a tool result is in its message.
  */
 const THINLY = { maxBytes: 512, lastMember: 'message' };
 
-/** Called while bytes are pushed, in the order of the events. They must not throw. */
+/** Called during `push`, in the order of the events. They must not throw. */
 export interface ClaudeStreamListeners extends ConversationListeners {
   readonly onRetry?: RetryListener | undefined;
-  /** A closing report has come. More can follow it, where a background task wakes the agent. */
+  /** A closing report has come. Another can follow if a background task wakes the agent. */
   readonly onResult?: ((result: ResultFacts) => void) | undefined;
 }
 
-/** What the stream showed. */
+/** The facts read from the stream so far. */
 interface ClaudeStreamFacts extends ReaderFacts {
-  /** All retries, of which `retries` holds the last 50. */
+  /** All retries; `retries` holds only the last 50. */
   readonly retryCount: number;
   /** `assistant`, `system/api_retry`, …; null before the first event. */
   readonly lastEventKind: string | null;
   readonly model: string | null;
   /**
-   * Lines that were no event: no JSON, JSON that names no type, or one of the `brokenLines`. Empty lines
-   * do not count.
+   * Lines that are not events: not JSON, JSON without a type, or one of the `brokenLines`. Empty
+   * lines are not counted.
    */
   readonly junkLines: number;
 }
 
 interface ClaudeStream {
-  /** Takes the next bytes of standard output, which must stay as `LineSplitter.push` has it. */
+  /** Reads the next bytes of standard output; they must stay valid, see `LineSplitter.push`. */
   readonly push: (chunk: Buffer) => void;
-  /** Standard output is at its end: reads a last line that has no line end. */
+  /** Standard output has ended: reads a last line without a line end. */
   readonly end: () => void;
-  /** What is known so far; may be asked at any time. */
+  /** The facts known so far; can be called at any time. */
   readonly facts: () => ClaudeStreamFacts;
-  /** Bytes of memory held for a line that is not complete yet. */
+  /** Bytes held in memory for an incomplete line. */
   readonly bufferedBytes: number;
 }
 
 /**
- * Reads the standard output of `claude --print --verbose --output-format stream-json`.
- * Nothing in it makes this throw: unknown events and fields are passed over, what is no event, or
- * cannot be read, is counted. Lines of a kind that is not needed are not parsed, and no line is kept.
+ * Reads the standard output of `claude --print --verbose --output-format stream-json`. No input
+ * makes it throw: unknown events and fields are ignored, and lines that are not events or cannot be
+ * read are counted. Lines of other kinds are not parsed, and no line is kept.
  */
 export function createClaudeStream(
   listeners: ClaudeStreamListeners = {},
@@ -110,8 +110,8 @@ export function createClaudeStream(
     }
   };
 
-  // A background task that ends wakes the agent again, and a second report follows the first. It
-  // covers the cost of both, but only its own turns.
+  // A background task that ends wakes the agent, and a second report follows. It covers the cost of
+  // both, but only its own turns.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     result = report;
     resultUsage = readResultUsage(event) ?? resultUsage;
@@ -123,7 +123,7 @@ export function createClaudeStream(
     listeners.onResult?.(report);
   };
 
-  /** Whatever a line holds, the lines behind it are read: an error in here would end the driver. */
+  /** A bad line must not stop the reading: an error here would end the driver. */
   const readLine = (line: Buffer): void => {
     try {
       readAnyLine(line);
@@ -170,7 +170,7 @@ export function createClaudeStream(
     end: lines.end,
     facts: () => ({
       result,
-      // What the report says it ended with is the final message, even where that is empty.
+      // The report's own text is the final message, even if it is empty.
       finalMessage: result?.text ?? conversation.lastMessage(),
       partialOutput: conversation.partialOutput(),
       retries: retryLog.last(),
@@ -195,7 +195,7 @@ export function createClaudeStream(
   };
 }
 
-/** The kinds that `readEvent` reads; lines of any other are not even parsed. */
+/** The kinds that `readEvent` reads; lines of other kinds are not even parsed. */
 const NEEDED: ReadonlySet<string> = new Set([
   'system/init',
   'system/api_retry',

@@ -3,13 +3,13 @@ import type { Clock, RunClock } from '../loop/ports.ts';
 import { countHoldUps } from './hold-ups.ts';
 import { monotonicMs } from './monotonic.ts';
 
-/** Longer timers fire at once in Node; and after a suspend a short step notices the new time. */
+/** Node fires timers over 2^31 ms at once; and a short step soon notices the time after a sleep. */
 const LONGEST_STEP_MS = 30_000;
 
 let lastMs = Number.NaN;
 let lastWritten = '';
 
-/** Written out once a millisecond: an agent may do a thousand things in one. */
+/** Formats once per millisecond, because an agent may do a thousand things in one. */
 function now(): string {
   const ms = Date.now();
   if (ms !== lastMs) {
@@ -20,8 +20,8 @@ function now(): string {
 }
 
 /**
- * The machine's clock. Waits follow the wall clock, so that time asleep counts, but last no longer than
- * they were when they began: a clock that is set back by a day must not hold the loop for one.
+ * The machine's clock. Waits follow the wall clock, so time asleep counts, but never last longer
+ * than planned at their start: a clock set back by a day must not delay the loop by a day.
  */
 export const systemClock: Clock = {
   now,

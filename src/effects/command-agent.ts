@@ -5,9 +5,9 @@ import { firstLine, tailWithin } from './bounded-text.ts';
 import { findProgram } from './find-program.ts';
 
 export interface CommandOptions {
-  /** The program and its arguments, as words; no shell is involved. */
+  /** The program and its arguments as words; no shell is involved. */
   readonly words: readonly string[];
-  /** What the user gave after `--`. */
+  /** The user's arguments after `--`. */
   readonly passthrough: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -15,10 +15,10 @@ export interface CommandOptions {
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const PARTIAL_BYTES = 64 * 1024;
-/** A line that grows beyond this is told in parts. */
+/** A longer line is shown in parts. */
 const LINE_CHARS = 64 * 1024;
 
-/** Any program: the prompt on its standard input, its standard output as the final message. */
+/** Runs any program: the prompt is its standard input, its standard output the final message. */
 export function commandAgent(options: CommandOptions): AgentKind {
   return {
     owesResult: false,
@@ -34,7 +34,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
       const tail = createByteTail(MAX_MESSAGE_BYTES);
       const decoder = new StringDecoder();
       let unfinished = '';
-      const tell = (text: string): void => {
+      const show = (text: string): void => {
         if (text !== '') listener.text(text);
         const line = firstLine(text, 120);
         if (line !== '') listener.activity({ kind: 'text', text: line });
@@ -43,14 +43,14 @@ export function commandAgent(options: CommandOptions): AgentKind {
         push(chunk) {
           signs.working();
           tail.push(chunk);
-          // Whole lines: half a credential would not be known for one where it is shown.
+          // Whole lines only: half a credential would not be recognised and masked.
           unfinished += decoder.write(chunk);
           const lineEnd = Math.max(unfinished.lastIndexOf('\n'), unfinished.lastIndexOf('\r')) + 1;
-          const told = unfinished.length > LINE_CHARS ? unfinished.length : lineEnd;
-          tell(unfinished.slice(0, told));
-          unfinished = unfinished.slice(told);
+          const shownTo = unfinished.length > LINE_CHARS ? unfinished.length : lineEnd;
+          show(unfinished.slice(0, shownTo));
+          unfinished = unfinished.slice(shownTo);
         },
-        end: () => tell(unfinished + decoder.end()),
+        end: () => show(unfinished + decoder.end()),
         facts: () => {
           const message = tail.text();
           return {
@@ -75,13 +75,13 @@ export function commandAgent(options: CommandOptions): AgentKind {
   };
 }
 
-/** The end of a stream of bytes within a bound; chunks are joined only when the text is asked for. */
+/** Keeps the end of a byte stream within a bound; joins the chunks only when the text is read. */
 function createByteTail(maxBytes: number): { push(chunk: Buffer): void; text(): string } {
   const chunks: Buffer[] = [];
   let held = 0;
   return {
     push(chunk) {
-      // The caller may use the chunk's memory again.
+      // The caller may reuse the chunk's memory.
       chunks.push(Buffer.from(chunk));
       held += chunk.length;
       for (let first = chunks[0]; first && held - first.length >= maxBytes; first = chunks[0]) {
@@ -92,7 +92,7 @@ function createByteTail(maxBytes: number): { push(chunk: Buffer): void; text(): 
     text() {
       const bytes = Buffer.concat(chunks);
       let start = Math.max(0, bytes.length - maxBytes);
-      // A cut may fall inside a character: its remaining bytes are left out.
+      // The cut may fall inside a character: drop its remaining bytes.
       while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
       return bytes.toString('utf8', start);
     },

@@ -9,13 +9,13 @@ import { distrust } from './trust/owner.ts';
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
-  /** Found by looking upward, not named by the user. */
+  /** Found by the upward search, not named by the user. */
   readonly wasFound: boolean;
 }
 
 export interface ConfigSearch {
   readonly config: ConfigText | null;
-  /** Files that were found and are not used, each with the reason. */
+  /** Files that were found but are not used, each with the reason. */
   readonly notices: readonly string[];
   readonly problems: readonly string[];
 }
@@ -24,7 +24,7 @@ const NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.json'];
 
 const NOTHING: ConfigSearch = { config: null, notices: [], problems: [] };
 
-/** Reads the configuration file that the user named; `where` is the flag or variable that did. */
+/** Reads the configuration file the user named; `where` is the flag or variable that named it. */
 export function readNamedConfig(file: string, where: string): ConfigSearch {
   try {
     return withFile(file, (open) => textFrom(open, { file, wasFound: false }));
@@ -35,8 +35,8 @@ export function readNamedConfig(file: string, where: string): ConfigSearch {
 }
 
 /**
- * Looks upward for the nearest configuration file, not past the git root or the home folder. One that
- * somebody else could have written is not used: it can name programs to run.
+ * Searches upward for the nearest configuration file, up to the git root or the home folder. A file
+ * that another user could have written is not used, because it can name programs to run.
  */
 export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSearch {
   const home = homeOf(env);
@@ -46,14 +46,14 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
     if (file !== undefined) {
       return border === null
         ? readFoundConfig(file)
-        : notUsed(file, `it lies above the ${border}; name it with --config`);
+        : notUsed(file, `it is above the ${border}; name it with --config`);
     }
     border ??= borderAt(folder, home);
   }
   return NOTHING;
 }
 
-/** Every place where a start in this folder would find a configuration, nearest first. */
+/** Yields every path where a start in this folder would find a configuration, nearest first. */
 export function* configPlaces(startDir: string, env: NodeJS.ProcessEnv): Generator<string> {
   const home = homeOf(env);
   for (const folder of upward(startDir)) {
@@ -62,7 +62,7 @@ export function* configPlaces(startDir: string, env: NodeJS.ProcessEnv): Generat
   }
 }
 
-/** What a search does not go past; null in every other folder. */
+/** Returns the border that a search does not cross, or null if this folder is not one. */
 function borderAt(folder: string, home: string | null): string | null {
   if (existsSync(path.join(folder, '.git'))) return 'git root';
   return home !== null && realPath(folder) === home ? 'home folder' : null;
@@ -73,11 +73,11 @@ function homeOf(env: NodeJS.ProcessEnv): string | null {
   return home === null ? null : realPath(home);
 }
 
-/** Reads a configuration file as one that was found is read: not if somebody else could have written it. */
+/** Reads a configuration file like a found one: not if another user could have written it. */
 export function readFoundConfig(file: string): ConfigSearch {
   try {
-    // To open a pipe would wait for whoever writes into it.
-    if (!statSync(file).isFile()) return notUsed(file, 'it is no regular file');
+    // Opening a named pipe would block.
+    if (!statSync(file).isFile()) return notUsed(file, 'it is not a regular file');
     return withFile(file, (open) => {
       const reason = distrust(fstatSync(open));
       return reason === null ? textFrom(open, { file, wasFound: true }) : notUsed(file, reason);
@@ -91,7 +91,7 @@ function notUsed(file: string, reason: string): ConfigSearch {
   return { ...NOTHING, notices: [`${file} is not used: ${reason}.`] };
 }
 
-/** Opened once, so that what is judged is what is read. */
+/** Opens the file once, so that what was checked is what is read. */
 function withFile(file: string, use: (open: number) => ConfigSearch): ConfigSearch {
   const open = openSync(file, 'r');
   try {
@@ -101,7 +101,7 @@ function withFile(file: string, use: (open: number) => ConfigSearch): ConfigSear
   }
 }
 
-/** The time to read YAML grows with the square of its size; a long prompt has a file of its own. */
+/** Parsing time grows with the square of the size; a long prompt belongs in its own file. */
 const MAX_BYTES = 64 * 1024;
 
 function textFrom(open: number, config: Omit<ConfigText, 'text'>): ConfigSearch {
@@ -113,7 +113,7 @@ function textFrom(open: number, config: Omit<ConfigText, 'text'>): ConfigSearch 
     length += read;
   }
   if (length > MAX_BYTES) {
-    const problem = `${config.file} is larger than 64 KB; a long prompt belongs in a file of its own (prompt_file).`;
+    const problem = `${config.file} is larger than 64 KB; a long prompt belongs in its own file (prompt_file).`;
     return { ...NOTHING, problems: [problem] };
   }
   return { ...NOTHING, config: { ...config, text: bytes.toString('utf8', 0, length) } };

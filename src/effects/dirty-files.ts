@@ -3,27 +3,27 @@ import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin, readWithin } from './bounded-read.ts';
 
-/** A file that differs from what git has of it, as it was seen once. */
+/** A changed or untracked file, as it was seen once. */
 interface DirtyFile {
-  /** All that `lstat` tells of a change. */
+  /** Everything from `lstat` that a change would move. */
   readonly stats: string;
-  /** What it holds; null where it was not read, since it is large or there are too many. */
+  /** The content's hash; null if it was not read: too large, or too many files. */
   readonly content: string | null;
 }
 
-/** By path from the root, each byte of it one character. */
+/** Keyed by the path from the root, one character per byte. */
 export type DirtyFiles = ReadonlyMap<string, DirtyFile>;
 
 const GONE: DirtyFile = { stats: 'gone', content: 'gone' };
 const READ_AT_MOST = 1024 * 1024;
 const READ_AT_MOST_IN_ALL = 32 * 1024 * 1024;
-/** So many files are looked at before others get their turn. */
+/** Yield to the event loop after this many files. */
 const AT_A_TIME = 200;
 
 /**
- * Notes the files as they are now. Synchronous in small portions: a promise for each of 100,000
- * untracked files would take seconds. What an earlier look has read, and nothing has touched since,
- * is not read again.
+ * Records the files as they are now. Synchronous in small batches: a promise for each of 100,000
+ * untracked files would take seconds. Files that `earlier` has read and that have not changed since
+ * are not read again.
  */
 export async function markDirtyFiles(
   root: string,
@@ -41,7 +41,7 @@ export async function markDirtyFiles(
   return marks;
 }
 
-/** Whether the file holds the same; by its stats alone where it was not read. */
+/** Whether two records have the same content; compares only the stats if it was not read. */
 export function isSameFile(one: DirtyFile, other: DirtyFile): boolean {
   if (one.stats === other.stats) return true;
   return one.content !== null && one.content === other.content;
@@ -76,11 +76,11 @@ function markDirtyFile(
 }
 
 /**
- * A repository inside the tree. Git looks at it only from outside, and so do we: its head, the
- * journal of its head and its index tell of commits and of what was staged.
+ * A repository inside the tree. Git looks at it only from outside, and so does ralph: HEAD, its
+ * reflog and the index show commits and staged changes.
  */
 function markRepository(folder: Buffer): DirtyFile {
-  // `latin1` would name another file; such a path is not followed further than its own entry.
+  // `latin1` would name another file; other paths are not followed beyond their own entry.
   const place = folder.toString();
   const own = path.join(place, '.git');
   const gitFolder = path.resolve(place, linkedFolder(own) ?? own);
@@ -91,7 +91,7 @@ function markRepository(folder: Buffer): DirtyFile {
   return { stats: `repository ${signs.join(', ')}`, content: null };
 }
 
-/** Submodules and linked work trees have a file `.git` that names the folder. */
+/** Submodules and linked work trees have a `.git` file that names the folder. */
 function linkedFolder(file: string): string | null {
   try {
     return /^gitdir: (.+)$/m.exec(readTextWithin(file, 64 * KB))?.[1] ?? null;
@@ -108,7 +108,7 @@ function statsOf(file: Buffer | string): BigIntStats | null {
   }
 }
 
-/** The kernel moves the change time with every write, and no program can set it back. */
+/** The kernel updates the change time on every write, and no program can set it back. */
 function describe({ ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [ino, mode, size, mtimeNs, ctimeNs].join(' ');
 }

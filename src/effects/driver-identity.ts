@@ -5,7 +5,7 @@ import type { Here } from '../core/driver.ts';
 import type { Driver } from '../core/task-state.ts';
 import { isAlive, readBootId, readProcess, showsOwnPids } from './process-table.ts';
 
-/** This process as the state file names it: by more than a pid, since pids are used again. */
+/** Describes this process as a driver in the state file: not only by pid, since pids are reused. */
 export function thisDriver(at: string, runId: string): Driver {
   const { host, bootId, pidNamespace } = ownPlace();
   return {
@@ -19,12 +19,12 @@ export function thisDriver(at: string, runId: string): Driver {
   };
 }
 
-/** Where this process judges from whether a driver is alive. */
+/** Returns the place from which this process judges whether a driver is alive. */
 export function thisPlace(at: string): Here {
   return { ...ownPlace(), at, isAlive };
 }
 
-/** Found out once: a process stays where it is, and goes by one name while it lives. */
+/** Determined once: a process keeps its host, boot and namespace. */
 let found: Pick<Here, 'host' | 'bootId' | 'pidNamespace'> | null = null;
 
 function ownPlace(): NonNullable<typeof found> {
@@ -33,9 +33,9 @@ function ownPlace(): NonNullable<typeof found> {
 }
 
 /**
- * Names the set of pids that this process sees; empty where the system has but one. Where /proc shows
- * another set (a namespace that did not mount its own) no pid in it is ours: then the name is one
- * that nobody else has, and drivers are judged by their beat.
+ * Names the pid namespace of this process; empty if the system has only one. If /proc shows another
+ * namespace (ours did not mount its own), its pids are not ours: then a unique name is returned,
+ * and drivers are judged by their heartbeat.
  */
 function pidNamespace(): string {
   try {

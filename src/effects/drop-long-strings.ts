@@ -3,25 +3,25 @@ import { MOST_CONTAINERS, MOST_LEVELS } from './json-fields.ts';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
-/** `[` and `{`, `]` and `}` differ by this one bit, and no other byte of JSON is like them. */
+/** `[` and `{`, and `]` and `}`, differ by this one bit; no other byte of JSON matches them. */
 const CURLY = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
 
 interface DropOptions {
-  /** Longer strings are emptied. */
+  /** Strings longer than this are emptied. */
   readonly maxBytes: number;
-  /** A member of the outermost object; what stands behind it is left out, unread. */
+  /** A member of the outermost object; everything after it is dropped unread. */
   readonly lastMember?: string;
 }
 
 /**
  * Empties the long strings in a line of JSON and returns the rest as text.
  *
- * A tool's output can make a line of many megabytes of which a few short fields matter. Finding the
- * quotes is enough to leave such strings out before anything is decoded, and what is left still is
- * JSON to be parsed properly. A line that breaks off inside a string gives the empty text; null for one
- * that is nested too deeply, or holds too many lists and objects, to be parsed.
+ * A tool's output can make a line of many megabytes with only a few short fields that matter.
+ * Finding the quotes is enough to drop long strings before anything is decoded, and the result is
+ * still JSON to be parsed properly. Returns '' for a line that breaks off inside a string, and null
+ * for a line that is nested too deeply or has too many lists and objects to be parsed.
  */
 export function dropLongStrings(
   json: Buffer,
@@ -36,7 +36,7 @@ export function dropLongStrings(
   for (;;) {
     const open = json.indexOf(QUOTE, at);
     const stop = open === -1 ? json.length : open;
-    // Between two strings stand few bytes, and no call is as cheap as looking at them.
+    // Only a few bytes stand between two strings, so a loop is cheaper than any call.
     for (; at < stop; at += 1) {
       const byte = (json[at] ?? 0) | CURLY;
       if (byte === OPENING) {

@@ -10,10 +10,8 @@ import {
   withCommands,
 } from './process-tree.ts';
 
-/** The signals a process tree is ended with. */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL';
 
-/** One step of an escalation. */
 export interface EscalationStep {
   readonly atMs: number;
   readonly signal: EndSignal;
@@ -21,7 +19,7 @@ export interface EscalationStep {
 }
 
 /*
- * How an agent is ended; it is over as soon as nothing of it is alive.
+ * How an agent is ended. It stops as soon as no process of the tree is alive.
  *
  *   0 s      0.7 s              2 s             3 s ─ ─ ─ ─ ─ ─ ─ ─ 5 s
  *   │        │                  │               │ every 50 ms       │
@@ -30,11 +28,11 @@ export interface EscalationStep {
  *   group    swallowed in       that is left    that is left
  *      │     start-up              ▲               ▲
  *      │                           │               │
- *      └── nobody in that group? ──┘               └── killNow()
+ *      └── group empty? ───────────┘               └── killNow()
  *
- * `claude` ends its tools and reports the cost on SIGINT only: it leaves them running on SIGTERM. The
- * group, since npm's wrapper or a shell shim may stand in front of it. Its tools have sessions of
- * their own, where no signal to the group reaches them.
+ * `claude` ends its tools and reports the cost only on SIGINT; on SIGTERM it leaves the tools
+ * running. The whole group is signalled because npm's wrapper or a shell shim may stand in front of
+ * `claude`. Its tools have their own sessions, which no signal to the group reaches.
  */
 const AGENT_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'agent-group' },
@@ -43,13 +41,13 @@ const AGENT_ENDING: readonly EscalationStep[] = [
   { atMs: 3000, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** A dev server gets the usual signal and a second for it. */
+/** A dev server gets the usual signal and one second to react. */
 const LEFTOVER_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGTERM', to: 'everything' },
   { atMs: 1000, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** Nobody is left to read a report, and all is to be over within 5 s, node's own start included. */
+/** Nobody is left to read a report, and all must be over within 5 s, Node's start-up included. */
 export const ORPHAN_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'everything' },
   { atMs: 700, signal: 'SIGINT', to: 'everything' },
@@ -60,33 +58,32 @@ export const ORPHAN_ENDING: readonly EscalationStep[] = [
 const LOOK_EVERY_MS = process.platform === 'linux' ? 50 : 100;
 const KILL_FOR_MS = 2000;
 
-/** The outside of an ending, and its times. */
+/** The clock, timer and signals, replaceable in tests. */
 export interface EndOptions {
   readonly steps?: readonly EscalationStep[];
-  /** Milliseconds since some moment, never going back. */
+  /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number;
   readonly schedule?: Schedule;
-  /** `process.kill`: a negative pid is a process group. */
+  /** `process.kill`; a negative pid means a process group. */
   readonly kill?: (pid: number, signal: EndSignal) => void;
 }
 
-/** How an ending went. */
 interface EndReport {
-  /** The last signal that was sent; null if nothing was alive in the first place. */
+  /** The last signal sent; null if nothing was alive to begin with. */
   readonly endedBy: EndSignal | null;
-  /** What SIGKILL did not end in two seconds: another user's, or stuck in the kernel. */
+  /** Processes that outlived two seconds of SIGKILL: another user's, or stuck in the kernel. */
   readonly survivors: readonly LeftoverProcess[];
 }
 
-/** An ending under way. */
+/** A process tree that is being ended. */
 export interface Ending {
-  /** Settles when nothing is alive or nothing more can be done. Never rejects. */
+  /** Resolves when nothing is alive or nothing more can be done. Never rejects. */
   readonly done: Promise<EndReport>;
-  /** SIGKILL at once, for whoever pressed Ctrl-C a second time. */
+  /** Sends SIGKILL at once, for a second Ctrl-C. */
   killNow(): void;
 }
 
-/** Ends a whole process tree: the first signal is sent at once, and all is over within about 5 s. */
+/** Ends a whole process tree. The first signal is sent at once; it takes at most about 5 s. */
 export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
   const { steps = AGENT_ENDING, clock = monotonicMs } = options;
   const { schedule = scheduleFirmly, kill = killByPid } = options;
@@ -116,7 +113,7 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
     cancel = schedule(round, LOOK_EVERY_MS);
   }
 
-  /** One step a round at the most, so that each signal has its time however late the rounds come. */
+  /** At most one step per round, so that each signal has its time even if rounds come late. */
   function takeStep(seen: TreeSweep): void {
     const agentIsGone = !seen.members.some(({ pgid }) => pgid === tree.agentGroup);
     if (agentIsGone && next <= firstForAll) {
@@ -135,14 +132,14 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
     const signalled = new Set<number>();
     for (const { pid, pgid } of seen.members) {
       if (to === 'agent-group' && pgid !== tree.agentGroup) continue;
-      // A group at one go, newborns included. Numbers up to 1 mean "everybody" to kill(2).
+      // Signals a whole group, including new forks. kill(2) treats 0, 1 and -1 specially.
       const target = seen.ownGroups.has(pgid) && pgid > 1 ? -pgid : pid;
       if (signalled.has(target)) continue;
       signalled.add(target);
       try {
         kill(target, signal);
       } catch {
-        // Gone in this very moment (ESRCH), or another user's (EPERM): the next look tells.
+        // It has just died (ESRCH), or is another user's (EPERM): the next sweep will tell.
       }
     }
   }
@@ -160,8 +157,9 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
 }
 
 /**
- * Ends background processes that an iteration left, with whatever they started: SIGTERM, and SIGKILL
- * after a second. With a marker also what carries it and is not older than the oldest of them.
+ * Ends background processes that an iteration left, and everything they started: SIGTERM, then
+ * SIGKILL after a second. With a marker, it also ends every process that carries it and is not
+ * older than the oldest of them.
  */
 export function endLeftovers(
   processes: readonly ProcessIdentity[],
@@ -175,9 +173,9 @@ export function endLeftovers(
 }
 
 /**
- * A look tells pid and start time of what is alive, and the signals follow before anything else can
- * run: a pid that another process has by now is never hit. That nothing is alive takes two looks
- * running, since a process forked during one, by a parent that died during it, is in neither list.
+ * A sweep reads pid and start time, and the signals follow before anything else can run, so a
+ * reused pid is never hit. Only two empty sweeps in a row mean that nothing is alive: a process
+ * forked during a sweep by a parent that died during it is in neither list.
  */
 function lookTwice(tree: ProcessTree): TreeSweep {
   const seen = tree.sweep();
@@ -188,7 +186,7 @@ function killByPid(pid: number, signal: EndSignal): void {
   process.kill(pid, signal);
 }
 
-/** Keeps the process open until its time: an ending is to be seen through. */
+/** Keeps ralph alive until the timeout, so that the ending is always completed. */
 function scheduleFirmly(callback: () => void, delayMs: number): () => void {
   const timer = setTimeout(callback, delayMs);
   return () => clearTimeout(timer);

@@ -3,11 +3,11 @@ import path from 'node:path';
 import type { AgentMissing } from './agent-kind.ts';
 
 export interface ProgramSearch {
-  /** A bare name is looked for on PATH; anything with a slash is a path from `cwd`. */
+  /** A bare name is looked up on PATH; a name with a slash is a path relative to `cwd`. */
   readonly name: string;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Folders to look in after PATH. */
+  /** Folders to search after PATH. */
   readonly further: readonly string[];
 }
 

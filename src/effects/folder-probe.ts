@@ -3,10 +3,10 @@ import path from 'node:path';
 import { messageOf } from '../errors.ts';
 import { errorCode } from './write-file.ts';
 
-/** Whether something can be written into a folder. Nothing is, to find out. */
+/** Whether files can be created in a folder; found out without writing anything. */
 export type FolderProbe =
   | { readonly kind: 'writable' }
-  /** It would be made in this folder, which is there and can be written. */
+  /** It would be created in this folder, which exists and is writable. */
   | { readonly kind: 'to-be-made'; readonly within: string }
   | { readonly kind: 'not-writable'; readonly why: string };
 
@@ -14,7 +14,7 @@ export function probeFolder(folder: string): FolderProbe {
   const there = nearestThere(folder);
   try {
     if (!statSync(there).isDirectory()) {
-      return { kind: 'not-writable', why: `${there} is no folder` };
+      return { kind: 'not-writable', why: `${there} is not a folder` };
     }
     accessSync(there, constants.W_OK | constants.X_OK);
     return there === folder ? { kind: 'writable' } : { kind: 'to-be-made', within: there };
@@ -23,7 +23,7 @@ export function probeFolder(folder: string): FolderProbe {
   }
 }
 
-/** Bytes that this user can still write to where the folder lies or would lie; null if unknown. */
+/** Returns the free bytes for this user where the folder is or would be; null if unknown. */
 export function freeBytes(folder: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(nearestThere(folder));
@@ -33,7 +33,7 @@ export function freeBytes(folder: string): number | null {
   }
 }
 
-/** The folder itself, or the nearest above it of which the system says anything but "not there". */
+/** Returns the folder itself, or its nearest ancestor that exists or cannot be checked. */
 function nearestThere(folder: string): string {
   const there = path.resolve(folder);
   const parent = path.dirname(there);

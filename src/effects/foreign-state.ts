@@ -21,15 +21,15 @@ import {
 } from './json-fields.ts';
 
 /*
- * State files of other loop tools, in the three shapes their documents show. They name no schema
- * version, which is how they are told from ralph's own:
+ * State files of other loop tools, in the three formats their documents show. They have no schema
+ * version, which distinguishes them from ralph's own:
  *
- *   loop_id, prompt, iterations[{number, timestamp, …}]   the one that a stop hook reads
- *   task_id, task_file, iteration, iterations_history[]   the one that a service keeps
- *   task_id, task_prompt, watch_glob "…", outputs[]       the one that a headless loop keeps
+ *   loop_id, prompt, iterations[{number, timestamp, …}]   read by a stop hook
+ *   task_id, task_file, iteration, iterations_history[]   kept by a service
+ *   task_id, task_prompt, watch_glob "…", outputs[]       kept by a headless loop
  */
 
-/** Their words for a status that ralph has another word for. */
+/** Their names for statuses that ralph names differently. */
 export const FOREIGN_STATUSES: Readonly<Record<string, Status>> = {
   initializing: 'pending',
   in_progress: 'running',
@@ -48,29 +48,29 @@ const OWN_STATUSES: ReadonlySet<string> = new Set<Status>([
   'stopped',
 ]);
 
-/** The longest text that is taken for a prompt. */
+/** A longer text is not taken for a prompt. */
 const PROMPT_MAX_BYTES = MB;
 
-/** What such a file means where it says nothing itself. */
+/** The defaults of these tools, for fields that are missing. */
 const DEFAULT_MAX_ITERATIONS = 10;
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
-/** What the three shapes say in words of their own. */
+/** The fields that the three formats name differently. */
 interface Foreign {
   readonly taskId: string;
-  /** Whole, since no copy of it lies beside the state. */
+  /** The whole prompt, since there is no copy of it beside the state. */
   readonly prompt: string;
   readonly taskFile: string | null;
   readonly iteration: number;
-  /** How many iterations have ended. */
+  /** Number of finished iterations. */
   readonly counted: number;
   readonly updatedAt: string | null;
   readonly iterations: readonly IterationRecord[];
 }
 
 /**
- * Reads a parsed state file of another tool as a task of ralph's; null where it is none. The file's
- * name is the task's id here, whatever the file says, since that is where the task is looked for.
+ * Reads a parsed state file of another tool as a task; returns null if it is not one. The task id
+ * is the file's name, whatever the file says, because that is where the task is looked for.
  */
 export function readForeignState(value: JsonObject, file: string): TaskState | null {
   if (numberAt(value, 'schema_version') !== null) return null;
@@ -89,7 +89,7 @@ export function readForeignState(value: JsonObject, file: string): TaskState | n
       promptSha256: '',
       taskType: stringAt(value, 'task_type') ?? 'default',
       promise: stringAt(value, 'completion_promise'),
-      // What these tools look for is a text anywhere in the output; ralph asks for a statement.
+      // These tools look for a text anywhere in the output; ralph requires a statement.
       match: 'statement',
       watchGlobs: globsOf(value),
       watchFile: stringAt(value, 'watch_file') ?? foreign.taskFile,
@@ -126,7 +126,7 @@ function readShape(value: JsonObject, startedAt: string): Foreign | null {
   return Array.isArray(value.outputs) ? readLoopState(value, startedAt) : null;
 }
 
-/** The state that a stop hook reads; `current_iteration` counts the ended ones. */
+/** Reads the state of a stop hook; its `current_iteration` counts finished iterations. */
 function readHookState(value: JsonObject, startedAt: string): Foreign {
   const iteration = countAt(value, 'current_iteration') ?? 0;
   return {
@@ -147,7 +147,7 @@ function readHookState(value: JsonObject, startedAt: string): Foreign {
   };
 }
 
-/** The state that a service keeps; `iteration` is the one that runs. */
+/** Reads the state of a service; its `iteration` is the one in progress. */
 function readServiceState(value: JsonObject, startedAt: string): Foreign {
   const iterations = objectsAt(value, 'iterations_history').map((each, index) =>
     iterationRecord({
@@ -171,7 +171,7 @@ function readServiceState(value: JsonObject, startedAt: string): Foreign {
   };
 }
 
-/** The text of a task's file, which is all the prompt there is; empty where it is gone or too long. */
+/** Returns the text of a task's file, the only prompt there is; '' if it is gone or too long. */
 function textOf(taskFile: string | null): string {
   if (taskFile === null) return '';
   try {
@@ -181,7 +181,7 @@ function textOf(taskFile: string | null): string {
   }
 }
 
-/** The state that a headless loop keeps; each output is one ended iteration. */
+/** Reads the state of a headless loop; each output is one finished iteration. */
 function readLoopState(value: JsonObject, startedAt: string): Foreign {
   const outputs = stringsAt(value, 'outputs');
   const counted = Math.max(countAt(value, 'current_iteration') ?? 0, outputs.length);
@@ -199,7 +199,7 @@ function readLoopState(value: JsonObject, startedAt: string): Foreign {
   };
 }
 
-interface Told {
+interface ForeignIteration {
   readonly number: number;
   readonly startedAt: string;
   readonly preview: string;
@@ -208,14 +208,14 @@ interface Told {
   readonly durationMs?: number;
 }
 
-function iterationRecord(told: Told): IterationRecord {
+function iterationRecord(iteration: ForeignIteration): IterationRecord {
   return {
-    number: told.number,
-    started_at: told.startedAt,
-    duration_ms: told.durationMs ?? 0,
-    outcome: told.outcome ?? 'answered',
+    number: iteration.number,
+    started_at: iteration.startedAt,
+    duration_ms: iteration.durationMs ?? 0,
+    outcome: iteration.outcome ?? 'answered',
     exit_code: null,
-    completed: told.completed ?? false,
+    completed: iteration.completed ?? false,
     near_miss: false,
     cost_usd: 0,
     input_tokens: 0,
@@ -224,7 +224,7 @@ function iterationRecord(told: Told): IterationRecord {
     tools: 0,
     refused: [],
     files_changed: null,
-    output_preview: oneLine(told.preview, 200),
+    output_preview: oneLine(iteration.preview, 200),
   };
 }
 
@@ -272,7 +272,7 @@ function globsOf(value: JsonObject): readonly string[] {
   return glob === null || glob === '' ? stringsAt(value, 'watch_glob') : [glob];
 }
 
-/** In the history a name may go on behind the id, with the time of the start. */
+/** In the history, the file name may continue after the id with the start time. */
 function idHere(taskId: string, file: string): string | null {
   const stem = path.basename(file, '.json');
   if (isTaskId(taskId) && (stem === taskId || stem.startsWith(`${taskId}.`))) return taskId;

@@ -2,20 +2,20 @@ import { KB } from './bounded-read.ts';
 import { parseYaml } from './yaml-document.ts';
 
 /**
- * Some forty times what a task says of itself. The time to read YAML grows with the square of its size,
- * and a pass over a vault reads all of them each time.
+ * About forty times what a task needs. Parsing time grows with the square of the size, and every
+ * pass over a vault reads all of them.
  */
 export const FRONT_MATTER_MAX_BYTES = 8 * KB;
 
-/** What aliases stand for may grow without bound: a text of a few lines can mean gigabytes. */
+/** Aliases can expand without bound: a few lines of text can stand for gigabytes. */
 const MAX_ALIASES = 100;
 
-/** The fields at the top of a task file, or what is wrong with them, half a sentence. */
+/** The fields at the top of a task file, or a problem, phrased as half a sentence. */
 export type FrontMatterFields =
   | { readonly fields: readonly (readonly [string, unknown])[] }
   | { readonly problem: string };
 
-/** Reads the YAML between the `---` lines of a task file; no fields where it holds something else. */
+/** Reads the YAML between the `---` lines of a task file; no fields if it is not a mapping. */
 export function readFrontMatterFields(yaml: string): FrontMatterFields {
   if (Buffer.byteLength(yaml) > FRONT_MATTER_MAX_BYTES) {
     return { problem: `it is over ${FRONT_MATTER_MAX_BYTES / KB} KB` };
@@ -28,7 +28,7 @@ export function readFrontMatterFields(yaml: string): FrontMatterFields {
     const fields: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     return { fields: typeof fields === 'object' && fields !== null ? Object.entries(fields) : [] };
   } catch (error) {
-    // A text may refer to itself without end.
+    // For example, a text that refers to itself without end.
     return { problem: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,47 +1,46 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { MARKER_NAME } from './process-table.ts';
 
-/** A setting as git takes it from variables, where its name may hold anything. */
+/** A git setting passed through variables, where its name may contain anything. */
 export interface GitSetting {
   readonly name: string;
   readonly value: string;
 }
 
-/** What a call of git is given beyond its arguments. */
 interface GitExtras {
   readonly input?: string;
-  /** In force over all others. */
+  /** Settings that override all others. */
   readonly settings?: readonly GitSetting[];
 }
 
-/** Runs git in a folder; null where it fails. */
+/** Runs git in a folder; resolves to null if it fails. */
 export type RunGit = (
   cwd: string,
   args: readonly string[],
   extras?: GitExtras,
 ) => Promise<string | null>;
 
-/** One call of git that only reads. */
+/** One read-only call of git. */
 interface GitCommand extends GitExtras {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** By which what it starts is known as the run's; without one it is known by nothing. */
+  /** Marks the processes that git starts as part of this run; without it they carry no mark. */
   readonly runId?: string | undefined;
   readonly timeoutMs: number;
   /** Ends it at once. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Some 600,000 paths. */
+/** Enough for about 600,000 paths. */
 const OUTPUT_AT_MOST = 64 * 1024 * 1024;
 
 /**
- * Runs git and resolves to its standard output as latin1, so that file names come through byte by
- * byte; null where it failed in any way: no git, no repository, another's repository, out of time.
- * It never asks, never writes to the repository, and ends with this process. It runs none of the
- * repository's own programs but its filters (see `withoutOwnFilters`), and what has been started all
- * the same, and stayed in its process group, is ended with it.
+ * Runs git and resolves to its standard output as latin1, which keeps every byte of file names;
+ * null if it failed in any way (no git, no repository, another user's repository, timeout). It
+ * never prompts, never writes to the repository, and ends with this process. Of the repository's
+ * own programs it runs only filters (see `withoutOwnFilters`); anything else that was started and
+ * stayed in its process group is killed with it.
  */
 export function runGit(command: GitCommand): Promise<string | null> {
   const { timeoutMs, signal, input } = command;
@@ -54,7 +53,7 @@ export function runGit(command: GitCommand): Promise<string | null> {
   const giveUp = (): void => {
     failed = true;
     endGroup(child);
-    // Where git is a script, what it started may hold the pipe for longer than it lives.
+    // If `git` is a script, a process it started may hold the pipe for longer.
     child.stdout?.destroy();
   };
   const timer = setTimeout(giveUp, timeoutMs);
@@ -66,7 +65,7 @@ export function runGit(command: GitCommand): Promise<string | null> {
     else chunks.push(chunk);
   });
   child.stdout?.on('error', () => {});
-  // It may end before it has read all; its exit code tells.
+  // It may exit before it has read everything; its exit code tells.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
   return new Promise((resolve) => {
@@ -82,13 +81,13 @@ export function runGit(command: GitCommand): Promise<string | null> {
   });
 }
 
-/** What is to be given up when this process exits. */
+/** Calls of git to stop when this process exits. */
 const running = new Set<() => void>();
 const giveUpAll = (): void => {
   for (const giveUp of running) giveUp();
 };
 
-/** One listener for all: node warns of a leak where a program that runs many tasks has one for each. */
+/** One listener for all: with one per task, node would warn of a leak if there are many. */
 function giveUpAtExit(giveUp: () => void): () => void {
   if (running.size === 0) process.on('exit', giveUpAll);
   running.add(giveUp);
@@ -98,7 +97,7 @@ function giveUpAtExit(giveUp: () => void): () => void {
   };
 }
 
-/** Most of what can go wrong is told by an event, but a few errors are thrown. */
+/** Most failures are reported by an event, but a few errors are thrown. */
 function start({ args, cwd, env, runId, settings, input }: GitCommand): ChildProcess | null {
   try {
     return spawn('git', [...SAFELY, ...args], {
@@ -108,7 +107,7 @@ function start({ args, cwd, env, runId, settings, input }: GitCommand): ChildPro
         ...(runId === undefined ? {} : { [MARKER_NAME]: runId }),
       },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
-      // A process group of its own, to be ended as a whole.
+      // Its own process group, so that it can be ended as a whole.
       detached: true,
     });
   } catch {
@@ -121,13 +120,13 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody of it is left.
+    // The group is already empty.
   }
 }
 
 /**
- * A watcher would be a program of the repository's choice, or a daemon that stays; so would hooks, and a
- * program that checks signatures.
+ * A file watcher would be a program of the repository's choice, or a daemon that stays; so would
+ * hooks, and a program that checks signatures.
  */
 const SAFELY = [
   '--no-pager',
@@ -141,9 +140,9 @@ const SAFELY = [
 ];
 
 /**
- * Variables by which git's own configuration comes in, and which say how far up it may look. All
- * others are dropped: GIT_DIR or GIT_INDEX_FILE, as a hook has them, would point elsewhere, and
- * GIT_LITERAL_PATHSPECS would make file names of our exclusions.
+ * Variables that carry git's own configuration or limit how far up it searches. All others are
+ * dropped: GIT_DIR or GIT_INDEX_FILE, as hooks set them, would point elsewhere, and
+ * GIT_LITERAL_PATHSPECS would turn our exclusions into file names.
  */
 const KEPT =
   /^GIT_(?:EXEC_PATH|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+))$/;
@@ -157,17 +156,17 @@ function gitEnvironment(
     ...Object.fromEntries(kept),
     ...settingVariables(env, settings),
     LC_ALL: 'C',
-    // The agent may hold the index at this moment, and must never find it held by us.
+    // The agent may lock the index at any moment, and must never find it locked by ralph.
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
-    // Older versions do not know that one. A setting would not do: the repository's own, which allows a
-    // single protocol, such as a program, comes before the one for all.
+    // For older versions, which do not know GIT_NO_LAZY_FETCH. A setting would not work: the
+    // repository's own setting for a single protocol, such as a program, overrides the one for all.
     GIT_ALLOW_PROTOCOL: 'none',
   };
 }
 
-/** Behind those that the caller has set the same way: the last one of a name is in force. */
+/** Appended to those the caller passes in the same way: the last one of a name wins. */
 function settingVariables(
   env: NodeJS.ProcessEnv,
   settings: readonly GitSetting[],

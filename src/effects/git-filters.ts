@@ -4,13 +4,13 @@ import { KB, readTextWithin } from './bounded-read.ts';
 import type { GitSetting, RunGit } from './git-command.ts';
 
 /*
- * Filters turn what a file holds into what git keeps of it: each is a program, named in the configuration.
- * `git status` runs it for every file whose times have changed. Those of the user's own configuration
- * are his choice. Those of the repository are not: an unpacked archive brings them along, and an agent
- * that may edit files can write them, but not run programs.
+ * Filters convert what a file holds into what git stores: each is a program, named in the
+ * configuration. `git status` runs it for every file whose timestamps have changed. Filters in the
+ * user's own configuration are the user's choice. Those of the repository are not: an unpacked
+ * archive brings them along, and an agent that may edit files but not run programs can write them.
  */
 
-/** No filter's, and set by ralph: only a git that takes settings from variables tells of it. */
+/** A probe: only a git that accepts settings from variables reports it back. */
 const SIGN: GitSetting = { name: 'filter.ralph-asks.required', value: 'false' };
 
 const QUESTION = [
@@ -21,13 +21,13 @@ const QUESTION = [
   '^filter\\..*\\.(clean|smudge|process|required)$',
 ];
 
-/** Whose settings are the user's own; `command` are those of the variables. */
+/** Scopes of the user's own settings; `command` means those from variables. */
 const TRUSTED = new Set(['system', 'global', 'command']);
 
 /**
- * The settings that put the repository's own filters out of force in a folder; null where that cannot be
- * told, or this git knows no such settings (before 2.31). A filter that the user has set as well gets
- * his value back.
+ * Returns the settings that disable the repository's own filters in a folder; null if they cannot
+ * be determined, or this git does not support such settings (before 2.31). A filter that the user
+ * has configured as well keeps the user's value.
  */
 export async function withoutOwnFilters(
   folder: string,
@@ -44,39 +44,40 @@ export async function withoutOwnFilters(
     else own.add(name);
   }
   if (!trusted.has(SIGN.name)) return null;
-  // Empty means no program, and none that is required.
+  // An empty value means no program, and that none is required.
   return [...own].map((name) => ({ name, value: trusted.get(name) ?? '' }));
 }
 
-/** Null where a name or a value is no UTF-8: then no variable of ours can hold it. */
+/** Returns null if a name or a value is not UTF-8: no variable could hold it. */
 function asText(output: string): string | null {
   const bytes = Buffer.from(output, 'latin1');
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? text : null;
 }
 
-/** Of each setting its scope, its name and, behind a line break, its value; of one without a value only the name. */
+/** Each setting has a scope, a name and, after a line break, a value, which may be missing. */
 function* readAnswer(answer: string) {
   const parts = answer.split('\0');
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [scope = '', setting = ''] = [parts[at], parts[at + 1]];
     const end = setting.indexOf('\n');
     const name = end === -1 ? setting : setting.slice(0, end);
-    // What has no value is true.
+    // A setting without a value is true.
     yield { scope, name, value: end === -1 ? 'true' : setting.slice(end + 1) };
   }
 }
 
-/** Larger ones are not looked through: git is asked. */
+/** Larger files are not searched; git is asked instead. */
 const CONFIG_MAX_BYTES = 64 * KB;
 
 /**
- * Whether a repository that git could find from here upward may have filters of its own. To look costs a
- * few calls, to ask git a process. All the way up, since git passes over a `.git` that is no repository.
+ * Whether a repository that git could find from here upward may have its own filters. This check
+ * costs a few system calls, asking git a process. It goes all the way up, because git skips a
+ * `.git` that is not a repository.
  */
 function mayHaveFilters(folder: string): boolean {
   const parent = path.dirname(folder);
-  // A folder may be a repository itself, without a `.git`.
+  // A folder may itself be a repository, without a `.git`.
   const isBare = isThere(path.join(folder, 'HEAD'));
   if (isBare || mayBringFilters(path.join(folder, '.git'))) return true;
   return parent !== folder && mayHaveFilters(parent);
@@ -85,7 +86,7 @@ function mayHaveFilters(folder: string): boolean {
 function mayBringFilters(place: string): boolean {
   if (!isThere(place)) return false;
   try {
-    // A file or a link leads elsewhere, and so does a `commondir`.
+    // A file or a link points elsewhere, and so does a `commondir`.
     if (!lstatSync(place).isDirectory() || isThere(path.join(place, 'commondir'))) return true;
     return ['config', 'config.worktree']
       .map((name) => path.join(place, name))
@@ -95,10 +96,10 @@ function mayBringFilters(place: string): boolean {
   }
 }
 
-/** Without one of these a configuration names no filter, and no file that could. */
+/** A configuration without these words names no filter, and includes no file that could. */
 const WORDS = /filter|include/i;
 
-/** A link that leads nowhere is there, too: git takes one for a HEAD. So is what cannot be looked at. */
+/** A dangling link counts too, since git accepts one as HEAD; so does an unreadable entry. */
 function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { runGit } from './git-command.ts';
 
-/** What git says of a folder. */
+/** What git reports about a folder. */
 export type GitProbe =
   | { readonly kind: 'work-tree' }
   | { readonly kind: 'no-work-tree' }
-  /** There is a repository, and git does not open it: it belongs to another user, or is damaged. */
+  /** There is a repository, but git does not open it: it is another user's, or damaged. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'no-git' };
 

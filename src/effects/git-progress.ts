@@ -4,24 +4,24 @@ import { findGitAbove, findWorkTree, readView, type View, type WorkTree } from '
 import { monotonicMs } from './monotonic.ts';
 
 /*
- * Signs of progress in a git work tree: what git calls changed or untracked is compared, file by
- * file, with how it was at the mark, so that old dirt counts only where it has changed further.
+ * Signs of progress in a git work tree: every file that git calls changed or untracked is compared
+ * with its state at the mark, so that earlier changes count only if the file has changed further.
  *
- *   mark ──► iteration ──► since ──► iteration ──► since …     one look an iteration
+ *   mark ──► iteration ──► since ──► iteration ──► since …     one look per iteration
  *                            │
- *                            └──► --after ──► mark ──► …       where something else has run
+ *                            └──► --after ──► mark ──► …       after something else has run
  *
- * A look is two git processes side by side: `status` for HEAD and files, `for-each-ref` for
- * branches. Two more run only where there are commits that had not been seen, and one before them
- * where the repository may have filters.
+ * A look runs two git processes in parallel: `status` for HEAD and files, `for-each-ref` for
+ * branches. Two more run only for commits not seen before, and one before them if the repository
+ * may have filters.
  */
 
 export interface GitProgressRequest {
   readonly cwd: string;
-  /** Absolute folders in which nothing counts: the vault's own and the state folder. */
+  /** Absolute folders that do not count: the vault's own and the state folder. */
   readonly excluded: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** The run that it is for: what git starts is known by it. */
+  /** The run this is for; marks the processes that git starts. */
   readonly runId?: string;
   /** For one look. */
   readonly timeoutMs?: number;
@@ -29,41 +29,41 @@ export interface GitProgressRequest {
   readonly signal?: AbortSignal;
 }
 
-/** What has come about since the mark. */
+/** What has changed since the mark. */
 interface GitChange {
-  /** Commits that no branch, tag or HEAD had led to before. Amending and rebasing make such. */
+  /** Commits that no branch, tag or HEAD led to before, including amended and rebased ones. */
   readonly commits: number;
-  /** Files that hold something else than at the mark, new, deleted and committed ones included. */
+  /** Files whose content differs from the mark; new, deleted and committed ones included. */
   readonly filesChanged: number;
 }
 
 export interface GitProgress {
-  /** Whether there is no repository now: then a look runs nothing. */
+  /** Whether there is no repository now; a look then runs nothing. */
   readonly isIdle: boolean;
   /**
-   * Notes how things stand, to be called before the first iteration and where something but the
-   * agent has run. Resolves to the id of HEAD; null without a commit or outside a work tree.
+   * Records the current state. Call it before the first iteration, and after anything but the agent
+   * has run. Resolves to the id of HEAD; null without a commit or outside a work tree.
    */
   mark(): Promise<string | null>;
   /**
-   * What has changed since the mark; null where nothing can tell. What it finds is the next mark.
-   * Where it cannot look the old mark stays, so that nothing is lost.
+   * Returns what has changed since the mark, and sets the next mark; null if unknown. If the look
+   * fails, the old mark stays, so that nothing is lost.
    */
   since(): Promise<GitChange | null>;
   /**
-   * What has changed since the task began at this commit: also what `--after` did. Of a task that was
-   * begun by another process, whatever is not committed counts. Null where that cannot be told soon.
+   * Returns what has changed since the task began at this commit, including by `--after`. If
+   * another process began the task, everything uncommitted counts. Null if that takes too long.
    */
   inAll(base: string, hurry: AbortSignal): Promise<GitChange | null>;
 }
 
 const TIMEOUT_MS = 30_000;
-/** For all of `inAll`: a task that is over must not wait for its summary. */
+/** For all of `inAll`: a finished task must not wait for its summary. */
 const IN_ALL_TIMEOUT_MS = 2_000;
-/** After so many looks in a row that took too long, no more are taken: each would cost as much. */
+/** After this many timeouts in a row no more looks are made, since each would take as long. */
 const SLOW_LOOKS_AT_MOST = 2;
 
-/** Watches the work tree that `cwd` lies in, whenever there is one. Never rejects. */
+/** Watches the work tree around `cwd`, whenever there is one. Never rejects. */
 export function createGitProgress(request: GitProgressRequest): GitProgress {
   const { env, runId, signal, timeoutMs = TIMEOUT_MS } = request;
   let first: View | null = null;
@@ -80,7 +80,7 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
     const startedAtMs = monotonicMs();
     const place = findGitAbove(request.cwd);
     if (place === null) return null;
-    // The agent may have made a repository, or removed one.
+    // The agent may have created or removed a repository.
     if (tree?.place !== place) tree = await findWorkTree(request, place, git);
     const view = tree === null ? null : await readView(tree, mark?.dirty ?? null, git);
     const tookTooLong = view === null && monotonicMs() - startedAtMs >= timeoutMs;
@@ -99,7 +99,7 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
     },
     async mark() {
       const view = await look();
-      // An older mark would count what others have done since.
+      // An older mark would count changes that others have made since.
       mark = null;
       if (view !== null) keep(view);
       return view?.head ?? null;
@@ -116,7 +116,7 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
       const place = findGitAbove(request.cwd);
       if (place === null || first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
       const deadlineMs = monotonicMs() + IN_ALL_TIMEOUT_MS;
-      // That it was asked to stop is no reason not to say what it has done.
+      // A request to stop must not prevent the summary, so the other signal is used here.
       const ask: RunGit = (cwd, args, extras) => {
         const timeLeftMs = Math.max(1, deadlineMs - monotonicMs());
         return runGit({ ...extras, cwd, args, env, runId, timeoutMs: timeLeftMs, signal: hurry });
@@ -152,7 +152,7 @@ async function compare(
       ? await filesBetween(before.head, now.head, tree?.pathspecs ?? [], git)
       : [];
   const gone = [...before.dirty.keys()].filter((name) => !now.dirty.has(name));
-  // What git no longer speaks of was committed, put back, deleted or is ignored now.
+  // Files that git no longer lists were committed, reverted, deleted, or are ignored now.
   const clean = await markDirtyFiles(now.root, gone, before.dirty);
   let filesChanged = 0;
   for (const name of new Set([...now.dirty.keys(), ...gone, ...committed])) {
@@ -168,14 +168,14 @@ async function countCommits(
   seen: ReadonlySet<string>,
   git: GitHere,
 ): Promise<number> {
-  // On standard input, since a repository may have more refs than a command line holds; what was
-  // seen may be gone since.
+  // On standard input, since there may be more refs than a command line can hold; some seen commits
+  // may no longer exist.
   const input = [...fresh, ...[...seen].map((tip) => `^${tip}`)].join('\n');
   const output = await git(['rev-list', '--count', '--ignore-missing', '--stdin'], `${input}\n`);
   return output === null ? fresh.length : Number.parseInt(output, 10);
 }
 
-/** The tree without a file, which every repository knows; which one, its ids' length tells. */
+/** The empty tree, which every repository knows; the length of an id tells which hash is in use. */
 const EMPTY_TREE: Readonly<Record<number, string>> = {
   40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',

@@ -4,19 +4,19 @@ import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';
 import type { RunGit } from './git-command.ts';
 import { withoutOwnFilters } from './git-filters.ts';
 
-/** How things stood at one moment. */
+/** A snapshot of the repository. */
 export interface View {
   readonly root: string;
   /** Null before the first commit. */
   readonly head: string | null;
-  /** Where branches stand that this work tree may have moved. */
+  /** Tips of the branches that this work tree may have moved. */
   readonly branches: readonly string[];
-  /** All that could be seen: HEAD and every ref. */
+  /** All visible tips: HEAD and every ref. */
   readonly tips: readonly string[];
   readonly dirty: DirtyFiles;
 }
 
-/** Where git works, and what it is told to leave out. */
+/** Where git works, and what it must leave out. */
 export interface WorkTree {
   /** The nearest folder upward that has a `.git`. */
   readonly place: string;
@@ -24,7 +24,7 @@ export interface WorkTree {
   readonly pathspecs: readonly string[];
 }
 
-/** Where no folder upward has a `.git`, no process needs to be started to know that. */
+/** If no folder upward has a `.git`, git need not be started at all. */
 export function findGitAbove(cwd: string): string | null {
   let folder = realPath(cwd);
   while (!existsSync(path.join(folder, '.git'))) {
@@ -35,7 +35,7 @@ export function findGitAbove(cwd: string): string | null {
   return folder;
 }
 
-/** Asks git where the tree begins; null where it finds none, or one that it does not trust. */
+/** Asks git for the root of the tree; returns null if there is none or git does not trust it. */
 export async function findWorkTree(
   { cwd, excluded }: { readonly cwd: string; readonly excluded: readonly string[] },
   place: string,
@@ -46,7 +46,7 @@ export async function findWorkTree(
   const root = Buffer.from(output, 'latin1').toString().replace(/\n$/, '');
   const inside = excluded
     .flatMap((folder) => [
-      // As git names it, and where it leads if it is a link.
+      // Both the name git uses and, if it is a link, its target.
       path.join(realPath(path.dirname(folder)), path.basename(folder)),
       realPath(folder),
     ])
@@ -63,12 +63,15 @@ const STATUS = [
   '--no-ahead-behind',
   '--no-renames',
   '--untracked-files=all',
-  // Whether a submodule stands elsewhere, without a process in each of them.
+  // Shows whether a submodule's commit has moved, without a process in each of them.
   '--ignore-submodules=dirty',
 ];
 const REFS = ['for-each-ref', '--format=%(objectname) %(refname) %(worktreepath)'];
 
-/** Two git processes side by side, behind a third where the repository may have filters. What `earlier` has read is not read again. Null where git fails. */
+/**
+ * Runs two git processes in parallel, after a third if the repository may have filters. Does not
+ * read again what `earlier` has read. Returns null if git fails.
+ */
 export async function readView(
   { root, pathspecs }: WorkTree,
   earlier: DirtyFiles | null,
@@ -93,7 +96,7 @@ export async function readView(
   };
 }
 
-/** The path stands last: behind 7 fields, behind 9 where it is in conflict. */
+/** The path comes last: after 7 fields, or after 9 in a conflict. */
 const ENTRY = /^(?:1 (?:\S+ ){7}|u (?:\S+ ){9}|\? )([\s\S]+)$/;
 
 function readStatus(output: string): { head: string | null; names: readonly string[] } {
@@ -108,8 +111,8 @@ function readStatus(output: string): { head: string | null; names: readonly stri
 }
 
 /**
- * A branch that is checked out in a work tree elsewhere is the business of whoever works there:
- * loops in two work trees of one repository must not take each other's commits for their own.
+ * Skips branches checked out in another work tree: loops in two work trees of one repository must
+ * not count each other's commits.
  */
 function readRefs(output: string, root: string): { branches: string[]; tips: string[] } {
   const branches: string[] = [];
@@ -131,7 +134,6 @@ function isInside(folder: string, root: string): boolean {
   return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
 }
 
-/** Without links as far as the path exists. */
 function realPath(file: string): string {
   try {
     return realpathSync(file);

@@ -4,13 +4,13 @@ import { createTree } from './process-tree.ts';
 
 /*
  * What the guard becomes when ralph has died without a farewell: it ends what the run started and
- * exits. A program of its own: `node guard-program.js RUN_ID DRIVER [PID:START]…`.
+ * exits. Run as `node guard-program.js RUN_ID DRIVER [PID:START]…`.
  */
 
 const DRIVER_DIES_WITHIN_MS = 1000;
 const LOOK_EVERY_MS = 10;
 
-// Node does not inherit the shell's deafness: it sets signals back to their defaults at its start.
+// Node resets signals to their defaults when it starts, so the shell's `trap` is lost.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
 
 const [runId, driverName = '', ...noted] = process.argv.slice(2);
@@ -21,15 +21,15 @@ if (runId && (await hasDied(driver))) {
   await endTree(tree, { steps: ORPHAN_ENDING }).done;
 }
 
-/** `PID:START`; nothing if it is not of that form. */
+/** Parses `PID:START`; returns nothing for any other form. */
 function identityOf(name: string): ProcessIdentity[] {
   const [, pid, startedAt] = /^(\d+):(\d+)$/.exec(name) ?? [];
   return pid === undefined || startedAt === undefined ? [] : [{ pid: Number(pid), startedAt }];
 }
 
 /**
- * A dying process closes its pipes a moment before it is dead. If it stays alive the pipe closed for
- * another reason, and its agent is none of ours.
+ * A dying process closes its pipes a moment before it is dead. If it stays alive, the pipe closed
+ * for another reason, and its agent must be left alone.
  */
 async function hasDied(driver: ProcessIdentity | undefined): Promise<boolean> {
   const giveUpAtMs = performance.now() + DRIVER_DIES_WITHIN_MS;

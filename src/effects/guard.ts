@@ -4,15 +4,15 @@ import { messageOf } from '../errors.ts';
 import { type ProcessIdentity, readProcess } from './process-table.ts';
 
 /*
- * `claude` works on to its end when ralph is killed with SIGKILL, which no handler sees. So one small
- * process a run holds the reading end of a pipe whose writing end nobody but ralph has: when ralph
- * dies, however it dies, the pipe closes.
+ * `claude` keeps working if ralph is killed with SIGKILL, which no handler sees. So each run has
+ * one small process that reads a pipe whose writing end only ralph holds: when ralph dies, however
+ * it dies, the pipe closes.
  *
- *   ralph ──── note PID:START … ────► sh   (a megabyte, in a session of its own, deaf to HUP INT TERM)
+ *   ralph ──── note PID:START … ────► sh   (a megabyte, in its own session, ignores HUP INT TERM)
  *     │  ───── bye ─────────────────► exit
  *     ╳  (pipe closes without bye) ─► exec node guard-program.js RUN DRIVER PID:START …
  *
- * A ralph that is only stopped (SIGSTOP) keeps its end open, and nothing happens.
+ * A ralph that is only suspended (SIGSTOP) keeps its end open, and nothing happens.
  */
 const WAIT_FOR_THE_END = `
 trap '' HUP INT TERM
@@ -26,65 +26,64 @@ done
 exec "$@" $noted
 `;
 
-/** So many processes are noted at most. The marker finds what is beyond. */
+/** At most this many processes are noted; the marker finds the others. */
 const NOTED_AT_MOST = 200;
 
-/** What stays behind to end the agent if this process is killed. */
+/** The process that ends the agent if ralph is killed. */
 export interface Guard {
-  /** Null if there is none: then the agent would outlive a ralph that is killed with SIGKILL. */
+  /** Null if there is no guard: then the agent would outlive a SIGKILL of ralph. */
   readonly pid: number | null;
-  /** Tells it the whole set of processes that belong to the run now, in place of the set before. */
+  /** Sends it all processes that now belong to the run; they replace the previous set. */
   note(processes: readonly ProcessIdentity[]): void;
-  /** Sends it away. To be called last, when nothing is left that it should end. */
+  /** Dismisses it. Call this last, when no process of the run needs it any more. */
   farewell(): void;
 }
 
-/** What a guard is told at its start. */
 export interface GuardOptions {
   /** The value of `RALPH_RUN_ID` in the environment of what the run starts. */
   readonly runId: string;
   /** Path of the bundled `guard-program.js`. */
   readonly programPath: string;
-  /** Told, once, why there is no guard or no longer one. */
+  /** Called once, with the reason why there is no guard (any more). */
   readonly onProblem?: (problem: string) => void;
   readonly shell?: string;
 }
 
-/** Starts the guard of a run. Never throws: without one the run goes on, and `onProblem` says so. */
+/** Starts the guard of a run. Never throws: the run goes on without it, after `onProblem`. */
 export function startGuard(options: GuardOptions): Guard {
   let onProblem = options.onProblem;
-  const tellProblem = (problem: string) => {
+  const reportProblem = (problem: string) => {
     onProblem?.(problem);
     onProblem = undefined;
   };
 
-  const child = spawnShell(options, tellProblem);
+  const child = spawnShell(options, reportProblem);
   const stdin = child?.stdin ?? null;
   if (child?.pid === undefined || stdin === null) {
     return { pid: null, note() {}, farewell() {} };
   }
-  child.on('exit', (code, signal) => tellProblem(`it ended (${signal ?? `exit code ${code}`})`));
-  // That the pipe is broken is told by `exit`.
+  child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
+  // `exit` reports the broken pipe.
   stdin.on('error', () => {});
   // Neither keeps ralph from exiting.
   child.unref();
   if (stdin instanceof Socket) stdin.unref();
 
-  let told = '';
+  let lastNote = '';
   return {
     pid: child.pid,
     note(processes) {
-      // Those it was told of before are dead: it knows the dead by their start.
+      // Then those noted before are dead; the guard recognises them by their start time.
       if (processes.length === 0) return;
       const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}\n`;
-      // A guard that does not read (stopped, say) must not make ralph hoard: a later set will do.
-      if (line === told || stdin.writableNeedDrain || !stdin.writable) return;
-      told = line;
+      // Do not buffer for a guard that does not read (a stopped one, say): a later set will do.
+      if (line === lastNote || stdin.writableNeedDrain || !stdin.writable) return;
+      lastNote = line;
       stdin.write(line);
     },
     farewell() {
       onProblem = undefined;
-      // Written through at once: ralph may exit right after this.
+      // Written synchronously: ralph may exit right after this.
       if (stdin.writable) stdin.end('bye\n');
     },
   };
@@ -92,23 +91,23 @@ export function startGuard(options: GuardOptions): Guard {
 
 function spawnShell(
   { runId, programPath, shell = '/bin/sh' }: GuardOptions,
-  tellProblem: (problem: string) => void,
+  reportProblem: (problem: string) => void,
 ): ChildProcess | null {
   try {
     const driver = readProcess(process.pid);
     const program = [process.execPath, programPath, runId, driver === null ? '' : nameOf(driver)];
     const child = spawn(shell, ['-c', WAIT_FOR_THE_END, 'ralph-guard', ...program], {
-      // A session of its own: the terminal's hang-up does not reach it.
+      // Its own session: a hang-up of the terminal does not reach it.
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       cwd: '/',
-      // What node needs to start. No RALPH_RUN_ID above all, or it would end itself.
+      // What node needs to start, but never RALPH_RUN_ID: the guard would end itself.
       env: { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH },
     });
-    // What spawn cannot do it tells later, and then there is no pid.
-    return child.on('error', ({ message }) => tellProblem(message));
+    // `spawn` reports most failures through this event; there is no pid then.
+    return child.on('error', ({ message }) => reportProblem(message));
   } catch (error) {
-    tellProblem(messageOf(error));
+    reportProblem(messageOf(error));
     return null;
   }
 }

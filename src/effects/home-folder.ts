@@ -2,9 +2,9 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 
 /**
- * The home folder of this user, by `HOME` or else by the system's list of users. Null where neither tells
- * it: a container may run as a user that is on no list. A `HOME` that is not absolute would be another
- * folder at each start, and means nothing. Never throws.
+ * Returns this user's home folder, from `HOME` or the system's list of users; null if neither has
+ * it: a container may run as a user on no list. Ignores a relative `HOME`, because it would mean
+ * another folder at each start. Never throws.
  */
 export function homeFolder(env: NodeJS.ProcessEnv): string | null {
   const { HOME: home = '' } = env;

@@ -12,18 +12,18 @@ import {
 } from './json-fields.ts';
 import { createLineSplitter } from './line-splitter.ts';
 
-/** Every iteration and happening in the journal from an instant on, read piece by piece. */
+/** Reads all iterations and other reported events from an instant on, piece by piece. */
 export async function readJournal(file: string, since: string): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return entries;
   const splitter = createLineSplitter({
     maxLineBytes: LINE_MAX_BYTES,
     onLine: (line) => {
-      // Nearly all lines are of this kind, and none of them is told.
+      // Nearly all lines are of this kind, and the report shows none of them.
       if (line.toString('latin1', 0, ACTIVITY.length) === ACTIVITY) return;
       const event = parseObject(line.toString());
       const at = event === null ? null : instantAt(event, 'at');
-      // A line that a killed driver has left half-written is none.
+      // Skips lines that a killed driver has left half-written.
       if (event === null || at === null || at < since) return;
       const entry = readEntry(event, at);
       if (entry !== null) entries.push(entry);
@@ -34,7 +34,7 @@ export async function readJournal(file: string, since: string): Promise<readonly
   return entries;
 }
 
-/** A final message of 1 MB stands in one, of which an escape may make six times as much. */
+/** A final message of 1 MB is on one line, and escapes may make it six times as long. */
 const LINE_MAX_BYTES = 8 * MB;
 
 const ACTIVITY = '{"event":"agent_activity"';
@@ -73,33 +73,33 @@ function readIteration(event: JsonObject, at: string): BriefIteration {
 
 function readHappening(event: JsonObject, at: string): Happening | null {
   const text = (key: string): string => stringAt(event, key) ?? '';
-  const told = (kind: Happening['kind'], detail: string): Happening => ({ at, kind, detail });
+  const happening = (kind: Happening['kind'], detail: string): Happening => ({ at, kind, detail });
   switch (stringAt(event, 'event')) {
     case 'task_started':
-      return told('started', '');
+      return happening('started', '');
     case 'task_resumed':
-      return told('resumed', '');
+      return happening('resumed', '');
     case 'near_miss':
-      return told('near-miss', text('line'));
+      return happening('near-miss', text('line'));
     case 'claim_held':
-      return told('held', `${text('gate')}: ${text('detail')}`);
+      return happening('held', `${text('gate')}: ${text('detail')}`);
     case 'usage_limit_wait':
-      return told('limited', text('until'));
+      return happening('limited', text('until'));
     case 'agent_retry':
-      return text('by') === 'ralph' ? told('retried', text('error')) : null;
+      return text('by') === 'ralph' ? happening('retried', text('error')) : null;
     case 'task_paused':
-      if (stringAt(event, 'approval_id') !== null) return told('asked', text('approval_id'));
-      return told('ended', text('exit_reason') || 'paused');
+      if (stringAt(event, 'approval_id') !== null) return happening('asked', text('approval_id'));
+      return happening('ended', text('exit_reason') || 'paused');
     default:
       if (stringAt(event, 'status') === null) return null;
-      return told(
+      return happening(
         'ended',
         evidenceOf(event) ?? (text('error') || text('exit_reason').replace(/[-_:]/g, ' ')),
       );
   }
 }
 
-/** More than is shown of it need not be kept of each task. */
+/** Only this much is kept per task; the report shows no more. */
 const MESSAGE_CHARS = 8_000;
 
 function tailOfMessage(event: JsonObject): string | null {

@@ -7,30 +7,30 @@ import { monotonicMs } from './monotonic.ts';
 import { openForAppend } from './task-folder.ts';
 import { syncFile } from './write-file.ts';
 
-/** The append-only record of every event, one JSON object a line. */
+/** The append-only record of every event, one JSON object per line. */
 export interface Journal {
-  /** Whether one more thing that the agent does would be taken down. */
+  /** Whether one more activity of the agent would be recorded. */
   hasRoom(kind: Activity['kind']): boolean;
   append(event: RalphEvent): void;
-  /** Resolves once a power cut takes nothing any more of what was written so far. Never rejects. */
+  /** Resolves once everything written so far would survive a power cut. Never rejects. */
   sync(): Promise<void>;
   close(): void;
 }
 
-/** An event as it stands in the journal. */
+/** Formats an event as a line of the journal. */
 export function journalLine(event: RalphEvent): string {
   return safeJson(event);
 }
 
-/** What an agent says, and what it does: the logs have every byte of it. */
+/** Limits for the agent's texts and tool calls; the logs have all of them. */
 const WORDS = { burst: 50, perSecond: 5 };
 const TOOLS = { burst: 1_000, perSecond: 100 };
-/** More is not gathered: it would outlive the tidying up of short-lived objects, and memory grow. */
-const GATHERED_CHARS = 8_000;
-/** Events that could not be written wait for the next try, the newest of them up to so much. */
+/** Flush at this size, so that buffers die young and memory stays flat. */
+const BUFFERED_CHARS = 8_000;
+/** Keeps events that could not be written for the next try, up to this size, newest first. */
 const WAITING_CHARS = 200_000;
 
-/** Room for a burst of events, and for so many a second from then on. */
+/** A rate limit: allows a burst of events, and then `perSecond` more each second. */
 function createAllowance({ burst, perSecond }: { burst: number; perSecond: number }) {
   let left = burst;
   let atMs = monotonicMs();
@@ -51,16 +51,16 @@ function createAllowance({ burst, perSecond }: { burst: number; perSecond: numbe
 }
 
 /**
- * Opens the journal at the first event. Whole lines a `write`, so that two drivers do not mix them. A write
- * that fails is said once through `warn`, and tried again with each further event.
- * What an agent is doing is gathered until the event loop turns: an agent whose output comes in at
- * once would cost a system call for each of its tools.
+ * Creates a journal that opens its file at the first event. Each `write` holds whole lines, so that
+ * two drivers do not mix theirs. A failed write is reported once through `warn`, and tried again
+ * with each further event. Activities are collected until the event loop turns; otherwise an agent
+ * with fast output would cost one system call per tool.
  */
 export function createJournal(file: string, warn: (sentence: string) => void): Journal {
   let descriptor: number | null = null;
   let warned = false;
-  let gathered = '';
-  /** Whole lines, the oldest first; none but where a write has failed. */
+  let buffered = '';
+  /** Complete lines, oldest first; empty unless a write has failed. */
   let waiting: readonly string[] = [];
   let isDurable = true;
   let turn: NodeJS.Immediate | undefined;
@@ -71,8 +71,8 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
   const flush = (): void => {
     clearImmediate(turn);
     turn = undefined;
-    if (gathered !== '') waiting = [...waiting, gathered];
-    gathered = '';
+    if (buffered !== '') waiting = [...waiting, buffered];
+    buffered = '';
     try {
       for (const lines of waiting) {
         appendLines(opened(), lines);
@@ -87,7 +87,7 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
     }
   };
 
-  /** The agent may have deleted the folder: what is written to a file without a name is lost. */
+  /** The agent may have deleted the folder; writes to a deleted file would be lost. */
   const opened = (): number => {
     if (descriptor !== null && fstatSync(descriptor).nlink === 0) close();
     descriptor ??= openForAppend(file);
@@ -100,7 +100,7 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
     try {
       if (open !== null) closeSync(open);
     } catch {
-      // A network's file system may tell an earlier failure only now: too late to do anything.
+      // A network file system may report an earlier failure only now; it is too late to act.
     }
   };
 
@@ -109,14 +109,14 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
     append(event) {
       const isActivity = event.event === 'agent_activity';
       if (isActivity && (waiting.length > 0 || !roomFor(event.activity.kind).take())) return;
-      gathered += `${journalLine(event)}\n`;
-      if (!isActivity || gathered.length > GATHERED_CHARS) flush();
+      buffered += `${journalLine(event)}\n`;
+      if (!isActivity || buffered.length > BUFFERED_CHARS) flush();
       else turn ??= setImmediate(flush);
     },
     async sync() {
       if (isDurable) return;
       isDurable = true;
-      // A disk that fails here fails for the state, too, and there it is said.
+      // If the disk fails here it fails for the state too, which reports it.
       await syncFile(file, null).catch(() => undefined);
     },
     close() {
@@ -126,7 +126,7 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
   };
 }
 
-/** Leaves out the oldest lines, until no more wait than may. */
+/** Drops the oldest lines until the rest fits. */
 function newest(waiting: readonly string[]): readonly string[] {
   let chars = waiting.reduce((sum, { length }) => sum + length, 0);
   return waiting.filter(({ length }) => {
@@ -137,5 +137,5 @@ function newest(waiting: readonly string[]): readonly string[] {
 }
 
 function notWritten(file: string, error: unknown): string {
-  return `Events cannot be written to ${file} (${messageOf(error)}). ralph tries again with each further event; until then \`ralph report\` knows nothing of them.`;
+  return `Cannot write events to ${file} (${messageOf(error)}). ralph tries again with each further event; until then \`ralph report\` does not show them.`;
 }

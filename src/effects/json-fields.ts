@@ -1,19 +1,19 @@
-/** An object out of somebody else's JSON: every field is unknown until it is looked at. */
+/** A parsed JSON object from outside: the type of every field is unknown until checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Deeper nested JSON is not parsed: whatever walks through it by calling itself would run out of stack. */
+/** JSON nested more deeply is not parsed: recursive code that walks it would overflow the stack. */
 export const MOST_LEVELS = 500;
-/** JSON of more lists and objects is not parsed: each takes some ten times the memory of its brackets. */
+/** JSON with more lists and objects is not parsed: each takes about ten times its size. */
 export const MOST_CONTAINERS = 1_000_000;
 /**
- * Shorter texts are parsed without being looked through, which would take a third of the parsing: with two
- * brackets for each level they cannot be nested more deeply.
+ * Shorter texts are parsed without a scan, which would cost a third of the parsing time: with two
+ * brackets per level they cannot be nested too deeply.
  */
 const HARMLESS_LENGTH = 2 * MOST_LEVELS;
 
 /**
- * Parses a text as a JSON object; null if it is no JSON, no object, or beyond what `exceedsBounds` lets
- * through. Never throws.
+ * Parses a text as a JSON object. Returns null if it is not JSON, not an object, or too large for
+ * `exceedsBounds`. Never throws.
  */
 export function parseObject(text: string): JsonObject | null {
   if (exceedsBounds(text)) return null;
@@ -25,7 +25,7 @@ export function parseObject(text: string): JsonObject | null {
   }
 }
 
-/** Whether a text of JSON is nested too deeply or holds too many lists and objects to be parsed. */
+/** Whether a JSON text is nested too deeply, or has too many lists and objects, to be parsed. */
 export function exceedsBounds(json: string): boolean {
   if (json.length <= HARMLESS_LENGTH) return false;
   let levels = 0;
@@ -34,7 +34,7 @@ export function exceedsBounds(json: string): boolean {
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
       at = closingQuote(json, at);
-      // It breaks off inside a string, and is no JSON.
+      // It breaks off inside a string, so it is not JSON.
       if (at === -1) return false;
     } else if (code === LEFT_BRACE || code === LEFT_BRACKET) {
       levels += 1;
@@ -52,7 +52,7 @@ const RIGHT_BRACKET = 0x5d;
 const LEFT_BRACE = 0x7b;
 const RIGHT_BRACE = 0x7d;
 
-/** Where the string ends that begins at this quote; -1 if it does not end. */
+/** Returns the end of the string that begins at this quote; -1 if it has no end. */
 function closingQuote(json: string, open: number): number {
   for (let quote = open; ; ) {
     quote = json.indexOf('"', quote + 1);
@@ -64,37 +64,37 @@ function closingQuote(json: string, open: number): number {
   }
 }
 
-/** The field as an object; null if it is missing or something else. */
+/** Returns the field if it is an object, or null. */
 export function objectAt(object: JsonObject, key: string): JsonObject | null {
   const value = object[key];
   return isObject(value) ? value : null;
 }
 
-/** The field as a string; null if it is missing or something else. */
+/** Returns the field if it is a string, or null. */
 export function stringAt(object: JsonObject, key: string): string | null {
   const value = object[key];
   return typeof value === 'string' ? value : null;
 }
 
-/** The field as a number; null if it is missing or something else. */
+/** Returns the field if it is a finite number, or null. */
 export function numberAt(object: JsonObject, key: string): number | null {
   const value = object[key];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** The objects in a field that should be a list of them; anything else in it is left out. */
+/** Returns the objects in a list field; skips everything else. */
 export function objectsAt(object: JsonObject, key: string): readonly JsonObject[] {
   const value = object[key];
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The strings in a field that should be a list of them; anything else in it is left out. */
+/** Returns the strings in a list field; skips everything else. */
 export function stringsAt(object: JsonObject, key: string): readonly string[] {
   const value = object[key];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** Whether a value is an object with fields, rather than null or a list. */
+/** Whether a value is an object with fields, not null or a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

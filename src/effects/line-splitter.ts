@@ -1,45 +1,45 @@
-/** Lines longer than this are skipped: 16 MiB, the size up to which an agent's own lines are known to be whole. */
+/** Longer lines are skipped: up to 16 MiB, an agent's own lines are known to arrive whole. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const FIRST_CAPACITY = 64 * 1024;
-/** What a long line made the splitter allocate beyond this is given back once the line is delivered. */
+/** A buffer that grew beyond this for a long line is released after that line. */
 const KEPT_CAPACITY = 1024 * 1024;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const NOTHING = Buffer.alloc(0);
 
 interface LineSplitterOptions {
-  /** Gets each line without its line end. The bytes are valid during the call only. */
+  /** Receives each line without its line end. The bytes are valid only during the call. */
   readonly onLine: (line: Buffer) => void;
-  /** Told once for each line over the bound, when its end is reached, with its size in bytes. */
+  /** Called once at the end of each line over the bound, with its size in bytes. */
   readonly onSkipped?: ((bytes: number) => void) | undefined;
-  /** In bytes, the line end not counted (of CRLF only the LF). 16 MiB if not given. */
+  /** In bytes, not counting the line end (of CRLF, not counting the LF). Default: 16 MiB. */
   readonly maxLineBytes?: number | undefined;
 }
 
 interface LineSplitter {
   /**
-   * Takes the next bytes. They must stay as they are until a chunk was pushed that does not begin in
-   * memory where they end.
+   * Takes the next bytes. They must stay valid until a chunk is pushed that does not follow them
+   * directly in memory.
    */
   readonly push: (chunk: Buffer) => void;
-  /** Delivers a last line that has no line end. */
+  /** Delivers a last line without a line end. */
   readonly end: () => void;
-  /** Bytes of memory held for a line whose end has not come yet; never over the bound. */
+  /** Bytes held in memory for an unfinished line; never over the bound. */
   readonly bufferedBytes: number;
 }
 
 /**
- * Cuts a stream of bytes into lines, wherever the chunks happen to be cut.
- * Lines are handed out as bytes, so that a character split between chunks is whole again before
- * anybody decodes it. Only a line that does not lie in memory in one piece is copied.
+ * Splits a stream of bytes into lines, wherever the chunks are cut. Lines are delivered as bytes,
+ * so a character split between chunks is complete before it is decoded. Only a line that is not
+ * contiguous in memory is copied.
  */
 export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   const { onLine, onSkipped, maxLineBytes = MAX_LINE_BYTES } = options;
   let held = NOTHING;
   let used = 0;
-  /** An unfinished line, where the caller has it. */
+  /** An unfinished line that is still in the caller's memory. */
   let begun: Buffer | null = null;
-  // Size so far of a line already known to be too long; 0 while there is none.
+  // Size so far of a line already known to be too long; otherwise 0.
   let dropped = 0;
 
   const hold = (chunk: Buffer, start: number, stop: number): void => {
@@ -51,7 +51,7 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
       return;
     }
     if (needed > held.length) {
-      // Doubling keeps the copying linear even where chunks of a few bytes build up a long line.
+      // Doubling keeps copying linear even if chunks of a few bytes build up a long line.
       const capacity = Math.min(maxLineBytes, Math.max(FIRST_CAPACITY, needed, held.length * 2));
       const grown = Buffer.allocUnsafe(capacity);
       held.copy(grown, 0, 0, used);
@@ -77,7 +77,7 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   return {
     push: (chunk) => {
       const bytes = begun === null ? chunk : joined(begun, chunk);
-      // Searched through already, where it still is in one piece with the chunk.
+      // The unfinished line was searched before; if it is contiguous with the chunk, skip it.
       let from = bytes.length - chunk.length;
       if (begun !== null && from === 0) hold(begun, 0, begun.length);
       begun = null;
@@ -113,7 +113,7 @@ export function createLineSplitter(options: LineSplitterOptions): LineSplitter {
   };
 }
 
-/** Both in one where the second begins in memory where the first ends; otherwise the second. */
+/** Joins both if the second follows the first directly in memory; otherwise returns the second. */
 function joined(first: Buffer, second: Buffer): Buffer {
   const end = first.byteOffset + first.length;
   return first.buffer === second.buffer && end === second.byteOffset

@@ -3,8 +3,8 @@ import type { StopRequests } from '../loop/ports.ts';
 import type { SignalWatch } from './stop-requests.ts';
 
 /**
- * The requests to one of several runs in this process: what is asked of all is asked of it too, but
- * what is asked of it alone (`ralph stop`) ends no other.
+ * The stop requests of one of several runs in this process. A request to all of them also stops
+ * this one; a request to this one alone (`ralph stop`) stops no other.
  */
 export function linkedStops(all: StopRequests): SignalWatch {
   const first = new AbortController();

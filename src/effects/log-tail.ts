@@ -2,29 +2,29 @@ import { closeSync, constants, fstatSync, lstatSync, readSync } from 'node:fs';
 import { openRegular } from './bounded-read.ts';
 
 const PIECE_BYTES = 256 * 1024;
-/** What stands in a log where its middle was left out, and how far around a place to look for it. */
+/** The marker in a log whose middle was left out, and how far around a place to search for it. */
 const LEFT_OUT = /\n\[ralph: (\d+) bytes left out\]\n/;
 const MARKER_BYTES = 80;
 
-/** A log read from its beginning, on and on while it grows. */
+/** Reads a log from its beginning, and on while it grows. */
 export interface LogTail {
-  /** What has come since the last call; a piece is valid until the next one is asked for. */
+  /** Yields what has been added since the last call; a piece is valid until the next one. */
   pieces(): Generator<Buffer>;
   /**
-   * Looks whether another file stands at `file` by now, as where a log has come to its limit: then
-   * what it holds beyond what was read comes next.
+   * Checks whether `file` has been replaced, as happens when a log reaches its limit. If so, the
+   * unread content of the new file comes next.
    */
   refresh(file: string): void;
   close(): void;
 }
 
-/** Opens a log; null where there is none, or something else than a plain file. */
+/** Opens a log; returns null if there is none or it is not a regular file. */
 export function openLogTail(file: string): LogTail | null {
   const first = openPlain(file);
   if (first === null) return null;
   let current = first;
   let position = 0;
-  // They take turns: a piece stays as it is until the next one has been looked at.
+  // Two buffers alternate, so that a piece stays intact until the next one has been compared.
   let [buffer, spare] = [Buffer.allocUnsafe(PIECE_BYTES), Buffer.allocUnsafe(PIECE_BYTES)];
   return {
     *pieces() {
@@ -60,11 +60,11 @@ function openPlain(file: string): number | null {
 
 /*
  *   read so far   [ head ........ | left out ... | kept ]
- *   fresh         [ head ........ | marker | kept | new ... ]     goes on at `new`
+ *   fresh         [ head ........ | marker | kept | new ... ]     continues at `new`
  *
- * Where more was left out than had been read, the marker itself comes next.
+ * If more was left out than had been read, the marker itself comes next.
  */
-/** Where to go on in the file that has taken the place of one read up to `read`. */
+/** Returns where to continue in the file that replaced one read up to `read`. */
 function placeIn(fresh: number, old: number, read: number): number {
   const common = commonBytes(fresh, old, read);
   if (common === read) return read;
@@ -72,7 +72,7 @@ function placeIn(fresh: number, old: number, read: number): number {
   const around = Buffer.alloc(2 * MARKER_BYTES);
   const length = readSync(fresh, around, 0, around.length, start);
   const marker = LEFT_OUT.exec(around.toString('latin1', 0, length));
-  // A file of its own, as where the folder was removed and made anew.
+  // An unrelated file: the folder was removed and created again.
   if (marker === null) return 0;
   const head = start + marker.index;
   const kept = read - head - Number(marker[1]);

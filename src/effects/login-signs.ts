@@ -5,13 +5,13 @@ import { homeFolder } from './home-folder.ts';
 import { objectAt, parseObject } from './json-fields.ts';
 
 export interface LoginSigns {
-  /** What speaks for a login, each a name or a path; never a value. */
+  /** Signs of a login: names and paths, never values. */
   readonly found: readonly string[];
-  /** False where a login leaves nothing that could be seen: macOS has it in its keychain. */
+  /** False if a login may leave no visible trace: on macOS it is in the keychain. */
   readonly isConclusive: boolean;
 }
 
-/** Variables by which `claude` is let in, or by which another service is told to do so. */
+/** Variables that authenticate `claude`, or make it use another service. */
 const VARIABLES = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_AUTH_TOKEN',
@@ -22,8 +22,8 @@ const VARIABLES = [
 ];
 
 /**
- * Looks for signs that `claude` is logged in, without asking anybody. Of the file with the login only
- * its existence is looked at; nothing of a credential is ever read.
+ * Looks for signs that `claude` is logged in, without running anything. For the credentials file it
+ * only checks existence; no credential is ever read.
  */
 export function findLoginSigns(
   cwd: string,
@@ -50,7 +50,7 @@ export function findLoginSigns(
   };
 }
 
-/** Settings may name a helper that fetches a key, or set one of the variables. */
+/** Settings can name a helper that fetches a key, or set one of the variables. */
 function signsInSettings(file: string): readonly string[] {
   let text: string;
   try {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 
-/** The names in a folder, in no order; none where it is not there or cannot be read. Never throws. */
+/** Returns the names in a folder, unsorted; empty if it cannot be read. Never throws. */
 export function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);

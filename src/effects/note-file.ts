@@ -12,8 +12,8 @@ export interface NoteFile {
 }
 
 /**
- * Writes `RALPH_<reason>_<task_id>_<timestamp>.md`; an older note of the same task and reason is
- * replaced. Resolves to its path; rejects with the system's error.
+ * Writes `RALPH_<reason>_<task_id>_<timestamp>.md` and removes older notes with the same task and
+ * reason. Resolves to the path; rejects with the system's error.
  */
 export async function writeNote(note: NoteFile): Promise<string> {
   const prefix = `RALPH_${note.reason}_${note.taskId}_`;

@@ -5,7 +5,7 @@ import { leadsOut } from './vault-folders.ts';
 
 const NOTE = /^RALPH_([A-Z]+)_(.+)_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.md$/;
 
-/** The notes of ralph's that a person has not put away yet, the oldest first. Never throws. */
+/** Returns ralph's notes that are still in the vault, oldest first. Never throws. */
 export function openNotes(vault: string): readonly OpenNote[] {
   return filesIn(vault, 'Needs_Action').flatMap(({ name, file }) => {
     const [, reason, taskId, year, month, day, hour, minute, second] = NOTE.exec(name) ?? [];
@@ -15,7 +15,7 @@ export function openNotes(vault: string): readonly OpenNote[] {
   });
 }
 
-/** The requests that nobody has answered yet. Never throws. */
+/** Returns the requests that nobody has answered yet. Never throws. */
 export function openRequests(vault: string): readonly OpenRequest[] {
   return filesIn(vault, 'Pending_Approval').flatMap(({ name, file }) => {
     const changed = lstatSync(file, { throwIfNoEntry: false })?.mtime;
@@ -32,7 +32,7 @@ function filesIn(vault: string, folder: string): readonly { name: string; file: 
   try {
     entries = readdirSync(whole, { withFileTypes: true });
   } catch {
-    // No such folder: nothing was ever written into it.
+    // No such folder: nothing was ever written there.
   }
   return entries
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))

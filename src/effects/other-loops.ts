@@ -4,15 +4,15 @@ import { MB, readTextWithin } from './bounded-read.ts';
 import { isObject, objectAt, parseObject } from './json-fields.ts';
 
 /**
- * Traces of loops that work by a stop hook: they would take over any `claude` in the folder, and hold
- * it from ending its iteration. Each is one sentence with what to do.
+ * Finds loops that work with a stop hook: they would take over any `claude` in the folder and block
+ * the end of an iteration. Each result is one sentence that says what to do.
  */
 export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly string[] {
   const found: string[] = [];
   const stale = path.join(cwd, '.claude', 'ralph-loop.local.md');
   if (existsSync(stale)) {
     found.push(
-      `${stale} belongs to a loop that works by a stop hook and would take over the agent here; remove it.`,
+      `${stale} belongs to a loop driven by a stop hook, which would take over the agent; remove it.`,
     );
   }
   const settings = [
@@ -23,14 +23,14 @@ export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly st
   for (const file of new Set(settings)) {
     if (hasRalphStopHook(file, env.HOME)) {
       found.push(
-        `${file} has a stop hook for a ralph loop, which would hold the agent; take it out.`,
+        `${file} has a stop hook for a ralph loop, which would keep the agent from ending; remove it.`,
       );
     }
   }
   return found;
 }
 
-/** `ralph check` as a hook's one command: inside a loop of ours it lets go. */
+/** `ralph check` as the only command of a hook: inside our own loop it lets the agent end. */
 const OWN_HOOK = /"(?:npx )?(?:[^\s"\\;&|]*\/)?ralph check\b(?:[^"\\;&|]|\\")*"/g;
 
 function hasRalphStopHook(file: string, home: string | undefined): boolean {
@@ -45,7 +45,7 @@ function hasRalphStopHook(file: string, home: string | undefined): boolean {
   const stop = objectAt(settings, 'hooks')?.Stop;
   const plugins = objectAt(settings, 'enabledPlugins') ?? {};
   const hook = JSON.stringify(stop ?? null).replace(OWN_HOOK, '""');
-  // A user may be called so.
+  // "ralph" may be part of the user's home folder.
   const isHooked = /ralph/i.test(home ? hook.replaceAll(home, '') : hook);
   const isPlugged = Object.entries(plugins).some(
     ([name, isOn]) => /ralph/i.test(name) && isOn !== false && !isObject(isOn),

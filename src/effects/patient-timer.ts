@@ -1,12 +1,12 @@
 import { monotonicMs } from './monotonic.ts';
 
-/** So late no busy machine is: ralph itself was stopped, by Ctrl-Z or with its whole container. */
+/** No busy machine is this late: ralph itself was suspended, by Ctrl-Z or with its container. */
 export const HELD_UP_MS = 1_000;
 
 /**
- * Calls back after `ms` milliseconds, and returns what cancels that. When a stopped process goes on, its
- * timers fire before anything else. A timer that is far too late therefore lets the event loop turn
- * first: what others have written meanwhile is read, and their ends are seen.
+ * Calls back after `ms` milliseconds; returns a function that cancels it. When a suspended process
+ * continues, its timers fire before anything else. So a timer that is far too late first lets the
+ * event loop turn, to read what others wrote meanwhile and to see their ends.
  */
 export function startPatientTimer(callback: () => void, ms: number): () => void {
   const dueMs = monotonicMs() + ms;

@@ -10,8 +10,8 @@ const LARGEST_BYTES = MB;
 const LONGEST_WHAT = 300;
 
 /**
- * The regular files in `Pending_Approval` that name a task: by the `task_id` of their front matter, or,
- * where that has none, in their name or their text.
+ * Returns the regular files in `Pending_Approval` that name a task: in the `task_id` of their front
+ * matter or, without one, in their file name or text.
  */
 export function requestsNaming(vault: string, taskId: string): readonly string[] {
   const folder = path.join(vault, PENDING);
@@ -24,14 +24,14 @@ export function requestsNaming(vault: string, taskId: string): readonly string[]
     .sort();
 }
 
-/** What a request asks for, as far as its text says: its first line of prose. */
+/** Describes what a request asks for: the first line of its text. */
 export function describeRequest(vault: string, name: string): string {
   const text = splitFrontMatter(read(path.join(vault, PENDING, name))).body;
   const line = text.split('\n').find((each) => each.trim() !== '') ?? name;
   return oneLine(line.replace(/^#+\s*/, ''), LONGEST_WHAT) || name;
 }
 
-/** Whose request it is says its front matter first: that of another task may well speak of this one. */
+/** The front matter decides whose request it is: the text may well mention other tasks. */
 function isAbout(taskId: string, name: string, text: string): boolean {
   const front = splitFrontMatter(text).frontMatter ?? '';
   const [, owner] =
@@ -41,8 +41,8 @@ function isAbout(taskId: string, name: string, text: string): boolean {
 }
 
 /**
- * Whether the id stands there as a word of its own: `t` is not named by `test`, nor `nightly` by
- * `nightly-2` or `nightly.2`. In a file's name an underscore may part it from the rest.
+ * Whether the id occurs as a separate word: `test` does not name `t`, and neither `nightly-2` nor
+ * `nightly.2` names `nightly`. In a file name an underscore may separate it from the rest.
  */
 function isNamedBy(text: string, taskId: string, more: string): boolean {
   const literal = taskId.replace(/[.]/g, '\\.');

@@ -11,53 +11,54 @@ import {
 } from './process-table.ts';
 
 /*
- * Which processes belong to an agent. No single sign tells, so all of these count, again and again
- * until nothing more comes in:
+ * Which processes belong to an agent. No single sign is enough, so all of these are combined, until
+ * no more members are found:
  *
- *   noted before ──┐
+ *   seeds ─────────┐
  *   marker ────────┼──► members ──► their children ──┐
  *   own units of ──┘       ▲                         │
- *   the last look          └── all in their units ◄──┘
+ *   the last sweep         └── all in their units ◄──┘
  *
- * A unit is a process group or a session. It is the tree's own if everyone in it may be a member
- * and its leader is one or is dead. So a tool that left the agent's group and wiped its environment
- * is known by its parents while they live, and its orphans by the unit they share with it.
+ * A unit is a process group or a session. The tree owns a unit if everyone in it may be a member
+ * and its leader is a member or dead. So a tool that left the agent's group and cleared its
+ * environment is found through its parents while they live, and its orphans through the unit they
+ * share with it.
  */
 
 /** One look at a tree. */
 export interface TreeSweep {
-  /** Everything of the tree that is alive, oldest first. */
+  /** Every living process of the tree, oldest first. */
   readonly members: readonly ProcessEntry[];
-  /** Process groups of members and nobody else: to be signalled as a whole, newborns included. */
+  /** Groups with only members in them; each can be signalled as a whole, new forks included. */
   readonly ownGroups: ReadonlySet<number>;
 }
 
-/** Processes that belong together, as far as ending them is concerned. */
+/** Processes that are ended together. */
 export interface ProcessTree {
-  /** The process group that the interrupt goes to; null if there is none. */
+  /** The process group that gets the interrupt; null if there is none. */
   readonly agentGroup: number | null;
-  /** Looks now and remembers what it saw, since an orphan cannot be told from a stranger later. */
+  /** Looks now and remembers the result, because an orphan cannot be told from a stranger later. */
   sweep(): TreeSweep;
 }
 
-/** What a tree is known by. */
+/** How the members of a tree are recognised. */
 export interface TreeSigns {
   /** Processes known to belong to it. */
   readonly seeds: readonly ProcessIdentity[];
-  /** The run id carried by whatever an agent of this run started; null looks at descent alone. */
+  /** The run id that everything this run's agents start carries; null goes by descent alone. */
   readonly marker: string | null;
-  /** Whoever is older is no member; null only if nothing is known but the marker. */
+  /** Older processes are never members; null only if nothing but the marker is known. */
   readonly since: string | null;
   readonly agentGroup?: number | null;
-  /** Pids that are never members: the guard. This process and its ancestors never are anyway. */
+  /** Pids that are never members, such as the guard. This process and its ancestors never are. */
   readonly neverPids?: readonly number[];
-  /** Processes that are to live on with all that they start: what earlier iterations left running. */
+  /** Processes to leave running with all they start: leftovers of earlier iterations. */
   readonly spare?: () => readonly ProcessIdentity[];
 }
 
 type Unit = `group ${number}` | `session ${number}`;
 
-/** A tree that looks only when told to. */
+/** A tree that looks only when asked to. */
 export function createTree(signs: TreeSigns): ProcessTree {
   const { marker, since, agentGroup = null, neverPids = [], spare = () => [] } = signs;
   let known = new Map(signs.seeds.map((seed) => [seed.pid, seed.startedAt]));
@@ -72,20 +73,20 @@ export function createTree(signs: TreeSigns): ProcessTree {
     const candidates = touchable.filter(
       (entry) => !spared.has(entry.pid) && (since === null || !startedBefore(entry, since)),
     );
-    const kin = createKin(candidates, all, knownUnits);
-    kin.add(candidates.filter(({ pid, startedAt }) => known.get(pid) === startedAt));
+    const relatives = createRelatives(candidates, all, knownUnits);
+    relatives.add(candidates.filter(({ pid, startedAt }) => known.get(pid) === startedAt));
     if (marker !== null) {
-      const others = candidates.map(({ pid }) => pid).filter((pid) => !kin.members.has(pid));
+      const others = candidates.map(({ pid }) => pid).filter((pid) => !relatives.members.has(pid));
       const marked = new Set(listMarked(others, marker));
-      kin.add(candidates.filter(({ pid }) => marked.has(pid)));
+      relatives.add(candidates.filter(({ pid }) => marked.has(pid)));
     }
-    const members = [...kin.members.values()];
+    const members = [...relatives.members.values()];
     known = new Map(members.map(({ pid, startedAt }) => [pid, startedAt]));
-    knownUnits = kin.ownUnits();
+    knownUnits = relatives.ownUnits();
     const groups = members.map(({ pgid }) => pgid);
     return {
       members: members.sort((a, b) => Number(a.startedAt) - Number(b.startedAt) || a.pid - b.pid),
-      ownGroups: new Set(groups.filter((pgid) => kin.owns(`group ${pgid}`))),
+      ownGroups: new Set(groups.filter((pgid) => relatives.owns(`group ${pgid}`))),
     };
   }
 
@@ -95,7 +96,7 @@ export function createTree(signs: TreeSigns): ProcessTree {
       try {
         last = look();
       } catch {
-        // Out of file descriptors, say: the last look is a better answer than "nothing is alive".
+        // Out of file descriptors, say: the last sweep is a better answer than "nothing is alive".
       }
       return last;
     },
@@ -124,13 +125,13 @@ function sparedOf(
   if (seeds.length === 0) return new Map();
   const oldest = Math.min(...seeds.map(({ startedAt }) => Number(startedAt)));
   const candidates = touchable.filter((entry) => !startedBefore(entry, String(oldest)));
-  const kin = createKin(candidates, all, new Set());
-  kin.add(seeds);
-  return kin.members;
+  const relatives = createRelatives(candidates, all, new Set());
+  relatives.add(seeds);
+  return relatives.members;
 }
 
-/** Gathers members among the candidates: each one added brings in its children and its own units. */
-function createKin(
+/** Collects members among the candidates; each one brings in its children and its own units. */
+function createRelatives(
   candidates: readonly ProcessEntry[],
   all: readonly ProcessEntry[],
   formerUnits: ReadonlySet<Unit>,
@@ -140,7 +141,10 @@ function createKin(
   const may = new Set(candidates);
   const foreign = new Set(all.filter((entry) => !may.has(entry)).flatMap(unitsOf));
 
-  /** While a unit has anyone in it the kernel gives its number to nobody else, leader dead or not. */
+  /**
+   * While a unit has any process in it, the kernel does not reuse its number, even if the leader is
+   * dead.
+   */
   function owns(unit: Unit): boolean {
     if (foreign.has(unit)) return false;
     const leader = byPid.get(Number(unit.slice(unit.indexOf(' '))));
@@ -177,34 +181,33 @@ function unitsOf({ pgid, sessionId }: ProcessEntry): Unit[] {
   return sessionId === null ? [`group ${pgid}`] : [`group ${pgid}`, `session ${sessionId}`];
 }
 
-/** Calls back once after a time; what it returns calls it off. */
+/** Calls back once after a delay; the function it returns cancels it. */
 export type Schedule = (callback: () => void, delayMs: number) => () => void;
 
-/** A process that an agent left behind, as it is reported and as it is ended later. */
+/** A process that an agent left running. */
 export interface LeftoverProcess extends ProcessIdentity, Leftover {}
 
-/** A watched tree: see `createTreeWatch`. */
+/** A watched tree; see `createTreeWatch`. */
 export interface TreeWatch extends ProcessTree {
-  /** The agent itself; null if it was gone before it could be looked at. */
+  /** The agent itself; null if it was gone before it could be read. */
   readonly root: ProcessIdentity | null;
-  /** Everything of the tree that is alive now. */
+  /** Every living process of the tree. */
   members(): readonly ProcessEntry[];
   /** The same without the agent itself, with command lines (one line, at most 120 characters). */
   leftovers(): LeftoverProcess[];
-  /** No further looks by itself. It can still be asked. */
+  /** Stops looking on its own. It can still be asked. */
   stop(): void;
 }
 
-/** How a tree is watched. */
 export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'spare'> {
-  /** The agent, looked at at once: pass the pid right after the start, before it can be reaped. */
+  /** The agent's pid; pass it right after the start, before the agent can be reaped. */
   readonly rootPid: number;
   readonly marker: string;
-  /** `countBirths()` from right before the agent's start; without it every look is a whole one. */
+  /** `countBirths()` from just before the agent's start; without it every look reads everything. */
   readonly birthsBefore?: number | null;
-  /** Longest time between two looks; the first few come sooner. Default 500, 2,000 where `ps` is asked. */
+  /** Longest time between two looks; the first ones are closer. Default 500, or 2,000 with `ps`. */
   readonly pollMs?: number;
-  /** Told whenever a look finds other members than the one before: what the guard has to know. */
+  /** Called whenever a look finds other members than the one before; the guard has to know them. */
   readonly onChange?: (members: readonly ProcessIdentity[]) => void;
   readonly schedule?: Schedule;
 }
@@ -213,8 +216,8 @@ const POLL_MS = process.platform === 'linux' ? 500 : 2000;
 const FIRST_LOOK_MS = 50;
 
 /**
- * Notes an agent's descendants while it runs, because later they have lost their parent. The agent
- * has to lead its own process group. Call `stop()` when it is over.
+ * Records an agent's descendants while it runs, because orphans have lost their parent later. The
+ * agent must lead its own process group. Call `stop()` when it has ended.
  */
 export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const { rootPid, marker, birthsBefore = null, onChange } = options;
@@ -229,22 +232,22 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     neverPids,
     spare,
   });
-  let told = '';
-  function tell(members: readonly ProcessIdentity[]): void {
+  let lastReported = '';
+  function report(members: readonly ProcessIdentity[]): void {
     const now = members.map(({ pid, startedAt }) => `${pid}:${startedAt}`).join(' ');
-    if (now === told) return;
-    told = now;
+    if (now === lastReported) return;
+    lastReported = now;
     onChange?.(members);
   }
 
   function sweep(): TreeSweep {
     const seen = tree.sweep();
-    tell(seen.members);
+    report(seen.members);
     return seen;
   }
 
-  // At once: a driver may be killed before the first look.
-  if (root !== null) tell([root]);
+  // Report it now: the driver may be killed before the first look.
+  if (root !== null) report([root]);
   let stopped = false;
   let cancel = () => {};
   function lookAfter(delayMs: number): void {
@@ -262,7 +265,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     sweep,
     members: () => sweep().members,
     leftovers() {
-      // Nearly always so, and found out ten times as fast.
+      // Nearly always true, and ten times as fast.
       if (root !== null && unlessUnreadable(() => isYoungest(root, birthsBefore)) === true)
         return [];
       return withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid));
@@ -274,23 +277,23 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   };
 }
 
-/** Adds the command lines, one line each and at most 120 characters, by which a person knows them. */
+/** Adds the command lines (one line, at most 120 characters), so that a person recognises them. */
 export function withCommands(processes: readonly ProcessIdentity[]): LeftoverProcess[] {
   return processes.map(({ pid, startedAt }) => ({ pid, startedAt, command: commandOf(pid) }));
 }
 
 const COMMAND_CHARS = 120;
 
-/** A command line fit for one line of a report: it may hold anything, escape sequences included. */
+/** A command line can contain anything, including escape sequences. */
 function commandOf(pid: number): string {
   const line = (unlessUnreadable(() => readProcess(pid))?.command ?? '')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to go
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
     .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
     .trim();
   return line.length > COMMAND_CHARS ? `${line.slice(0, COMMAND_CHARS - 1)}…` : line;
 }
 
-/** Out of file descriptors, one goes by the marker alone. */
+/** Returns null if the system cannot be read (no descriptors left); the marker still works. */
 function unlessUnreadable<T>(read: () => T | null): T | null {
   try {
     return read();
@@ -299,7 +302,7 @@ function unlessUnreadable<T>(read: () => T | null): T | null {
   }
 }
 
-/** Holds no process open: nobody waits for a look. */
+/** The timer is unref'd. */
 function scheduleLoosely(callback: () => void, delayMs: number): () => void {
   const timer = setTimeout(callback, delayMs).unref();
   return () => clearTimeout(timer);

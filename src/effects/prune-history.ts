@@ -12,17 +12,16 @@ import { isRealFolder } from './task-list.ts';
 /** Something old that was removed, or would be. */
 export interface Pruned {
   readonly kind: 'task' | 'corrupt-file';
-  /** The name it had in its folder. */
   readonly name: string;
   readonly bytes: number;
-  /** Why it is still there; null where it is gone. */
+  /** Why it could not be removed; null if it is gone. */
   readonly failure: string | null;
 }
 
 /**
- * Removes from the history the tasks that ended before an instant, in milliseconds, and what was kept
- * aside as corrupt before it; with `dryRun` it only looks. Open tasks, links, what lies outside, and
- * what a newer ralph has written stay.
+ * Removes from the history the tasks that ended before an instant (in milliseconds), and older
+ * files set aside as corrupt. With `dryRun` it only lists them. It keeps open tasks, links,
+ * everything outside the history, and files that a newer ralph has written.
  */
 export function* pruneHistory(
   stateDir: string,
@@ -44,7 +43,7 @@ export function* pruneHistory(
 interface Old {
   readonly kind: Pruned['kind'];
   readonly name: string;
-  /** In the order in which they go. */
+  /** In the order of removal. */
   readonly files: readonly string[];
 }
 
@@ -60,7 +59,7 @@ function oldTasks(history: string, beforeMs: number): Old[] {
     if (!state?.isFile() && !logs?.isDirectory()) return [];
     const endedMs = state?.isFile() ? endOf(stateFile, state) : (logs?.mtimeMs ?? null);
     if (endedMs === null || endedMs >= beforeMs) return [];
-    // The state goes last: whatever ends this in between, the next run finds the rest by it.
+    // The state goes last: if this is interrupted, the next run finds the rest through it.
     const files = [
       ...(logs?.isDirectory() ? [folder] : []),
       ...(state?.isFile() ? [stateFile] : []),
@@ -80,7 +79,7 @@ function oldCorrupt(folder: string, beforeMs: number): Old[] {
     });
 }
 
-/** When a task ended, by its state or else by the file's time; null where a newer ralph wrote it. */
+/** Returns when a task ended, by its state or the file's time; null if a newer ralph wrote it. */
 function endOf(stateFile: string, stats: Stats): number | null {
   const state = parseObject(textOf(stateFile));
   const version = state === null ? null : numberAt(state, 'schema_version');
@@ -101,7 +100,7 @@ function look(file: string): Stats | undefined {
   return lstatSync(file, { throwIfNoEntry: false });
 }
 
-/** What a file or a folder holds, links not followed. */
+/** Returns the size of a file or a whole folder; links are not followed. */
 function bytesOf(file: string): number {
   const stats = look(file);
   if (stats === undefined) return 0;
@@ -109,7 +108,7 @@ function bytesOf(file: string): number {
   return namesIn(file).reduce((sum, name) => sum + bytesOf(path.join(file, name)), 0);
 }
 
-/** Null where all is gone. A link in a folder goes; what it points to stays. */
+/** Returns null once all are gone. Links are removed, their targets stay. */
 function remove(files: readonly string[]): string | null {
   try {
     for (const file of files) rmSync(file, { recursive: true, force: true });

@@ -1,12 +1,12 @@
 import type { RateLimitFacts } from '../core/attempt.ts';
 import { remember } from './bounded-map.ts';
 
-/** More kinds of limit than any account has: keeps a runaway reporter from filling memory. */
+/** More kinds of limit than any account has, so that a runaway report cannot fill memory. */
 const REMEMBERED_TYPES = 32;
 
 interface RateLimits {
   readonly add: (limit: RateLimitFacts) => void;
-  /** The most pressing of the newest reports on each kind of limit; null if there was none. */
+  /** The most pressing of the newest reports on each kind of limit; null if there are none. */
   readonly read: () => RateLimitFacts | null;
 }
 
@@ -15,7 +15,7 @@ export function createRateLimits(): RateLimits {
   const newest = new Map<string | null, RateLimitFacts>();
   return {
     add: (limit) => {
-      // Taken out first, so that the order is that of the reports and a tie goes to the newest.
+      // Deleted first, so that the map is in order of the reports and a tie goes to the newest.
       newest.delete(limit.type);
       remember(newest, limit.type, limit, REMEMBERED_TYPES);
     },

@@ -3,38 +3,37 @@ import type { Readable } from 'node:stream';
 
 /** Reads what a child process writes to one of its pipes. */
 export interface PipeReader {
-  /** The pipe has ended, or was let go of. Never rejects. */
+  /** Resolves when the pipe has ended or was destroyed. Never rejects. */
   readonly closed: Promise<void>;
-  /** Reads no more. */
   destroy(): void;
 }
 
-/** So much room a read gets at least. */
+/** The least room a single read gets. */
 const READ_BYTES = 64 * 1024;
 /** Enough for an agent that says little. */
 const FIRST_BLOCK_BYTES = 2 * READ_BYTES;
-/** For one that says more, two take turns: what was read last is there while the next is read. */
+/** With more output, two blocks alternate, so the last chunk stays intact during the next read. */
 const BLOCK_BYTES = 8 * READ_BYTES;
 
 /*
- * Node gives each read of a child's pipe fresh memory of 64 KB, and frees it when it next tidies up:
- * a fast agent is 35 MB ahead of that. A socket that is opened for it can be told to read into the
- * same memory again and again. The pipes of a child process cannot, so that the handle below such a
- * pipe is given to a socket that was told so.
+ * Node gives each read of a child's pipe 64 KB of fresh memory and frees it at the next collection:
+ * a fast agent gets 35 MB ahead of that. A new socket can be told to read into the same memory
+ * again and again; the pipes of a child process cannot. So such a socket takes over the pipe's
+ * handle:
  *
- *   child ──► handle ──► child.stdout        as node has it
- *                └─────► socket with onread  as it is here
+ *   child ──► handle ──► child.stdout        in plain node
+ *                └─────► socket with onread  here
  *
- * One read follows the other in memory, so that a line of several reads lies there in one piece.
+ * Reads are consecutive in memory, so a line that takes several reads is contiguous.
  */
 /**
- * Hands over the bytes of a child's pipe as they come. They stay as they are until bytes come that do
- * not begin in memory where they end. While a call runs nothing is read, which in the end holds up the
- * child. To be called right after the start.
+ * Calls back with the bytes of a child's pipe. They stay valid until a chunk comes that does not
+ * follow directly in memory. Nothing is read during a call, which in the end slows the child down.
+ * Call it right after the start of the child.
  */
 export function readPipe(pipe: Readable, onChunk: (chunk: Buffer) => void): PipeReader {
   const socket = takeOver(pipe, onChunk) ?? pipe.on('data', onChunk);
-  // That it broke is as good as its end: what the child itself ends with tells more.
+  // An error counts as the end of the pipe; the child's exit code tells more.
   socket.on('error', () => {});
   return {
     closed: new Promise((resolve) => {
@@ -44,7 +43,7 @@ export function readPipe(pipe: Readable, onChunk: (chunk: Buffer) => void): Pipe
   };
 }
 
-/** Null where this node does not keep its handles as it did from 10 to 24, or has begun to read. */
+/** Returns null if this node keeps its handles unlike 10 to 24, or has begun to read. */
 function takeOver(pipe: Readable, onChunk: (chunk: Buffer) => void): Socket | null {
   const handle: unknown = Reflect.get(pipe, '_handle');
   if (typeof handle !== 'object' || handle === null) return null;
@@ -74,7 +73,7 @@ function takeOver(pipe: Readable, onChunk: (chunk: Buffer) => void): Socket | nu
     },
   };
   const socket = new Socket(options);
-  // The pipe as node has it is closed without what is below it.
+  // The original pipe is closed without its handle.
   Reflect.set(pipe, '_handle', null);
   pipe.destroy();
   return socket.resume();

@@ -14,7 +14,7 @@ import { type JsonObject, objectAt, objectsAt, parseObject, stringAt } from './j
 import { createLineSplitter } from './line-splitter.ts';
 import { readCost } from './usage-meter.ts';
 
-/** One thing that a log shows a person. Texts are free of control and escape sequences. */
+/** One thing that a log shows to a person. Texts contain no control or escape sequences. */
 export type LogItem =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
@@ -26,36 +26,36 @@ export type LogItem =
       readonly turns: number | null;
       readonly costUsd: number | null;
     }
-  /** A line of no event: a command agent's, or a program's before the agent. */
+  /** A line that is not an event: from a command agent, or a program before the agent. */
   | { readonly kind: 'line'; readonly text: string }
-  /** An event that broke off, as where the agent was ended. */
+  /** An event that breaks off, for example because the agent was ended. */
   | { readonly kind: 'torn' }
   | { readonly kind: 'skipped'; readonly bytes: number };
 
-/** Reads a log, whatever agent wrote it. */
+/** Reads a log of any agent. */
 export interface ReadableLog {
-  /** Takes the next bytes and returns what they complete. */
+  /** Takes the next bytes and returns the items they complete. */
   push(chunk: Buffer): readonly LogItem[];
-  /** The log is at its end: what its last line holds, if that has no line end. */
+  /** The log has ended: returns the items of a last line without a line end. */
   end(): readonly LogItem[];
 }
 
-/** Lines of `claude`'s above this size are thinned out before they are parsed. */
+/** Longer lines from `claude` are thinned out before parsing. */
 const THIN_ABOVE_BYTES = 1024 * 1024;
 const LONGEST_KEPT_STRING_BYTES = 64 * 1024;
 const MAX_ERROR_CHARS = 200;
 
-/** Nothing in these is for a person; they are by far the most. */
+/** These hold nothing for a person, and are by far the most frequent. */
 const PASSED_OVER = new Set(['stream_event', 'rate_limit_event']);
 
-/** Lines as they are, but for what could act on a terminal: for standard error. */
+/** Shows lines unchanged, without control characters; for standard error. */
 export function createPlainLog(): ReadableLog {
   return byLines((line, items) => {
     items.push({ kind: 'line', text: withoutControls(line.toString()) });
   });
 }
 
-/** Makes text of `stream-json`; lines that are none of its events stay as they are. */
+/** Turns `stream-json` into text; lines that are not events stay unchanged. */
 export function createReadableLog(): ReadableLog {
   let hasSpoken = false;
 
@@ -89,7 +89,7 @@ export function createReadableLog(): ReadableLog {
     }
   };
 
-  /** A sub-agent's words belong to nobody; its tool calls are shown. */
+  /** Shows a sub-agent's tool calls, but not its texts. */
   const readMessage = (body: JsonObject, isOfSubAgent: boolean, items: LogItem[]): void => {
     for (const block of contentBlocks(body)) {
       const type = stringAt(block, 'type');
@@ -122,7 +122,7 @@ export function createReadableLog(): ReadableLog {
 
   const readReport = (event: JsonObject, items: LogItem[]): void => {
     const report = readResult(event);
-    // Where nobody has spoken, as after a slash command, the report alone has the words.
+    // If the agent has said nothing, as after a slash command, only the report has text.
     const words = [report.text ?? '', ...report.errors].join('\n').trim();
     if (!hasSpoken && words !== '') items.push({ kind: 'text', text: withoutControls(words) });
     hasSpoken = false;
@@ -160,7 +160,7 @@ function byLines(onLine: (line: Buffer, items: LogItem[]) => void): ReadableLog 
   };
 }
 
-/** What `claude` itself writes; a command may well print JSON of its own that names a type. */
+/** Whether `claude` itself wrote it; a command may print JSON with a type of its own. */
 function isEvent(event: JsonObject): boolean {
   const kind = kindOf(event);
   if (kind === null) return false;

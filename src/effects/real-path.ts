@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** A path without links, as far as it exists. */
+/** Resolves the links in a path, as far as it exists. */
 export function realPath(place: string): string {
   try {
     return realpathSync(place);

@@ -2,28 +2,27 @@ import type { RefusedTool } from '../core/attempt.ts';
 import { remember } from './bounded-map.ts';
 import type { ToolDenial } from './claude-events.ts';
 
-/** Calls remembered while nobody knows yet which were refused: enough for hours, and bounded. */
+/** Calls kept until the report says which were refused: bounded, but enough for hours. */
 const REMEMBERED_CALLS = 1_000;
 
 interface ToolLedger {
-  /** A tool was called. */
   readonly called: (id: string, tool: string) => void;
-  /** A call was answered; a call that was never seen is passed over. */
+  /** Records an answer; ignores a call that was never seen. */
   readonly answered: (id: string, failed: boolean) => void;
-  /** A closing report lists refused calls; what an earlier one listed too counts once. */
+  /** Records the refused calls of a closing report; a call that two reports list counts once. */
   readonly denied: (denials: readonly ToolDenial[]) => void;
-  /** Joins the denials with what was seen of the calls. */
+  /** Combines the denials with what was seen of the calls. */
   readonly refused: () => readonly RefusedTool[];
 }
 
 /**
- * Remembers which tools answered in which order. Only the closing report tells which calls were
- * refused, and then whether the agent found another way must already be known.
+ * Remembers in which order the tools answered. Only the closing report says which calls were
+ * refused; to know by then whether the agent found another way, the order must be on record.
  */
 export function createToolLedger(): ToolLedger {
   const open = new Map<string, string>();
   const denied = new Map<string, ToolDenial>();
-  // In order of the answers: a Map keeps the order in which its keys came.
+  // In order of the answers: a Map keeps insertion order.
   const answers = new Map<string, { readonly tool: string; readonly failed: boolean }>();
   return {
     called: (id, tool) => {
@@ -47,7 +46,7 @@ export function createToolLedger(): ToolLedger {
         if (!failed && !denied.has(id)) lastSuccess.set(tool, next);
       }
       return [...denied.values()].map(({ id, tool, target, command }) => {
-        // A refusal whose place is unknown counts as not made up for: the careful reading.
+        // If the place of a refusal is unknown, assume that no later call made up for it.
         const refusedAt = (id === null ? undefined : place.get(id)) ?? Number.POSITIVE_INFINITY;
         const laterSucceeded = (lastSuccess.get(tool) ?? -1) > refusedAt;
         return { tool, target, command, laterSucceeded };

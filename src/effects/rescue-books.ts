@@ -6,17 +6,18 @@ import { parseObject } from './json-fields.ts';
 import { errorCode, makePrivateFolder, writeFileAtomic } from './write-file.ts';
 
 /*
- * What is known of a file's rescues beyond one run: `<state>/.rescue/stuck_<stem>.json`, a file each.
- * The name of the folder is no task's, so that nobody takes it for one. A failed rescue is known by the
- * instant at which its run began: counted twice, after a crash say, it is still one.
+ * What is known about a file's rescues beyond one run: one file `<state>/.rescue/stuck_<stem>.json`
+ * each. The folder's name is not a valid task id, so nothing mistakes it for a task. A failed
+ * rescue is identified by the start of its run, so that counting it twice, say after a crash, has
+ * no effect.
  */
 
 const record = z.object({
-  /** Runs that began before have been dealt with. */
+  /** Runs that began earlier have been dealt with. */
   since: z.nullable(z.string()),
-  /** When the runs that failed began. */
+  /** Start times of the failed runs. */
   failed: z.array(z.string()),
-  /** A pass may go on with the file's own task. */
+  /** A pass may resume the file's own task. */
   is_ours: z.boolean(),
 });
 
@@ -24,18 +25,18 @@ export type RescueRecord = z.infer<typeof record>;
 
 const NEW: RescueRecord = { since: null, failed: [], is_ours: false };
 
-/** The record of a rescue; an empty one where there is none, or none that can be read. */
+/** Returns the record of a rescue; an empty one if it is missing or cannot be read. */
 export function readRescueRecord(stateDir: string, rescueId: string): RescueRecord {
   try {
     return record.parse(parseObject(readTextWithin(fileOf(stateDir, rescueId), MB)));
   } catch (error) {
-    // Damaged: an earlier rescue may be tried once more, and nothing worse.
+    // It is damaged: at worst, an earlier rescue is tried once more.
     if (['', 'ENOENT', 'ENOTDIR', 'EFBIG'].includes(errorCode(error))) return NEW;
     throw error;
   }
 }
 
-/** Changes a record, whole or not at all. Rejects with the system's error. */
+/** Changes a record atomically. Rejects with the system's error. */
 export async function changeRescueRecord(
   stateDir: string,
   rescueId: string,
@@ -55,14 +56,14 @@ export async function removeRescueRecord(stateDir: string, rescueId: string): Pr
   await promises.rm(fileOf(stateDir, rescueId), { force: true });
 }
 
-/** Counts a failed rescue once; one from before the record was closed is over. */
+/** Counts a failed rescue once; ignores one from before the record was closed. */
 export function withFailed(before: RescueRecord, startedAt: string): RescueRecord {
   const isOld = before.since !== null && startedAt < before.since;
   if (isOld || before.failed.includes(startedAt)) return before;
   return { ...before, failed: [...before.failed, startedAt] };
 }
 
-/** The file is dealt with; one of the same name begins anew. */
+/** The file has been dealt with; a new file of the same name starts over. */
 export function closedRecord(at: string): RescueRecord {
   return { since: at, failed: [], is_ours: false };
 }

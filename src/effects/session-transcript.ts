@@ -6,12 +6,12 @@ import { createConversation } from './claude-conversation.ts';
 import { parseObject, stringAt } from './json-fields.ts';
 import { createLineSplitter } from './line-splitter.ts';
 
-/** The end of a transcript that is read: a session of days is no more to look through than one of minutes. */
+/** Only this much of the end is read, so that a long session takes no longer than a short one. */
 const TAIL_BYTES = 8 * 1024 * 1024;
 
 /**
- * The last message of the main agent in the transcript of a Claude Code session, a file of JSON lines;
- * null where there is none, or no plain file. Never throws.
+ * Returns the last message of the main agent in the transcript of a Claude Code session, a file of
+ * JSON lines; null if there is none or it is not a regular file. Never throws.
  */
 export function lastMessageIn(transcript: string): string | null {
   const file = transcript.startsWith('~/') ? path.join(homedir(), transcript.slice(2)) : transcript;
@@ -22,7 +22,7 @@ export function lastMessageIn(transcript: string): string | null {
     onLine: (line) => {
       const entry = parseObject(line.toString());
       if (entry === null || stringAt(entry, 'type') !== 'assistant') return;
-      // A sub-agent's words, and what Claude Code says itself in its place, are not the agent's.
+      // Skips sub-agents and messages that Claude Code itself writes for the agent.
       if (entry.isSidechain === true || entry.isApiErrorMessage === true) return;
       conversation.readAssistant(entry);
     },

@@ -5,31 +5,30 @@ import path from 'node:path';
 import { findProgram } from './find-program.ts';
 
 /*
- * Keeps the machine awake for as long as one small process lives, which never outlives ralph:
+ * Keeps the machine awake while one small process lives, which never outlives ralph:
  *
- *   Linux    systemd-inhibit … cat     cat reads a pipe whose other end nobody but ralph has
- *   macOS    caffeinate -i -w PID      looks after that pid itself
+ *   Linux    systemd-inhibit … cat     cat reads a pipe whose other end only ralph holds
+ *   macOS    caffeinate -i -w PID      watches that pid itself
  *
- * It runs in a session of its own, so that no signal of the terminal reaches it, and nothing on that
+ * It runs in its own session, so that no signal from the terminal reaches it, and nothing on that
  * terminal can ask for a password.
  */
 
 export interface SleepInhibitorRequest {
   readonly taskId: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Asked for by name: tried also where it seems not to work. */
+  /** Set explicitly: try even if it does not seem to work here. */
   readonly isAsked: boolean;
   readonly platform?: NodeJS.Platform;
 }
 
-/** What keeps the machine awake until it is closed. */
 export interface SleepInhibitor {
   close(): void;
 }
 
 const NONE: SleepInhibitor = { close() {} };
 
-/** Keeps the machine awake, if it can; that it cannot is nothing to trouble anybody with. Never throws. */
+/** Keeps the machine awake if possible; a failure is silent. Never throws. */
 export function preventSleep(request: SleepInhibitorRequest): SleepInhibitor {
   const { env, isAsked, platform = process.platform } = request;
   const command = commandFor(platform, request.taskId);
@@ -41,7 +40,7 @@ export function preventSleep(request: SleepInhibitorRequest): SleepInhibitor {
   return {
     close() {
       child.stdin?.end();
-      // It may still be talking to the system, and not reading yet.
+      // It may still be talking to the system and not be reading yet.
       child.kill('SIGTERM');
     },
   };
@@ -54,7 +53,7 @@ function commandFor(platform: NodeJS.Platform, taskId: string): [string, ...stri
   return ['systemd-inhibit', '--what=idle:sleep', '--who=ralph', `--why=${why}`, 'cat'];
 }
 
-/** Of somebody who works at this machine, rather than of a container or a job. */
+/** True on a desktop or laptop, not in a container or a CI job. */
 function seemsToWork(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): boolean {
   if (env.CI) return false;
   if (platform === 'darwin' || env.DBUS_SESSION_BUS_ADDRESS) return true;
@@ -67,14 +66,14 @@ function start(file: string, args: readonly string[], env: NodeJS.ProcessEnv): C
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       cwd: '/',
-      // No mark of a loop's: it is not the agent's, and nobody but ralph ends it.
+      // No RALPH_RUN_ID: it is not the agent's process, and only ralph may end it.
       env: {
         PATH: env.PATH,
         DBUS_SESSION_BUS_ADDRESS: env.DBUS_SESSION_BUS_ADDRESS,
         XDG_RUNTIME_DIR: env.XDG_RUNTIME_DIR,
       },
     });
-    // What spawn cannot do it tells later; that it has ended is told by a broken pipe.
+    // `spawn` reports most failures through this event; a later end shows as a broken pipe.
     child.on('error', () => {});
     child.stdin?.on('error', () => {});
     child.unref();

@@ -18,25 +18,25 @@ type Spawned = {
   readonly pid: number;
 };
 
-/** Starts a program with pipes on all three streams, or says why the system did not. Never rejects. */
+/** Starts a program with pipes on all three streams, or returns why that failed. Never rejects. */
 export async function spawnAgent({
   command,
   cwd,
   env,
 }: SpawnRequest): Promise<Spawned | NotStarted> {
-  // A missing folder looks like a missing program to the system.
+  // The system reports a missing folder as a missing program.
   if (!existsSync(cwd)) return notStarted('ENOTDIR', `the folder ${cwd} is gone`);
   let child: ChildProcessWithoutNullStreams;
   try {
-    // The agent leads its own process group, so that an interrupt reaches shims in front of it.
+    // The agent leads its own process group, so an interrupt also reaches a wrapper in front of it.
     child = spawn(command.file, [...command.args], { cwd, env, detached: true, stdio: 'pipe' });
   } catch (error) {
-    // A NUL in an argument, or more arguments than the system takes.
+    // For example, a NUL in an argument, or too many arguments.
     return notStarted(errorCode(error) || 'EINVAL', messageOf(error));
   }
   const { pid } = child;
   if (pid !== undefined) {
-    // That a signal could not be sent is found out by whoever sends it.
+    // A failed signal also emits `error`; the caller of `kill` handles it.
     child.on('error', () => {});
     return { kind: 'started', child, pid };
   }

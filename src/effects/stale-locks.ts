@@ -4,7 +4,7 @@ import { isTaskId } from '../core/task-id.ts';
 import { claimFolder, readClaims } from './claim-folder.ts';
 import { namesIn } from './names-in.ts';
 
-/** The ids of tasks whose locks were left behind by drivers that are dead. Never throws. */
+/** Returns the ids of tasks whose locks were left by dead drivers. Never throws. */
 export function findStaleLocks(stateDir: string, here: Here): readonly string[] {
   return namesIn(path.join(stateDir, 'locks'))
     .toSorted()

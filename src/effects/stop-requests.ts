@@ -4,13 +4,13 @@ import type { StopRequests } from '../loop/ports.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface SignalWatch extends StopRequests {
-  /** Asks for a clean end as a signal would; a further one asks for nothing more. */
+  /** Asks for a clean end, as a signal would; asking again has no effect. */
   request(by: StopCause): void;
-  /** Gives the signals back to Node's own handling. */
+  /** Restores Node's own handling of the signals. */
   close(): void;
 }
 
-/** Turns an abort into a request to stop, for loops inside another program; it has no second one. */
+/** Turns an abort into a request to stop, for loops inside another program. It never hurries. */
 export function watchAbort(signal: AbortSignal | null): SignalWatch {
   const watch = createWatch();
   const onAbort = (): void => watch.request('request');
@@ -20,8 +20,8 @@ export function watchAbort(signal: AbortSignal | null): SignalWatch {
 }
 
 /**
- * Turns signals into requests: the first one asks for a clean end, a second one for no courtesy.
- * Must be in place before the agent starts, or a signal in between would end ralph alone.
+ * Turns signals into requests: the first asks for a clean end, the second for an immediate one.
+ * Call it before the agent starts, or a signal in between would end only ralph.
  */
 export function watchSignals(): SignalWatch {
   const watch = createWatch();

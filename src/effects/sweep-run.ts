@@ -1,7 +1,7 @@
 import { endTree, ORPHAN_ENDING } from './end-process.ts';
 import { createTree } from './process-tree.ts';
 
-/** The process ids of whatever lives of a run, known by the run's marker. */
+/** Returns the pids of all living processes of a run, found by its marker. */
 export function findRun(runId: string): readonly number[] {
   if (runId === '') return [];
   const tree = createTree({ seeds: [], marker: runId, since: null });
@@ -9,8 +9,8 @@ export function findRun(runId: string): readonly number[] {
 }
 
 /**
- * Ends whatever a dead driver's run has left alive, known by the run's marker; its guard may be at it
- * already. Resolves to how many processes there were, once none is left or nothing more can be done.
+ * Ends all living processes of a dead driver's run, found by its marker; the guard may be doing the
+ * same. Resolves to how many there were, once none is left or nothing more can be done.
  */
 export async function sweepRun(runId: string): Promise<number> {
   if (runId === '') return 0;

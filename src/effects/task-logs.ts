@@ -9,30 +9,29 @@ import { type LogTail, openLogTail } from './log-tail.ts';
 import { findRun, findTaskEntry, findTaskFolder, isRealFolder } from './task-list.ts';
 import { transcriptNames } from './transcript.ts';
 
-/** A piece of a task's logs, in order. Chunks are valid until the next piece is asked for. */
+/** One piece of a task's logs, in order. A chunk is valid until the next piece is requested. */
 export type LogPiece =
   | { readonly kind: 'iteration'; readonly number: number }
   | { readonly kind: 'stdout'; readonly chunk: Buffer }
-  /** Standard output of the iteration is over; its standard error follows, if there is any. */
+  /** Standard output of the iteration has ended; its standard error follows, if there is any. */
   | { readonly kind: 'stdout-end' }
   | { readonly kind: 'stderr'; readonly chunk: Buffer }
   | { readonly kind: 'stderr-end' };
 
-/** The logs of one task. */
 export interface TaskLogs {
-  /** The numbers of the iterations that have a log by now, in order. */
+  /** The numbers of the iterations that have a log so far, in order. */
   iterations(): readonly number[];
-  /** Reads them, or only one; with `follow`, until the loop has ended. */
+  /** Reads all iterations, or only one; with `follow`, until the loop has ended. */
   read(options: {
     readonly iteration: number | null;
     readonly follow: boolean;
   }): AsyncGenerator<LogPiece>;
 }
 
-/** How often a growing log is looked at. */
+/** How often a growing log is polled. */
 const LOOK_MS = 250;
 
-/** Finds the logs of a task, open or in the history; null where there is no task of this id. */
+/** Finds the logs of a task, running or in the history; returns null if there is no such task. */
 export function openTaskLogs(stateDir: string, taskId: string): TaskLogs | null {
   const loop = findLoop(stateDir, taskId);
   if (loop === null) return null;
@@ -44,10 +43,10 @@ export function openTaskLogs(stateDir: string, taskId: string): TaskLogs | null 
 
 const isOver = (): boolean => true;
 
-/** A loop as its logs are read: it may end, and its folder move to the history, at any time. */
+/** A loop whose logs are being read: it may end at any time, and its folder move to the history. */
 interface Loop {
   readonly folder: () => string;
-  /** Whether nothing more can come. */
+  /** Whether the logs are complete. */
   readonly isOver: () => boolean;
 }
 
@@ -63,7 +62,7 @@ function findLoop(stateDir: string, taskId: string): Loop | null {
   const find = () => {
     const run = findRun(stateDir, task_id, started_at);
     if (run?.found.kind !== 'task') return null;
-    // The folder moves a moment before the state does.
+    // The folder moves a moment before the state file does.
     if (isRealFolder(run.folder)) folder = run.folder;
     else if (!run.archived) folder = path.join(stateDir, 'history', run.name);
     return run.found.state;
@@ -76,7 +75,7 @@ function findLoop(stateDir: string, taskId: string): Loop | null {
     isOver: () => {
       const here = thisPlace(new Date().toISOString());
       const state = find();
-      // Somebody has deleted the state: its driver makes it anew, if it is there.
+      // The state file was deleted; a living driver will write it again.
       if (state === null) return driver === null || !isDriverAlive(driver, here);
       driver = state.driver;
       return !hasLiveDriver(state, here);
@@ -87,7 +86,7 @@ function findLoop(stateDir: string, taskId: string): Loop | null {
 async function* readLogs(loop: Loop, only: number | null): AsyncGenerator<LogPiece> {
   let last = 0;
   for (;;) {
-    // Asked first: what is there after the loop's end is all there will be.
+    // Asked first: after the loop's end, what is there now is all there will be.
     const isEnd = loop.isOver();
     const number = iterationsIn(loop.folder()).find((each) => each > last && each >= (only ?? 0));
     if (number === undefined || number > (only ?? number)) {
@@ -127,7 +126,7 @@ async function* readStdout(loop: Loop, number: number): AsyncGenerator<LogPiece>
   }
 }
 
-/** Opens a log; once more, since its folder may have moved between the look and the opening. */
+/** Opens a log. It tries twice, since the folder may move between finding and opening it. */
 function openIn(loop: Loop, name: string): LogTail | null {
   return openLogTail(path.join(loop.folder(), name)) ?? openLogTail(path.join(loop.folder(), name));
 }
@@ -150,7 +149,7 @@ function readNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // It has moved meanwhile; the next look finds it.
+    // The folder has just moved; the next poll finds it.
     return [];
   }
 }

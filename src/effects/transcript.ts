@@ -1,27 +1,27 @@
 import { type BoundedLog, openBoundedLog } from './bounded-log.ts';
 import type { PinnedFolder } from './trust/pinned-folder.ts';
 
-/** The raw output of one iteration as it comes, appended over its attempts. */
+/** The raw output of one iteration; its attempts are appended to the same files. */
 interface Transcript {
-  /** To be called once the agent runs: files are opened while it starts. */
+  /** Call this once the agent runs: the files are then opened while it starts up. */
   open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
-  /** Whether a part of standard output may be left out. */
+  /** Whether part of standard output may be missing. */
   isCut(): boolean;
   close(): void;
 }
 
-/** The log files of an iteration: `iteration-0001.stdout.log` and `.stderr.log`. */
+/** Returns the names of an iteration's logs: `iteration-0001.stdout.log` and `.stderr.log`. */
 export function transcriptNames(iteration: number): { stdout: string; stderr: string } {
   const name = `iteration-${String(iteration).padStart(4, '0')}`;
   return { stdout: `${name}.stdout.log`, stderr: `${name}.stderr.log` };
 }
 
 /**
- * The log of an iteration, of which `maxBytes` a stream are kept. Writes are synchronous: they
- * land in the page cache, and while one runs nothing more is read from the agent, so that a fast
- * agent cannot fill the memory.
+ * Creates the log of an iteration, which keeps at most `maxBytes` bytes per stream. Writes are
+ * synchronous: they land in the page cache, and nothing is read from the agent meanwhile, so that a
+ * fast agent cannot fill the memory.
  */
 export function createTranscript(
   folder: PinnedFolder,

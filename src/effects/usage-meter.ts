@@ -2,26 +2,26 @@ import type { Usage } from '../core/attempt.ts';
 import { remember } from './bounded-map.ts';
 import { isObject, type JsonObject, numberAt, objectAt } from './json-fields.ts';
 
-/** Messages whose usage may still be corrected; one is complete long before so many have followed. */
+/** Messages whose usage may still be updated; each is complete long before this many follow. */
 const REMEMBERED_MESSAGES = 100;
 
-/** US dollars, and tokens: an agent that reports more, or less than nothing, has not reported it. */
+/** US dollars, and tokens; values above these, or below zero, are ignored. */
 const MOST_USD = 1e6;
 const MOST_TOKENS = 1e12;
 
 type Tokens = Omit<Usage, 'cost_usd'>;
 
 interface UsageMeter {
-  /** Takes the usage of one `assistant` event; the last one of a message id is the one that counts. */
+  /** Adds the usage of one `assistant` event; for each message id, the last one counts. */
   readonly add: (messageId: string | null, usage: JsonObject) => void;
-  /** Tokens so far. The cost is 0: events carry none. */
+  /** Tokens so far. The cost is 0, because events carry none. */
   readonly read: () => Usage;
 }
 
 /**
- * Adds up tokens from `assistant` events, for an attempt that gave no closing report. A message comes
- * as one event per content block, each with the usage of the whole message. Input counts every token
- * the model read, those written to and read from the prompt cache included.
+ * Adds up tokens from `assistant` events, for an attempt without a closing report. A message comes
+ * as one event per content block, each with the usage of the whole message. Input includes tokens
+ * written to and read from the prompt cache.
  */
 export function createUsageMeter(): UsageMeter {
   const counted = new Map<string, Tokens>();
@@ -41,9 +41,10 @@ export function createUsageMeter(): UsageMeter {
 }
 
 /**
- * What the closing report says the attempt cost (US dollars, tokens, cached input included); null if
- * it says nothing. `modelUsage` comes first: it covers what `total_cost_usd` covers, while the plain
- * `usage` leaves out sub-agents. Both are of this process alone, in a resumed session too.
+ * Returns what the attempt cost according to its closing report (US dollars, and tokens including
+ * cached input), or null if the report does not say. `modelUsage` comes first: it covers the same
+ * as `total_cost_usd`, while plain `usage` leaves out sub-agents. Both cover this process only,
+ * even in a resumed session.
  */
 export function readResultUsage(result: JsonObject): Usage | null {
   const cost = readCost(result);
@@ -52,7 +53,7 @@ export function readResultUsage(result: JsonObject): Usage | null {
   return { cost_usd: cost, ...tokens };
 }
 
-/** The cost that a closing report gives, in US dollars; null where it gives none that can be true. */
+/** Returns the cost in a closing report, in US dollars; null if it is missing or implausible. */
 export function readCost(result: JsonObject): number | null {
   const cost = numberAt(result, 'total_cost_usd');
   return cost !== null && cost >= 0 && cost <= MOST_USD ? cost : null;

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** The vault's own folders: what ralph moves there is no progress of the agent's. */
+/** The vault's own folders; what ralph moves there does not count as the agent's progress. */
 export const VAULT_FOLDERS = [
   'Needs_Action',
   'In_Progress',
@@ -12,7 +12,7 @@ export const VAULT_FOLDERS = [
   'Quarantine',
 ];
 
-/** What ralph writes by itself: states, logs, and the notes and requests of this and other loops. */
+/** Matches files that ralph itself writes: states, logs, and the notes and requests of any loop. */
 export function ownFiles(vault: string, stateDir: string): (file: string) => boolean {
   const states = `${stateDir}${path.sep}`;
   const notes = path.join(vault, 'Needs_Action');
@@ -25,21 +25,21 @@ export function ownFiles(vault: string, stateDir: string): (file: string) => boo
     (requests.includes(path.dirname(file)) && /^APPROVAL_.+_.+\.md$/.test(path.basename(file)));
 }
 
-/** A path as it is saved: relative where it lies in the folder, so that the folder may be moved. */
+/** Returns a path as it is saved: relative if it lies in the folder, so that the folder may be moved. */
 export function nameInside(folder: string, place: string): string {
   const name = path.relative(folder, place);
   const isInside = name !== '' && name !== '..' && !name.startsWith(`..${path.sep}`);
   return isInside && !path.isAbsolute(name) ? name : place;
 }
 
-/** Whether a folder of the vault is a link to somewhere else: nothing is written through it. */
+/** Whether a folder of the vault is a link out of it; ralph writes nothing through one. */
 export function leadsOut(folder: string, vault: string): boolean {
   try {
     const root = realpathSync(vault);
     const real = realpathSync(folder);
     return real !== root && !real.startsWith(`${root}${path.sep}`);
   } catch {
-    // Not there yet: it will be made as a folder.
+    // It does not exist yet, and will be created as a folder.
     return false;
   }
 }

@@ -23,17 +23,17 @@ import type { Seal } from './trust/seal.ts';
 import { leadsOut } from './vault-folders.ts';
 import { errorCode } from './write-file.ts';
 
-/** Where the files lie, and what is known of their tasks. */
+/** Where the files are, and what ralph knows about their tasks. */
 export interface VaultPlace {
-  /** Absolute, both of them. */
+  /** Absolute paths, both of them. */
   readonly vault: string;
   readonly stateDir: string;
   readonly seal: Seal;
-  /** Which endings of a rescue say something about the file. */
+  /** Whether this ending of a rescue says something about the file. */
   readonly saysSomething: (status: string, exitReason: string | null) => boolean;
 }
 
-/** A folder of the vault in which nothing can be found. */
+/** A folder of the vault that cannot be used. */
 class VaultFolderError extends Error {
   readonly exitCode = EXIT_FAILED;
 
@@ -44,10 +44,10 @@ class VaultFolderError extends Error {
 }
 
 const QUIETLY = { throwIfNoEntry: false } as const;
-/** What is larger is no prompt. */
+/** A larger file cannot be a prompt. */
 const LARGEST_BYTES = MB;
 
-/** All that lies in these folders, with what is known of it. Throws where a folder cannot be read. */
+/** Reads the facts about every file in these folders. Throws if a folder cannot be read. */
 export function lookAtVault(
   place: VaultPlace,
   folders: readonly WorkFolder[],
@@ -59,7 +59,7 @@ export function lookAtVault(
     namesIn(place.vault, folder).flatMap((found) => {
       const file = readVaultFile(place.vault, folder, found, taken);
       if (file === null) return [];
-      // What is no file is no task, and keeps no other from being one.
+      // Skips anything that is not a file; it must not block a file of the same name either.
       const isTask = file.kind === 'regular' && !file.name.startsWith('.');
       if (isTask) taken.add(taskIdOfFile(file.name));
       return [factsOf(file, place, notes, here)];
@@ -67,7 +67,7 @@ export function lookAtVault(
   );
 }
 
-/** The same of one file as it is now; null where it is gone. */
+/** Reads the facts about one file as it is now; returns null if it is gone. */
 export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileFacts | null {
   const found = { name: seen.name, bytes: null };
   const file = readVaultFile(place.vault, seen.folder, found, new Set());
@@ -76,7 +76,7 @@ export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileF
   return { ...facts, file: { ...file, hasNamesake: seen.hasNamesake } };
 }
 
-/** A name in a folder, and its bytes where it is no text: a text would name another file, or none. */
+/** A name in a folder; `bytes` is set if it is not valid text, which would name another file. */
 interface FoundName {
   readonly name: string;
   readonly bytes: Buffer | null;
@@ -85,13 +85,16 @@ interface FoundName {
 function namesIn(vault: string, folder: WorkFolder): readonly FoundName[] {
   const full = path.join(vault, folder);
   if (leadsOut(full, vault)) {
-    throw new VaultFolderError(full, 'is a link that leads out of the vault; make it a folder');
+    throw new VaultFolderError(
+      full,
+      'is a link that leads out of the vault; replace it with a folder',
+    );
   }
   const why = distrustPath(full);
   if (why !== null)
     throw new VaultFolderError(
       full,
-      `is not used: ${why}; ralph works as the user to whom the vault belongs`,
+      `is not used: ${why}; run ralph as the user who owns the vault`,
     );
   try {
     return readdirSync(full, { encoding: 'buffer' })
@@ -142,7 +145,7 @@ function kindOf(stats: Stats): VaultFile['kind'] {
   return stats.isFile() ? 'regular' : stats.isSymbolicLink() ? 'link' : 'other';
 }
 
-/** Null for what is no text in UTF-8, or cannot be read. */
+/** Returns null if the file is not UTF-8 text or cannot be read. */
 function readText(file: string): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readWithin(file, LARGEST_BYTES));
@@ -190,12 +193,12 @@ function factsOf(
   };
 }
 
-/** The longest id a task may have. */
+/** The longest valid task id. */
 const LONGEST_ID = 128;
 
 function rescueIdOf(ownId: string): string {
   const prefix = 'stuck_';
-  // The end tells more: there stand the digits by which like names are told apart.
+  // Keeps the end, because the digits that distinguish similar names are there.
   return `${prefix}${ownId.slice(-(LONGEST_ID - prefix.length))}`;
 }
 
@@ -215,20 +218,20 @@ function taskOf(
     return { ...UNKNOWN, standing };
   }
   const { state } = found;
-  // What is over already says nothing of the file, unless it was this user's ralph that said so.
+  // An archived task counts only if this user's ralph archived it.
   if (archived && !found.isOwn && !isStarting) return null;
   const task = { ...fileTask(state, vault, here), isOwn: found.isOwn };
   if (isStarting) return { ...task, standing: 'live' };
-  // A task of another file, by the same name.
+  // A task of another file that has the same name.
   if (state.task_file !== null && path.basename(state.task_file) !== file.name) return null;
-  // In the history only what is completed tells of the file as it is now.
+  // In the history, only a completed task says something about the file as it is now.
   if (archived && state.status !== 'completed') return null;
   return state.status === 'completed' && state.task_file === null ? null : task;
 }
 
 const UNKNOWN: FileTask = {
   standing: 'unreadable',
-  // There is nothing in it that could be believed.
+  // The file has no content that could be believed or not.
   isOwn: true,
   exitReason: null,
   startedAt: '',

@@ -4,14 +4,14 @@ import { messageOf } from '../errors.ts';
 import { leadsOut, VAULT_FOLDERS } from './vault-folders.ts';
 import { errorCode, makePrivateFolder } from './write-file.ts';
 
-/** What became of one thing that `init` wanted to be there. */
+/** The result for one path that `init` wanted to create. */
 export type SetUp =
   | { readonly kind: 'made'; readonly path: string }
   | { readonly kind: 'was-there'; readonly path: string }
-  /** Nothing is made behind a link that leads out of the vault, or in the place of something else. */
+  /** Nothing is created behind a link that leads out of the vault, or over something else. */
   | { readonly kind: 'refused'; readonly path: string; readonly why: string };
 
-/** Makes the vault and its folders; whatever is there stays as it is. Never throws. */
+/** Creates the vault and its folders; leaves existing ones as they are. Never throws. */
 export function makeVaultFolders(vault: string): readonly SetUp[] {
   const own = makeFolder(vault, vault);
   if (own.kind === 'refused') return [own];
@@ -20,7 +20,8 @@ export function makeVaultFolders(vault: string): readonly SetUp[] {
 
 function makeFolder(folder: string, vault: string): SetUp {
   try {
-    if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return judge(folder, vault);
+    if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined)
+      return checkExisting(folder, vault);
     makePrivateFolder(folder);
     return { kind: 'made', path: folder };
   } catch (error) {
@@ -28,21 +29,21 @@ function makeFolder(folder: string, vault: string): SetUp {
   }
 }
 
-function judge(folder: string, vault: string): SetUp {
+function checkExisting(folder: string, vault: string): SetUp {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) {
-    return { kind: 'refused', path: folder, why: 'it is a link that leads to nothing' };
+    return { kind: 'refused', path: folder, why: 'it is a link to nothing' };
   }
-  if (!stats.isDirectory()) return { kind: 'refused', path: folder, why: 'it is no folder' };
+  if (!stats.isDirectory()) return { kind: 'refused', path: folder, why: 'it is not a folder' };
   return leadsOut(folder, vault)
     ? { kind: 'refused', path: folder, why: 'it is a link that leads out of the vault' }
     : { kind: 'was-there', path: folder };
 }
 
-/** Names under which a configuration may stand already. */
+/** Names a configuration file may have. */
 const CONFIG_NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.json'];
 
-/** Writes the configuration file, unless one stands there under any of its names. Never throws. */
+/** Writes the configuration file, unless one exists under any of its names. Never throws. */
 export function writeNewConfig(vault: string, text: string): SetUp {
   const file = path.join(vault, 'ralph.config.yaml');
   try {
@@ -50,7 +51,7 @@ export function writeNewConfig(vault: string, text: string): SetUp {
       (each) => lstatSync(each, { throwIfNoEntry: false }) !== undefined,
     );
     if (there !== undefined) return { kind: 'was-there', path: there };
-    // Created or refused in one step: neither another's file nor a link is written over.
+    // Created or refused in one step, so that it overwrites no file and follows no link.
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
     return { kind: 'made', path: file };
   } catch (error) {
@@ -59,7 +60,7 @@ export function writeNewConfig(vault: string, text: string): SetUp {
   }
 }
 
-/** Whether `folder` is `vault` or lies below it: there the vault's configuration is found. */
+/** Whether `folder` is `vault` or inside it, so that the vault's configuration is found there. */
 export function liesIn(folder: string, vault: string): boolean {
   try {
     const [inner, outer] = [realpathSync(folder), realpathSync(vault)];

@@ -4,40 +4,40 @@ import { HELD_UP_MS, startPatientTimer } from './patient-timer.ts';
 
 export interface WorkLimits {
   readonly iterationMs: number;
-  /** Longest silence; null: any. */
+  /** Longest silence; null means no limit. */
   readonly idleMs: number | null;
   readonly taskMs: number;
 }
 
-/** Counts the time in which the agent could work. */
+/** Measures the time in which the agent could work. */
 export interface WorkClock {
-  /** A sign of life: the idle limit begins anew. */
+  /** A sign of life: restarts the idle limit. */
   alive(): void;
-  /** The clock stands still, for at most `maxMs`. */
+  /** Pauses the clock, for at most `maxMs`. */
   pause(maxMs: number): void;
   resume(): void;
-  /** Milliseconds it has stood still so far. */
+  /** Milliseconds it has been paused so far. */
   pausedMs(): number;
-  /** Milliseconds in which ralph itself was stopped. */
+  /** Milliseconds during which ralph itself was suspended. */
   heldUpMs(): number;
   stop(): void;
 }
 
 /** Node fires longer timers at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** That ralph was stopped is only seen by a timer that is late: at worst it costs the rest of one step. */
+/** Only a late timer shows that ralph was suspended; at worst that costs the rest of one step. */
 const LONGEST_STEP_MS = 30_000;
 const SHORTEST_STEP_MS = 1_000;
 const STEPS = 10;
-/** An agent may have been held up by a full pipe: it is given time to bring out what it had to say. */
+/** A full pipe may have blocked the agent: it gets this long to write what it had to say. */
 const CATCH_UP_MS = 1_000;
-/** A machine that is always late must not put a limit off for ever. */
+/** A machine that is always late must not postpone a limit for ever. */
 const MOST_CATCH_UPS = 10;
 
 /**
- * Calls `onPassed` once, with the first limit that passes. While it is paused no limit runs: the
- * agent waits in its own retries and could not work. Nor does one run while ralph is stopped, by Ctrl-Z or
- * in a frozen container: nobody could take the agent's answer.
+ * Calls `onPassed` once, with the first limit that passes. No limit runs while the clock is paused,
+ * because the agent waits to retry and cannot work. None runs while ralph is suspended either (by
+ * Ctrl-Z or in a frozen container), because nobody could take the agent's answer.
  */
 export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) => void): WorkClock {
   const startedAtMs = monotonicMs();
@@ -47,7 +47,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
   let quietSinceMs = 0;
   let catchUps = 0;
   let catchUpUntilMs = 0;
-  /** When the timer should fire by which a stop is noticed. */
+  /** When the current timer should fire; a suspension shows as being later than this. */
   let dueMs = Infinity;
   let cancelTimer = (): void => {};
   let over = false;
@@ -59,7 +59,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
     cancelTimer = startPatientTimer(callback, Math.min(Math.ceil(ms), LONGEST_TIMER_MS));
   };
 
-  const takeOffHoldUp = (): void => {
+  const subtractHoldUp = (): void => {
     const nowMs = monotonicMs();
     const lateMs = nowMs - dueMs;
     if (lateMs <= HELD_UP_MS) return;
@@ -72,7 +72,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
   const arm = (): void => {
     cancelTimer();
     if (over || pausedSinceMs !== null) return;
-    takeOffHoldUp();
+    subtractHoldUp();
     const worked = workedMs();
     const waits: readonly (readonly [CutCause, number])[] = [
       ['task-timeout', limits.taskMs - worked],
@@ -102,15 +102,15 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
 
   arm();
   return {
-    // Not armed anew: when the timer fires it sees how long the silence really was.
+    // Does not restart the timer: when it fires, it sees how long the silence really was.
     alive() {
-      takeOffHoldUp();
+      subtractHoldUp();
       quietSinceMs = workedMs();
     },
     pause(maxMs) {
       if (over) return;
       resume();
-      takeOffHoldUp();
+      subtractHoldUp();
       dueMs = Infinity;
       pausedSinceMs = monotonicMs();
       startTimer(resume, maxMs);
@@ -120,7 +120,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
       Math.round(pausedMs + (pausedSinceMs === null ? 0 : monotonicMs() - pausedSinceMs)),
     heldUpMs: () => Math.round(heldUpMs),
     stop() {
-      takeOffHoldUp();
+      subtractHoldUp();
       over = true;
       dueMs = Infinity;
       cancelTimer();

@@ -20,10 +20,10 @@ import pRetry from 'p-retry';
 import { openRegular } from './bounded-read.ts';
 import { namesIn } from './names-in.ts';
 
-/** Errors of a busy or distant file system that pass by themselves within moments. */
+/** Errors of a busy or remote file system that usually pass within moments. */
 const PASSING = new Set(['EBUSY', 'EMFILE', 'ENFILE', 'ESTALE', 'EAGAIN']);
 
-/** Tries a file-system action again, three times within about 200 ms, if its error may pass. */
+/** Runs a file-system action, up to three times within about 200 ms if its error may pass. */
 export async function retryBusy<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -38,14 +38,14 @@ export async function retryBusy<T>(action: () => Promise<T>): Promise<T> {
   });
 }
 
-/** The system's name of an error (`ENOENT`), or an empty string. */
+/** Returns the system's name of an error (`ENOENT`), or ''. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : '';
 }
 
-/** Removes a file; none there is as good. Throws the system's error. Node's own `rm` looks at it first. */
+/** Removes a file if it exists. Throws the system's error. Node's own `rm` stats it first. */
 export function removeFile(file: string): void {
   try {
     unlinkSync(file);
@@ -54,18 +54,18 @@ export function removeFile(file: string): void {
   }
 }
 
-/** A name beside a file that nobody else makes up, for what will be renamed to it. */
+/** A unique name beside a file, for what will be renamed to it. */
 function temporaryName(file: string): string {
   temporaries = (temporaries + 1) % 2 ** 32;
   return `${file}.${process.pid}-${temporaries.toString(16).padStart(8, '0')}.tmp`;
 }
 
-/** Begun at random: another host, too, may have a process of this pid. */
+/** Starts at random: a process on another host may have the same pid. */
 let temporaries = randomBytes(4).readUInt32LE();
 
 /**
- * Writes a file whole or not at all: temporary file beside it, fsync, rename, fsync of the folder.
- * Rejects with the system's error; nothing half-written stays under the file's own name.
+ * Writes a file atomically: temporary file beside it, fsync, rename, fsync of the folder. Rejects
+ * with the system's error; a half-written file never appears under the real name.
  */
 export async function writeFileAtomic(
   file: string,
@@ -93,9 +93,9 @@ export async function writeFileAtomic(
 }
 
 /**
- * Writes a file whole or not at all for every reader, and for a kill at any instant; what is written
- * outlives a power cut only once the returned function has resolved, which may run beside other work.
- * Rejects with the system's error; nothing half-written stays under the file's own name.
+ * Replaces a file atomically for every reader, and for a kill at any instant. The content survives
+ * a power cut only once the returned function has resolved, which may run beside other work.
+ * Rejects with the system's error; a half-written file never appears under the real name.
  */
 export async function replaceFile(
   file: string,
@@ -114,7 +114,7 @@ export async function replaceFile(
     try {
       removeFile(temporary);
     } catch {
-      // Why it could not be written says more.
+      // The first error says more.
     }
     throw error;
   }
@@ -122,10 +122,10 @@ export async function replaceFile(
 }
 
 /**
- * Writes over a file that nobody reads until it is named: half of it may be the old one if the process
- * is killed. Nothing is made, renamed or removed, which would wait for the file system's journal; what is
- * left of a longer text is filled with blanks. Durable once the returned function has resolved.
- * Rejects with the system's error.
+ * Overwrites a file that is not read until another file names it: a kill may leave half of the old
+ * content. It creates, renames and removes nothing, which would wait for the file system's journal;
+ * the rest of a longer old text is filled with blanks. Durable once the returned function has
+ * resolved. Rejects with the system's error.
  */
 export async function overwriteFile(
   file: string,
@@ -139,7 +139,7 @@ export async function overwriteFile(
     const { size } = fstatSync(descriptor);
     isNew = size === 0;
     const blanks = size - Buffer.byteLength(content);
-    // A far longer one gives its room back.
+    // A much longer file is truncated instead.
     if (blanks > LONGEST_FILL) ftruncateSync(descriptor);
     const fill = blanks > 0 && blanks <= LONGEST_FILL ? ' '.repeat(blanks) : '';
     writeFileSync(descriptor, content + fill);
@@ -151,12 +151,13 @@ export async function overwriteFile(
 }
 
 /**
- * Makes durable what a file holds by now, whoever has written it, and its name in `folder`. Does nothing if
- * there is no such file. Rejects with the system's error.
+ * Makes the current content of a file durable, and its name in `folder` if that is given. Does nothing if
+ * the file does not exist. Rejects with the system's error.
  */
 export async function syncFile(file: string, folder: string | null): Promise<void> {
   let descriptor: number;
   try {
+    // Uses its own descriptor, because the writer may close theirs meanwhile.
     ({ descriptor } = openRegular(file, constants.O_RDWR | constants.O_NOFOLLOW));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return;
@@ -167,7 +168,7 @@ export async function syncFile(file: string, folder: string | null): Promise<voi
 
 const LONGEST_FILL = 64 * 1024;
 
-/** The folder too, where a name in it has changed. */
+/** Also syncs the folder if one is given, because a name in it has changed. */
 function makingDurable(descriptor: number, folder: string | null): () => Promise<void> {
   return async () => {
     try {
@@ -179,16 +180,16 @@ function makingDurable(descriptor: number, folder: string | null): () => Promise
   };
 }
 
-/** Its words and their length; when they were written may be forgotten. */
+/** Syncs content and length; timestamps need not survive. */
 const syncData = promisify(fdatasync);
 const sync = promisify(fsync);
 
-/** A temporary name of a file in this folder that a killed process has left there. */
+/** A temporary file that a killed process has left behind. */
 const HALF_WRITTEN = /\.\d+-[0-9a-f]{8}\.tmp$/;
 
 /**
- * Removes what killed processes have left half-written in a folder, of the files whose names begin so.
- * Nobody else may be writing those. What cannot be removed stays.
+ * Removes the temporary files of killed processes in a folder, for the files whose names start with
+ * `beginning`. No other process may be writing those. Ignores errors.
  */
 export function removeHalfWritten(folder: string, beginning: string): void {
   for (const name of namesIn(folder)) {
@@ -196,12 +197,14 @@ export function removeHalfWritten(folder: string, beginning: string): void {
     try {
       removeFile(path.join(folder, name));
     } catch {
-      // It is in nobody's way.
+      // A leftover is harmless.
     }
   }
 }
 
-/** A rename is durable only once its folder is; some file systems cannot sync one, which is fine. */
+/**
+ * A rename is durable only once its folder is synced. Ignores file systems that cannot sync one.
+ */
 async function syncFolder(folder: string): Promise<void> {
   let descriptor: number;
   try {
@@ -214,9 +217,9 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Makes a folder and its parents, for the owner alone; one that is there stays as it is. Throws the
- * system's error. Step by step, since Node's recursive mkdir never returns where a parent that exists
- * answers "not there", as /proc does.
+ * Creates a folder and its parents with access for the owner only; leaves an existing one as it is.
+ * Throws the system's error. Goes step by step: Node's recursive mkdir never returns if an existing
+ * parent answers "not found", as /proc does.
  */
 export function makePrivateFolder(folder: string): void {
   try {
@@ -229,7 +232,7 @@ export function makePrivateFolder(folder: string): void {
   }
 }
 
-/** Another ralph may be making the same one at this moment. */
+/** Another ralph may be creating the same folder right now. */
 function makeOne(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });

@@ -11,14 +11,14 @@ import {
 } from 'yaml';
 
 /*
- * YAML that somebody else may have written. The parser calls itself for each level: out of stack it can
- * end the whole process, where an error would be caught. And keys that are lists or tables themselves
- * take it a time that grows with a high power of their depth: 300 levels, 600 bytes, take seconds.
+ * Parses YAML from untrusted sources. The parser recurses for each level, and running out of stack
+ * can end the whole process instead of throwing. Keys that are lists or mappings themselves cost
+ * time that grows with a high power of their depth: 300 levels in 600 bytes take seconds.
  */
 
-/** Nothing that is read here has more than four levels. */
+/** Nothing that ralph reads has more than four levels. */
 const MOST_LEVELS = 20;
-/** The parser fails at about 700 levels; these three together come to 300. */
+/** The parser fails at about 700 levels; these three limits together allow 300. */
 const MOST_BRACKETS = 50;
 /** `-`, `?` and `:` on one line, or in brackets between two commas: each can open a level. */
 const MOST_SIGNS = 50;
@@ -26,7 +26,7 @@ const DEEPEST_INDENT = 200;
 
 const TOO_DEEP = `it is nested deeper than ${MOST_LEVELS} levels`;
 
-/** Parses YAML; a problem, half a sentence, for what is nested too deeply to be parsed. */
+/** Parses YAML. Returns a problem, half a sentence, if the text is nested too deeply. */
 export function parseYaml(
   text: string,
   options: ParseOptions & DocumentOptions & SchemaOptions,
@@ -36,7 +36,7 @@ export function parseYaml(
   return isDeeper(document.contents, MOST_LEVELS) ? { problem: TOO_DEEP } : document;
 }
 
-/** Whether a text could have more levels than the parser can take. Its lexer calls itself never. */
+/** Whether a text could have more levels than the parser can take. The lexer does not recurse. */
 function exhaustsParser(text: string): boolean {
   let brackets = 0;
   let signs = 0;

@@ -97,7 +97,7 @@ describe('ralph init', () => {
     expect(init({ vault })).toBe(1);
     expect(readdirSync(elsewhere)).toEqual([]);
     expect(lines('not made')).toEqual([
-      `not made   ${vault}/Approved: it is a link that leads to nothing`,
+      `not made   ${vault}/Approved: it is a link to nothing`,
       `not made   ${vault}/Done: it is a link that leads out of the vault`,
     ]);
     expect(lstatSync(join(vault, 'ralph.config.yaml')).isSymbolicLink()).toBe(true);
@@ -116,9 +116,9 @@ describe('ralph init', () => {
     const vault = await tempFolder();
     await writeFile(join(vault, 'Done'), '');
     expect(init({ vault })).toBe(1);
-    expect(lines('not made')).toEqual([`not made   ${vault}/Done: it is no folder`]);
+    expect(lines('not made')).toEqual([`not made   ${vault}/Done: it is not a folder`]);
     expect(init({ vault: join(vault, 'Done') })).toBe(1);
-    expect(printed).toContain('it is no folder');
+    expect(printed).toContain('it is not a folder');
   });
 });
 

@@ -182,7 +182,9 @@ describe('a configuration that was found', () => {
     chmodSync(file, 0o666);
     const { exitCode, stderr } = await scene.run();
     expect(exitCode).toBe(0);
-    expect(stderr).toContain(`${file} is not used: everybody can write it; chmod o-w mends that.`);
+    expect(stderr).toContain(
+      `${file} is not used: everyone can write to it; fix that with chmod o-w.`,
+    );
     expect(scene.fake.calls()).toHaveLength(1);
     expect(scene.has('taken-over')).toBe(false);
   });
@@ -193,7 +195,7 @@ describe('a configuration that was found', () => {
     await scene.write('project/.git/HEAD', '');
     const { exitCode, stderr } = await scene.run([], { cwd: join(scene.folder, 'project') });
     expect(exitCode).toBe(0);
-    expect(stderr).toContain(`${file} is not used: it lies above the git root`);
+    expect(stderr).toContain(`${file} is not used: it is above the git root`);
     expect(stderr).toContain('up to 5 iterations');
   });
 });

@@ -318,7 +318,7 @@ describe('ralph trust', () => {
     };
     const open = await sceneWith();
     chmodSync(fileIn(open), 0o666);
-    const others = 'is not used: everybody can write it; chmod o-w mends that.';
+    const others = 'is not used: everyone can write to it; fix that with chmod o-w.';
     expect(await refused(open)).toContain(others);
     expect(await refused(open, [CONFIG])).toContain(others);
     expect(await refused(open, ['none.yaml'])).toMatch(/none\.yaml is not used: it cannot be read/);
@@ -333,7 +333,7 @@ describe('ralph trust', () => {
     mkdirSync(join(above.folder, 'clone/.git'), { recursive: true });
     const { exitCode, stderr } = await above.ralph(['trust'], { cwd: join(above.folder, 'clone') });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('it lies above the git root');
+    expect(stderr).toContain('it is above the git root');
   });
 
   test('believes nothing that others could have noted', async () => {
@@ -344,11 +344,11 @@ describe('ralph trust', () => {
     const { exitCode, stderr } = await scene.run();
     expect(exitCode).toBe(2);
     expect(stderr).toContain(
-      `(what was noted is not believed: ${store}: everybody can write it; chmod o-w mends that)`,
+      `(what was noted is not believed: ${store}: everyone can write to it; fix that with chmod o-w)`,
     );
     const again = await scene.ralph(['trust']);
     expect(again.exitCode).toBe(2);
-    expect(again.stderr).toMatch(/^ralph: No trust is kept where others could write it: .*\.\n$/);
+    expect(again.stderr).toMatch(/^ralph: Cannot record trust where others could write: .*\.\n$/);
   });
 
   test('a mistyped name of it is answered with it', async () => {

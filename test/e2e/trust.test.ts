@@ -418,7 +418,7 @@ describe('a state folder that others can write to', () => {
       const end = await scene.run();
       expect(end).toMatchObject({ exitCode: 2, stdout: '' });
       expect(end.stderr).toContain(
-        `${join(scene.folder, name)} is not used: everybody can write it`,
+        `${join(scene.folder, name)} is not used: everyone can write to it`,
       );
       expect(scene.fake.calls()).toEqual([]);
     },
@@ -442,7 +442,7 @@ describe('a state folder that others can write to', () => {
       chmodSync(join(scene.folder, name), 0o777);
       const words = name === 'In_Progress' ? ['rescue'] : ['watch', '--start-new'];
       const run = await scene.start(words);
-      await run.untilStderr(/is not used: everybody can write it/);
+      await run.untilStderr(/is not used: everyone can write to it/);
       run.child.kill('SIGTERM');
       await run.ended;
       expect(scene.fake.calls()).toEqual([]);
@@ -466,7 +466,9 @@ describe('the key', () => {
     const words = ['resume', 't', '-n', '+1', '--delay', '0'];
     const end = await scene.ralph(words, { env });
     expect(end).toMatchObject({ exitCode: 1 });
-    expect(end.stderr).toMatch(/cannot be told from a forged one \(there is no key yet .*--trust/);
+    expect(end.stderr).toMatch(
+      /cannot be told from a forged one \(there is no key in .* yet.*--trust/,
+    );
     expect(await scene.ralph([...words, '--trust'], { env })).toMatchObject({ exitCode: 0 });
   });
 

@@ -124,7 +124,7 @@ describe('a request', () => {
     await writeFile(out, 'mine');
     await mkdir(join(vault, 'Pending_Approval'));
     await make(vault, out);
-    await expect(ask()).rejects.toThrow('is no regular file');
+    await expect(ask()).rejects.toThrow('is not a regular file');
     expect(readFileSync(out, 'utf8')).toBe('mine');
   });
 
@@ -328,7 +328,7 @@ describe('a folder that others can write to', () => {
     const { vault, ask } = await stage();
     await mkdir(join(vault, folder));
     await chmod(join(vault, folder), 0o777);
-    await expect(ask()).rejects.toThrow(`${join(vault, folder)} is not used: everybody can write`);
+    await expect(ask()).rejects.toThrow(`${join(vault, folder)} is not used: everyone can write`);
   });
 
   test('holds no answer, though nothing was wrong when the request was made', async () => {

@@ -38,9 +38,9 @@ describe('asking a program for its version', () => {
   });
 
   it.each([
-    ['echo no >&2; exit 3', 'it ended with exit code 3: no'],
-    ['echo hello', 'it told no version, but: hello'],
-    ['kill -9 $$', 'it ended with exit code null: '],
+    ['echo no >&2; exit 3', 'it exited with code 3: no'],
+    ['echo hello', 'it printed no version but: hello'],
+    ['kill -9 $$', 'it exited with code null: '],
   ])('tells why there is none: %s', async (script, failed) => {
     const { ask } = await program(script);
     expect(await ask()).toEqual({ failed });
@@ -54,7 +54,7 @@ describe('asking a program for its version', () => {
 
   it('ends what hangs, with what it started', async () => {
     const { folder, ask } = await program('sleep 600 & echo $! > child; wait');
-    expect(await ask(500)).toEqual({ failed: 'it said nothing within 0.5 s and was ended' });
+    expect(await ask(500)).toEqual({ failed: 'it did not answer within 0.5 s and was stopped' });
     await untilDead(Number(await readFile(join(folder, 'child'), 'utf8')));
   });
 

@@ -81,7 +81,7 @@ describe('the border', () => {
       if (kind === 'a folder') await mkdir(join(project, '.git'));
       else await put('code/project/.git', 'gitdir: elsewhere\n');
       for (const start of [project, join(project, 'src', 'deep')]) {
-        expectNotUsed(find(start), file, /: it lies above the git root; name it with --config\.$/);
+        expectNotUsed(find(start), file, /: it is above the git root; name it with --config\.$/);
       }
       // The root itself is within.
       const own = await put(`code/project/${CONFIG}`, 'retries: 1\n');
@@ -127,7 +127,7 @@ describe('a found file that somebody else could have written is not used', () =>
     const { put, find } = await makeHome();
     const file = await put(`code/project/${CONFIG}`);
     await chmod(file, mode);
-    expectNotUsed(find(), file, /everybody can write it; chmod o-w mends that\.$/);
+    expectNotUsed(find(), file, /everyone can write to it; fix that with chmod o-w\.$/);
     await chmod(file, 0o644);
     expect(find().config?.file).toBe(file);
   });
@@ -137,7 +137,7 @@ describe('a found file that somebody else could have written is not used', () =>
     await put(`code/${CONFIG}`);
     const file = await put(`code/project/${CONFIG}`);
     await chmod(file, 0o666);
-    expectNotUsed(find(), file, /everybody/);
+    expectNotUsed(find(), file, /everyone/);
   });
 
   test('a link is judged by what it leads to', async () => {
@@ -145,7 +145,7 @@ describe('a found file that somebody else could have written is not used', () =>
     const open = await put('open.yaml');
     await chmod(open, 0o666);
     await symlink(open, join(project, CONFIG));
-    expectNotUsed(find(), join(project, CONFIG), /everybody can write it/);
+    expectNotUsed(find(), join(project, CONFIG), /everyone can write to it/);
   });
 
   test('a group of several can write it', async () => {
@@ -154,7 +154,7 @@ describe('a found file that somebody else could have written is not used', () =>
     await chmod(file, 0o664);
     // The user's own group has his number; this one has another.
     vi.spyOn(process, 'getgid').mockReturnValue((process.getgid?.() ?? 0) + 1);
-    expectNotUsed(find(), file, /its group can write it; chmod g-w mends that\.$/);
+    expectNotUsed(find(), file, /its group can write to it; fix that with chmod g-w\.$/);
     vi.restoreAllMocks();
   });
 
@@ -163,7 +163,7 @@ describe('a found file that somebody else could have written is not used', () =>
     const file = await put(`code/project/${CONFIG}`);
     await chown(file, 0, 12_345);
     await chmod(file, 0o664);
-    expectNotUsed(find(), file, /its group can write it/);
+    expectNotUsed(find(), file, /its group can write to it/);
     await chmod(file, 0o644);
     expect(find().config?.file).toBe(file);
   });
@@ -208,13 +208,13 @@ describe('a found file that cannot be read is not used, and the reason said', ()
   test('a folder', async () => {
     const { find, project } = await makeHome();
     await mkdir(join(project, CONFIG));
-    expectNotUsed(find(), join(project, CONFIG), /it is no regular file\.$/);
+    expectNotUsed(find(), join(project, CONFIG), /it is not a regular file\.$/);
   });
 
   test('a pipe, which would be waited for', async () => {
     const { find, project } = await makeHome();
     spawnSync('mkfifo', [join(project, CONFIG)]);
-    expectNotUsed(find(), join(project, CONFIG), /it is no regular file\.$/);
+    expectNotUsed(find(), join(project, CONFIG), /it is not a regular file\.$/);
   });
 
   test.skipIf(process.getuid?.() === 0)('one without permission', async () => {

@@ -32,7 +32,7 @@ test('a user that the system does not know, and no HOME: no folder, and no error
   expect(homeFolder({})).toBeNull();
   expect(homeFolder({ HOME: 'home' })).toBeNull();
   expect(readKey(null, {}, { create: true })).toEqual({
-    problem: expect.stringMatching(/^there is no home folder for the key; name one with HOME/),
+    problem: expect.stringMatching(/^there is no home folder for the key; set one with HOME/),
   });
   const config = { file: '/p/ralph.config.yaml', text: '', wasFound: true };
   expect(trustStanding(config, {})).toEqual({ kind: 'untrusted' });

@@ -93,7 +93,7 @@ describe('another loop is seen', () => {
   it.each([PROJECT, LOCAL])('by a stop hook in %s', async (name) => {
     const { cwd, find } = await stage({ [name]: STOP_HOOK });
     expect(find()).toEqual([
-      `${join(cwd, name)} has a stop hook for a ralph loop, which would hold the agent; take it out.`,
+      `${join(cwd, name)} has a stop hook for a ralph loop, which would keep the agent from ending; remove it.`,
     ]);
   });
 

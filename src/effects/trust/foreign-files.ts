@@ -6,8 +6,9 @@ import { BASELINE_MAX_BYTES } from '../read-mark.ts';
 import { fileOf, type Seal } from './seal.ts';
 
 /**
- * The files beside a task's state that this user's ralph has not written. One that is gone or torn is
- * not among them: whoever reads it says so. Nor are its memories: of those only a sealed one is read.
+ * Returns the files beside a task's state that this user's ralph did not write. Files that are
+ * missing or damaged are not included: their readers report that. Memories are not either, because
+ * only a sealed one is ever read.
  */
 export function foreignFiles(
   folder: string,

@@ -15,9 +15,9 @@ import { homeFolder } from '../home-folder.ts';
 import { errorCode, makePrivateFolder, removeFile } from '../write-file.ts';
 
 /*
- * The key by which this user's ralph knows what it has written itself. It lies outside every vault,
- * so that nobody who can write to a vault can forge a task; an agent with a shell of the same user
- * can still read it.
+ * The key with which this user's ralph recognises what it wrote itself. It is outside every vault,
+ * so that write access to a vault is not enough to forge a task; an agent with a shell of the same
+ * user can still read it.
  */
 
 /** A secret of at least 32 bytes, and where it comes from. */
@@ -28,7 +28,7 @@ export interface Key {
   readonly isShared: boolean;
 }
 
-/** What keeps a key from being used, one sentence with the way on. */
+/** Why there is no usable key: one sentence that says what to do. */
 export interface NoKey {
   readonly problem: string;
 }
@@ -36,7 +36,7 @@ export interface NoKey {
 const KEY_BYTES = 32;
 const LARGEST_BYTES = 4096;
 
-/** Where the key of this user lies: `$XDG_STATE_HOME/ralph/key`. Null for a user without a home folder. */
+/** Returns the path of this user's key, `$XDG_STATE_HOME/ralph/key`; null without a home folder. */
 export function defaultKeyFile(env: NodeJS.ProcessEnv): string | null {
   const { XDG_STATE_HOME: stateHome = '' } = env;
   const home = homeFolder(env);
@@ -45,8 +45,8 @@ export function defaultKeyFile(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * The key that a command has to name with `--key-file`; null for the user's own, and for the one that
- * `RALPH_KEY_FILE` names. `named` is absolute, or null for the user's own.
+ * Returns the key that a command must name with `--key-file`; null for the user's own key and the
+ * one in `RALPH_KEY_FILE`. `named` is absolute, or null for the user's own.
  */
 export function keyFlag(
   named: string | null,
@@ -58,8 +58,8 @@ export function keyFlag(
 }
 
 /**
- * Reads the key. `named` is the file that the user named, null for the user's own one, which is made
- * where it is not there yet and `create` is set. Never throws.
+ * Reads the key. `named` is the file the user named, or null for the user's own key, which is
+ * created if it is missing and `create` is set. Never throws.
  */
 export function readKey(
   named: string | null,
@@ -70,7 +70,7 @@ export function readKey(
   if (file === null) {
     return {
       problem:
-        'there is no home folder for the key; name one with HOME, a folder with XDG_STATE_HOME, or a key with --key-file.',
+        'there is no home folder for the key; set one with HOME, a folder with XDG_STATE_HOME, or a key with --key-file.',
     };
   }
   try {
@@ -82,10 +82,10 @@ export function readKey(
   }
   if (named !== null) {
     return {
-      problem: `${file} is not there. Make it once with: (umask 077; head -c 32 /dev/urandom > ${file}).`,
+      problem: `${file} does not exist. Create it once with: (umask 077; head -c 32 /dev/urandom > ${file}).`,
     };
   }
-  if (!create) return { problem: `there is no key yet in ${file}.` };
+  if (!create) return { problem: `there is no key in ${file} yet.` };
   try {
     makeSecret(file);
     return { bytes: readSecret(file), file, isShared: false };
@@ -95,29 +95,29 @@ export function readKey(
 }
 
 function unreadable(file: string, error: unknown): string {
-  return `the key ${file} can be neither read nor made (${messageOf(error)}); name a folder for it with XDG_STATE_HOME, or a key with --key-file.`;
+  return `cannot read or create the key ${file} (${messageOf(error)}); set its folder with XDG_STATE_HOME, or name a key with --key-file.`;
 }
 
-/** Opened once, so that what is judged is what is read; a pipe must not make it wait. */
+/** Opened once, so that what was checked is what is read; without waiting on a named pipe. */
 function readSecret(file: string): Buffer {
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw new Error(`the key ${file} is no regular file`);
+    if (!stats.isFile()) throw new Error(`the key ${file} is not a regular file`);
     const user = process.getuid?.();
     if (user !== undefined && stats.uid !== user && stats.uid !== 0) {
       throw new Error(`the key ${file} belongs to another user (${stats.uid})`);
     }
     if ((stats.mode & 0o077) !== 0) {
       throw new Error(
-        `others can read or write the key ${file}; if nobody has, chmod 600 it, otherwise remove it and trust open tasks anew`,
+        `others can read or write the key ${file}; if nobody has, chmod 600 it, otherwise remove it and trust open tasks again`,
       );
     }
     const bytes = Buffer.alloc(LARGEST_BYTES);
     const length = readSync(descriptor, bytes, 0, LARGEST_BYTES, 0);
     if (length < KEY_BYTES) {
       throw new Error(
-        `the key ${file} is shorter than ${KEY_BYTES} bytes; remove it, and a new one is made`,
+        `the key ${file} is shorter than ${KEY_BYTES} bytes; remove it, and ralph creates a new one`,
       );
     }
     return bytes.subarray(0, length);
@@ -126,7 +126,7 @@ function readSecret(file: string): Buffer {
   }
 }
 
-/** Linked to its name once it is whole: of two first runs at one instant both then read the same key. */
+/** Linked to its name once complete, so that two simultaneous first runs read the same key. */
 function makeSecret(file: string): void {
   makePrivateFolder(path.dirname(file));
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;

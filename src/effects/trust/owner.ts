@@ -1,31 +1,31 @@
 import { lstatSync, type Stats, statfsSync } from 'node:fs';
 
 /**
- * Why a file or folder must not be trusted; null where only this user or root can have written it.
- * Half a sentence, such as `it belongs to another user (1001)`.
+ * Returns why a file or folder must not be trusted, as half a sentence such as `it belongs to
+ * another user (1001)`; null if only this user or root can have written it.
  */
 export function distrust(stats: Stats): string | null {
   const user = process.getuid?.();
   if (user !== undefined && stats.uid !== user && stats.uid !== 0) {
     return `it belongs to another user (${stats.uid})`;
   }
-  if ((stats.mode & 0o002) !== 0) return 'everybody can write it; chmod o-w mends that';
-  // Many systems give each user a group of their own, and write files for it by default.
+  if ((stats.mode & 0o002) !== 0) return 'everyone can write to it; fix that with chmod o-w';
+  // Many systems give each user a group of their own, and make files writable for it by default.
   const isOwnGroup = stats.gid === process.getgid?.() && stats.gid === stats.uid;
   if ((stats.mode & 0o020) !== 0 && !isOwnGroup) {
-    return 'its group can write it; chmod g-w mends that';
+    return 'its group can write to it; fix that with chmod g-w';
   }
   return null;
 }
 
 /**
- * The same for what stands at a path now; null also where nothing does, or nothing that can be looked
- * at. Links are not followed.
+ * Like `distrust`, for what is at a path now; also null if there is nothing, or it cannot be read.
+ * Does not follow links.
  */
 export function distrustPath(place: string): string | null {
   try {
     const stats = lstatSync(place);
-    // The mode of a link says nothing; where it leads is for whoever follows it to judge.
+    // A link's own mode means nothing; whoever follows the link checks its target.
     if (stats.isSymbolicLink()) return null;
     const why = distrust(stats);
     return why !== null && isWithoutModes(place) ? null : why;
@@ -35,8 +35,8 @@ export function distrustPath(place: string): string | null {
 }
 
 /**
- * File systems on which every file shows the owner and the mode that they were mounted with, by the
- * numbers that Linux gives them in `magic.h`: there neither says who can write, and chmod mends nothing.
+ * File systems where every file shows the owner and mode of the mount, by their numbers in Linux's
+ * `magic.h`: there, neither says who can write, and chmod has no effect.
  */
 const WITHOUT_MODES: ReadonlyMap<number, string> = new Map([
   [0x4d44, 'vfat'],

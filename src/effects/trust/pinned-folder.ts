@@ -2,17 +2,17 @@ import { realpathSync } from 'node:fs';
 import { realPath } from '../real-path.ts';
 import { distrustPath } from './owner.ts';
 
-/** A folder that ralph writes into for as long as a task runs. */
+/** A folder that ralph writes to while a task runs. */
 export interface PinnedFolder {
   readonly path: string;
   /**
-   * To be called before each write. Throws where the path leads elsewhere by now or others can write
-   * to the folder: an agent may have put a link in its place. One that is gone may be made anew.
+   * Call this before each write. Throws if the path now leads elsewhere, or others can write to the
+   * folder: an agent may have replaced it with a link. A folder that is gone may be created again.
    */
   check(): void;
 }
 
-/** Remembers where a folder is, whether it is there yet or not. */
+/** Remembers where a folder really is, even if it does not exist yet. */
 export function pinFolder(folder: string): PinnedFolder {
   const real = realPath(folder);
   return {

@@ -3,35 +3,35 @@ import { realPath } from '../real-path.ts';
 import { type Key, type NoKey, readKey } from './key.ts';
 
 /*
- * A task is believed only if this user's ralph wrote it. Every JSON file that is believed later ends
- * with a keyed sum (HMAC-SHA-256) as its last member:
+ * A task is trusted only if this user's ralph wrote it. Every JSON file that must be trusted later
+ * ends with a keyed checksum (HMAC-SHA-256) as its last member:
  *
  *   { "schema_version": 1, …, "sum": "9f2c…" }
  *     └──────── summed ───────┘
  *
- * What is summed with the text: the folder of the states, so that a task that was copied elsewhere
- * is no task of that place, and what the text is (a state, the settings of this run of that task),
- * so that no file can stand in for another.
+ * The checksum also covers the state folder, so that a task copied elsewhere is not trusted there,
+ * and what the text is (a state, or the settings of this run of this task), so that no file can
+ * replace another.
  */
 
-/** Tells what this user's ralph has written in one state folder from all else. */
+/** Recognises what this user's ralph has written in one state folder. */
 export interface Seal {
-  /** Why nothing can be sealed; null where all is well. */
+  /** Why nothing can be sealed; null if sealing works. */
   readonly problem: string | null;
-  /** The keyed sum of a text, in hex; null without a key. */
+  /** Returns the keyed checksum of a text, in hex; null without a key. */
   sumOf(text: string, what: string): string | null;
-  /** The JSON text of an object with its sum in it; as it was without a key. */
+  /** Adds the checksum to a JSON object; returns it unchanged without a key. */
   close(json: string, what: string): string;
-  /** Whether a JSON text bears the sum that belongs to it. */
+  /** Whether a JSON text carries the right checksum. */
   isClosed(json: string, what: string): boolean;
 }
 
-/** What a sealed text is; `state` for the state file. */
+/** What a sealed text is; `state` means the state file. */
 type SealedKind = 'settings' | 'memory' | 'baseline';
 
 export const STATE = 'state';
 
-/** Names one of the files beside the state: they belong to one run of one task. */
+/** Names a file beside the state; each belongs to one run of one task. */
 export function fileOf(
   kind: SealedKind,
   task: { readonly task_id: string; readonly started_at: string },
@@ -41,19 +41,19 @@ export function fileOf(
 
 export interface SealRequest {
   readonly stateDir: string;
-  /** The key that the user named, absolute; null for the user's own. */
+  /** The key the user named, as an absolute path; null for the user's own. */
   readonly keyFile: string | null;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether the user's own key is made where there is none yet. */
+  /** Whether to create the user's own key if there is none yet. */
   readonly create?: boolean;
 }
 
-/** The seal of a state folder. Never throws. */
+/** Opens the seal of a state folder. Never throws. */
 export function openSeal({ stateDir, keyFile, env, create = false }: SealRequest): Seal {
   return sealWith(readKey(keyFile, env, { create }), stateDir);
 }
 
-/** A seal of this key. Machines that share a vault may each see it under another path. */
+/** Creates a seal with this key. Machines that share a vault may see it under different paths. */
 export function sealWith(key: Key | NoKey, stateDir: string): Seal {
   if ('problem' in key) return { ...NO_SEAL, problem: key.problem };
   const place = key.isShared ? '' : realPath(stateDir);
@@ -79,7 +79,7 @@ export function sealWith(key: Key | NoKey, stateDir: string): Seal {
   };
 }
 
-/** Where there is no key nothing is sealed, and nothing is known for one's own. */
+/** Without a key nothing is sealed, and nothing is recognised. */
 const NO_SEAL: Seal = {
   problem: null,
   sumOf: () => null,
@@ -87,5 +87,5 @@ const NO_SEAL: Seal = {
   isClosed: () => false,
 };
 
-/** Blanks may follow: a shorter text that is written over a longer one is filled with them. */
+/** Spaces may follow: a shorter text overwriting a longer one is padded with them. */
 const SUM = /^"sum": ?"([0-9a-f]{64})"\s*\}\s*$/;

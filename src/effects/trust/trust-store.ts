@@ -10,20 +10,20 @@ import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../wr
 import { distrust } from './owner.ts';
 
 /*
- * What a person has said of configurations that were found: one file for each that is trusted. Its name
- * is a hash of the place and the content of the configuration, so that neither another place nor another
- * content is trusted with it; in it stands the place, for whoever looks.
+ * What a person has decided about configurations that were found: one note for each trusted one.
+ * Its name is a hash of the configuration's place and content, so that neither another place nor
+ * another content is trusted with it; it contains the place, for people who look.
  *
  *   ~/.config/ralph/trusted/<sha256 of place, NUL, content>
  */
 
-/** Whether a configuration is trusted; `unsafe` where others could have noted that. */
+/** Whether a configuration is trusted; `unsafe` if others could have written the note. */
 export type TrustStanding =
   | { readonly kind: 'trusted' }
   | { readonly kind: 'untrusted' }
   | { readonly kind: 'unsafe'; readonly why: string };
 
-/** How a configuration of this very place and content stands. Never throws. */
+/** Returns whether a configuration with this place and content is trusted. Never throws. */
 export function trustStanding(config: ConfigText, env: NodeJS.ProcessEnv): TrustStanding {
   const folder = trustFolder(env);
   if (folder === null) return { kind: 'untrusted' };
@@ -32,13 +32,13 @@ export function trustStanding(config: ConfigText, env: NodeJS.ProcessEnv): Trust
   return { kind: isNote(path.join(folder, noteName(config))) ? 'trusted' : 'untrusted' };
 }
 
-/** The first of these places where any content is trusted; null where none is. Never throws. */
+/** Returns the first of these places where any content is trusted, or null. Never throws. */
 export function trustedAmong(places: Iterable<string>, env: NodeJS.ProcessEnv): string | null {
   const folder = trustFolder(env);
   if (folder === null || unsafeStore(folder) !== null) return null;
   try {
     const trusted = new Set(notesIn(folder).map(({ place }) => place));
-    // Most users have trusted nothing: then no place is looked at.
+    // Most users have trusted nothing: then no place needs to be checked.
     if (trusted.size === 0) return null;
     for (const each of places) if (trusted.has(placeOf(each))) return each;
     return null;
@@ -47,7 +47,7 @@ export function trustedAmong(places: Iterable<string>, env: NodeJS.ProcessEnv): 
   }
 }
 
-/** Every note in the folder, and the place that it is about. Throws the system's error. */
+/** Lists every note in the folder with the place it is about. Throws the system's error. */
 function notesIn(folder: string): readonly { readonly note: string; readonly place: string }[] {
   return namesIn(folder)
     .map((name) => path.join(folder, name))
@@ -56,28 +56,28 @@ function notesIn(folder: string): readonly { readonly note: string; readonly pla
 }
 
 /**
- * Notes that a configuration of this very place and content is trusted. Rejects with a `UsageError` where
- * that cannot be written down, or others could change it.
+ * Records that a configuration with this place and content is trusted. Rejects with a `UsageError`
+ * if that cannot be written, or others could change it.
  */
 export async function noteTrust(config: ConfigText, env: NodeJS.ProcessEnv): Promise<void> {
   const folder = neededFolder(env);
   try {
     makePrivateFolder(folder);
   } catch (error) {
-    throw new UsageError([`Trust cannot be noted in ${folder}: ${messageOf(error)}.`]);
+    throw new UsageError([`Cannot record trust in ${folder}: ${messageOf(error)}.`]);
   }
   refuseUnsafe(folder);
   try {
     const note = path.join(folder, noteName(config));
     await writeFileAtomic(note, `${placeOf(config.file)}\n`);
   } catch (error) {
-    throw new UsageError([`Trust cannot be noted in ${folder}: ${messageOf(error)}.`]);
+    throw new UsageError([`Cannot record trust in ${folder}: ${messageOf(error)}.`]);
   }
 }
 
 /**
- * Takes back every trust in the configuration at a place, whatever its content was. Whether there was
- * any. Throws a `UsageError` where it cannot be taken back.
+ * Revokes all trust in the configuration at a place, whatever its content was. Returns whether
+ * there was any. Throws a `UsageError` if it cannot be revoked.
  */
 export function revokeTrust(file: string, env: NodeJS.ProcessEnv): boolean {
   const folder = neededFolder(env);
@@ -88,12 +88,12 @@ export function revokeTrust(file: string, env: NodeJS.ProcessEnv): boolean {
     for (const { note } of notes) removeFile(note);
     return notes.length > 0;
   } catch (error) {
-    throw new UsageError([`Trust cannot be taken back in ${folder}: ${messageOf(error)}.`]);
+    throw new UsageError([`Cannot revoke trust in ${folder}: ${messageOf(error)}.`]);
   }
 }
 
 /**
- * A path that is not absolute means nothing there, as the XDG specification has it. Null for a user
+ * Ignores a path that is not absolute, as the XDG specification requires. Returns null for a user
  * without a home folder.
  */
 function trustFolder(env: NodeJS.ProcessEnv): string | null {
@@ -107,7 +107,7 @@ function neededFolder(env: NodeJS.ProcessEnv): string {
   const folder = trustFolder(env);
   if (folder !== null) return folder;
   throw new UsageError([
-    'Trust is kept in the home folder, and there is none; set HOME or XDG_CONFIG_HOME.',
+    'Trust is recorded in the home folder, and there is none; set HOME or XDG_CONFIG_HOME.',
   ]);
 }
 
@@ -118,8 +118,8 @@ function noteName(config: ConfigText): string {
 }
 
 /**
- * Where a configuration is found. A link keeps its own place: what is trusted in one folder must not be
- * in force in another that only points to it.
+ * Returns where a configuration was found. A link keeps its own place: trust in one folder must not
+ * apply in another that only links to it.
  */
 function placeOf(file: string): string {
   const absolute = path.resolve(file);
@@ -132,22 +132,22 @@ function placeOf(file: string): string {
 
 function refuseUnsafe(folder: string): void {
   const why = unsafeStore(folder);
-  if (why !== null) throw new UsageError([`No trust is kept where others could write it: ${why}.`]);
+  if (why !== null) throw new UsageError([`Cannot record trust where others could write: ${why}.`]);
 }
 
-/** Why others could have put notes into the folder, half a sentence; null where they could not. */
+/** Returns why others could have written notes, as half a sentence; null if they could not. */
 function unsafeStore(folder: string): string | null {
   for (const each of [path.dirname(folder), folder]) {
     const stats = statsOf(each);
     if (stats === null) return null;
-    if (stats instanceof Error) return `${each} cannot be looked at (${stats.message})`;
-    const why = stats.isDirectory() ? distrust(stats) : 'it is no folder';
+    if (stats instanceof Error) return `${each} cannot be checked (${stats.message})`;
+    const why = stats.isDirectory() ? distrust(stats) : 'it is not a folder';
     if (why !== null) return `${each}: ${why}`;
   }
   return null;
 }
 
-/** Null for what is not there. */
+/** Returns null if there is no such file. */
 function statsOf(file: string): Stats | Error | null {
   try {
     return statSync(file);
@@ -157,7 +157,7 @@ function statsOf(file: string): Stats | Error | null {
   }
 }
 
-/** Whether a regular file of this user's, or root's, lies there; a link is none. */
+/** Whether a regular file owned by this user or root is there; a link does not count. */
 function isNote(file: string): boolean {
   try {
     return withRegularFile(

@@ -38,7 +38,7 @@ describe("the user's own key", () => {
   it('is not made by those who only look', async () => {
     const { env, home } = await stage();
     expect(readKey(null, env, { create: false })).toEqual({
-      problem: expect.stringContaining('there is no key yet'),
+      problem: expect.stringContaining('there is no key in '),
     });
     expect(existsSync(join(home, '.local'))).toBe(false);
   });
@@ -55,7 +55,7 @@ describe("the user's own key", () => {
 
   it.each([
     ['is too short', (file: string) => writeFileSync(file, 'short', { mode: 0o600 }), 'shorter'],
-    ['is a folder', (file: string) => mkdirSync(file), 'no regular file'],
+    ['is a folder', (file: string) => mkdirSync(file), 'not a regular file'],
   ])('that %s is said to be so', async (_, make, words) => {
     const { env, file } = await stage();
     mkdirSync(join(file, '..'), { recursive: true });

@@ -28,8 +28,8 @@ async function folderOf(mode: number): Promise<string> {
 test.each([
   [0o700, null],
   [0o755, null],
-  [0o777, 'everybody can write it; chmod o-w mends that'],
-  [0o702, 'everybody can write it; chmod o-w mends that'],
+  [0o777, 'everyone can write to it; fix that with chmod o-w'],
+  [0o702, 'everyone can write to it; fix that with chmod o-w'],
 ])('a folder of mode %o: %s', async (mode, why) => {
   expect(distrustPath(await folderOf(mode))).toBe(why);
 });

@@ -36,5 +36,5 @@ test.each(['states/t', 'states'])(
 test('a folder that everybody can write to by now is not used', async () => {
   const { folder, pinned } = await stage();
   chmodSync(folder, 0o777);
-  expect(() => pinned.check()).toThrow('everybody can write it');
+  expect(() => pinned.check()).toThrow('everyone can write to it');
 });

@@ -117,7 +117,7 @@ describe('what others could have noted is not believed', () => {
     const { env, config, notes, standing } = await makeHome();
     await noteTrust(config('a'), env);
     await chmod(join(notes, folder), mode);
-    const why = `${join(notes, folder)}: everybody can write it; chmod o-w mends that`;
+    const why = `${join(notes, folder)}: everyone can write to it; fix that with chmod o-w`;
     expect(standing(config('a'))).toEqual({ kind: 'unsafe', why });
     await expect(noteTrust(config('b'), env)).rejects.toThrow(why);
     expect(() => revokeTrust(config('').file, env)).toThrow(UsageError);
@@ -132,7 +132,7 @@ describe('what others could have noted is not believed', () => {
     const why = `${join(notes, folder)}: it belongs to another user (12345)`;
     expect(standing(config('a'))).toEqual({ kind: 'unsafe', why });
     await expect(noteTrust(config('b'), env)).rejects.toThrow(
-      `No trust is kept where others could write it: ${why}.`,
+      `Cannot record trust where others could write: ${why}.`,
     );
   });
 
@@ -158,7 +158,7 @@ describe('what others could have noted is not believed', () => {
     expect(standing(config('a'))).toMatchObject({
       kind: expect.stringMatching(/untrusted|unsafe/),
     });
-    await expect(noteTrust(config('a'), env)).rejects.toThrow(/^Trust cannot be noted in /);
+    await expect(noteTrust(config('a'), env)).rejects.toThrow(/^Cannot record trust in /);
     await expect(noteTrust(config('a'), env)).rejects.toThrow(UsageError);
   });
 });
