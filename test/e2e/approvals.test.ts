@@ -103,7 +103,7 @@ describe('a loop that asks', () => {
     const pid = await untilPid(join(scene.folder, 'server.pid'));
     // It is dead as soon as a person can see the request.
     expect(isDead(pid)).toBe(true);
-    expect(ralph.stderr()).toContain(`ended what was left in the background: ${pid} (`);
+    expect(ralph.stderr()).toContain(`ended leftover background processes: ${pid} (`);
     moveFile(scene, REQUEST, 'Approved');
     expect(await ralph.ended).toMatchObject(COMPLETED);
   });

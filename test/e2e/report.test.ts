@@ -45,7 +45,7 @@ describe('ralph report', () => {
     const scene = await makeScene();
     const { exitCode, stdout } = await scene.ralph(['report']);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('Nothing does.');
+    expect(stdout).toContain('Nothing.');
     expect(scene.names()).toEqual([]);
   });
 
