@@ -162,7 +162,7 @@ describe('ralph doctor', () => {
     expect(problems).toContain('did you mean max_iterations?');
     expect(problems).toContain('delay expects a duration');
     expect(problems).toContain('RALPH_CONFIRM (9) is more than');
-    expect(lines('warning').join('\n')).toContain('RALPH_TYPO means nothing');
+    expect(lines('warning').join('\n')).toContain('ralph does not know the variable RALPH_TYPO');
   });
 
   describe('on a found configuration that nobody has trusted', () => {

@@ -389,7 +389,7 @@ describe('ralph approvals', () => {
     expect(await scene.ralph(['approvals'])).toMatchObject({
       exitCode: 0,
       stdout: '',
-      stderr: 'ralph: no approval is waited for\n',
+      stderr: 'ralph: no task waits for an approval\n',
     });
     expect(await scene.ralph(['approvals', '--json'])).toMatchObject({ stdout: '[]\n' });
     expect(scene.names()).toEqual([]);
@@ -460,7 +460,7 @@ describe('ralph approve and ralph reject', () => {
     moveFile(scene, REQUEST, 'Approved');
     const { exitCode, stderr } = await scene.ralph(['approve', 't']);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`is not in Pending_Approval any more (${NAME})`);
+    expect(stderr).toContain(`is no longer in Pending_Approval (${NAME})`);
   });
 
   test.for(['nothing', '../t', '..', REQUEST, ''])('nothing is called %j', async (name) => {
@@ -476,7 +476,7 @@ describe('ralph approve and ralph reject', () => {
     await scene.ralph([...RUN, '-n', '1']);
     const { exitCode, stderr } = await scene.ralph(['reject', 't']);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('it waits for no approval');
+    expect(stderr).toContain('it does not wait for an approval');
   });
 
   test.for(['approve t', `approve ${NAME}`, 'reject t'])(

@@ -78,7 +78,7 @@ describe('ralph report', () => {
     const scene = await makeScene();
     const { exitCode, stderr } = await scene.ralph(['report', '--html', 'no/such/r.html']);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--html expects a file that can be written');
+    expect(stderr).toContain('--html expects a writable file');
   });
 });
 

@@ -326,9 +326,9 @@ describe('ralph trust', () => {
     expect(await refused(open, [CONFIG])).toContain(others);
     expect(await refused(open, ['none.yaml'])).toMatch(/none\.yaml is not used: it cannot be read/);
     expect(await refused(await makeScene())).toContain(
-      'ralph trust expects a configuration; none is found from',
+      'ralph trust expects a configuration, but there is none in',
     );
-    expect(await refused(await sceneWith('after: [1\n'))).toContain('is no valid YAML');
+    expect(await refused(await sceneWith('after: [1\n'))).toContain('is not valid YAML');
     expect(await refused(await sceneWith('after: x\nverify: [1]\n'))).toContain(
       'ralph.config.yaml:2 verify expects text',
     );

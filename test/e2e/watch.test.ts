@@ -155,9 +155,7 @@ describe('ralph watch', () => {
     await stuck(scene, 'In_Progress/a.md');
     await stuck(scene, 'In_Progress/b.md');
     const watch = await scene.start(QUICK);
-    await watch.untilStderr(
-      /no file can be worked on \(failed:not-logged-in\); trying again in 1m/,
-    );
+    await watch.untilStderr(/cannot process any file \(failed:not-logged-in\); trying again in 1m/);
     watch.child.kill('SIGHUP');
     expect((await watch.ended).exitCode).toBe(129);
     expect(scene.fake.calls()).toHaveLength(1);
