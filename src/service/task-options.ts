@@ -91,7 +91,9 @@ export function taskSettings(options: StartTaskOptions, place: ServicePlace): Ta
   }
   const promise = untagged(completionPromise);
   if (promise === '') {
-    problems.push('completionPromise expects words; found an empty text, which every output contains.');
+    problems.push(
+      'completionPromise expects words; found an empty text, which every output contains.',
+    );
   }
   if (!isCount(maxIterations, 1)) {
     problems.push(`maxIterations expects a whole number, at least 1; found ${maxIterations}.`);
