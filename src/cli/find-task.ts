@@ -30,7 +30,6 @@ export type Standing = 'live' | ShownState;
 /** A task that a command names. */
 export interface FoundTask {
   readonly state: TaskState;
-  /** Its current paths. */
   readonly paths: TaskPaths;
   readonly isInHistory: boolean;
   /** Whether this user's ralph wrote it here; otherwise it must not be acted on. */

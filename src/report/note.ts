@@ -16,7 +16,6 @@ export interface NoteFacts {
   readonly logDir: string;
   /** The completion rule in words. */
   readonly completion: string;
-  /** The last output, or null. */
   readonly lastOutput: string | null;
   /** What the last iteration lacked to be complete, one sentence each. */
   readonly missing: readonly string[];

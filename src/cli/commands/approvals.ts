@@ -21,7 +21,6 @@ export interface ApprovalsOptions extends PlaceOptions {
   readonly json?: boolean;
 }
 
-/** A task and the request it waits for. */
 interface Waiting {
   readonly task: TaskState;
   readonly approval: Approval;

@@ -15,7 +15,6 @@ export function dryRun(plan: RunPlan, notices: readonly string[]): number {
   return 0;
 }
 
-/** Placeholder for the previous output. */
 const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
 
 function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {

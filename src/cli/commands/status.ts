@@ -77,7 +77,7 @@ function jsonText(value: unknown): string {
   return `${safeJson(withoutControlsIn(value), 2)}\n`;
 }
 
-/** The width if standard output is not a terminal. */
+/** The width if the terminal reports none, or too small a one. */
 const USUAL_COLUMNS = 80;
 const NARROWEST_COLUMNS = 20;
 

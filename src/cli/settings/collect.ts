@@ -93,7 +93,6 @@ const NO_CONFIG: ConfigSettings = {
   problems: [],
 };
 
-/** What is done with a configuration. */
 type Use = 'used' | 'shown' | 'left-out';
 
 /** Asks a person if necessary. Rejects with a `UsageError` if the configuration must not be used. */

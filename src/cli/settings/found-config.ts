@@ -25,7 +25,6 @@ export interface PowerfulConfig extends UntrustedConfig {
 /** Asks a person a question. Returns whether the answer was yes. */
 export type Ask = (question: string) => boolean;
 
-/** The result of the search for a configuration. */
 interface Found {
   readonly config: ConfigText | null;
   readonly read: Pick<ConfigSettings, 'layer' | 'vault'>;

@@ -66,7 +66,6 @@ function isOfNow(name: SettingName): boolean {
   return SETTINGS[name].group === 'Output' || OF_NOW.includes(name);
 }
 
-/** The limits that can be added to. */
 const ADDABLE: readonly SettingName[] = ['maxIterations', 'timeout', 'maxCost'];
 
 function withoutPlus(flags: Layer, added: Set<SettingName>, problems: string[]): Layer {

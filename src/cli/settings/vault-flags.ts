@@ -15,7 +15,6 @@ import { notTaken } from './vault-help.ts';
 
 /** The words of a command line of `ralph rescue` or `ralph watch`. */
 export interface ReadVaultFlags {
-  /** The flags for the runs. */
   readonly flags: ReadFlags;
   /** The command's own settings, from flags or variables. */
   readonly own: VaultLayer;

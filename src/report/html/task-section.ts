@@ -87,7 +87,7 @@ function charts(iterations: readonly BriefIteration[]): Markup {
   return html`<h3>Iteration by iteration</h3><div class="pair">${chart('Cost', ({ cost_usd }) => cost_usd, formatCost)}${chart('Duration', ({ duration_ms }) => duration_ms, formatDuration)}</div>`;
 }
 
-/** More bars would be thinner than a pixel, so beyond this several iterations share a bar. */
+/** More bars would be as thin as lines, so beyond this several iterations share a bar. */
 const MOST_BARS = 200;
 
 function bars(
