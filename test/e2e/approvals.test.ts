@@ -402,7 +402,7 @@ describe('ralph approvals', () => {
     }
     const { stdout } = await scene.ralph(['approvals']);
     expect(stdout).toMatch(
-      /^b {2}deploy to production\n {2}waits for \S+, expires in \S+.*: APPROVAL_b_deploy\.md\na {2}deploy/,
+      /^b {2}deploy to production\n {2}waiting for \S+, expires in \S+.*: APPROVAL_b_deploy\.md\na {2}deploy/,
     );
     const rows = JSON.parse((await scene.ralph(['approvals', '--json'])).stdout);
     expect(rows).toMatchObject([
