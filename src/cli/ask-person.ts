@@ -5,16 +5,16 @@ const STDIN = 0;
 const STDERR = 2;
 
 /**
- * How to ask whoever sits at the terminal; null where nobody does. Inside a loop it is null as well, since
- * an agent would answer there.
+ * Returns a function that asks the person at the terminal, or null if there is no terminal. Null inside a
+ * loop, too, where the agent would answer.
  */
 export function personAt(env: NodeJS.ProcessEnv): ((question: string) => boolean) | null {
   return !env.RALPH_RUN_ID && isatty(STDIN) && isatty(STDERR) ? askPerson : null;
 }
 
 /**
- * Asks on standard error and waits for one line; whether that was a yes. Nothing else happens meanwhile,
- * so it is for before a start only: a signal then ends the process, as it does any other.
+ * Asks on standard error, waits for one line, and returns whether that was a yes. Blocks the process, so
+ * use it only before a start; a signal then ends the process as usual.
  */
 function askPerson(question: string): boolean {
   process.stderr.write(question);
@@ -23,7 +23,7 @@ function askPerson(question: string): boolean {
 
 const LONGEST_ANSWER = 100;
 
-/** From the terminal itself: standard input may be set to return at once, and what follows stays in it. */
+/** Reads from the terminal itself: standard input may be non-blocking, and its further lines must stay in it. */
 function readLine(): string {
   const terminal = openTerminal();
   const byte = Buffer.alloc(1);

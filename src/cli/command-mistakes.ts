@@ -3,7 +3,7 @@ import { nearest } from '../core/nearest.ts';
 import { SETTINGS, settingNames } from '../core/settings.ts';
 import { UsageError } from '../errors.ts';
 
-/** Help and version are no errors; any mistake is answered with what was probably meant, or with what helps. */
+/** Returns 0 for help and version. Throws a `UsageError` that says what was probably meant, or what helps. */
 export function explainCommander(
   error: unknown,
   program: Command,
@@ -17,7 +17,7 @@ export function explainCommander(
   throw new UsageError([mistake(error, command, names, argv)]);
 }
 
-/** Throws where help is asked for about a command that is none: all of the help would be printed. */
+/** Throws a `UsageError` for `ralph help` with an unknown command, which would print the general help. */
 export function refuseUnknownHelp(program: Command, [help, word]: readonly string[]): void {
   const names = namesOf(program);
   if (help !== 'help' || word === undefined || word.startsWith('-')) return;
@@ -48,9 +48,9 @@ function mistake(
     case 'commander.missingArgument':
       return missing(quoted, name, command);
     case 'commander.optionMissingArgument':
-      return `${quoted.split(' ')[0]} needs a value, and none was given.`;
+      return `${quoted.split(' ')[0]} needs a value, but none was given.`;
     case 'commander.excessArguments':
-      return `${name} was given a word too many, found '${argv.at(-1) ?? ''}'${usage(command)}. Quote a value that has spaces.`;
+      return `${name} got one word too many, '${argv.at(-1) ?? ''}'${usage(command)}. Quote a value that has spaces.`;
     case 'commander.invalidArgument':
       return notAmong(quoted, name, command);
     default:
@@ -73,7 +73,7 @@ function missing(argument: string, name: string, command: Command | undefined): 
   if (argument === 'id') return `${name} needs the id of a task; ralph status lists them.`;
   const choices = choicesOf(argument, command);
   const what = choices.length === 0 ? `a ${argument}` : `one of ${choices.join(', ')}`;
-  return `${name} needs ${what}, and none was given${usage(command)}.`;
+  return `${name} needs ${what}, but none was given${usage(command)}.`;
 }
 
 function notAmong(found: string, name: string, command: Command | undefined): string {

@@ -24,23 +24,22 @@ import { moreFor } from '../report/resume-command.ts';
 import type { Place } from './place.ts';
 import { unknownTask } from './unknown-task.ts';
 
-/** How a task stands: `live` where it has a driver that can be asked, and else as it is shown. */
+/** The state of a task as commands see it: `live` if it has a live driver, otherwise the shown state. */
 export type Standing = 'live' | ShownState;
 
-/** A task that a command was asked about. */
+/** A task that a command names. */
 export interface FoundTask {
   readonly state: TaskState;
-  /** Where it lies now. */
   readonly paths: TaskPaths;
   readonly isInHistory: boolean;
-  /** This user's ralph has written it here: only then it may be acted on. */
+  /** Whether this user's ralph wrote it here; otherwise it must not be acted on. */
   readonly isOwn: boolean;
   readonly standing: Standing;
 }
 
 /**
- * Finds a task by its id, a completed one in the history; null if there is none of this id. Throws
- * `StateTooNewError` and `StateCorruptedError` for what nobody can read.
+ * Finds a task by its id, also in the history; returns null if there is none. Throws `StateTooNewError`
+ * or `StateCorruptedError` for a state that cannot be read.
  */
 export function findTask(taskId: string, place: SealedPlace): FoundTask | null {
   if (!isTaskId(taskId)) return null;
@@ -50,19 +49,19 @@ export function findTask(taskId: string, place: SealedPlace): FoundTask | null {
     const found = readState(taskId, where.stateFile, seal);
     return found && { ...found, paths: where, isInHistory, standing: standingOf(found.state) };
   };
-  // In the order in which a completed task moves, so that it is not missed on its way.
+  // A completed task moves into the history, so looking there last never misses it.
   return lookIn(paths, false) ?? lookIn(inHistory(paths, taskId), true);
 }
 
 /**
- * Finds a task that can be steered. Throws `TaskNotFoundError`, or `InvalidStateError` for one that is
- * completed or put away, besides what `findTask` throws.
+ * Finds a task that can be steered. Throws `TaskNotFoundError`, `InvalidStateError` for a task that is
+ * completed or in the history, and the errors of `findTask`.
  */
 export function findOpenTask(taskId: string, place: Place): FoundTask {
   const found = findTask(taskId, place);
   if (found === null) throw unknownTask(taskId, place.stateDir);
   if (found.isInHistory || found.standing === 'completed') {
-    throw new InvalidStateError(taskId, found.standing, 'there is nothing left to steer');
+    throw new InvalidStateError(taskId, found.standing, 'it can no longer be steered');
   }
   return found;
 }
@@ -81,7 +80,7 @@ function readState(
     case 'too-new':
       throw new StateTooNewError(stateFile, file.version);
     case 'corrupt':
-      throw new StateCorruptedError(taskId, stateFile, 'it is no state of a task');
+      throw new StateCorruptedError(taskId, stateFile, 'not a ralph state file');
   }
 }
 
@@ -93,25 +92,25 @@ function readOr(taskId: string, stateFile: string, seal: Seal): ReturnType<typeo
   }
 }
 
-/** How a task stands now, seen from here. */
+/** The current standing of a task. */
 export function standingOf(task: TaskState): Standing {
   const here = thisPlace(new Date().toISOString());
   return hasLiveDriver(task, here) ? 'live' : shownState(task, here);
 }
 
-/** The command that goes on with a task, with more of what ran out. */
+/** The command that resumes a task, with a flag that raises a used-up limit. */
 export function resumeCommand(taskId: string, standing: Standing): string {
   return ['ralph resume', taskId, moreFor(standing) ?? []].flat().join(' ');
 }
 
-/** The mistake of steering a task that nobody drives. */
+/** The error for steering a task without a live driver. */
 export function notLive(taskId: string, standing: Standing): InvalidStateError {
-  return new InvalidStateError(taskId, standing, `${resumeCommand(taskId, standing)} goes on`);
+  return new InvalidStateError(taskId, standing, `${resumeCommand(taskId, standing)} continues it`);
 }
 
 /**
- * Refuses what the agent of a loop must not do to that loop's own task. Throws `InsideOwnLoopError`.
- * It holds off a mistaken agent, not one that changes its environment.
+ * Throws `InsideOwnLoopError` if the agent of a loop acts on that loop's own task. This stops mistakes,
+ * not an agent that changes its environment.
  */
 export function refuseInsideOwnLoop(
   command: string,
@@ -126,7 +125,7 @@ export function refuseInsideOwnLoop(
   if (isOwn) throw new InsideOwnLoopError(command, taskId);
 }
 
-/** The vault may have been named through a link by one of the two. */
+/** Resolves links, since one of the two paths may lead through one. */
 function realPath(file: string): string {
   try {
     return realpathSync(file);

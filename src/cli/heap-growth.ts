@@ -1,25 +1,25 @@
-/** The newest Node that this was measured on. A later one may not know the flag, and would say so. */
+/** The newest Node this was measured on. A later one may not know the flag, and would print a warning. */
 const NEWEST_MEASURED_NODE = 24;
 const MUCH_BYTES = 1_000_000;
 
-/** V8's own. */
+/** V8's default. */
 const USUAL_FACTOR = 2;
 
-/** Keeps the heap small once an agent says much. */
+/** Limits the growth of the heap during much output. */
 export interface HeapLimit {
-  /** To be told of the bytes that an agent says. */
+  /** Counts bytes of the agent's output. */
   count(bytes: number): void;
-  /** Lets the heap grow as it does by itself. */
+  /** Restores V8's default growth. */
   lift(): void;
 }
 
 /**
- * Keeps the part of the heap in which objects are born at its size, once a megabyte was read. V8 lets it
- * grow to 32 MB in a process that runs for long, whatever is alive in it; ralph has little alive, and
- * reads as fast without. Only for a process that is ralph's own.
+ * Stops V8's young generation from growing after the first megabyte of input. V8 would let it grow to
+ * 32 MB in a long-running process; ralph keeps few objects alive, and reads as fast without. Only for a
+ * process of ralph's own, since the setting is global.
  *
- * Not before: V8 uses no compiled code, node's own neither, that was kept under other flags. Which is
- * also why the limit has to be lifted before code is kept.
+ * Not earlier: V8 rejects cached code, even node's own, that was compiled under other flags. For the same
+ * reason the limit has to be lifted before code is cached.
  */
 export function limitHeap(): HeapLimit {
   const isKnown = Number.parseInt(process.versions.node, 10) <= NEWEST_MEASURED_NODE;
@@ -37,7 +37,7 @@ export function limitHeap(): HeapLimit {
 }
 
 function setGrowth(factor: number): void {
-  // Loaded here, since few runs come to it.
+  // Loaded here, since few runs need it.
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }

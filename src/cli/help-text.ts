@@ -2,7 +2,7 @@ import { type Argument, type Command, Help } from 'commander';
 
 const SETTING_UP = 'Set up and clean up:';
 
-/** The commands by what a person wants to do, and examples that can be run as they stand. */
+/** The commands, grouped by purpose, with examples that run unchanged. */
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'Run a task:': {
     run: [
@@ -47,14 +47,14 @@ const EXAMPLES = [
   'ralph status --watch',
 ];
 
-/** Puts the commands of a program into groups, and examples below the help of each. */
+/** Groups the commands of a program, and adds examples to the help of each. */
 export function arrangeHelp(program: Command): void {
   program
     .commandsGroup(SETTING_UP)
-    .helpCommand('help [command]', 'this, or the help of one command')
+    .helpCommand('help [command]', 'print this help, or the help of one command')
     .configureHelp({
       helpWidth: 80,
-      // Which of them take flags is said in the help of each.
+      // No `[options]` here: the help of each command lists its flags.
       subcommandTerm: (command) =>
         [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
       visibleCommands: (command) => new Help().visibleCommands(command).sort(byOrder),

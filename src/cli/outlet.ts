@@ -1,10 +1,10 @@
-/** Standard output for commands whose output may be large or cut off by its reader. */
+/** An output that may be large, and whose reader may go away. */
 export interface Outlet {
-  /** Resolves, once it is taken, to whether anybody still reads. */
+  /** Resolves, after the text is taken, to false if the reader has gone. */
   write(text: string | Uint8Array): Promise<boolean>;
 }
 
-/** Standard output; a reader that went away (`| head`) is told, not thrown. */
+/** Standard output. Reports a reader that has gone (`| head`) instead of throwing. */
 export function standardOutlet(stream: NodeJS.WritableStream = process.stdout): Outlet {
   return {
     write(text) {
@@ -16,7 +16,7 @@ export function standardOutlet(stream: NodeJS.WritableStream = process.stdout): 
   };
 }
 
-/** Aborted by the first SIGINT, SIGTERM or SIGHUP, which then end nothing by themselves. */
+/** Returns a signal that SIGINT, SIGTERM or SIGHUP aborts, instead of ending the process. */
 export function signalled(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

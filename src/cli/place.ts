@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { UsageError } from '../errors.ts';
 
-/** The flags by which commands about a task are told where its state lies. */
+/** The flags that name the folders of a task. */
 export interface PlaceOptions {
   readonly vault?: string;
   readonly stateDir?: string;
@@ -12,11 +12,11 @@ export interface Place {
   /** Absolute. */
   readonly vault: string;
   readonly stateDir: string;
-  /** The key that the user named, absolute; null for the user's own. */
+  /** Absolute path of the key that the user named, or null for the user's own key. */
   readonly keyFile: string | null;
 }
 
-/** Where the states lie: flag, then variable, then the folder ralph is started in. */
+/** Finds the folders: from flags, then variables, then the working directory. */
 export function placeOf(options: PlaceOptions, env: NodeJS.ProcessEnv = process.env): Place {
   const here = startFolder();
   const vault = path.resolve(here, options.vault ?? env.RALPH_VAULT ?? '.');
@@ -30,11 +30,13 @@ export function placeOf(options: PlaceOptions, env: NodeJS.ProcessEnv = process.
   };
 }
 
-/** The folder ralph was started in may have been removed under it. Throws a `UsageError` then. */
+/** Returns the working directory. Throws a `UsageError` if it has been removed. */
 export function startFolder(): string {
   try {
     return process.cwd();
   } catch {
-    throw new UsageError(['The folder ralph was started in is gone; change to one that is there.']);
+    throw new UsageError([
+      'The folder ralph was started in no longer exists; change to another folder.',
+    ]);
   }
 }

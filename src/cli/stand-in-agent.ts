@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /*
- * The agent of `ralph demo`: a program of its own that speaks the stream-json of `claude` and plays
- * three turns: it works, it talks about the promise, it states it.
+ * The agent of `ralph demo`: a separate program that prints the stream-json of `claude` and plays three
+ * turns: it works, it mentions the promise, it states the promise.
  */
 
 interface Turn {
@@ -42,7 +42,7 @@ const iteration = Number(process.env.RALPH_ITERATION ?? '1');
 const turn = TURNS[Math.min(iteration, TURNS.length) - 1] ?? TURNS[0];
 const session = `stand-in-${iteration}`;
 
-// Read the prompt to its end, as the real agent does; the turn does not depend on it.
+// Reads the whole prompt, as the real agent does, but ignores it.
 for await (const _ of process.stdin);
 
 say({ type: 'system', subtype: 'init', session_id: session, model: 'stand-in' });

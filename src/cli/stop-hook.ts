@@ -5,13 +5,13 @@ import { RalphService } from '../service/ralph-service.ts';
 import { askTask, type CheckedTask, letGo, subjectOf } from './commands/check.ts';
 import type { Place } from './place.ts';
 
-/** What Claude Code tells a stop hook is a few hundred bytes, and the agent's last message. */
+/** A stop hook's input is a few hundred bytes and the agent's last message. */
 const INPUT_MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Answers a stop hook of Claude Code: `{"decision":"block","reason":…}` holds the session, nothing lets
- * it go. Resolves to 0 whatever happens, since a session that nobody can end is worse than a task that
- * is not complete.
+ * Answers a stop hook of Claude Code: `{"decision":"block","reason":…}` keeps the session running, no
+ * output lets it end. Always resolves to 0, since a session that cannot end is worse than an incomplete
+ * task.
  */
 export async function checkInHook(named: CheckedTask, place: () => Place): Promise<number> {
   try {
@@ -37,15 +37,17 @@ async function reasonToHold(
   const { state, standing } = subject.found;
   const question = { message, remembers: true, isNamed: id !== undefined };
   const { answer, prompt } = await askTask(subject.found, place, question);
-  // Other tasks are counted by their loop.
+  // A loop counts the iterations of its own task.
   const isOurs = state.kept_by === 'library' && standing !== 'live';
   const mayGoOn = !isOurs || (await countStop(state.task_id, place, message));
   if (answer.kind === 'lets-go') return { none: `${state.task_id} holds nobody: ${answer.why}` };
   if (mayGoOn) return { text: new TextDecoder().decode(prompt()) };
-  return { none: `${state.task_id} holds nobody: its iterations or its time are used up` };
+  return {
+    none: `${state.task_id} holds nobody: it has no iterations or no time left`,
+  };
 }
 
-/** Counts an iteration with what the agent said last; resolves to whether another one may follow. */
+/** Counts an iteration with the agent's last message. Resolves to whether another may follow. */
 async function countStop(
   taskId: string,
   { vault, stateDir, keyFile }: Place,
@@ -60,7 +62,7 @@ async function countStop(
   return (await books.incrementIteration(taskId, report)).should_continue;
 }
 
-/** Newer versions tell the last message itself; it may not stand in the transcript yet. */
+/** Newer versions pass the last message, since it may not be in the transcript yet. */
 function messageOfSession({ last_assistant_message: last, transcript_path: file }: HookInput) {
   if (typeof last === 'string') return last;
   return typeof file === 'string' ? lastMessageIn(file) : null;

@@ -2,10 +2,10 @@ import { listTasks } from '../compose/tasks.ts';
 import { nearest } from '../core/nearest.ts';
 import { TaskNotFoundError } from '../errors.ts';
 
-/** Of those that ended, so many of the last may be meant. */
+/** How many of the most recently ended tasks are suggested. */
 const ENDED_AT_MOST = 50;
 
-/** The mistake of naming a task that is not there, with the one that was probably meant. */
+/** The error for an unknown task, with the id that was probably meant. */
 export function unknownTask(taskId: string, stateDir: string): TaskNotFoundError {
   const near = nearest(taskId, idsIn(stateDir));
   return near === null
@@ -17,11 +17,11 @@ export function unknownTask(taskId: string, stateDir: string): TaskNotFoundError
       );
 }
 
-/** What cannot be read is no help. */
+/** Returns no ids if the folder cannot be read: the suggestion is optional. */
 function idsIn(stateDir: string): readonly string[] {
   try {
     const { open, ended } = listTasks(stateDir, ENDED_AT_MOST);
-    // In the history a name may carry the time at which an earlier task of its id began.
+    // In the history a name may end in the start time of an earlier task of the same id.
     return [...open, ...ended].map(({ name }) =>
       name.replace(/\.\d{4}-\d\d-\d\dT\w+(\.\w+)?$/, ''),
     );

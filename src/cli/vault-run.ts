@@ -23,17 +23,17 @@ import { outputFlags, type ReadFlags } from './settings/flags.ts';
 import { sayPowers } from './settings/found-config.ts';
 import { type ReadVaultFlags, settleVault, type VaultSettings } from './settings/vault-flags.ts';
 
-/** What a pass over the vault needs, checked, with the words for people. */
+/** Everything that a pass over the vault needs, validated. */
 export interface VaultRun {
   readonly ports: VaultPorts & { readonly close: () => void };
   readonly settings: VaultSettings;
-  /** A sentence on standard error. */
+  /** Prints a sentence on standard error. */
   readonly say: (sentence: string) => void;
 }
 
 /**
- * Checks everything that can be checked before a file is looked at, and binds a pass to the world.
- * A line is told again only where it has changed. Rejects with a `UsageError`.
+ * Checks everything that can be checked before the first file, and connects a pass to the real world.
+ * Repeats the line of a file only if it has changed. Rejects with a `UsageError`.
  */
 export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promise<VaultRun> {
   const startDir = startFolder();
@@ -42,7 +42,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   const { plan, notices, vault } = await planOf(base, {}, `ralph ${name}`);
   if (!existsSync(plan.vault)) {
     throw new UsageError([
-      `ralph ${name} expects a vault; there is no folder ${plan.vault}. Check --vault, or make one with ralph init.`,
+      `ralph ${name} expects a vault; there is no folder ${plan.vault}. Check --vault, or create one with ralph init.`,
     ]);
   }
   const { settings } = plan;
@@ -54,7 +54,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     said.add(notice);
     say(oneLine(notice, 2_000));
   }
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   const heap = limitHeap();
   const options: OrchestrateOptions = {
     vault: plan.vault,
@@ -70,11 +70,11 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     warn: say,
     tell(file, outcome) {
       const line = vaultLine(file, outcome);
-      // How long ago it was touched is no news.
-      const news = line?.replace(/ \S+ ago$/, '') ?? '';
+      // A new age alone is not worth a new line.
+      const ageless = line?.replace(/ \S+ ago$/, '') ?? '';
       const key = `${file.folder}/${file.name}`;
-      if (line === null || told.get(key) === news) return;
-      told.set(key, news);
+      if (line === null || printed.get(key) === ageless) return;
+      printed.set(key, ageless);
       process.stdout.write(`${line}\n`);
     },
   };
@@ -84,18 +84,18 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
 interface Base {
   readonly read: ReadVaultFlags;
   readonly startDir: string;
-  /** What has been said already, and need not be said of each task again. */
+  /** Notices already printed, so they are not repeated for each task. */
   readonly said: Set<string>;
 }
 
-/** Makes a request into a run. Rejects for what keeps this file from being one. */
+/** Turns a request into a run. Rejects if the file cannot be run. */
 async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promise<FileRun> {
   const { policy } = first;
   const view = viewOf(request.taskId, first);
   if (request.kind === 'resume') {
     const flags = { ...flagsOfNow(base.read.flags), isTrusted: false };
     const planned = await planResume(request.taskId, first, flags, { allowed: first });
-    if (planned === null) throw new Error(`${request.taskId} is completed already`);
+    if (planned === null) throw new Error(`${request.taskId} is already completed`);
     const { powers, isUntold, ...run } = planned;
     sayNewPowers(powers, base);
     // What follows for the file is decided by how the task has ended: by the next pass.
@@ -123,7 +123,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   return { plan, view, announcements: news(plan, base) };
 }
 
-/** A configuration may change, and be trusted anew, while a watch goes on. */
+/** Prints only new sentences. They can change during a watch, when an edited configuration is trusted. */
 function sayNewPowers(powers: readonly string[], { said }: Base): void {
   sayPowers(powers.filter((sentence) => !said.has(sentence)));
   for (const sentence of powers) said.add(sentence);
@@ -136,13 +136,13 @@ function news(plan: RunPlan, { said }: Base): readonly string[] {
 interface PlannedFile {
   readonly plan: RunPlan;
   readonly notices: readonly string[];
-  /** What the configuration says of the command's own settings. */
+  /** The command's own settings in the configuration. */
   readonly vault: VaultLayer;
 }
 
 /**
- * The plan of one run: the caller's settings, and what its file says. Without a file it only tells
- * what is wrong with the settings. Rejects with a `UsageError`.
+ * Plans one run from the caller's settings and those of its file. Without a file it only reports problems
+ * of the settings. Rejects with a `UsageError`.
  */
 async function planOf(
   base: Base,
@@ -157,7 +157,7 @@ async function planOf(
     flags: { ...flags.layer, ...ofFile },
     env,
     startDir,
-    // Before the first file only: a question would hold up the tasks that run.
+    // Only before the first file: a question would block running tasks.
     ask: isAlone ? personAt(env) : null,
   });
   const { settings, sources } = collected;
@@ -169,7 +169,7 @@ async function planOf(
     settings: {
       ...settings,
       ...NOT_OF_MANY,
-      // One that waits would keep all others waiting: the next pass goes on with it.
+      // A waiting task would delay all others; the next pass resumes it.
       noWait: true,
       maxWait: isGiven ? settings.maxWait : 0,
       ...(isRescue ? ONLY_PROMISE : {}),
@@ -196,7 +196,7 @@ async function planOf(
   return { plan: planned.plan, notices: collected.notices, vault: collected.vault };
 }
 
-/** What an environment or a configuration may say for a single run. */
+/** Settings that an environment or a configuration may hold, but that make no sense for several tasks. */
 const NOT_OF_MANY = {
   prompt: null,
   promptFile: null,
@@ -206,7 +206,7 @@ const NOT_OF_MANY = {
   json: false,
 } as const;
 
-/** A rescue is complete by its promise, or where the agent has moved the file. */
+/** A rescue is complete by its promise, or when the agent has moved the file. */
 const ONLY_PROMISE = {
   watchGlob: [],
   watchFile: null,
@@ -215,14 +215,14 @@ const ONLY_PROMISE = {
   planFile: null,
 } as const;
 
-/** Of the flags, what a task that is gone on with takes over: how it is shown. */
+/** Only the output flags apply to a resumed task. */
 function flagsOfNow(flags: ReadFlags): ReadFlags {
   const noWait: Written = { value: true, source: { kind: 'flag', where: '--no-wait' } };
   const { layer, ...others } = outputFlags(flags);
   return { ...others, layer: { ...layer, noWait } };
 }
 
-/** Several may run at a time: each line says of which one it is. */
+/** Starts each line with the task id, since several tasks may run at once. */
 function viewOf(taskId: string, plan: RunPlan): View {
   const { settings, policy } = plan;
   const task = { ...plan, taskId, needsTrust: sealAt(plan, true).problem !== null };

@@ -6,8 +6,8 @@ import { signalled, standardOutlet } from './outlet.ts';
 const REDRAW_MS = 1_000;
 
 /**
- * Shows frames until the last one, or until somebody ends it: redrawn in place on a terminal, anew
- * only where something has changed elsewhere. Resolves to the exit code.
+ * Shows frames until the last one or a signal. Redraws in place on a terminal; elsewhere prints a frame
+ * only if something has changed. Resolves to the exit code.
  */
 export async function watchView(next: () => Frame, stream: NodeJS.WriteStream): Promise<number> {
   const stop = signalled();
@@ -50,7 +50,7 @@ async function rest(stop: AbortSignal): Promise<void> {
   await pause(REDRAW_MS, undefined, { signal: stop }).catch(() => undefined);
 }
 
-/** What scrolled out could not be reached again: the last line of a terminal stays free. */
+/** Keeps the last row free: lines that scroll out could not be redrawn. */
 function pictureOf({ text }: Frame, rows: number): Picture {
   const lines = text === '' ? ['no task yet'] : text.trimEnd().split('\n');
   return { mark: '', lines: rows > 1 ? lines.slice(0, rows - 1) : lines };

@@ -3,7 +3,7 @@ import type { FileAction, FileFacts, FileTask, LeaveReason } from '../core/vault
 import { canGoOn, verdictOf } from './endings.ts';
 import { isPaymentFile } from './payment.ts';
 
-/** By what a pass decides. */
+/** What a decision depends on, besides the file. */
 export interface Rules {
   /** ISO instant. */
   readonly now: string;
@@ -11,17 +11,17 @@ export interface Rules {
   readonly stuckAfterMs: number;
 }
 
-/** After so many failed rescues a file is put away. */
+/** After this many failed rescues a file is moved to `Quarantine`. */
 export const MAX_RESCUES = 3;
-/** A file that is still being written must not be started. */
+/** A younger file may still be being written. */
 const STILL_MS = 2_000;
-/** As much as a prompt may hold, less what stands around it. */
+/** The size limit of a prompt, less what ralph adds around the text. */
 const LARGEST_BYTES = 1_000_000;
 
 /**
- * What is done with a file, from data to data: the first rule that applies.
+ * Decides what to do with a file: the first rule that applies.
  *
- *   no task of anybody's ─► live ─► completed ─► In_Progress: ours, its rescue's, failed 3 times, stuck?
+ *   not a task, or taken ─► live ─► completed ─► In_Progress: ours, its rescue's, failed 3 times, stuck?
  *                                                │            payment, own task, text ─► rescue
  *                                                └ Needs_Action: still? payment, own task, text ─► start
  */
@@ -32,7 +32,7 @@ export function decide(facts: FileFacts, rules: Rules): FileAction {
   );
 }
 
-/** Files that nobody meant as a task, and those that somebody is at. */
+/** Files that are not tasks, or that somebody else works on. */
 function noTask({ file, own, ownId, rescue, rescueId }: FileFacts): FileAction | null {
   if (/^RALPH_.+\.md$/i.test(file.name) || /^ralph_/i.test(file.frontMatter.type ?? '')) {
     return leave('own-note');
@@ -60,12 +60,12 @@ function inProgress(facts: FileFacts, rules: Rules): FileAction {
     return isStuck ? { kind: 'to-human', why: 'payment', detail: '' } : fresh(facts, rules);
   }
   if (isOurs && own !== null) {
-    const goOn = waiting(own, ownId, rules) ?? goOnWith(own, ownId);
-    if (goOn !== null) return goOn;
+    const resume = waiting(own, ownId, rules) ?? resumption(own, ownId);
+    if (resume !== null) return resume;
   }
   if (rescue !== null) {
-    const goOn = waiting(rescue, rescueId, rules) ?? goOnWith(rescue, rescueId);
-    if (goOn !== null) return goOn;
+    const resume = waiting(rescue, rescueId, rules) ?? resumption(rescue, rescueId);
+    if (resume !== null) return resume;
   }
   if (facts.failedRescues >= MAX_RESCUES) {
     return { kind: 'quarantine', failedRescues: facts.failedRescues };
@@ -82,7 +82,7 @@ function inProgress(facts: FileFacts, rules: Rules): FileAction {
   );
 }
 
-/** Completed, and nobody has touched or moved the file since: what is left to do is to move it. */
+/** Completed, and the file has not changed since, so it only has to be moved. */
 function isOver(task: FileTask | null, { file }: FileFacts): boolean {
   if (task?.standing !== 'completed' || task.finishedAt === null) return false;
   return msBetween(file.changedAt, task.finishedAt) >= 0;
@@ -93,7 +93,7 @@ function fresh({ file }: FileFacts, { now }: Rules): FileAction {
   return leave('fresh', String(ageMs));
 }
 
-/** A task that waits to be allowed something: it goes on when that is answered. */
+/** The action for a task that waits for an approval, or null if it does not. */
 function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | null {
   const { approval, standing } = task;
   if (standing !== 'paused_awaiting_approval' || approval === null) return null;
@@ -107,11 +107,11 @@ function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | n
   };
 }
 
-function goOnWith(task: FileTask, taskId: string): FileAction | null {
+function resumption(task: FileTask, taskId: string): FileAction | null {
   return canGoOn(task) ? { kind: 'resume', taskId } : null;
 }
 
-/** What the file's own task says about it; null where it says nothing. */
+/** The action that the file's own task requires, or null. */
 function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction | null {
   if (own === null) return ownNote === null ? null : leave('noted', ownNote);
   if (own.isKeptByProgram && own.standing !== 'completed')
@@ -138,14 +138,14 @@ function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction |
   }
 }
 
-/** A rescue that a person has to go on with. */
+/** The action for a rescue that a person has to resume, or null. */
 function heldBy(rescue: FileTask | null): FileAction | null {
   if (rescue === null) return null;
   if (rescue.standing === 'failed' && rescue.isRejected) return leave('rejected');
   switch (rescue.standing) {
     case 'corrupt':
     case 'completed':
-      // A corrupt state is kept aside by whoever begins afresh.
+      // The new run sets a corrupt state aside.
       return null;
     case 'newer ralph':
     case 'unreadable':
@@ -157,7 +157,7 @@ function heldBy(rescue: FileTask | null): FileAction | null {
   }
 }
 
-/** What keeps a file from being a prompt; null where nothing does. */
+/** The action for a file that cannot serve as a prompt, or null. */
 function content({ file }: FileFacts): FileAction | null {
   const { frontMatter, sizeBytes, text } = file;
   if (sizeBytes > LARGEST_BYTES) return { kind: 'to-human', why: 'too-large', detail: '' };
@@ -172,14 +172,14 @@ function content({ file }: FileFacts): FileAction | null {
 function needsAction(facts: FileFacts, rules: Rules): FileAction {
   const { file, own, ownId, isOurs } = facts;
   const { now } = rules;
-  // What was copied with its old time has arrived only now.
+  // A copied file may keep its old modification time, but its change time is new.
   const stillMs = Math.min(msBetween(file.touchedAt, now), msBetween(file.changedAt, now));
   if (stillMs < STILL_MS) return leave('unsettled');
   if (isPaymentFile(file)) return { kind: 'to-human', why: 'payment', detail: '' };
   if (isOver(own, facts)) return leave('completed');
   if (own !== null && isOurs) {
-    const goOn = waiting(own, ownId, rules) ?? goOnWith(own, ownId);
-    if (goOn !== null) return goOn;
+    const resume = waiting(own, ownId, rules) ?? resumption(own, ownId);
+    if (resume !== null) return resume;
   }
   return ownTask(facts, rules) ?? content(facts) ?? { kind: 'start-new', taskId: ownId };
 }

@@ -1,18 +1,18 @@
 import type { FileTask } from '../core/vault-work.ts';
 
-/** How a run of a file ended, by what follows for the file and for the pass. */
+/** What the end of a run means for the file and for the pass. */
 export type Verdict =
   | 'done'
-  /** It says something about the file: a rescue that ended so has failed. */
+  /** The file is the cause, so this counts as a failed rescue. */
   | 'failed'
-  /** The cause is not the file's: the next one would meet it too. */
+  /** The cause is not the file, so the next file would fail, too. */
   | 'common'
-  /** A person has to go on with it: held, stopped on request, its money spent, or asks. */
+  /** A person has to resume it: paused, stopped on request, out of budget, or waiting for an approval. */
   | 'held'
-  /** A signal: everything ends. */
+  /** A signal, which ends everything. */
   | 'interrupted';
 
-/** What an ending says, by its status and exit reason. */
+/** Returns what an ending means, from its status and exit reason. */
 export function verdictOf(status: string, exitReason: string | null): Verdict {
   switch (status) {
     case 'completed':
@@ -33,12 +33,12 @@ export function verdictOf(status: string, exitReason: string | null): Verdict {
 }
 
 /**
- * Causes that pass without a change of settings: their task is gone on with. After any other one a
- * rescue begins afresh, since what stood in its way may be a setting it has kept.
+ * Causes that can be fixed without changing settings, so the task is resumed. After any other cause the
+ * rescue starts over, since the cause may be one of its stored settings.
  */
 const PASSING = new Set(['failed:not-logged-in', 'failed:no-credit']);
 
-/** Whether a task of ralph's own making is gone on with as it stands. */
+/** Whether a task that ralph itself started is resumed. */
 export function canGoOn({ standing, exitReason }: FileTask): boolean {
   switch (standing) {
     case 'interrupted':

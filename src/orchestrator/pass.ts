@@ -6,13 +6,13 @@ import type { TaskEnd, TaskRequest, VaultPorts } from './ports.ts';
 
 export interface PassOptions {
   readonly stuckAfterMs: number;
-  /** Also starts what lies in `Needs_Action`. */
+  /** Whether to start files from `Needs_Action`, too. */
   readonly startNew: boolean;
-  /** How many tasks run at a time. */
+  /** How many tasks run at the same time. */
   readonly concurrency: number;
 }
 
-/** What kept files from being worked on, whichever they were. */
+/** A cause that stops every file from being processed. */
 export interface CommonCause {
   readonly status: string;
   readonly exitReason: string;
@@ -20,22 +20,21 @@ export interface CommonCause {
 }
 
 export interface PassEnd {
-  /** Null where the pass could do its work. */
+  /** Null if the pass could process its files. */
   readonly cause: CommonCause | null;
-  /** Files with which something went wrong that is not theirs. */
+  /** How many files could not be processed because of an error. */
   readonly problems: number;
 }
 
 type RanTask = Extract<TaskEnd, { kind: 'ended' }>;
 
 /**
- * Looks at every file once and does with it what `decide` says. A cause that is common to all ends the
- * pass: what runs beside runs to its end, and nothing more is begun. Rejects only where the folders
- * cannot be read.
+ * Handles every file once, as `decide` says. A cause that affects all files ends the pass: tasks that
+ * are running finish, and no more are started. Rejects only if the folders cannot be read.
  */
 export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
   const queue = inOrder(await ports.vault.list({ withNew: options.startNew }));
-  // One instant for all: a younger file must not come of age before an older one.
+  // One timestamp for the whole pass, so files become due in order of age.
   const listedAt = ports.clock.now();
   let cause: CommonCause | null = null;
   let problems = 0;
@@ -72,8 +71,8 @@ async function keepBlockedNote(
 }
 
 /**
- * What is stuck before what is new, the oldest of that first. A file whose request the service refused
- * goes last: if it is the file's fault, the others had their turn.
+ * Stuck files come before new ones, and old new files before younger ones. A file whose request the
+ * service refused goes last: if the file is the cause, the others have had their turn.
  */
 function inOrder(all: readonly FileFacts[]): FileFacts[] {
   const rank = ({ file, own, rescue }: FileFacts): number => {
@@ -90,7 +89,7 @@ function inOrder(all: readonly FileFacts[]): FileFacts[] {
   );
 }
 
-/** One file in the hand of a pass. */
+/** A file that this pass has locked. */
 interface Held {
   readonly facts: FileFacts;
   readonly ports: VaultPorts;
@@ -98,8 +97,8 @@ interface Held {
 }
 
 /**
- * What is seen from afar may be over by the time it is acted on: another pass has rescued the file,
- * and moved it. So it is held, looked at again, and decided anew.
+ * A listing may be outdated: another pass may have rescued the file and moved it. So the file is locked,
+ * read again, and decided on again.
  */
 async function handle(
   seen: FileFacts,
@@ -154,7 +153,7 @@ async function act(action: FileAction, held: Held): Promise<FileOutcome> {
     case 'quarantine':
       return quarantine(held, action.failedRescues);
     case 'resume':
-      // Whoever goes on with a task may do so again where it is cut short.
+      // Lets a later pass resume the task if this one is cut short.
       if (action.taskId === ownId) await ports.books.adopt(rescueId);
       return run('resume', { kind: 'resume', taskId: action.taskId }, held);
     case 'rescue':
@@ -166,7 +165,7 @@ async function act(action: FileAction, held: Held): Promise<FileOutcome> {
   }
 }
 
-/** A rescue begins afresh and its state is put away: one that nobody has counted is counted first. */
+/** A new rescue archives the state of the previous one, so a failure not yet counted is counted first. */
 async function countBefore({ facts, ports }: Held): Promise<void> {
   const { rescue, rescueId } = facts;
   if (rescue !== null && verdictOf(rescue.standing, rescue.exitReason) === 'failed') {

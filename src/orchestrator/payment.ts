@@ -2,8 +2,8 @@ import { isPayment } from '../core/task-type.ts';
 import type { VaultFile } from '../core/vault-work.ts';
 
 /**
- * Whether a file is about a payment by its name, its type, or a line of its text that says its type.
- * One too many goes to a human rather than one too few.
+ * Whether the name, the type, or a line of the text that states a type says that a file is a payment.
+ * A false alarm only leaves the file to a human, so this is broad.
  */
 export function isPaymentFile({
   name,

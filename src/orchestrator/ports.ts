@@ -2,51 +2,51 @@ import type { EndedStatus } from '../core/task-state.ts';
 import type { FileFacts, FileOutcome, VaultFile, VaultNote } from '../core/vault-work.ts';
 import type { Clock, StopRequests } from '../loop/ports.ts';
 
-/** The outside world, as a pass over the vault sees it. */
+/** The outside world that a pass over the vault needs. */
 export interface VaultPorts {
   readonly vault: Vault;
   readonly books: RescueBooks;
   readonly notes: VaultNotes;
-  /** Runs a task to its end. Rejects for what keeps it from starting, but for a live driver. */
+  /** Runs a task to its end. Rejects if it cannot start, except because of a live driver. */
   readonly runTask: (request: TaskRequest) => Promise<TaskEnd>;
-  /** Tells people what became of a file. */
+  /** Reports what happened to a file. */
   readonly tell: (file: VaultFile, outcome: FileOutcome) => void;
   readonly clock: Clock;
   readonly stops: StopRequests;
 }
 
-/** The folders in which files are found, and to which they are moved. */
+/** The folders of the vault. */
 export interface Vault {
-  /** What lies in `In_Progress`, and on request in `Needs_Action`. Rejects where that cannot be read. */
+  /** Lists `In_Progress`, and on request `Needs_Action`. Rejects if they cannot be read. */
   list(folders: { readonly withNew: boolean }): Promise<readonly FileFacts[]>;
-  /** How a file stands now; null where it is gone. */
+  /** Reads the current facts of a file, or null if it is gone. */
   look(file: VaultFile): Promise<FileFacts | null>;
-  /** Keeps every other pass from a file until released; null where another one has it. */
+  /** Locks a file against other passes until released. Resolves to null if another pass has it. */
   hold(ownId: string): Promise<{ release(): void } | null>;
-  /** Moves a file, never over another one. Resolves to where it is now, relative to the vault. */
+  /** Moves a file without overwriting another. Resolves to its new path, relative to the vault. */
   move(file: VaultFile, to: 'done' | 'quarantine'): Promise<string>;
 }
 
-/** What is known of a file's rescues beyond one run. To be called while the file is held. */
+/** The records of a file's rescues across runs. Call these only while the file is locked. */
 export interface RescueBooks {
-  /** Counts a rescue that says something about the file, each once. Resolves to how many there are. */
+  /** Counts a failed rescue, each only once. Resolves to the number of failures. */
   countFailed(rescueId: string, startedAt: string): Promise<number>;
-  /** From now on the file's own task is one that a pass may go on with. */
+  /** Allows later passes to resume the file's own task. */
   adopt(rescueId: string): Promise<void>;
-  /** The file is dealt with: what comes under this name later begins anew. */
+  /** Ends the record of a file, so a later file of this name starts with a count of zero. */
   close(rescueId: string): Promise<void>;
 }
 
 export interface VaultNotes {
-  /** Leaves a note, unless it is there. Resolves to its path, or null where it could not be written. */
+  /** Writes a note, unless it exists. Resolves to its path, or null if it could not be written. */
   leave(note: VaultNote): Promise<string | null>;
-  /** Takes back the note that a run has left, where one of the pass's own stands for it. */
+  /** Removes the note of a run if the pass's own note replaces it. */
   takeBack(file: string): Promise<void>;
-  /** Takes back the note of what kept every file from being worked on. */
+  /** Removes the note that no file could be processed. */
   clearBlocked(): Promise<void>;
 }
 
-/** A task that is to be run. */
+/** A task to run. */
 export type TaskRequest =
   | { readonly kind: 'new'; readonly taskId: string; readonly file: VaultFile }
   | {
@@ -64,12 +64,12 @@ export type TaskEnd =
       readonly exitReason: string;
       readonly exitCode: number;
       readonly startedAt: string;
-      /** The note it has left, or null. */
+      /** Path of the note it left, or null. */
       readonly note: string | null;
     }
-  /** A live loop has it already. */
+  /** A live loop already has it. */
   | { readonly kind: 'taken' }
-  /** It is not for a pass to run. */
+  /** A pass may not run it. */
   | {
       readonly kind: 'refused';
       readonly reason: 'not-yours' | 'beyond-pass';

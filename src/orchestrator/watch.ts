@@ -7,18 +7,18 @@ export interface WatchOptions extends PassOptions {
   readonly intervalMs: number;
 }
 
-/** Why a watch does not look again at its usual pace; null: it does. */
+/** Why a watch waits longer than usual before its next pass. */
 export type Rest =
   | { readonly kind: 'cause'; readonly cause: CommonCause; readonly forMs: number }
-  /** The folders could not be read. */
+  /** The folders cannot be read. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly forMs: number };
 
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 30 * 60_000;
 
 /**
- * Makes one pass after the other until it is asked to stop. What would meet every file (no login, a
- * used-up limit) makes it rest, 1 min doubling to 30; the first pass that works ends that.
+ * Runs pass after pass until it is asked to stop. After a cause that affects every file (no login, a
+ * used-up limit) it rests for 1 minute, doubling up to 30; a pass that works resets this.
  */
 export async function watch(
   ports: VaultPorts,
@@ -29,7 +29,7 @@ export async function watch(
   for (let inARow = 0; !signal.aborted; ) {
     const forMs = restMs(inARow);
     const rest = await onePass(ports, options, forMs);
-    // Not after the end, which is told by itself.
+    // Not after a stop, which is reported separately.
     if (rest !== null && !signal.aborted) onRest(rest);
     inARow = rest === null ? 0 : inARow + 1;
     const pauseMs = rest === null ? options.intervalMs : forMs;
@@ -50,7 +50,7 @@ async function onePass(
   }
 }
 
-/** How long to rest after that many passes in vain, before this one. */
+/** How long to rest, in milliseconds, after this many failed passes in a row. */
 export function restMs(inARow: number): number {
   return Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(inARow, 30));
 }

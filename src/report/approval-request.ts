@@ -2,16 +2,16 @@ import { withoutControlsIn } from '../core/material.ts';
 import { safeJson } from '../core/safe-json.ts';
 import type { Approval } from '../core/task-state.ts';
 
-/** What a request tells beyond itself. */
+/** The facts that a request for approval shows. */
 export interface RequestFacts {
   readonly taskId: string;
   readonly approval: Approval;
-  /** What the task is, in one line. */
+  /** The task in one line. */
   readonly asked: string;
   readonly logDir: string;
 }
 
-/** The Markdown text of a request for approval: what is asked, and how it is answered. */
+/** The Markdown text of a request for approval: what is asked and how to answer. */
 export function renderRequest({ logDir, ...texts }: RequestFacts): string {
   const { taskId, approval, asked } = withoutControlsIn(texts);
   const fields: readonly (readonly [string, string])[] = [
@@ -24,7 +24,7 @@ export function renderRequest({ logDir, ...texts }: RequestFacts): string {
     ['log_dir', logDir],
     ['reason', ''],
   ];
-  // A JSON string is a YAML string, whatever it holds.
+  // Every JSON string is a valid YAML string.
   const front = fields.map(([key, value]) => `${key}: ${safeJson(value)}`).join('\n');
   return `---
 ${front}
@@ -32,7 +32,7 @@ ${front}
 
 # Approval wanted: ${taskId}
 
-The task waits, and nothing of it runs. It asks to be allowed this:
+The task is paused until you answer. It asks for permission to do this:
 
 ${indented(approval.what)}
 
@@ -45,7 +45,7 @@ To refuse it, write why behind \`reason:\` above and move this file to \`Rejecte
 `;
 }
 
-/** An indented block is text as it stands, whatever it holds. */
+/** Markdown shows an indented block literally. */
 function indented(text: string): string {
   return text.replace(/^/gm, '    ');
 }

@@ -5,7 +5,7 @@ import { remedyFor, stallRemedy } from './messages.ts';
 import { resumeCommand, shellQuote } from './resume-command.ts';
 import { isForeign, NOT_YOURS } from './status.ts';
 
-/** The words of a briefing, the same in Markdown and on the page. */
+/** The words of a briefing, shared by Markdown and HTML. */
 
 const STATES: Readonly<Record<ShownState, string>> = {
   completed: 'completed',
@@ -22,7 +22,7 @@ const STATES: Readonly<Record<ShownState, string>> = {
   running: 'running',
   pending: 'about to start',
   corrupt: 'damaged',
-  'newer ralph': 'of a newer ralph',
+  'newer ralph': 'written by a newer ralph',
   unreadable: 'unreadable',
 };
 
@@ -30,7 +30,7 @@ export function stateWords(state: ShownState): string {
   return STATES[state];
 }
 
-/** Why a task stands where it does, in half a sentence; empty where its state says it all. */
+/** The reason for a task's state, as half a sentence; empty if the state needs no explanation. */
 export function reasonOf(task: BriefTask): string {
   const why = whyOf(task);
   if (!isForeign(task.shown)) return why;
@@ -41,7 +41,7 @@ function whyOf({ shown, task }: BriefTask): string {
   if (task === null) return `its state in ${shown.stateFile} cannot be read`;
   switch (shown.state) {
     case 'completed':
-      // What a forged state names as its evidence is none.
+      // A forged state proves nothing.
       return task.evidence === null || !shown.isOwn
         ? ''
         : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}`;
@@ -66,14 +66,14 @@ function failure(exitReason: string, error: string): string {
   return [cause, error].filter((part) => part !== '').join(': ');
 }
 
-/** What helps, where something general does. */
+/** Returns general advice for a stalled or failed task, or null if there is none. */
 export function remedyOf({ shown, task }: BriefTask): string | null {
   const reason = task?.exit_reason ?? '';
   if (shown.state === 'stalled') return stallRemedy(reason);
   return shown.state === 'failed' ? remedyFor(reason, 'claude') : null;
 }
 
-/** The command that brings a task on, fit to be pasted; null where none does. */
+/** Returns the shell command that continues a task, or null if no command can. */
 export function commandOf(
   { shown, task }: BriefTask,
   { vault, stateDir, keyFlag }: Briefing,
@@ -81,7 +81,7 @@ export function commandOf(
   if (task === null || shown.archived) return null;
   const facts = { taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) };
   if (shown.state === 'paused_awaiting_approval') {
-    // An answer runs nothing of the task, so that it takes no trust.
+    // An answer runs nothing from the task, so it needs no trust.
     return resumeCommand({ ...facts, needsTrust: false }).replace('ralph resume', 'ralph approve');
   }
   if (task.kept_by === 'library') return null;
@@ -104,7 +104,7 @@ export function readCommand(file: string): string {
   return `cat ${shellQuote(file)}`;
 }
 
-/** How much was used within the span: `3 iterations, 12m 05s, $1.20`. */
+/** What was used within the period: `3 iterations, 12m 05s, $1.20`. */
 export function usedWords({
   iterations,
   workMs,

@@ -2,7 +2,7 @@ import type { Briefing, BriefTask, Need } from '../core/briefing.ts';
 import { commandOf, reasonOf, remedyOf } from './brief-words.ts';
 import { statusJson } from './status.ts';
 
-/** A briefing in JSON; durations in seconds, money in US dollars. */
+/** A briefing as JSON. Durations are in seconds, money in US dollars. */
 export function briefingJson(briefing: Briefing): object {
   const { since, until, vault, stateDir, totals, needs, tasks } = briefing;
   return {
@@ -64,7 +64,7 @@ function taskJson(task: BriefTask, briefing: Briefing): object {
     reason: reasonOf(task),
     command: commandOf(task, briefing),
     note: task.note?.file ?? null,
-    // Of the span, where the fields above tell of the whole task.
+    // For the period of the briefing; the fields above cover the whole task.
     span: {
       iterations: task.iterations.length,
       cost_usd: task.costUsd,

@@ -13,7 +13,7 @@ import {
 import { formatCost, formatDuration } from './format.ts';
 import { cell, codeSpan, fenced, inline } from './markdown.ts';
 
-/** A briefing as Markdown: what needs a person first. */
+/** A briefing as Markdown. What needs a person comes first. */
 export function renderBriefing(facts: Briefing): string {
   const briefing = withoutControlsIn(facts);
   const { totals, needs } = briefing;
@@ -21,18 +21,18 @@ export function renderBriefing(facts: Briefing): string {
     '# What ralph did',
     `${minute(briefing.since)} to ${minute(briefing.until)} UTC, ${codeSpan(briefing.stateDir)}`,
     `${plural(totals.completed, 'task')} completed${foreignWords(totals.foreign)}, ${totals.failed} failed, ${totals.waiting} waiting, ${totals.running} running: ${usedWords(totals)}.`,
-    `## Needs a person\n\n${needs.length === 0 ? 'Nothing does.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
+    `## Needs a person\n\n${needs.length === 0 ? 'Nothing.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
     ...GROUPS.flatMap(([group, title]) => section(briefing, group, title)),
   ];
   return `${sections.join('\n\n')}\n`;
 }
 
-/** Nobody vouches for what other hands have written, and older ralphs did not sign. */
+/** States without a valid signature are counted separately: another user or an older ralph wrote them. */
 function foreignWords(count: number): string {
   if (count === 0) return '';
   return count === 1
-    ? ' (one more says so, and was not written by you here)'
-    : ` (${count} more say so, and were not written by you here)`;
+    ? ' (one more claims to be, but was not written by you here)'
+    : ` (${count} more claim to be, but were not written by you here)`;
 }
 
 const GROUPS: readonly (readonly [BriefGroup, string])[] = [
@@ -49,7 +49,7 @@ function needText(need: Need, briefing: Briefing): string {
     case 'request': {
       const { file, taskId, at } = need.request;
       const about = taskId === null ? '' : ` of ${inline(taskId)}`;
-      return `- A request${about} waits for your answer since ${minute(at)}: ${codeSpan(file)}`;
+      return `- A request${about} has been waiting for your answer since ${minute(at)}: ${codeSpan(file)}`;
     }
     case 'note': {
       const { file, taskId, reason, at } = need.note;
@@ -100,7 +100,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
   ];
 }
 
-/** Those of the span, of all that the task has had. */
+/** Iterations in the period, out of all iterations of the task. */
 function iterationsOf({ iterations, task }: BriefTask): string {
   const all = task?.metrics.iterations ?? 0;
   return iterations.length === all ? String(all) : `${iterations.length} of ${all}`;

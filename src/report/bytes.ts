@@ -1,4 +1,4 @@
-/** Writes bytes for people: `812 B`, `4.0 KB`, `17.2 MB` (powers of 1,024). */
+/** Formats a number of bytes: `812 B`, `4.0 KB`, `17.2 MB` (powers of 1,024). */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   let [size, unit] = [bytes / 1024, 'KB'];

@@ -1,12 +1,12 @@
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
-/** Makes the sign before it an emoji, which is wide. */
+/** Turns the character before it into an emoji, which is wide. */
 const EMOJI_STYLE = '\ufe0f';
 const WITHOUT_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
 /**
- * How many columns of a terminal a text takes. Terminals disagree about emoji: it is never less than
- * what the most generous of them takes.
+ * Returns how many terminal columns a text takes. Terminals disagree about emoji, so this assumes the
+ * widest rendering.
  */
 export function columnsOf(text: string): number {
   let columns = 0;
@@ -14,7 +14,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** Cut to so many columns, with an ellipsis where something was cut off. */
+/** Cuts text to the given width, and marks a cut with an ellipsis. */
 export function fitted(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   let kept = '';
@@ -27,12 +27,12 @@ export function fitted(text: string, columns: number): string {
   return `${kept}…`;
 }
 
-/** Filled up with spaces to so many columns. */
+/** Pads with spaces to the given width. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }
 
-/** In lines of so many columns, cut between words; a longer word is left whole, for it may be a path. */
+/** Wraps text at spaces to the given width. A longer word stays whole, since it may be a path. */
 export function wrapped(text: string, columns: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

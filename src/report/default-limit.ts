@@ -2,7 +2,7 @@ import type { RalphEvent } from '../core/events.ts';
 import type { Sources } from '../core/setting-source.ts';
 import { defaultLimitNotice } from './messages.ts';
 
-/** Names the flag once, where a limit passes that nobody chose. */
+/** Suggests the flag, once, when a default limit is reached. */
 export function defaultLimitHint(
   sources: Sources,
   warn: (sentence: string) => void,

@@ -1,49 +1,49 @@
 import type { UntrustedConfig } from './trust.ts';
 
-/** What `ralph doctor` found out, before it is judged. */
+/** What `ralph doctor` found, before it is rated. */
 export interface DoctorFacts {
-  /** What keeps every run from starting: bad settings, a folder that is none. */
+  /** Whatever prevents every run from starting: invalid settings, a path that is not a folder. */
   readonly problems: readonly string[];
-  /** What every run would say at its start. */
+  /** What every run would print when it starts. */
   readonly notices: readonly string[];
-  /** A found configuration that a run would refuse, since nobody has trusted it; null where there is none. */
+  /** The found configuration that a run would refuse because nobody has trusted it, or null. */
   readonly untrusted:
     | (UntrustedConfig & {
-        /** The agent that it names, which is not started; null where it names none. */
+        /** The agent program it names, or null. It is not started. */
         readonly program: string | null;
       })
     | null;
-  /** Null where an untrusted configuration says which it is. */
+  /** Null if an untrusted configuration chooses the agent. */
   readonly agent: AgentFacts | null;
   readonly vault: string;
   readonly vaultProbe: FolderFacts;
   readonly stateDir: string;
   readonly stateProbe: FolderFacts;
-  /** Folders of the vault that are links leading out of it. */
+  /** Folders of the vault that are symbolic links to a place outside it. */
   readonly strayFolders: readonly string[];
-  /** Null where it cannot be told. */
+  /** Null if unknown. */
   readonly freeBytes: number | null;
   readonly cwd: string;
   readonly git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git';
-  /** Traces of loops that work by a stop hook, each with its remedy. */
+  /** Signs of other loops that use a stop hook, each with its remedy. */
   readonly otherLoops: readonly string[];
-  /** Tasks with a lock of a driver that is dead. */
+  /** Tasks locked by a dead driver. */
   readonly staleLocks: readonly string[];
-  /** Tasks that say they run, or have not told their end, and have no driver. */
+  /** Tasks without a driver whose state says running, or whose end was not announced. */
   readonly interrupted: readonly string[];
   readonly broken: readonly {
     readonly taskId: string;
     readonly stateFile: string;
     readonly how: 'corrupt' | 'too-new' | 'unreadable';
   }[];
-  /** Why the states cannot be looked at; null where they can. */
+  /** Why the states cannot be listed, or null. */
   readonly statesUnreadable: string | null;
 }
 
 export interface AgentFacts {
   readonly kind: 'claude' | 'command';
   readonly place: { readonly file: string } | { readonly missing: string };
-  /** Null where it was not asked: a command has no version that one could count on. */
+  /** Null for a command: not every program answers to `--version`. */
   readonly version: { readonly version: string } | { readonly failed: string } | null;
   /** Null for a command. */
   readonly login: { readonly found: readonly string[]; readonly isConclusive: boolean } | null;

@@ -2,15 +2,15 @@ import { formatBytes } from './bytes.ts';
 import type { AgentFacts, DoctorFacts, FolderFacts } from './doctor-facts.ts';
 import { untrustedRemedy, untrustedWords } from './trust.ts';
 
-/** One thing that was looked at; a `problem` would make a run fail. */
+/** The result of one check; a `problem` would make a run fail. */
 export interface Finding {
   readonly kind: 'ok' | 'warning' | 'problem';
   readonly says: string;
-  /** What to do; null where there is nothing to be done, or it stands in the sentence. */
+  /** What to do, or null if nothing is needed or `says` already names it. */
   readonly remedy: string | null;
 }
 
-/** Judges what was found out, in the order in which a run would come upon it. */
+/** Rates the facts, in the order in which a run would meet them. */
 export function findings(facts: DoctorFacts): readonly Finding[] {
   return [
     ...settingsFindings(facts),
@@ -35,16 +35,20 @@ function settingsFindings({ problems, notices }: DoctorFacts): readonly Finding[
   return [...found, ...notices.map((says) => ({ kind: 'warning' as const, says, remedy: null }))];
 }
 
-/** Nothing that such a file names is started, and what it is is said in place of its version. */
+/** An untrusted file's agent is never started, so its program is named instead of its version. */
 function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
   if (untrusted === null) return [];
   const { file, program } = untrusted;
-  const says = `settings: a run is refused, since ${untrustedWords(untrusted)}`;
+  const says = `settings: every run is refused: ${untrustedWords(untrusted)}`;
   const remedy = untrustedRemedy(untrusted);
   const found: Finding[] = [{ kind: 'problem', says, remedy }];
   if (program !== null) {
-    const named = `agent: ${program} is what ${file} names; it was not started`;
-    found.push({ kind: 'warning', says: named, remedy: 'ralph doctor again, once it is trusted' });
+    const named = `agent: ${file} names ${program}; it was not started`;
+    found.push({
+      kind: 'warning',
+      says: named,
+      remedy: 'trust the file, then run ralph doctor again',
+    });
   }
   return found;
 }
@@ -61,7 +65,7 @@ function agentFindings({ kind, place, version, isRefusedAsRoot }: AgentFacts): r
     found.push({
       kind: 'problem',
       says: `agent: ${place.file} does not answer to --version: ${version.failed}`,
-      remedy: `try ${place.file} --version by hand; install it anew if that fails too`,
+      remedy: `try ${place.file} --version by hand; reinstall it if that fails too`,
     });
   } else {
     found.push(ok(`agent: ${place.file}${version === null ? '' : `, ${version.version}`}`));
@@ -70,7 +74,7 @@ function agentFindings({ kind, place, version, isRefusedAsRoot }: AgentFacts): r
     found.push({
       kind: 'problem',
       says: 'agent: claude refuses --dangerously-skip-permissions for root',
-      remedy: 'run as another user, or set IS_SANDBOX=1 in a container made for this',
+      remedy: 'run as another user, or set IS_SANDBOX=1 if this is a sandbox container',
     });
   }
   return found;
@@ -80,12 +84,12 @@ const LOG_IN =
   'start claude once and log in (/login), make a token with claude setup-token for CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY';
 
 function loginFinding({ found, isConclusive }: NonNullable<AgentFacts['login']>): Finding {
-  if (found.length > 0) return ok(`login: ${found.join(', ')} (not tried: nothing was sent)`);
+  if (found.length > 0) return ok(`login: ${found.join(', ')} (found, but not tested)`);
   return isConclusive
     ? { kind: 'problem', says: 'login: no sign that claude is logged in', remedy: LOG_IN }
     : {
         kind: 'warning',
-        says: 'login: cannot be told, since the keychain would hold it',
+        says: 'login: unknown, since claude may keep it in the keychain',
         remedy: `if a run says that claude is not logged in: ${LOG_IN}`,
       };
 }
@@ -101,8 +105,8 @@ function folderFindings(facts: DoctorFacts): readonly Finding[] {
     ...states,
     ...strayFolders.map((folder) => ({
       kind: 'warning' as const,
-      says: `vault: ${folder} is a link that leads out of it; nothing is written through it`,
-      remedy: 'put a folder in its place',
+      says: `vault: ${folder} is a link that leads out of the vault; ralph writes nothing there`,
+      remedy: 'replace it with a folder',
     })),
   ];
 }
@@ -110,26 +114,26 @@ function folderFindings(facts: DoctorFacts): readonly Finding[] {
 function folderFinding(what: string, folder: string, probe: FolderFacts, flag: string): Finding {
   switch (probe.kind) {
     case 'writable':
-      return ok(`${what}: ${folder} can be written`);
+      return ok(`${what}: ${folder} is writable`);
     case 'to-be-made':
-      return ok(`${what}: ${folder} is not there yet and can be made`);
+      return ok(`${what}: ${folder} does not exist yet and can be created`);
     case 'not-writable':
       return {
         kind: 'problem',
-        says: `${what}: nothing can be written to ${folder}: ${probe.why}`,
-        remedy: `correct its owner or mode, or name another one with ${flag}`,
+        says: `${what}: cannot write to ${folder}: ${probe.why}`,
+        remedy: `correct its owner or mode, or choose another folder with ${flag}`,
       };
   }
 }
 
 const MB = 1024 * 1024;
-/** A log alone may grow to as much. */
+/** A single log may grow to this size. */
 const AMPLE_BYTES = 1024 * MB;
 const SCANT_BYTES = 50 * MB;
 
 function spaceFindings({ freeBytes, stateDir }: DoctorFacts): readonly Finding[] {
   if (freeBytes === null) return [];
-  const says = `disk: ${formatBytes(freeBytes)} free where ${stateDir} lies`;
+  const says = `disk: ${formatBytes(freeBytes)} free in ${stateDir}`;
   if (freeBytes >= AMPLE_BYTES) return [ok(says)];
   return [
     {
@@ -143,23 +147,24 @@ function spaceFindings({ freeBytes, stateDir }: DoctorFacts): readonly Finding[]
 function gitFinding({ git, cwd }: DoctorFacts): Finding {
   switch (git) {
     case 'work-tree':
-      return ok(`git: ${cwd} is a work tree, so that progress is seen`);
+      return ok(`git: ${cwd} is a work tree, so commits and changed files count as progress`);
     case 'no-work-tree':
       return {
         kind: 'warning',
-        says: `git: ${cwd} is no work tree: commits and changed files do not count as progress`,
+        says: `git: ${cwd} is not a work tree: commits and changed files do not count as progress`,
         remedy: 'git init there, or have the agent report its progress',
       };
     case 'refused':
       return {
         kind: 'warning',
-        says: `git: there is a repository above ${cwd} that git does not open`,
-        remedy: 'git status there says why (often: git config --global --add safe.directory DIR)',
+        says: `git: git refuses to open the repository of ${cwd}`,
+        remedy:
+          'run git status there to see why (often: git config --global --add safe.directory DIR)',
       };
     case 'no-git':
       return {
         kind: 'warning',
-        says: 'git: not found on PATH: progress is seen by other signs only',
+        says: 'git: not found on PATH: commits and changed files do not count as progress',
         remedy: 'install git',
       };
   }
@@ -167,20 +172,20 @@ function gitFinding({ git, cwd }: DoctorFacts): Finding {
 
 function hookFindings({ otherLoops, agent }: DoctorFacts): readonly Finding[] {
   if (otherLoops.length === 0) {
-    return agent?.kind === 'claude' ? [ok('hooks: no other loop would take over claude')] : [];
+    return agent?.kind === 'claude' ? [ok('hooks: no other loop interferes with claude')] : [];
   }
   return otherLoops.map((says) => ({ kind: 'warning', says: `hooks: ${says}`, remedy: null }));
 }
 
 const BROKEN = {
   corrupt: {
-    says: 'is no state',
+    says: 'is not a ralph state file',
     remedy: (id: string) =>
-      `ralph run --task-id ${id} keeps it aside and starts afresh; or restore it from a backup`,
+      `ralph run --task-id ${id} sets it aside and starts over; or restore it from a backup`,
   },
   'too-new': {
     says: 'was written by a newer ralph',
-    remedy: () => 'use that one for this task',
+    remedy: () => 'use that version for this task',
   },
   unreadable: {
     says: 'cannot be read',
@@ -206,14 +211,14 @@ function stateFindings(facts: DoctorFacts): readonly Finding[] {
     })),
     ...staleLocks.map((taskId) => ({
       kind: 'warning' as const,
-      says: `locks: ${taskId} is locked by a driver that is dead`,
-      remedy: `the next run or resume of it takes over; or remove ${stateDir}/locks/${taskId}`,
+      says: `locks: ${taskId} is locked by a dead driver`,
+      remedy: `the next ralph run or resume of this task takes over; or remove ${stateDir}/locks/${taskId}`,
     })),
   ];
-  return found.length > 0 ? found : [ok('states: no corrupt state, no stale lock')];
+  return found.length > 0 ? found : [ok('states: no corrupt states, no stale locks')];
 }
 
-/** All findings with their remedies, and the sum. */
+/** All findings with their remedies, and a summary. */
 export function renderFindings(all: readonly Finding[]): string {
   const lines = all.map(({ kind, says, remedy }) => {
     const line = `${kind.padEnd(8)} ${says.replace(/\.$/, '')}\n`;
@@ -230,5 +235,5 @@ function summary(all: readonly Finding[]): string {
   const warnings = count('warning', 'warning');
   return all.some(({ kind }) => kind === 'problem')
     ? `A run would fail: ${count('problem', 'problem')}, ${warnings}.`
-    : `A run can start: no problem, ${warnings}.`;
+    : `A run can start: no problems, ${warnings}.`;
 }

@@ -1,4 +1,4 @@
-/** Writes milliseconds for people: `420ms`, `12s`, `4m 05s`, `1h 30m`, `2d 3h`. */
+/** Formats milliseconds: `420ms`, `12s`, `4m 05s`, `1h 30m`, `2d 3h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`;
   const seconds = Math.round(ms / 1_000);
@@ -10,13 +10,13 @@ export function formatDuration(ms: number): string {
   return pair(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
-/** For a time that is seen running: whole seconds, `0s`, `59s`, `4m 05s`. */
+/** Formats a live elapsed time in whole seconds: `0s`, `59s`, `4m 05s`. */
 export function formatClock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   return seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1_000);
 }
 
-/** For a time that is seen running out: `1s` until there is nothing left. */
+/** Formats a live remaining time; rounds up, so `0s` means that nothing is left. */
 export function formatCountdown(ms: number): string {
   return formatClock(Math.ceil(ms / 1_000) * 1_000);
 }
@@ -26,7 +26,7 @@ function pair(large: number, largeUnit: string, small: number, smallUnit: string
   return `${large}${largeUnit} ${String(small).padStart(2, '0')}${smallUnit}`;
 }
 
-/** Writes US dollars for people: `$0.00`, `$0.0123`, `$12.30`. */
+/** Formats US dollars: `$0.00`, `$0.0123`, `$12.30`. */
 export function formatCost(usd: number): string {
   return `$${usd > 0 && usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }

@@ -1,24 +1,24 @@
-/** One thing that `ralph init` wanted to be there, and what became of it. */
+/** A file or folder that `ralph init` wanted to create, and the result. */
 export interface InitLine {
   readonly kind: 'made' | 'was-there' | 'refused';
-  /** As it is shown: below the folder ralph was started in where it lies there. */
+  /** Relative if it lies below the folder ralph was started in. */
   readonly path: string;
   readonly why?: string;
 }
 
-/** What `ralph init` says: everything it made, everything that was there, and how to go on. */
+/** The output of `ralph init`: what it created, what existed already, and what to do next. */
 export function renderInit(lines: readonly InitLine[], isFoundFromHere: boolean): string {
-  const told = lines.map(({ kind, path, why }) => {
-    if (kind === 'made') return `made       ${path}`;
-    if (kind === 'was-there') return `was there  ${path}`;
-    return `not made   ${path}: ${why ?? 'it could not be made'}`;
+  const shown = lines.map(({ kind, path, why }) => {
+    if (kind === 'made') return `created      ${path}`;
+    if (kind === 'was-there') return `exists       ${path}`;
+    return `not created  ${path}: ${why ?? 'unknown reason'}`;
   });
   const config = lines.find(({ path }) => /ralph\.config\.\w+$/.test(path));
   const next = [
     ...(config === undefined || isFoundFromHere
       ? []
-      : [`From outside the vault, name the settings with --config ${config.path}.`]),
-    'Next: ralph doctor tells whether all is there, and ralph demo shows the loop at work.',
+      : [`Outside the vault, pass --config ${config.path}.`]),
+    'Next: ralph doctor checks that everything is in place, and ralph demo shows the loop at work.',
   ];
-  return `${[...told, '', ...next].join('\n')}\n`;
+  return `${[...shown, '', ...next].join('\n')}\n`;
 }

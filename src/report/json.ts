@@ -1,7 +1,7 @@
 import { safeJson } from '../core/safe-json.ts';
 import type { LineSink, View } from './view.ts';
 
-/** One event a line, as JSON, and nothing else. */
+/** Prints each event as one line of JSON, and nothing else. */
 export function jsonView(sink: LineSink): View {
   return {
     showsActivity: true,

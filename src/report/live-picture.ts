@@ -3,25 +3,25 @@ import { columnsOf, fitted } from './columns.ts';
 import { formatClock, formatCost, formatCountdown } from './format.ts';
 import type { Picture } from './live-screen.ts';
 
-/** Where a task stands, for those who watch it. */
+/** The progress of a task, as the live display shows it. */
 export interface LiveFacts {
   readonly iteration: number;
   readonly maxIterations: number;
   readonly attempt: number;
   readonly elapsedMs: number;
-  /** Of the time for the whole task; null before it is known. */
+  /** What is left of the time limit of the whole task; null until it is known. */
   readonly leftMs: number | null;
   readonly costUsd: number;
-  /** What is done now. */
+  /** What is happening now, in words. */
   readonly now: string;
-  /** Counts up, and turns the spinner. */
+  /** Frame number of the spinner. */
   readonly tick: number;
 }
 
-/** The signs it is drawn with. */
+/** The characters of the live display. */
 export interface Signs {
   readonly spinner: readonly string[];
-  /** Of the bar: what is done, what is at work, and the rest. */
+  /** The bar's characters for done, in progress and remaining. */
   readonly bar: readonly [string, string, string];
   readonly done: string;
   readonly failed: string;
@@ -35,7 +35,7 @@ const SIGNS: Signs = {
   failed: '✖',
   dot: '•',
 };
-/** For a console that has no others. */
+/** For the Linux console, whose font lacks the others. */
 const PLAIN_SIGNS: Signs = {
   spinner: [...'|/-\\'],
   bar: ['#', '+', '.'],
@@ -48,12 +48,12 @@ export function signsFor(term: string | undefined): Signs {
   return term === 'linux' ? PLAIN_SIGNS : SIGNS;
 }
 
-/** Columns of the bar, the widest that fits. */
+/** Possible widths of the bar; the widest that fits is used. */
 const BARS = [20, 10, 5] as const;
-/** The last column stays free: a line that fills it would be folded by some terminals. */
+/** The last column stays free, since some terminals wrap a line that fills it. */
 const MARK_AND_FREE = 3;
 
-/** What is shown below the lines that stay, in a terminal of so many columns and rows. */
+/** The part of the live display that is redrawn, for a terminal of the given size. */
 export function pictureOf(
   facts: LiveFacts,
   { columns, rows }: { readonly columns: number; readonly rows: number },

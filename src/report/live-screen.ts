@@ -1,4 +1,4 @@
-/** What of a terminal is needed here. */
+/** The part of a terminal stream that the live display uses. */
 export interface Terminal {
   readonly columns?: number;
   readonly rows?: number;
@@ -7,11 +7,11 @@ export interface Terminal {
   off(event: 'resize', listener: () => void): unknown;
 }
 
-/** What is redrawn in place. */
+/** The lines that are redrawn in place. */
 export interface Picture {
-  /** Before the first line, one column, or nothing at all: what alone changes many times a second. */
+  /** The spinner before the first line, one column wide, or empty. It changes many times a second. */
   readonly mark: string;
-  /** Each shorter than the terminal is wide. */
+  /** Each is narrower than the terminal. */
   readonly lines: readonly string[];
 }
 
@@ -21,15 +21,15 @@ const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
 /**
- * The end of a terminal: lines that stay, and below them a picture that is redrawn in place, each time
- * in one write that holds no more than what has changed.
+ * The bottom of the terminal: permanent lines, and below them a picture that is redrawn in place. Each
+ * redraw is a single write of only what has changed.
  *
- *     • 1/10 answered, 12s                   ◄ stays
+ *     • 1/10 answered, 12s                   ◄ permanent
  *   ▌⠹ iteration 2/10 …                      ◄ the cursor rests at the picture's first column
  *     Bash: npm test
  *
- * There the `^C` of a terminal is drawn over at once, and after a change of its size, when lines may
- * have been folded, all of the picture is still below the cursor.
+ * With the cursor there, the next draw covers an echoed `^C`, and after a resize, which may have wrapped
+ * lines, the whole picture is still below the cursor.
  */
 export class LiveScreen {
   readonly #terminal: Terminal;
@@ -39,7 +39,7 @@ export class LiveScreen {
     this.#terminal = terminal;
   }
 
-  /** Draws a picture over the one before. */
+  /** Draws a picture over the previous one. */
   draw(picture: Picture): void {
     const shown = this.#shown;
     this.#shown = picture;
@@ -53,20 +53,20 @@ export class LiveScreen {
     }
   }
 
-  /** Draws all of it again, wherever the terminal has put it. */
+  /** Redraws the whole picture, for example after a resize. */
   redraw(picture: Picture): void {
     if (this.#shown === null) return;
     this.#shown = picture;
     this.#terminal.write(`\r${CLEAR_BELOW}${whole(picture)}`);
   }
 
-  /** Lines that stay, above the picture. */
+  /** Prints permanent lines above the picture. */
   print(text: string): void {
     const shown = this.#shown;
     this.#terminal.write(shown === null ? `${text}\n` : `\r${CLEAR_BELOW}${text}\n${whole(shown)}`);
   }
 
-  /** Lets the picture stay, and gives the cursor back below it. */
+  /** Makes the picture permanent and shows the cursor below it. */
   leave(): void {
     const shown = this.#shown;
     if (shown === null) return;
@@ -75,7 +75,7 @@ export class LiveScreen {
     this.#terminal.write(`\r${CLEAR_BELOW}${before(shown)}${lines}\n${SHOW_CURSOR}`);
   }
 
-  /** Takes the picture away and gives the cursor back. */
+  /** Erases the picture and shows the cursor. */
   clear(): void {
     if (this.#shown === null) return;
     this.#shown = null;
@@ -100,7 +100,7 @@ function changed(shown: Picture, picture: Picture): string {
   lines.forEach((line, index) => {
     if (line === shown.lines[index]) return;
     const down = index > row ? `\u001b[${index - row}B` : '';
-    // Cleared before it is written: behind a line that is full, some terminals would clear its last sign.
+    // Clears before writing: after a full line, some terminals would erase its last character.
     text += `${down}\r${CLEAR_LINE}${index === 0 ? before(picture) : ''}${line}`;
     row = index;
   });

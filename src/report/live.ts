@@ -20,18 +20,18 @@ import type { View } from './view.ts';
 export interface LiveOptions extends Telling {
   readonly stream: Terminal;
   readonly colors: ChalkInstance;
-  /** What kind of terminal it is, as `TERM` says. */
+  /** The value of `TERM`. */
   readonly term: string | undefined;
   readonly verbose: boolean;
-  /** Milliseconds since 1970, time asleep included: what is waited for does not sleep. */
+  /** Milliseconds since 1970. A wall clock, because waits go on while the machine sleeps. */
   readonly nowMs: () => number;
 }
 
 const REDRAW_MS = 125;
-/** Shorter pauses between iterations are not worth a word. */
-const DELAY_TOLD_MS = 2_000;
+/** Shorter pauses between iterations are not shown. */
+const SHORTEST_SHOWN_DELAY_MS = 2_000;
 
-/** For a terminal: lines that stay, and below them what goes on now. */
+/** The view for a terminal: permanent lines, and below them what is happening now. */
 export function liveView(options: LiveOptions): View {
   const { colors, stream, nowMs } = options;
   const signs = signsFor(options.term);
@@ -44,7 +44,7 @@ export function liveView(options: LiveOptions): View {
     costUsd: 0,
     tick: 0,
   };
-  /** When the time for the whole task is over; how much of it is left while it stands still. */
+  /** When the time limit of the whole task ends, or what is left of it while its clock is stopped. */
   let time: { readonly endsAtMs: number } | { readonly leftMs: number } | null = null;
   let now = '';
   let doing: Doing | null = null;
@@ -55,10 +55,10 @@ export function liveView(options: LiveOptions): View {
     return 'leftMs' in time ? time.leftMs : time.endsAtMs - nowMs();
   };
   const picture = (): Picture => {
-    const told = doing === null ? now : doingText(doing, nowMs());
+    const activity = doing === null ? now : doingText(doing, nowMs());
     const elapsedMs = nowMs() - startedAtMs;
     const size = { columns: widthOf(stream), rows: stream.rows ?? 24 };
-    return pictureOf({ ...facts, elapsedMs, leftMs: leftMs(), now: told }, size, signs, colors);
+    return pictureOf({ ...facts, elapsedMs, leftMs: leftMs(), now: activity }, size, signs, colors);
   };
   const draw = (): void => {
     if (!isDrawing) return;
@@ -80,7 +80,7 @@ export function liveView(options: LiveOptions): View {
     const [first = '', ...others] = lines.map((line) => paint(line));
     screen.print([`${mark} ${first}`, ...others.map((line) => `  ${line}`)].join('\n'));
   };
-  const told = (event: RalphEvent): string => eventLine(event, options) ?? '';
+  const lineOf = (event: RalphEvent): string => eventLine(event, options) ?? '';
 
   return {
     showsActivity: true,
@@ -114,7 +114,7 @@ export function liveView(options: LiveOptions): View {
           }
           return;
         case 'agent_retry':
-          now = told(event);
+          now = lineOf(event);
           if (event.by === 'ralph') sentence(' ', event.error, colors.yellow);
           return;
         case 'task_iterated': {
@@ -130,25 +130,25 @@ export function liveView(options: LiveOptions): View {
         case 'near_miss':
         case 'claim_held':
         case 'task_paused':
-          return sentence(' ', told(event), colors.yellow);
+          return sentence(' ', lineOf(event), colors.yellow);
         case 'task_started':
           facts = { ...facts, maxIterations: event.max_iterations };
           return;
         case 'task_resumed':
           facts = { ...facts, iteration: event.iteration, maxIterations: event.max_iterations };
-          return sentence(colors.dim(signs.dot), told(event), (line) => line);
+          return sentence(colors.dim(signs.dot), lineOf(event), (line) => line);
         default:
       }
     },
     doing(what) {
       if (what.kind === 'stop' && !isDrawing) return;
-      doing = isTold(what, nowMs()) ? what : null;
+      doing = isShown(what, nowMs()) ? what : null;
       if (doing === null) now = '';
-      const stands =
+      const isClockStopped =
         what.kind === 'approval' || (what.kind === 'wait' && what.wait.kind !== 'delay');
-      if (stands) time = asLeft(leftMs());
+      if (isClockStopped) time = asLeft(leftMs());
       begin();
-      // The terminal has drawn `^C` into the picture.
+      // The terminal has echoed `^C` into the picture.
       if (what.kind === 'stop') redraw();
     },
     notice(text) {
@@ -170,14 +170,14 @@ function asLeft(leftMs: number | null): { readonly leftMs: number } | null {
   return leftMs === null ? null : { leftMs };
 }
 
-function isTold(what: Doing, nowMs: number): boolean {
+function isShown(what: Doing, nowMs: number): boolean {
   if (what.kind !== 'wait' || what.wait.kind !== 'delay') return true;
-  return Date.parse(what.wait.until) - nowMs > DELAY_TOLD_MS;
+  return Date.parse(what.wait.until) - nowMs > SHORTEST_SHOWN_DELAY_MS;
 }
 
 const LABEL_COLUMNS = 10;
 
-/** The last lines: why it ended, what came of it, where more is said, and what to do next. */
+/** The last lines: why the task ended, what it changed, where to read more, and what to do next. */
 function summary(
   event: EndingEvent,
   options: LiveOptions,
@@ -194,7 +194,7 @@ function summary(
     ...others.map((line) => `  ${colors.bold(line)}`),
   ];
   for (const { label, text } of endingFacts(event, options)) {
-    // Paths and commands stay in one piece, so that they can be copied.
+    // Paths and commands are not wrapped, so they can be copied.
     const isProse = label === 'what to do' || label === 'changed';
     const parts = isProse ? wrapped(text, columns - LABEL_COLUMNS - 5) : [text];
     parts.forEach((part, index) => {

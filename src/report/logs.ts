@@ -1,7 +1,7 @@
 import { formatBytes } from './bytes.ts';
 import { formatCost } from './format.ts';
 
-/** What a log shows, one thing at a time; texts are free of control characters. */
+/** One item of a log; its texts are free of control characters. */
 export type ShownItem =
   | { readonly kind: 'text' | 'line' | 'tool-error'; readonly text: string }
   | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
@@ -21,7 +21,7 @@ export function iterationHeader(number: number): string {
 
 export const STDERR_HEADER = 'stderr:\n';
 
-/** The lines that show one thing. */
+/** The lines that show one item. */
 export function logText(item: ShownItem): string {
   return `${words(item)}\n`;
 }
@@ -44,25 +44,25 @@ function words(item: ShownItem): string {
         .filter((part) => part !== '')
         .join(', ')}`;
     case 'torn':
-      return '[a line broke off here]';
+      return '[this line is incomplete]';
     case 'skipped':
-      return `[a line of ${formatBytes(item.bytes)} is left out; --raw shows it]`;
+      return `[a line of ${formatBytes(item.bytes)} was left out; --raw shows it]`;
   }
 }
 
-/** Nothing has been written yet. */
+/** The message for a task without output. */
 export function noLogsYet(taskId: string): string {
   return `ralph: task ${taskId} has no output yet\n`;
 }
 
-/** A number that no iteration has. */
+/** The message for an iteration that has no log. */
 export function noSuchIteration(taskId: string, number: number, there: readonly number[]): string {
   const [first, last] = [there[0], there.at(-1)];
   const range =
     first === undefined || last === undefined
       ? 'it has no output yet'
       : first === last
-        ? `only iteration ${first} is there`
-        : `iterations ${first} to ${last} are there`;
+        ? `only iteration ${first} has one`
+        : `iterations ${first} to ${last} have one`;
   return `Task ${taskId} has no log of iteration ${number}; ${range}.`;
 }

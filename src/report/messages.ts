@@ -5,7 +5,7 @@ import { fitted } from './columns.ts';
 import { formatCost, formatCountdown, formatDuration } from './format.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
-/** Every sentence a person reads while a task runs, so that they stay of one voice. */
+/** Every sentence a person reads while a task runs, kept together so that they sound alike. */
 
 export function startLine(taskId: string, policy: StartFacts): string {
   return `task ${taskId}: up to ${count(policy.maxIterations, 'iteration')} of ${formatDuration(policy.iterationTimeoutMs)}, ${formatDuration(policy.taskTimeoutMs)} in all; done when ${policy.completion}`;
@@ -20,40 +20,40 @@ export interface StartFacts {
 }
 
 export const PERMISSIONS_NOTICE =
-  'claude runs with its default permissions: it may read, and asks before it edits files or runs commands; nobody answers here, so those are refused. Give --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.';
+  'claude runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.';
 
 export function promptStatesPromise(promise: string): string {
-  return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt would count as done. Put it into a sentence instead.`;
+  return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt would count as done. Put the promise into a sentence instead.`;
 }
 
-/** Said once, when a limit passes that nobody had chosen. */
+/** Printed once, when a default limit is reached. */
 export function defaultLimitNotice(limit: 'iteration' | 'task'): string {
   return limit === 'iteration'
-    ? 'That was the default limit of an iteration: --iteration-timeout 20m gives it more, and --task-type coding gives 30 iterations of 30 minutes.'
-    : 'That was the default limit of the whole task: --timeout 4h gives it more, and --task-type coding gives 8 hours.';
+    ? 'That was the default limit of an iteration: raise it with --iteration-timeout 20m, or use --task-type coding for 30 iterations of 30 minutes.'
+    : 'That was the default limit of the whole task: raise it with --timeout 4h, or use --task-type coding for 8 hours.';
 }
 
 export function sayingText(what: Saying): string {
-  return `This agent does not know ${what.flag}, which ralph adds by itself: it goes on without.`;
+  return `This agent does not know ${what.flag}, which ralph adds by itself; ralph continues without it.`;
 }
 
-/** A command of the user's that did not do its work. */
+/** The warning for a user's command that failed. */
 export function commandFailed(flag: string, exitCode: number | null): string {
-  return `${flag} ${exitCode === null ? 'was ended' : `exited with ${exitCode}`}.`;
+  return `${flag} ${exitCode === null ? 'was killed' : `exited with ${exitCode}`}.`;
 }
 
 export function protectsNothing(glob: string): string {
-  return `--protect '${glob}' matches no file, so nothing is protected by it.`;
+  return `--protect '${glob}' matches no file, so it protects nothing.`;
 }
 
-/** Beside the refusal of a configuration. */
+/** Printed along with the refusal of a configuration. */
 export function notYoursEither(taskId: string, stateDir: string): string {
-  return `task '${taskId}' in ${stateDir} was not written by you here either, and nothing of it is run; look at it with ralph status ${taskId}.`;
+  return `task '${taskId}' in ${stateDir} was not written by you here either, so ralph runs nothing from it; look at it with ralph status ${taskId}.`;
 }
 
 export function previousRetired(taskId: string, needsTrust: boolean): string {
   const resume = `ralph resume ${taskId}${needsTrust ? ' --trust' : ''}`;
-  return `An earlier run of ${taskId} was put into the history, and this one starts afresh; ${resume} would have gone on with it.`;
+  return `An earlier run of ${taskId} was moved to the history, and this one starts over; ${resume} would have continued it.`;
 }
 
 /** Said before a new run takes the id of a task whose driver died before it had told its end. */
@@ -62,17 +62,17 @@ export function endNotTold(taskId: string, why: string): string {
 }
 
 export function leftoversOfDeadDriver(count: number): string {
-  return `ended ${count === 1 ? 'a process' : `${count} processes`} that the last run of this task had left when it died`;
+  return `ended ${count === 1 ? 'a process' : `${count} processes`} that the last run of this task left behind when it crashed`;
 }
 
 export function leftoversNotEnded(pids: readonly number[]): string {
   const [what, them] =
     pids.length === 1 ? ['a process', 'it'] : [`${pids.length} processes`, 'them'];
-  return `${what} of the run that this state names still ${pids.length === 1 ? 'lives' : 'live'} (${pids.join(', ')}); end ${them} if this task is no copy of another`;
+  return `${what} of the run named in this state still ${pids.length === 1 ? 'lives' : 'live'} (${pids.join(', ')}); end ${them} unless this task is a copy of another`;
 }
 
 export function baselineLost(): string {
-  return 'What the files were at the start of the task is not known any more (baseline.json is gone or damaged): they are compared with what they are now.';
+  return 'The state of the files at the start of the task is lost (baseline.json is missing or damaged): changes are counted from now on.';
 }
 
 export function leftoverLine(
@@ -82,10 +82,10 @@ export function leftoverLine(
   const names = processes.map(({ pid, command }) => `${pid} (${command})`).join(', ');
   return what === 'left'
     ? `still running in the background: ${names}`
-    : `ended what was left in the background: ${names}`;
+    : `ended leftover background processes: ${names}`;
 }
 
-/** What the agent does now, for a line that changes. */
+/** What the agent is doing, for the live line. */
 export function activityText(activity: Activity): string {
   switch (activity.kind) {
     case 'tool':
@@ -97,11 +97,11 @@ export function activityText(activity: Activity): string {
   }
 }
 
-/** What is done while the agent is not at work, for a line that changes. */
+/** What ralph is doing while the agent does not work, for the live line. */
 export function doingText(what: Doing, nowMs: number): string {
   switch (what.kind) {
     case 'look':
-      return 'looking at what it has done';
+      return 'checking what the agent has done';
     case 'verify':
       return `verifying: ${what.command}`;
     case 'after':
@@ -120,7 +120,7 @@ export function doingText(what: Doing, nowMs: number): string {
 function waitText(kind: Wait['kind'], left: string): string {
   switch (kind) {
     case 'delay':
-      return `the next iteration in ${left}`;
+      return `next iteration in ${left}`;
     case 'usage-limit':
       return `waiting for the usage limit, ${left} left`;
     case 'outage':
@@ -130,15 +130,15 @@ function waitText(kind: Wait['kind'], left: string): string {
   }
 }
 
-/** Whom and what the words are about. */
+/** The context of a message. */
 export interface Telling {
-  /** Which agent the advice is for. */
+  /** The agent that advice is for. */
   readonly agent: AgentName;
-  /** What goes on with the task; null where nothing of it is kept. */
+  /** What resumes the task; null if it was not stored. */
   readonly task?: ResumeFacts | null;
 }
 
-/** The durable line of an event, or null where it leaves none. */
+/** Returns the permanent line of an event, or null if it has none. */
 export function eventLine(event: RalphEvent, telling: Telling): string | null {
   switch (event.event) {
     case 'iteration_started':
@@ -191,7 +191,7 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
   return parts.join('');
 }
 
-/** An iteration in as few words as there are columns for, the most telling first. */
+/** An iteration in one line, the most important words first, since the line may be cut. */
 export function iterationBrief(
   event: Extract<RalphEvent, { event: 'task_iterated' }>,
   maxIterations: number,
@@ -204,7 +204,7 @@ export function iterationBrief(
     ...(event.files_changed === null ? [] : [count(event.files_changed, 'file')]),
     ...(event.refused.length > 0 ? [`refused: ${event.refused.join('; ')}`] : []),
   ]
-    // What went wrong needs the room.
+    // Leaves room for the error.
     .slice(0, isGood ? undefined : 2)
     .join(', ');
   const words = isGood ? event.output_preview : event.detail;
@@ -214,23 +214,23 @@ export function iterationBrief(
 export type EndingEvent = Extract<RalphEvent, EndingFields>;
 
 const LIMITED_BY: Readonly<Record<string, string>> = {
-  outage: "the agent's service stayed out of reach",
-  usage_limit: 'a usage limit outlasts --max-wait',
+  outage: "the agent's service remained unreachable",
+  usage_limit: 'a usage limit lasts longer than --max-wait',
   max_usage: '--max-usage is reached',
 };
 
-/** Whether it is the last of a task's events, but for a later run's. */
+/** Whether this is the last event of a run. */
 export function isEnding(event: RalphEvent): event is EndingEvent {
   return 'exit_code' in event && 'status' in event;
 }
 
-/** The closing lines: how it ended, by what, and what to do next. */
+/** The closing lines: how the task ended, why, and what to do next. */
 function endingLines(event: EndingEvent, telling: Telling): string {
   const hints = endingFacts(event, telling).map(({ label, text }) => `${label}: ${text}`);
   return [endingLine(event), ...hints].join('\n');
 }
 
-/** How it ended, by what, and what it took. */
+/** How the task ended, why, and what it used. */
 export function endingLine(event: EndingEvent, elapsedMs: number | null = null): string {
   const used = [
     `after ${count(event.iterations_used, 'iteration')}`,
@@ -242,7 +242,7 @@ export function endingLine(event: EndingEvent, elapsedMs: number | null = null):
 
 const PAUSED_BY: Readonly<Record<string, string>> = {
   'approval-expired': 'not completed: nobody answered the request for approval in time',
-  'approval-pending': 'not completed: it waits for an approval (ApprovalPendingError)',
+  'approval-pending': 'not completed: waiting for an approval (ApprovalPendingError)',
 };
 
 function endingText(event: EndingEvent): string {
@@ -254,11 +254,11 @@ function endingText(event: EndingEvent): string {
     case 'max_iterations_reached':
       return 'not completed: the iterations ran out';
     case 'task_timeout':
-      return 'not completed: the time for the whole task is over';
+      return 'not completed: the time limit of the whole task was reached';
     case 'task_stalled':
       return `not completed: stalled (${event.exit_reason.replaceAll('-', ' ')})`;
     case 'task_budget_spent':
-      return 'not completed: the money for the task is spent';
+      return 'not completed: the budget of the task is spent';
     case 'task_usage_limited':
       return `not completed: ${LIMITED_BY[event.exit_reason] ?? event.exit_reason}${event.until === null ? '' : `, until ${event.until}`}`;
     case 'task_stopped':
@@ -268,7 +268,7 @@ function endingText(event: EndingEvent): string {
   }
 }
 
-/** What else there is to know of an ending, and where: none of it is cut. */
+/** One more fact about an ending. Its text is never cut. */
 export interface EndingFact {
   readonly label: 'changed' | 'what to do' | 'note' | 'logs' | 'next';
   readonly text: string;
@@ -283,11 +283,11 @@ export function endingFacts(event: EndingEvent, telling: Telling): readonly Endi
   add('changed', event.changes === null ? null : changesText(event.changes));
   add('what to do', remedyOf(event, telling.agent));
   add('note', event.note);
-  // Of what nothing is kept there is nothing to read, and nothing to go on with.
+  // Without a stored task there are no logs and nothing to resume.
   if (telling.task === null) return facts;
   add('logs', event.log_dir);
-  const canGoOn = event.status !== 'completed' && event.exit_reason !== 'failed:aborted';
-  if (canGoOn && task !== null) add('next', resumeCommand(task, event.status));
+  const isResumable = event.status !== 'completed' && event.exit_reason !== 'failed:aborted';
+  if (isResumable && task !== null) add('next', resumeCommand(task, event.status));
   return facts;
 }
 
@@ -306,7 +306,7 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
       return event.until === null ? 'try again later' : `try again after ${event.until}`;
     case 'task_paused':
       return event.status === 'paused_awaiting_approval'
-        ? `answer with ralph approve ${event.task_id} or ralph reject ${event.task_id}, and go on`
+        ? `answer with ralph approve ${event.task_id} or ralph reject ${event.task_id}, then resume`
         : null;
     default:
       return null;
@@ -314,15 +314,15 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
 }
 
 const REFUSED_REMEDY =
-  'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, where you forbade them on purpose, name them with --accept-refused';
+  'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, if you forbade them on purpose, name them with --accept-refused';
 
 const UNPROVEN_REMEDY =
   'ask in the prompt for sub-agents that are waited for, or name a command that checks the work with --verify: a claim that it confirms is believed';
 
 const INTERRUPTED_REMEDY =
-  'something kills ralph again and again: look for a time limit of cron or systemd and for the OOM killer (dmesg); ralph resume goes on';
+  'something keeps killing ralph: look for a time limit of cron or systemd, or for the OOM killer (dmesg); ralph resume continues';
 
-/** Which agent the advice is about. */
+/** The agents that advice can be about. */
 export type AgentName = 'claude' | 'command';
 
 function gateRemedy(gate: string): string {
@@ -330,20 +330,20 @@ function gateRemedy(gate: string): string {
   return gate === 'stopped-subagents' ? `; what to do: ${UNPROVEN_REMEDY}` : '';
 }
 
-/** What helps where the loop went nowhere. */
+/** Returns what to do about a loop without progress. */
 export function stallRemedy(exitReason: string): string {
   if (exitReason === 'refused') return REFUSED_REMEDY;
   if (exitReason === 'unproven') return UNPROVEN_REMEDY;
   if (exitReason === 'interrupted') return INTERRUPTED_REMEDY;
   const flag = exitReason === 'same-error' ? '--same-error-limit' : '--no-progress-limit';
-  return `read the logs and make the prompt clearer; ${flag} 0 lets it go on all the same`;
+  return `read the logs and make the prompt clearer; ${flag} 0 lets it continue anyway`;
 }
 
-/** What helps against a fatal cause, given as `failed:<cause>`; null where nothing general does. */
+/** Returns what to do about a fatal cause, given as `failed:<cause>`, or null if there is no general advice. */
 export function remedyFor(exitReason: string, agent: AgentName): string | null {
   const cause = exitReason.replace(/^failed:/, '');
   if (agent === 'command' && cause === 'agent-not-found') {
-    return 'install the program, or name another one with --agent-command';
+    return 'install the program, or name another with --agent-command';
   }
   return REMEDIES[cause] ?? null;
 }
@@ -357,29 +357,29 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'refused-request': 'check --model and the length of the prompt',
   'slash-command':
     'claude took the prompt for a slash command; put a word or an empty line before the slash',
-  bug: 'report it with what stands above; what the task has done so far is kept, and ralph resume goes on',
-  'bad-option': 'take the option out, or update claude (claude update)',
+  bug: 'report it with the output above; the work done so far is kept, and ralph resume continues it',
+  'bad-option': 'remove the option, or update claude (claude update)',
   aborted:
-    'the task was given up on purpose, by the agent (its last message says why) or by a person who rejected it: start afresh with a better prompt',
+    'the task was given up on purpose, by the agent (its last message says why) or by a person who rejected it: start over with a better prompt',
   'root-refused':
-    'claude skips permissions for root only in a sandbox: run as another user, or set IS_SANDBOX=1 where it is one',
+    'claude skips permissions for root only in a sandbox: run as another user, or set IS_SANDBOX=1 if this is one',
 };
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** A person takes over a task that somebody else has written: said at once, `--quiet` or not. */
+/** Printed, even with `--quiet`, when a person takes over a task that somebody else wrote. */
 export function takenOver(taskId: string, doubt: string, rights: readonly string[]): string {
   const asks = rights.length === 0 ? 'with nothing but its prompt' : `with ${rights.join(', ')}`;
   return `task '${taskId}' ${doubt}; --trust takes it over, ${asks}`;
 }
 
-/** The state of a task in the history says that it was completed, and nobody vouches for that. */
+/** A task in the history claims to be completed, but has no valid signature. */
 export function completedByAnother(taskId: string, problem: string | null): string {
   const why =
     problem === null
-      ? 'that was not written by your ralph here'
-      : `whether your ralph wrote that cannot be told (${problem})`;
-  return `the state of ${taskId} says that it is completed, but ${why}; ralph run --task-id ${taskId} does the work afresh`;
+      ? 'your ralph did not write that here'
+      : `ralph cannot tell whether you wrote that (${problem})`;
+  return `the state of ${taskId} says that it is completed, but ${why}; ralph run --task-id ${taskId} does the work again`;
 }

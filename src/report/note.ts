@@ -7,7 +7,7 @@ import { formatCost, formatDuration } from './format.ts';
 import { cell, codeSpan, fenced, inline } from './markdown.ts';
 import { type AgentName, remedyFor, stallRemedy } from './messages.ts';
 
-/** What a note tells beyond the state. */
+/** The facts of a note. */
 export interface NoteFacts {
   readonly task: TaskState;
   readonly ending: Ending;
@@ -17,19 +17,18 @@ export interface NoteFacts {
   readonly logDir: string;
   /** The completion rule in words. */
   readonly completion: string;
-  /** The last output, or null. */
   readonly lastOutput: string | null;
-  /** What kept the last iteration from being complete, one sentence each. */
+  /** What the last iteration lacked to be complete, one sentence each. */
   readonly missing: readonly string[];
-  /** What the user's commands printed that failed after the last iteration. */
+  /** The output of the user's commands that failed after the last iteration. */
   readonly commandOutputs: readonly CommandOutput[];
-  /** The command that goes on with the task, fit to be pasted. */
+  /** The shell command that resumes the task. */
   readonly again: string;
 }
 
-/** The Markdown text of a note for a human: what was asked, what happened, what to do next. */
+/** The Markdown text of a note for a person: what was asked, what happened, what to do next. */
 export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
-  // Paths stay as they are, so that a program can read them out of the front matter.
+  // Paths stay unchanged, so that programs can read them from the front matter.
   const facts = { ...withoutControlsIn(texts), stateFile, logDir };
   const { task, ending } = facts;
   const sections = [
@@ -45,7 +44,7 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
         ]
       : []),
     ...facts.commandOutputs.map(({ by, output }) => `## What --${by} printed\n\n${fenced(output)}`),
-    `## The last output\n\n${facts.lastOutput === null ? 'There was none.' : fenced(facts.lastOutput)}`,
+    `## The last output\n\n${facts.lastOutput === null ? 'There is none.' : fenced(facts.lastOutput)}`,
     `## What to do next\n\n${whatToDo(facts)}`,
   ];
   return `${sections.join('\n\n')}\n`;
@@ -53,11 +52,11 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
 
 const TITLES: Readonly<Record<NonNullable<Ending['note']>, string>> = {
   EXHAUSTED: 'The iterations ran out',
-  FAILED: 'The task cannot go on',
+  FAILED: 'The task failed',
   TIMEOUT: 'The time ran out',
-  STALLED: 'The task does not move',
-  LIMITED: "The agent's service is out of reach, or its limit is used up",
-  BUDGET: 'The money is spent',
+  STALLED: 'The task makes no progress',
+  LIMITED: "The agent's service is unreachable, or its usage limit is reached",
+  BUDGET: 'The budget is spent',
 };
 
 function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): string {
@@ -72,7 +71,7 @@ function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): s
     ['state_file', stateFile],
     ['log_dir', logDir],
   ];
-  // A JSON string is a YAML string, whatever it holds.
+  // Every JSON string is a valid YAML string.
   const lines = fields.map(([key, value]) => `${key}: ${safeJson(value)}`);
   return `---\n${lines.join('\n')}\n---`;
 }
@@ -89,7 +88,7 @@ function whatHappened({ task, ending }: NoteFacts): string {
 }
 
 function iterationTable(task: TaskState): string {
-  if (task.iterations.length === 0) return 'No iteration was counted.';
+  if (task.iterations.length === 0) return 'No iteration counted.';
   const folded = task.metrics.iterations - task.iterations.length;
   const rows = task.iterations.map((record) =>
     [
@@ -115,7 +114,7 @@ function whatToDo({ ending, again, agent }: NoteFacts): string {
       : remedyFor(ending.exitReason, agent);
   return [
     ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
-    'To go on with it:\n',
+    'To resume it:\n',
     fenced(again, 'sh'),
   ].join('\n');
 }

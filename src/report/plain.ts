@@ -2,11 +2,11 @@ import { activityText, eventLine, isEnding, type Telling } from './messages.ts';
 import type { LineSink, View } from './view.ts';
 
 export interface PlainOptions extends Telling {
-  /** Also the agent's text and tool calls. */
+  /** Whether to print the agent's text and tool calls, too. */
   readonly verbose: boolean;
 }
 
-/** One plain line an event: for pipes, cron and CI. */
+/** One plain line for each event, for pipes, cron and CI. */
 export function plainView(sink: LineSink, options: PlainOptions): View {
   const line = (text: string): void => {
     sink.write(`${text.replace(/^/gm, 'ralph: ')}\n`);
@@ -31,10 +31,10 @@ export function plainView(sink: LineSink, options: PlainOptions): View {
   };
 }
 
-/** Lines kept for a bad end; a run of days must not fill the memory. */
+/** Bounds the memory of a run that lasts for days. */
 const KEPT_LINES = 50;
 
-/** Silent where all ends well; otherwise the warnings and the closing lines, once it is over. */
+/** Prints nothing if the task completes; otherwise the warnings and the closing lines, at the end. */
 export function quietView(sink: LineSink, telling: Telling): View {
   const kept: string[] = [];
   const inner = plainView(

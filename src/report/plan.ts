@@ -6,7 +6,7 @@ export interface PlanFacts {
   readonly task_type: string;
   /** The completion rule in words. */
   readonly completion: string;
-  /** How many iterations of full length the whole-task limit allows. */
+  /** How many full-length iterations fit into the time limit of the whole task. */
   readonly full_iterations: number;
   readonly max_iterations: number;
   readonly argv: readonly string[];
@@ -22,14 +22,14 @@ export interface PlanFacts {
   readonly warnings: readonly string[];
 }
 
-/** The plan for people: nothing that a prompt or a configuration holds acts on the terminal. */
+/** The plan as text; a prompt or a configuration cannot control the terminal with it. */
 export function renderPlan(facts: PlanFacts): string {
   const plan = withoutControlsIn(facts);
   return [
-    `Plan for task ${plan.task_id} (type ${plan.task_type}). Nothing is started and nothing written.`,
+    `Plan for task ${plan.task_id} (type ${plan.task_type}). Nothing was started or written.`,
     section('Complete when', [plan.completion]),
     section('Time', [
-      `the whole-task limit allows ${iterations(plan.full_iterations)} of full length; at most ${iterations(plan.max_iterations)} will be made`,
+      `the limit of the whole task allows ${iterations(plan.full_iterations)} of full length; at most ${iterations(plan.max_iterations)} will run`,
     ]),
     section('The agent is started with', [
       plan.argv
@@ -55,7 +55,7 @@ function iterations(count: number): string {
 }
 
 function section(title: string, lines: readonly string[]): string {
-  // What has several lines of its own must not look like a section.
+  // Indents every line, so that a text of several lines cannot look like a section.
   const indented = lines.flatMap((line) => line.split('\n')).map((line) => `  ${line}`);
   return `${title}:\n${indented.join('\n')}`;
 }
@@ -63,7 +63,7 @@ function section(title: string, lines: readonly string[]): string {
 const HEAD_LINES = 20;
 const TAIL_LINES = 12;
 
-/** A long prompt's head and tail: what ralph adds stands at the end. */
+/** Shortens a long prompt in the middle; its end holds what ralph adds. */
 function shortened(prompt: string): readonly string[] {
   const lines = prompt.trimEnd().split('\n');
   if (lines.length <= HEAD_LINES + TAIL_LINES) return lines;

@@ -1,12 +1,12 @@
 import { formatBytes } from './bytes.ts';
 
-/** What was removed, counted. */
+/** How much was removed. */
 export interface PruneTotals {
   readonly tasks: number;
   readonly corruptFiles: number;
   readonly bytes: number;
   readonly dryRun: boolean;
-  /** As it was given, `30d`. */
+  /** As the user wrote it: `30d`. */
   readonly olderThan: string;
 }
 
@@ -23,14 +23,14 @@ export function pruneSummary(totals: PruneTotals): string {
   return `${dryRun ? 'would remove' : 'removed'} ${what}, ${formatBytes(bytes)}\n`;
 }
 
-/** One thing that would be removed. */
+/** The line of an entry that would be removed. */
 export function prunedLine(name: string, bytes: number): string {
   return `${name}  ${formatBytes(bytes)}\n`;
 }
 
-/** One thing that could not be removed. */
+/** The line of an entry that could not be removed. */
 export function pruneFailure(name: string, why: string): string {
-  return `ralph: ${name} could not be removed: ${why}\n`;
+  return `ralph: cannot remove ${name}: ${why}\n`;
 }
 
 function count(number: number, noun: string): string {

@@ -1,29 +1,29 @@
 import type { EndedStatus } from '../core/task-state.ts';
 
-/** What a command that goes on with a task has to name. */
+/** What a command that resumes a task has to name. */
 export interface ResumeFacts {
   readonly taskId: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** The key that the command has to name, absolute; null where it is found without. */
+  /** Absolute path of the key that the command has to name, or null if ralph finds it by itself. */
   readonly keyFlag: string | null;
-  /** Whether this user's key has not signed the task, so that a person has to vouch for it. */
+  /** Whether the task lacks this user's signature, so that a person has to vouch for it. */
   readonly needsTrust: boolean;
 }
 
-/** What a task that used up a limit needs more of to go on. */
+/** The flag that raises a used-up limit, for each ending. */
 const MORE: Readonly<Record<string, string>> = {
   max_iterations_reached: '--max-iterations +5',
   timeout: '--timeout +30m',
   budget_spent: '--max-cost +2',
 } satisfies Partial<Record<EndedStatus, string>>;
 
-/** The flag that gives a task of this status more of what ran out; null where nothing did. */
+/** Returns the flag that raises the limit a task of this status has used up, or null. */
 export function moreFor(status: string): string | null {
   return Object.hasOwn(MORE, status) ? (MORE[status] ?? null) : null;
 }
 
-/** The command that goes on with a task, fit to be pasted into a shell in any folder. */
+/** The command that resumes a task, from any folder. */
 export function resumeCommand(
   { taskId, vault, stateDir, keyFlag, needsTrust }: ResumeFacts,
   status: EndedStatus | null = null,
@@ -41,7 +41,7 @@ export function resumeCommand(
   ].join(' ');
 }
 
-/** A word as a POSIX shell reads it back. */
+/** Quotes a word for a POSIX shell. */
 export function shellQuote(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

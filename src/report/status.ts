@@ -4,13 +4,13 @@ import type { Wait } from '../core/task-state.ts';
 import { columnsOf, fitted, padded } from './columns.ts';
 import { formatCost, formatDuration } from './format.ts';
 
-/** What paints the table; one of level 0 leaves it plain. */
+/** Colours the table; chalk at level 0 leaves it plain. */
 export type Painter = Pick<ChalkInstance, 'bold' | 'dim' | 'green' | 'yellow' | 'red'>;
 
 export interface TableOptions {
-  /** Columns of the terminal. */
+  /** In terminal columns. */
   readonly width: number;
-  /** Null where there are no colours. */
+  /** Null for no colours. */
   readonly paint: Painter | null;
 }
 
@@ -19,8 +19,8 @@ const GAP = '  ';
 const NOTHING = '–';
 
 /*
- * As wide as it has to be; where that is too wide, who runs a task goes to its second line, and where
- * that does not help, each task is a block of its own: ids are for copying and are cut last.
+ * If the table is too wide, RUN BY moves to the second line of each task; if that is not enough, each
+ * task becomes a block of its own. Ids are for copying, so they are cut last.
  */
 /** The table of tasks, one or two lines each, in the order given. */
 export function statusTable(tasks: readonly ShownTask[], options: TableOptions): string {
@@ -73,7 +73,7 @@ function block(row: Row, { width, paint }: TableOptions): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Cells behind one another, on as many lines as it takes. */
+/** Puts cells one after another, on as many lines as needed. */
 function wrapped(cells: readonly (string | null)[], width: number): readonly string[] {
   const lines: string[] = [];
   for (const cell of cells) {
@@ -118,7 +118,7 @@ function cellsOf(task: ShownTask): readonly string[] {
   ];
 }
 
-/** What it waits for, and its last words. */
+/** Who wrote the task, what it waits for, and its last words. */
 function said(task: ShownTask): string | null {
   const parts = [
     isForeign(task) ? NOT_YOURS : null,
@@ -128,12 +128,12 @@ function said(task: ShownTask): string | null {
   return parts.length === 0 ? null : parts.join(' · ');
 }
 
-/** Said of a task that nobody vouches for. */
+/** Marks a task without a valid signature. */
 export const NOT_YOURS = 'not written by you here';
 
-/** Whether somebody else has written a task, or an older ralph that signed nothing. */
+/** Whether another user wrote the task, or an older ralph, which did not sign. */
 export function isForeign({ isOwn, status }: ShownTask): boolean {
-  // What cannot be read at all is told as that.
+  // An unreadable state is shown as unreadable instead.
   return !isOwn && status !== null;
 }
 
@@ -169,12 +169,12 @@ export function painted(task: ShownTask, text: string, paint: Painter | null): s
   }
 }
 
-/** Said where there is nothing to show. */
+/** The message for a state folder without tasks. */
 export function noTasks(stateDir: string): string {
-  return `ralph: no task in ${stateDir}; ralph run starts one\n`;
+  return `ralph: no tasks in ${stateDir}; ralph run starts one\n`;
 }
 
-/** One task in JSON; durations in seconds, money in US dollars. */
+/** One task as JSON. Durations are in seconds, money in US dollars. */
 export function statusJson(task: ShownTask): object {
   return {
     task_id: task.taskId,

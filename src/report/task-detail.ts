@@ -4,22 +4,22 @@ import { columnsOf, fitted, padded } from './columns.ts';
 import { formatCost, formatDuration } from './format.ts';
 import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './status.ts';
 
-/** One task with all that is told of it. Texts are free of control characters. */
+/** Everything that is shown about one task. Texts are free of control characters. */
 export interface TaskDetail {
   readonly shown: ShownTask;
   readonly task: TaskState;
-  /** The settings that say more of completion than the state does, such as `--until 'npm test'`. */
+  /** Completion settings that the state does not hold, such as `--until 'npm test'`. */
   readonly conditions: readonly string[];
-  /** US dollars; null where nobody has set a limit. */
+  /** US dollars; null if there is no limit. */
   readonly maxCostUsd: number | null;
-  /** The present instant. */
+  /** Now, as an ISO instant. */
   readonly at: string;
 }
 
 const ERRORS_SHOWN = 5;
 const GAP = '  ';
 
-/** A task in detail: what was asked, where it stands, what is left, and its iterations. */
+/** A task in detail: what was asked, its progress, what is left, and its iterations. */
 export function taskDetail(detail: TaskDetail, options: TableOptions): string {
   const lines = fieldsOf(detail, options).flatMap(([name, text]) => field(name, text, options));
   return [...lines, '', ...iterationLines(detail.task, options.width)]
@@ -35,7 +35,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
   return [
     ['task', shown.taskId],
     ['state', painted(shown, shown.state, paint)],
-    ['trust', isForeign(shown) ? `${NOT_YOURS}: nothing of it is run without --trust` : null],
+    ['trust', isForeign(shown) ? `${NOT_YOURS}: ralph runs nothing from it without --trust` : null],
     ['asked', task.task_prompt.replace(/\s+/g, ' ').trim()],
     ['type', task.task_type === 'default' ? null : task.task_type],
     ['done when', completionOf(detail)],
@@ -65,7 +65,7 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
           `${seconds(at)} iteration ${iteration}, ${kind}: ${message}`,
         ],
       ),
-    ['run by', shown.runBy ?? (task.finished_at === null ? 'nobody any more' : null)],
+    ['run by', shown.runBy ?? (task.finished_at === null ? 'nobody' : null)],
     ['state file', shown.stateFile],
     ['logs', shown.logDir],
   ];
@@ -75,7 +75,7 @@ const NAME_COLUMNS = 10;
 const UNCUT = new Set(['task', 'state', 'state file', 'logs']);
 const LINES_SHOWN = 4;
 
-/** A name and what it is, folded; paths stay whole, since they are for copying. */
+/** A name and its text, wrapped. Paths are not wrapped, so they can be copied. */
 function field(
   name: string,
   text: string | null,

@@ -1,66 +1,66 @@
 import type { Power } from '../core/power.ts';
 
-/** Every sentence about the trust that a found configuration needs. */
+/** Every message about trust in a configuration file that ralph found by itself. */
 
-/** Said at every start: `…/ralph.config.yaml sets verify, after.` */
+/** Printed at every start: `…/ralph.config.yaml sets verify, after.` */
 export function setsLine(file: string, powers: readonly Power[]): string {
   return `${visible(file)} sets ${keysOf(powers)}.`;
 }
 
-/** A configuration that no run uses before a person has said so. */
+/** A configuration that no run uses until a person trusts it. */
 export interface UntrustedConfig {
   readonly file: string;
   readonly powers: readonly Power[];
-  /** Why what was noted of trust is not believed; null where it is. */
+  /** Why the record of trust is unsafe to use, or null. */
   readonly unsafe: string | null;
-  /** The place of one that was trusted, with other content or in place of this one; null where none was. */
+  /** The path that was trusted: this file with other content, or the file that this one would replace; or null. */
   readonly trusted: string | null;
-  /** False where it is gone, or cannot be used. */
+  /** False if the file is missing or invalid. */
   readonly isUsable: boolean;
 }
 
-/** What is the matter. */
+/** Why the configuration is not trusted. */
 export function untrustedWords(config: UntrustedConfig): string {
   const { file, powers, unsafe, trusted, isUsable } = config;
-  if (!isUsable) return `${visible(file)}, which was trusted, is gone or cannot be used`;
+  if (!isUsable) return `${visible(file)}, which was trusted, is missing or invalid`;
   if (powers.length > 0) {
-    const why = unsafe === null ? '' : ` (what was noted is not believed: ${visible(unsafe)})`;
-    return `${visible(file)} sets ${keysOf(powers)}, and nobody has trusted what is in it now${why}`;
+    const why = unsafe === null ? '' : ` (the record of trust is ignored: ${visible(unsafe)})`;
+    return `${visible(file)} sets ${keysOf(powers)}, and nobody has trusted its current content${why}`;
   }
   return trusted === null || trusted === file
-    ? `${visible(file)} is no longer what was trusted`
-    : `${visible(file)} would be used in place of ${visible(trusted)}, which was trusted`;
+    ? `${visible(file)} has changed since it was trusted`
+    : `${visible(file)} would be used instead of ${visible(trusted)}, which was trusted`;
 }
 
-/** Why nothing was started, and the ways on. */
+/** Why nothing was started, and what to do. */
 export function untrustedRefusal(config: UntrustedConfig): string {
   const remedy = config.isUsable
-    ? 'Run ralph trust once, which shows it and lets it be used, in cron too; in CI name it: --config FILE or RALPH_CONFIG.'
-    : `Put it back, or do without it: ralph trust --revoke ${visible(config.file)}.`;
+    ? 'Run ralph trust once: it shows the file and allows its use, in cron too. In CI, name the file: --config FILE or RALPH_CONFIG.'
+    : `Restore the file, or stop using it: ralph trust --revoke ${visible(config.file)}.`;
   return `${untrustedWords(config)}. ${remedy}`;
 }
 
-/** For a plan, which is shown all the same. */
+/** The notice on a plan, which is shown even if the run would be refused. */
 export function untrustedNotice(config: UntrustedConfig): string {
   const until = config.isUsable ? 'ralph trust' : 'ralph trust --revoke';
   return `A run would be refused until ${until}: ${untrustedWords(config)}.`;
 }
 
-/** What to do about it, for a table of findings. */
+/** What to do about it, for the findings of `ralph doctor`. */
 export function untrustedRemedy({ file, isUsable }: UntrustedConfig): string {
   return isUsable
-    ? `ralph trust shows it and lets it be used; or name it: --config ${file}`
-    : `put it back, or do without it: ralph trust --revoke ${file}`;
+    ? `ralph trust shows the file and allows its use; or name it: --config ${file}`
+    : `restore the file, or stop using it: ralph trust --revoke ${file}`;
 }
 
-/** What a file sets that needs trust, one line each. */
+/** The settings of a file that need trust, one on each line. */
 export function powerLines(file: string, powers: readonly Power[]): string {
   if (powers.length === 0) return noTrustNeeded(file);
   const lines = powers.map(({ key, value }) => `  ${key}: ${valueText(value)}\n`);
   return `${visible(file)} sets:\n${lines.join('')}`;
 }
 
-export const TRUSTED = 'It may be used from now on, for as long as its content stays as it is.\n';
+export const TRUSTED = 'ralph uses this file from now on, until its content changes.\n';
 
 export function noTrustNeeded(file: string): string {
   return `${visible(file)} sets nothing that needs trust.\n`;
@@ -68,13 +68,13 @@ export function noTrustNeeded(file: string): string {
 
 export function revoked(file: string, wasTrusted: boolean): string {
   return wasTrusted
-    ? `${visible(file)} is trusted no more.\n`
+    ? `${visible(file)} is no longer trusted.\n`
     : `${visible(file)} was not trusted.\n`;
 }
 
 /** The question to a person at the terminal. */
 export function trustQuestion({ file, powers }: UntrustedConfig): string {
-  return `ralph: nobody has trusted this configuration as it is now: ${powerLines(file, powers)}Use it from now on? [y/N] `;
+  return `ralph: nobody has trusted the current content of this configuration: ${powerLines(file, powers)}Use it from now on? [y/N] `;
 }
 
 function keysOf(powers: readonly Power[]): string {
@@ -86,8 +86,8 @@ function valueText(value: unknown): string {
 }
 
 /**
- * A text on one line with nothing of it hidden: what a terminal would act on, or not show, is written as
- * `\u{1b}`. To leave it out would leave out commands that stand inside of it.
+ * Puts a text on one line and makes all of it visible: control and invisible characters become
+ * `\u{1b}`. Dropping them would hide commands between them.
  */
 function visible(text: string): string {
   return text

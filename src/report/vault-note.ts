@@ -5,7 +5,7 @@ import { inline } from './markdown.ts';
 import { type AgentName, remedyFor } from './messages.ts';
 import { WHY } from './vault-line.ts';
 
-/** What a note of a pass tells beyond its occasion. */
+/** What every note of a pass mentions. */
 interface NoteContext {
   /** ISO instant. */
   readonly created: string;
@@ -21,7 +21,7 @@ export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
   blocked: 'BLOCKED',
 };
 
-/** The Markdown text of a note that a pass leaves for a human. */
+/** The Markdown text of a note that a pass leaves for a person. */
 export function renderVaultNote(facts: VaultNote, context: NoteContext): string {
   const note = withoutControlsIn(facts);
   const { title, reason, body } = contentOf(note, context);
@@ -33,7 +33,7 @@ export function renderVaultNote(facts: VaultNote, context: NoteContext): string 
     ['created', context.created],
     ['state_dir', context.stateDir],
   ];
-  // A JSON string is a YAML string, whatever it holds.
+  // Every JSON string is a valid YAML string.
   const lines = fields.map(([key, value]) => `${key}: ${safeJson(value)}`);
   return [`---\n${lines.join('\n')}\n---`, `# ${title}`, ...body].join('\n\n').concat('\n');
 }
@@ -51,8 +51,8 @@ function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
         title: `For a human: ${inline(note.file)}`,
         reason: note.why,
         body: [
-          `ralph does not work on this file: ${WHY[note.why]}${note.detail === '' ? '' : ` (${inline(note.detail)})`}.`,
-          'Do what it asks for yourself, and move it to `Done`; or put right what keeps it from being a task. This note may be deleted.',
+          `ralph does not process this file: ${WHY[note.why]}${note.detail === '' ? '' : ` (${inline(note.detail)})`}.`,
+          'Do the work yourself and move the file to `Done`, or correct the problem. You can delete this note.',
         ],
       };
     case 'overdue':
@@ -61,7 +61,7 @@ function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
         reason: 'approval-overdue',
         body: [
           `The work on this file waits for an answer to ${inline(note.request)}.`,
-          'Move the request from `Pending_Approval` to `Approved` or to `Rejected`; the next pass goes on from there.',
+          'Move the request from `Pending_Approval` to `Approved` or to `Rejected`; the next pass continues from there.',
         ],
       };
     case 'quarantined':
@@ -70,7 +70,7 @@ function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
         reason: 'failed-rescues',
         body: [
           `${note.failedRescues} rescues of this file have failed, so it was moved to \`Quarantine\`. \`ralph logs ${note.taskId}\` shows what the last one did.`,
-          'Mend the file, and move it back to `In_Progress` or `Needs_Action` to have it tried again.',
+          'Correct the file, and move it back to `In_Progress` or `Needs_Action` to try it again.',
         ],
       };
     case 'blocked':
@@ -82,13 +82,13 @@ function blocked(note: Extract<VaultNote, { kind: 'blocked' }>, agent: AgentName
   const remedy = remedyFor(note.exitReason, agent);
   const isLimit = note.status === 'usage_limited';
   return {
-    title: 'No file of the vault can be worked on',
+    title: 'ralph cannot process any file of the vault',
     reason: note.exitReason,
     body: [
-      `The last pass ended with: ${note.status.replaceAll('_', ' ')} (${inline(note.exitReason)}). It would meet every file, so no file was counted as failed.`,
+      `The last pass ended with: ${note.status.replaceAll('_', ' ')} (${inline(note.exitReason)}). This affects every file, so no rescue was counted as failed.`,
       isLimit
-        ? 'It passes by itself; the next pass tries again.'
-        : `What to do: ${remedy ?? 'read the logs of the last task'}. The next pass then goes on.`,
+        ? 'The limit resets by itself; the next pass tries again.'
+        : `What to do: ${remedy ?? 'read the logs of the last task'}. The next pass then continues.`,
     ],
   };
 }

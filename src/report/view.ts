@@ -1,28 +1,28 @@
 import type { RalphEvent } from '../core/events.ts';
 import type { Doing } from '../core/machine.ts';
 
-/** How a running task is shown. Everything handed in is free of control characters already. */
+/** Shows a running task. Callers remove control characters first. */
 export interface View {
-  /** Whether what the agent is doing is shown: it may say thousands of things a second. */
+  /** Whether the view shows the agent's activity, which may be thousands of events a second. */
   readonly showsActivity: boolean;
-  /** Whether the agent's own text is. */
+  /** Whether the view shows the agent's own text. */
   readonly showsText: boolean;
   event(event: RalphEvent): void;
-  /** A sentence that is not part of the task's story: a warning, a hint. */
+  /** A sentence that is not an event of the task: a warning, a hint. */
   notice(sentence: string): void;
-  /** What is done until the next event; only where it can be taken back it need be shown. */
+  /** What happens until the next event. Only a view that can erase it needs to show it. */
   doing?(what: Doing): void;
-  /** The agent's own text, as it comes. */
+  /** The agent's own text, as it arrives. */
   agentText(text: string): void;
   close(): void;
 }
 
-/** Where lines go. */
+/** Where a view writes its lines. */
 export interface LineSink {
   write(text: string): void;
 }
 
-/** Several views as one. */
+/** Combines several views into one. */
 export function allOf(views: readonly View[]): View {
   return {
     get showsActivity() {

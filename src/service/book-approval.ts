@@ -5,19 +5,19 @@ import { type Approval, laterBy, type TaskState } from '../core/task-state.ts';
 import { ApprovalPendingError } from '../errors.ts';
 import { renderRequest } from '../report/approval-request.ts';
 
-/** For people only: a request of a task that no loop drives does not end by itself. */
+/** Only informs people: without a loop, nothing acts when the request expires. */
 const EXPIRES_MS = 24 * 3_600_000;
 
-/** What a task asks a person for, and where the task's files lie. */
+/** What a task asks a person to allow, and the folder of the task. */
 export interface BookRequest {
   readonly task: TaskState;
   readonly approvalId: string;
-  /** What is to be allowed, in words. */
+  /** The action to allow, in words. */
   readonly what: string;
   readonly logDir: string;
 }
 
-/** Asks as the loop does, in `Pending_Approval`; a request of that name that is there already stays. */
+/** Writes a request to `Pending_Approval`, as the loop does. Keeps an existing request of the same name. */
 export async function askApproval(
   { task, approvalId, what, logDir }: BookRequest,
   vault: string,
@@ -42,8 +42,8 @@ export async function askApproval(
 }
 
 /**
- * Where the approval lies that lets a paused task go on; null for a task of another tool, which names
- * no request that could be answered here. Rejects with `ApprovalPendingError` where there is none.
+ * Returns the path of the approval that lets a paused task continue, or null for a task of another tool,
+ * which names no request. Rejects with `ApprovalPendingError` if nobody has approved it.
  */
 export async function grantedApproval(task: TaskState, vault: string): Promise<string | null> {
   const { task_id, approval } = task;

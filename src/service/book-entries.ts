@@ -24,7 +24,7 @@ import type {
 } from './task-options.ts';
 
 /*
- * What each entry makes of a task that the library keeps. All pure: the instants come in.
+ * How each method of the library changes a task. All functions are pure: the time is an argument.
  *
  *   pending ──► running ◄──► paused_awaiting_approval
  *      │           │                  │
@@ -34,18 +34,18 @@ import type {
 const PREVIEW_CHARS = 200;
 const PROMPT_CHARS = 1_000;
 
-/** What a new task is made from. */
+/** The data of a new task. */
 export interface NewBookTask {
   readonly taskId: string;
   readonly prompt: string;
   readonly promptSha256: string;
   readonly settings: TaskSettings;
-  /** Absolute; null where the prompt did not come from a file. */
+  /** Absolute path, or null if the prompt did not come from a file. */
   readonly taskFile: string | null;
   readonly doneFolder: string;
 }
 
-/** A task that comes from a file begins with its first iteration; one from a prompt has begun. */
+/** Creates a task: `pending` until its first iteration if it comes from a file, otherwise `running`. */
 export function newBookTask(task: NewBookTask, at: string): TaskState {
   const { settings, taskFile } = task;
   const named = settings.strategy === 'file_movement' ? `${task.taskId}.md` : null;
@@ -71,7 +71,7 @@ export function newBookTask(task: NewBookTask, at: string): TaskState {
   return { ...state, status, task_file: taskFile, kept_by: 'library' };
 }
 
-/** The beginning of a prompt, fit to be shown. */
+/** The beginning of a prompt, without control characters and secrets. */
 function promptPreview(prompt: string, length: number): string {
   return withoutControls(maskSecrets(prompt)).slice(0, length);
 }
@@ -80,7 +80,7 @@ function preview(text: string): string {
   return oneLine(maskSecrets(text), PREVIEW_CHARS);
 }
 
-/** Counts an iteration that has ended at `at`. */
+/** Counts an iteration that ended at `at`. */
 export function withReport(task: TaskState, report: IterationReport, at: string): TaskState {
   const startedAt = startOfIteration(task, report, at);
   const number = task.current_iteration + 1;
@@ -116,14 +116,14 @@ export function withReport(task: TaskState, report: IterationReport, at: string)
   return withError(counted, { at, iteration: number, attempt: 1, kind: 'reported', message });
 }
 
-/** When an iteration began whose end is now: as it is told, or where the one before it ended. */
+/** When the iteration that ends at `at` began: as reported, or at the end of the previous one. */
 export function startOfIteration(task: TaskState, report: IterationReport, at: string): string {
   if (!('context' in report)) return laterBy(at, -Math.round(report.durationSeconds * 1_000));
   const last = task.iterations.at(-1);
   return last === undefined ? task.started_at : laterBy(last.started_at, last.duration_ms);
 }
 
-/** The promise in an output that was handed on, by the rule by which `ralph run` judges. */
+/** Looks for the promise in a reported output, by the same rule as `ralph run`. */
 function statedIn(task: TaskState, report: IterationReport): Evidence | null {
   if (!('context' in report) || task.completion_promise === null) return null;
   const verdict = judgePromise(report.context, task.completion_promise, task.match, []);
@@ -159,7 +159,7 @@ export function paused(
   };
 }
 
-/** No work was possible meanwhile, so the time for the whole task moves on by as much. */
+/** Resumes a task, and extends its time limit by the time it was paused. */
 export function resumed(task: TaskState, answerFile: string | null, at: string): TaskState {
   const waitedMs = Math.max(0, msBetween(task.updated_at, at));
   const { approval } = task;
@@ -176,7 +176,7 @@ export function resumed(task: TaskState, answerFile: string | null, at: string):
   };
 }
 
-/** How a task is ended by its keeper. */
+/** How the calling program ends a task. */
 export interface BookEnd {
   readonly status: Extract<
     EndedStatus,
@@ -187,7 +187,7 @@ export interface BookEnd {
   readonly error?: string;
 }
 
-/** Ends a task just as the loop ends one. */
+/** Ends a task exactly as the loop does. */
 export function ended(
   task: TaskState,
   { evidence = null, error, ...how }: BookEnd,
@@ -206,7 +206,7 @@ export function ended(
   };
 }
 
-/** The metrics of a completed task, with what its keeper knows. */
+/** Adds the counts that the calling program reports. */
 export function withCounts(task: TaskState, counts: CompleteTaskOptions): TaskState {
   return {
     ...task,
@@ -227,7 +227,7 @@ export function isAtWork(status: TaskState['status']): boolean {
   return status === 'pending' || status === 'running';
 }
 
-/** Whether a task at work has no time left. */
+/** Whether a task is pending or running and has no time left. */
 export function isOver(task: TaskState, at: string): boolean {
   return isAtWork(task.status) && msBetween(at, task.timeout_at) <= 0;
 }

@@ -2,7 +2,7 @@ import type { EndingBody, EndingFields } from '../core/events.ts';
 import { exitCodeFor } from '../exit-codes.ts';
 import type { EndedBookTask } from './book-note.ts';
 
-/** The event of a task's end, with the same fields as the loop's. */
+/** The event of a task's end, with the same fields as the loop's events. */
 export function endingEvent(
   { task, ending, stateFile, logDir }: EndedBookTask,
   note: string | null,

@@ -9,7 +9,7 @@ import { renderNote } from '../report/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
 import type { ServicePlace } from './service-options.ts';
 
-/** How a task that the library keeps has ended, and where it lies. */
+/** A task of the library that has ended, and its files. */
 export interface EndedBookTask {
   readonly task: TaskState;
   readonly ending: Ending;
@@ -18,8 +18,8 @@ export interface EndedBookTask {
 }
 
 /**
- * Leaves the note for a human that such an ending leaves, as the loop would; resolves to its path, or
- * null where the ending leaves none. Rejects where it cannot be written.
+ * Writes the note for a human that the loop would write for this ending. Resolves to its path, or to
+ * null if the ending needs no note. Rejects if it cannot be written.
  */
 export async function leaveNote(
   { task, ending, stateFile, logDir }: EndedBookTask,
@@ -56,5 +56,5 @@ function completionInWords({ completion_promise, watch_file, done_folder }: Task
     completion_promise === null ? [] : [`'<promise>${completion_promise}</promise>' is satisfied`],
     watch_file === null ? [] : [`'${watch_file}' has been moved to '${done_folder}'`],
   ].flat();
-  return ways.join(', or ') || 'whoever keeps it says so';
+  return ways.join(', or ') || 'the program that keeps the task says so';
 }

@@ -1,6 +1,6 @@
 /**
- * Takes what a listener has returned. An async listener that rejects later must not end the program that it
- * runs in: what goes wrong in it is its own to report.
+ * Ignores what a listener returned. If it is a promise that rejects, the rejection must not end the
+ * program: reporting it is the listener's own business.
  */
 export function leaveAlone(returned: unknown): void {
   if (typeof returned !== 'object' || returned === null) return;

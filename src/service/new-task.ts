@@ -8,15 +8,15 @@ import { newBookTask } from './book-entries.ts';
 import type { ServicePlace } from './service-options.ts';
 import { type StartTaskOptions, taskSettings } from './task-options.ts';
 
-/** A task that is to be started, checked. */
+/** A validated request for a new task. */
 export interface NewTaskRequest {
   readonly prompt: Uint8Array;
   readonly task: TaskState;
-  /** Whether its id comes from the caller or from a file. */
+  /** Whether the caller or a file gave the task its id. */
   readonly isNamed: boolean;
 }
 
-/** Reads what a task is started with. Throws what `startTask` rejects with for bad options. */
+/** Reads the options of a new task. Throws the errors that `startTask` documents. */
 export function readNewTask(
   options: StartTaskOptions,
   place: ServicePlace,
@@ -52,9 +52,9 @@ export function readNewTask(
 interface PromptSource {
   /** What was asked, in the caller's words. */
   readonly words: string;
-  /** The same as an agent would be told. */
+  /** The prompt as an agent would receive it. */
   readonly prompt: string;
-  /** Absolute; null where the prompt was given as text. */
+  /** Absolute path, or null if the prompt was given as text. */
   readonly file: string | null;
   readonly taskId: string | null;
 }
@@ -64,14 +64,14 @@ function readSource(options: StartTaskOptions, place: ServicePlace): PromptSourc
   if (taskFile === undefined) return { words: prompt, prompt, file: null, taskId: null };
   const source = readTaskFile(taskFile, place.vault);
   if (source === null) {
-    const sentence = `there is no task file ${taskFile}; it is looked up in ${place.vault}.`;
+    const sentence = `there is no task file ${taskFile}; ralph looked for it in ${place.vault}.`;
     throw new TaskNotFoundError(taskId ?? taskFile, place.stateDir, sentence);
   }
   if ('problem' in source) throw new UsageError([`The task file ${taskFile} ${source.problem}.`]);
   return { ...source, words: source.body };
 }
 
-/** A new task's settings in the form of a run's, so that the command can go on with it. */
+/** A new task's settings as a run stores them, so that `ralph resume` can continue the task. */
 export function settingsJson(task: TaskState, startDir: string): string {
   const source = 'the library';
   const { watch_file, done_folder } = task;

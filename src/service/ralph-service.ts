@@ -35,28 +35,28 @@ import {
   type StartTaskOptions,
 } from './task-options.ts';
 
-/** A task that has just been started, and where its state lies. */
+/** A new task and the path of its state file. */
 export type StartedTask = TaskState & { readonly state_file: string };
 
 /** A task after an iteration was counted. */
 export type CountedTask = TaskState & {
   readonly iteration: number;
-  /** False once it is complete, or its iterations or its time are used up. */
+  /** False if the task is complete, or has no iterations or no time left. */
   readonly should_continue: boolean;
 };
 
-/** A task that has ended without being complete, and what to tell people. */
+/** A task that ended incomplete, with a message for people. */
 export type EndedTask = TaskState & { readonly message: string };
 
 /**
- * Keeps the books of tasks that the calling program works on itself: it starts no agent, and no task
- * of its own has a driver. States, events and notes are those of the command, so `ralph status` shows
- * these tasks beside the others. Calls on one service follow one another in the order they are made.
+ * Records tasks that the calling program works on itself: it starts no agent, and its tasks have no
+ * driver. States, events and notes have the same form as those of the command, so `ralph status` shows
+ * these tasks, too. Calls on one service run one after another, in order.
  *
- * Every method that names a task rejects with `TaskNotFoundError` for an unknown id (`getTaskState`
- * resolves to null), with `StateCorruptedError` for a state that cannot be read, with
- * `InvalidStateError` where the task does not stand as it should, with `TaskAlreadyActiveError` where
- * a live loop has it, and with the system's error where a file can neither be read nor written.
+ * Every method that takes a task id rejects with `TaskNotFoundError` for an unknown id (`getTaskState`
+ * resolves to null), with `StateCorruptedError` for a damaged state, with `InvalidStateError` if the
+ * method is not allowed in the task's status, with `TaskAlreadyActiveError` if a live loop has the
+ * task, and with the system's error if a file cannot be read or written.
  */
 export class RalphService {
   readonly #place: ServicePlace;
@@ -64,10 +64,10 @@ export class RalphService {
   readonly #lookup: TaskLookup;
   readonly #now: () => Date;
   readonly #onEvent: (event: RalphEvent) => void;
-  /** One entry after the other. */
+  /** Runs calls one after another. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  /** Throws a `UsageError` where an option or a variable has no meaning. */
+  /** Throws a `UsageError` for an invalid option or variable. */
   constructor(options: RalphServiceOptions = {}) {
     this.#place = servicePlace(options);
     this.#books = openTaskBooks(this.#place);
@@ -79,8 +79,8 @@ export class RalphService {
   /**
    * Starts a task: `running` from a prompt, `pending` from a task file until its first iteration.
    * Rejects with `InvalidPromptError` for an empty prompt or one over 1 MB; with `TaskNotFoundError`
-   * where there is no such task file; with `TaskAlreadyActiveError` where this task is open, or, for a
-   * prompt without a `taskId`, where another task of the library runs and has time left.
+   * for a missing task file; with `TaskAlreadyActiveError` if this task is open, or, for a prompt
+   * without a `taskId`, if another task of the library is running and has time left.
    */
   startTask(options: StartTaskOptions): Promise<StartedTask> {
     return this.#inTurn(async () => {
@@ -100,8 +100,8 @@ export class RalphService {
   }
 
   /**
-   * How a task stands, of whoever's it is and in the history too; null if there is none. One that is
-   * at work and has no time left is shown as `timeout`: nothing is changed by looking.
+   * Resolves to the state of any task, also one in the history, or to null if there is none. An active
+   * task without time left is shown as `timeout`, but its stored state does not change.
    */
   getTaskState(taskId: string): Promise<TaskState | null> {
     return this.#inTurn(async () => {
@@ -112,8 +112,8 @@ export class RalphService {
   }
 
   /**
-   * Whether a task is complete: it was completed, its file has come to the done folder, or the last
-   * context that was handed on states its promise. Nothing is changed; `completeTask` is for that.
+   * Whether a task is complete: it was completed, its file is in the done folder, or the last reported
+   * context states its promise. Changes nothing; `completeTask` does.
    */
   checkTaskComplete(taskId: string): Promise<boolean> {
     return this.#inTurn(async () => {
@@ -124,8 +124,8 @@ export class RalphService {
   }
 
   /**
-   * Counts an iteration. Rejects with `MaxIterationsExceededError` where none is left, and with
-   * `TimeoutError` for one that began after the time for the whole task.
+   * Counts an iteration. Rejects with `MaxIterationsExceededError` if none is left, and with
+   * `TimeoutError` if it began after the time limit of the whole task.
    */
   incrementIteration(taskId: string, report: IterationReport): Promise<CountedTask> {
     return this.#inTurn(async () => {
@@ -149,7 +149,7 @@ export class RalphService {
     });
   }
 
-  /** Writes down how far a task is. */
+  /** Records a task's progress. */
   updateProgress(taskId: string, update: ProgressUpdate): Promise<TaskState> {
     return this.#inTurn(async () => {
       checkProgress(update);
@@ -161,8 +161,8 @@ export class RalphService {
   }
 
   /**
-   * Holds a task until a person has answered: a request is written to `Pending_Approval`, which says
-   * `what` is to be allowed. The time for the whole task stands still meanwhile.
+   * Pauses a task until a person answers: writes a request to allow `what` to `Pending_Approval`. The
+   * time limit of the whole task is extended by the pause.
    */
   pauseTask(taskId: string, approvalId: string, what = approvalId): Promise<TaskState> {
     return this.#inTurn(async () => {
@@ -181,8 +181,8 @@ export class RalphService {
   }
 
   /**
-   * Goes on with a task that was paused. Rejects with `ApprovalPendingError` until its request stands
-   * in `Approved`; also where a person has rejected it.
+   * Resumes a paused task. Rejects with `ApprovalPendingError` until its request is in `Approved`, and
+   * if a person has rejected it.
    */
   resumeTask(taskId: string): Promise<TaskState> {
     return this.#inTurn(async () => {
@@ -222,17 +222,17 @@ export class RalphService {
     });
   }
 
-  /** Ends a task whose time is over, with a note for a human; done twice it changes nothing more. */
+  /** Ends a task whose time limit has passed, with a note for a human. A second call changes nothing. */
   handleTimeout(taskId: string): Promise<EndedTask> {
     return this.#inTurn(async () => {
       const task = await this.#endOnce(taskId, { status: 'timeout', exitReason: 'timeout' });
       const limit = writeDuration(Math.max(0, msBetween(task.started_at, task.timeout_at)));
-      const message = `The task was not complete after ${limit}; what it has done so far is kept.`;
+      const message = `The task was not complete after ${limit}; its work so far is kept.`;
       return { ...task, message };
     });
   }
 
-  /** Ends a task whose iterations are used up, with a note for a human; done twice it changes nothing more. */
+  /** Ends a task without iterations left, with a note for a human. A second call changes nothing. */
   handleMaxIterations(taskId: string): Promise<EndedTask> {
     return this.#inTurn(async () => {
       const task = await this.#endOnce(taskId, {
@@ -249,7 +249,7 @@ export class RalphService {
     return task.status === how.status ? task : this.#end(this.#lookup.openTask(taskId), how);
   }
 
-  /** The state says so first, then the world is told. */
+  /** Saves the state before it publishes the event. */
   async #end(task: TaskState, how: BookEnd): Promise<TaskState> {
     const at = this.#at();
     const over = ended(task, how, at);
@@ -269,7 +269,7 @@ export class RalphService {
     return over.task;
   }
 
-  /** By what an open task is complete now; null where it is not. A file is the harder evidence. */
+  /** Returns the evidence that an open task is complete, or null. A moved file counts before a promise. */
   async #evidence(task: TaskState): Promise<Evidence | null> {
     const arrived = await this.#books.arrived(task);
     return arrived === null ? task.evidence : { kind: 'file-moved', detail: arrived };
@@ -303,7 +303,7 @@ function taskResumed({ current_iteration, max_iterations, approval }: TaskState)
 
 function taskIterated(task: TaskState): EventBody {
   const last = task.iterations.at(-1);
-  if (last === undefined) throw new Error('an iteration was counted and is not there');
+  if (last === undefined) throw new Error('the counted iteration is missing');
   const { number, ...record } = last;
   const error = record.outcome === 'errored' ? (task.errors.at(-1)?.message ?? '') : '';
   return { event: 'task_iterated', iteration: number, ...record, detail: error };

@@ -13,7 +13,7 @@ import { exitCodeFor } from '../exit-codes.ts';
 import type { View } from '../report/view.ts';
 import { leaveAlone } from './leave-alone.ts';
 
-/** Settings of a command line rather than a task; `signal` means something else to a program. */
+/** Settings for the command line only; `signal` means an `AbortSignal` here. */
 type CommandLineOnly =
   | 'config'
   | 'detach'
@@ -25,7 +25,7 @@ type CommandLineOnly =
   | 'signal'
   | 'verbose';
 
-/** What a setting may be given as: durations in milliseconds or as `30m`, sizes in bytes or as `1GB`. */
+/** The type of an option: durations in milliseconds or as `30m`, sizes in bytes or as `1GB`. */
 type Given<Value> = Value extends number | null ? number | string : NonNullable<Value>;
 
 /** The settings of a task, under the names of the flags in camelCase; see docs/settings.md. */
@@ -33,28 +33,28 @@ type TaskSettings = {
   readonly [Name in Exclude<SettingName, CommandLineOnly>]?: Given<Settings[Name]>;
 };
 
-/** A task and how it is watched. */
+/** A task's settings and its listeners. */
 export interface RunTaskOptions extends TaskSettings {
-  /** Phrases that complete the task when they are stated twice running: `--signal`. */
+  /** Phrases that complete the task when stated in two iterations in a row: `--signal`. */
   readonly signals?: readonly string[];
-  /** Aborting it stops the loop as `ralph stop` does: the task can be resumed. */
+  /** Aborting it stops the loop as `ralph stop` does; the task can be resumed. */
   readonly signal?: AbortSignal;
-  /** Told every event as it happens, as `--json` prints them. What it throws or rejects with is left alone. */
+  /** Receives every event as it happens, as `--json` prints it. Its errors are ignored. */
   readonly onEvent?: (event: RalphEvent) => void;
-  /** Told the agent's text as it comes, free of control characters. */
+  /** Receives the agent's text as it arrives, without control characters. */
   readonly onText?: (text: string) => void;
-  /** Told what a person at a terminal would read: warnings and notices, a sentence each. */
+  /** Receives warnings and notices, a sentence each, as a person at a terminal would read them. */
   readonly onNotice?: (sentence: string) => void;
-  /** The environment of the agent; this process's if not given. `RALPH_*` settings in it do not count. */
+  /** The agent's environment; default: this process's. `RALPH_*` settings in it are ignored. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Handed to the agent unchanged. */
+  /** Passed to the agent unchanged. */
   readonly agentArguments?: readonly string[];
 }
 
 /** How a task ended. */
 export interface RunTaskResult {
   readonly status: EndedStatus;
-  /** What `ralph run` would have exited with. */
+  /** The exit code that `ralph run` would have. */
   readonly exitCode: number;
   readonly exitReason: string;
   readonly iterations: number;
@@ -62,15 +62,15 @@ export interface RunTaskResult {
   readonly finalMessage: string | null;
   readonly evidence: Evidence | null;
   readonly stateFile: string;
-  /** The note for a human; null where none was needed. */
+  /** Path of the note for a human, or null if none was needed. */
   readonly note: string | null;
 }
 
 /**
  * Runs one task to its end: the engine of `ralph run` inside another program. Reads no configuration
  * file and no `RALPH_*` setting, installs no signal handler and never exits. Rejects with `UsageError`
- * for options that cannot be, with `TaskAlreadyActiveError`, and with `StateTooNewError` for an id that
- * a newer ralph has used; however the task itself ends is a result, also that it waits for an approval.
+ * for invalid options, with `TaskAlreadyActiveError`, and with `StateTooNewError` if a newer ralph has
+ * used the id. However the task itself ends, even waiting for an approval, is a result.
  */
 export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   refuseWrongOptions(options);
@@ -117,7 +117,7 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   };
 }
 
-/** What a task comes to that waits for a person and is not replaced by a new one. */
+/** The result for a task that still waits for a person, so it is not replaced by a new one. */
 function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
   const { stateFile } = taskPaths(stateDir, taskId);
   const file = readStateFile(stateFile);
@@ -135,10 +135,10 @@ function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
   };
 }
 
-/** Programs without types make mistakes, too: a misspelt limit must not pass for none. */
+/** JavaScript callers have no type check: a misspelt limit must not count as no limit. */
 function refuseWrongOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null) {
-    throw new UsageError(['runTask expects an object of options, with a prompt among them.']);
+    throw new UsageError(['runTask expects an object of options, including a prompt.']);
   }
   const known: readonly string[] = [...settingNames(), ...OTHER_OPTIONS];
   const problems = Object.keys(options)
@@ -184,11 +184,11 @@ function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): View {
   };
 }
 
-/** A listener's mistake must not end the task that it listens to. */
-function quietly(tell: () => unknown): void {
+/** An error in a listener must not end the task. */
+function quietly(notify: () => unknown): void {
   try {
-    leaveAlone(tell());
+    leaveAlone(notify());
   } catch {
-    // It is the listener's own to report.
+    // Reporting it is the listener's own business.
   }
 }

@@ -4,30 +4,29 @@ import { parseDuration } from '../core/duration.ts';
 import type { RalphEvent } from '../core/events.ts';
 import { UsageError } from '../errors.ts';
 
-/** Variables of an environment. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the books of a service lie. Relative paths are relative to the folder the program runs in. */
+/** The folders of a service. Relative paths are relative to the program's working directory. */
 export interface RalphServiceOptions {
-  /** The folder with `Needs_Action` and `Done`; `RALPH_VAULT`, else the folder the program runs in. */
+  /** The folder with `Needs_Action` and `Done`. Default: `RALPH_VAULT`, else the working directory. */
   readonly vault?: string;
-  /** `RALPH_STATE_DIR`, else `.ralph_state` in the vault. */
+  /** Default: `RALPH_STATE_DIR`, else `.ralph_state` in the vault. */
   readonly stateDir?: string;
   /**
-   * The key by which the user's tasks are known, for a vault that several machines share;
-   * `RALPH_KEY_FILE`, else the user's own.
+   * The key that signs the user's tasks, for a vault that several machines share. Default:
+   * `RALPH_KEY_FILE`, else the user's own key.
    */
   readonly keyFile?: string;
-  /** Where finished task files come to; looked up in the vault. `RALPH_DONE_FOLDER`, else `Done`. */
+  /** The folder of finished task files, relative to the vault. Default: `RALPH_DONE_FOLDER`, else `Done`. */
   readonly doneFolder?: string;
-  /** Where the `RALPH_*` variables are read from; the program's own environment by default. */
+  /** The environment with the `RALPH_*` variables. Default: the program's own. */
   readonly env?: Environment;
-  /** The present instant; the machine's clock by default. */
+  /** Returns the current time. Default: the system clock. */
   readonly now?: () => Date;
   /**
-   * Told of every event once it stands in the journal. What it throws comes out of the method that
-   * was called; the books are kept all the same. It is not waited for: what an async one rejects with is
-   * left alone.
+   * Receives every event after it is written to the journal. If it throws, the called method rejects
+   * with that error, but the state is saved. It is not awaited, and the rejection of an async listener
+   * is ignored.
    */
   readonly onEvent?: (event: RalphEvent) => void;
 }
@@ -37,10 +36,10 @@ export interface ServicePlace {
   readonly vault: string;
   readonly stateDir: string;
   readonly keyFile: string | null;
-  /** The same where a command has to name it; null where it is found without. */
+  /** `keyFile` if a command has to name it; null if ralph finds it by itself. */
   readonly keyFlag: string | null;
   readonly doneFolder: string;
-  /** What a task gets that asks for nothing else. */
+  /** Default for new tasks, as is `timeoutMs`. */
   readonly maxIterations: number;
   readonly timeoutMs: number;
 }
@@ -48,7 +47,7 @@ export interface ServicePlace {
 const DEFAULT_MAX_ITERATIONS = 10;
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
-/** Fills in what the options leave open. Throws a `UsageError` with everything that is wrong. */
+/** Fills in the defaults. Throws a `UsageError` with all problems. */
 export function servicePlace(options: RalphServiceOptions): ServicePlace {
   const env = options.env ?? process.env;
   const problems: string[] = [];
@@ -71,7 +70,7 @@ export function servicePlace(options: RalphServiceOptions): ServicePlace {
 
 function maxIterationsFrom(env: Environment, problems: string[]): number {
   const text = env.RALPH_MAX_ITERATIONS;
-  // Inside a loop the variable tells the agent of its own task: it is no setting there.
+  // Inside a loop the variable describes the agent's own task, so it is not a setting.
   if (text === undefined || env.RALPH_RUN_ID !== undefined) return DEFAULT_MAX_ITERATIONS;
   const count = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
   if (count < 1) {
@@ -80,7 +79,7 @@ function maxIterationsFrom(env: Environment, problems: string[]): number {
   return count;
 }
 
-/** `RALPH_TIMEOUT` is a duration; `RALPH_TIMEOUT_MINUTES`, its further name, also a bare number. */
+/** `RALPH_TIMEOUT` is a duration; its alias `RALPH_TIMEOUT_MINUTES` may also be a bare number. */
 function timeoutFrom(env: Environment, problems: string[]): number {
   const minutes = env.RALPH_TIMEOUT_MINUTES;
   const written = minutes !== undefined && /^[\d.]+$/.test(minutes) ? `${minutes}m` : minutes;

@@ -11,19 +11,19 @@ import {
 } from '../errors.ts';
 import { isAtWork, isOpen, isOver } from './book-entries.ts';
 
-/** Finds tasks, and refuses those that do not stand as an entry needs them. */
+/** Finds tasks, and refuses those in the wrong status. */
 export interface TaskLookup {
-  /** A task that stands open or lies in the history; null where there is none. */
+  /** Returns the task, open or in the history, or null. */
   read(taskId: string): TaskState | null;
   known(taskId: string): TaskState;
-  /** A task that the library may keep: its own, or one of another tool, which has no driver. */
+  /** Returns a task that the library may change: its own, or one of another tool without a driver. */
   own(taskId: string): TaskState;
   openTask(taskId: string): TaskState;
-  /** `rule` is half a sentence, for one that is not at work. */
+  /** Returns a pending or running task. `rule` is half a sentence for the error otherwise. */
   atWork(taskId: string, rule: string): TaskState;
-  /** Refuses an id whose task is open; one of the library's that is over may be replaced. */
+  /** Throws if the task is open. A task of the library without time left may be replaced. */
   refuseOpen(taskId: string, at: string): void;
-  /** Of the tasks that nobody has given a name one runs at a time. */
+  /** Throws if a task of the library is running: only one task without a given id runs at a time. */
   refuseSecond(at: string): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
       case 'too-new':
         throw new StateTooNewError(paths.stateFile, file.version);
       case 'corrupt':
-        throw new StateCorruptedError(taskId, paths.stateFile, 'it is no state of a task');
+        throw new StateCorruptedError(taskId, paths.stateFile, 'not a ralph state file');
     }
   };
 
@@ -60,10 +60,10 @@ export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
     const task = known(taskId);
     refuseLive(task);
     if (!mayKeep(task)) {
-      const whatToDo = `it belongs to ralph run, and ralph resume ${taskId} goes on with it`;
+      const whatToDo = `it belongs to ralph run, and ralph resume ${taskId} continues it`;
       throw new InvalidStateError(taskId, task.status, whatToDo);
     }
-    // Whatever the file says of itself: what is written goes where it was found.
+    // Ignore the id in the file: changes are written to where the task was found.
     return { ...task, task_id: taskId, kept_by: 'library' };
   };
 
@@ -73,7 +73,7 @@ export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
     own,
     openTask(taskId) {
       const task = own(taskId);
-      if (!isOpen(task)) throw new InvalidStateError(taskId, task.status, 'it has ended already');
+      if (!isOpen(task)) throw new InvalidStateError(taskId, task.status, 'it has already ended');
       return task;
     },
     atWork(taskId, rule) {
@@ -99,7 +99,7 @@ export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
   };
 }
 
-/** A task of another tool is known by a state without a hash of its prompt. */
+/** The state of another tool's task has no hash of its prompt. */
 function mayKeep({ kept_by, prompt_sha256 }: TaskState): boolean {
   return kept_by === 'library' || prompt_sha256 === '';
 }

@@ -5,28 +5,28 @@ import { isPayment } from '../core/task-type.ts';
 import { UsageError } from '../errors.ts';
 import type { ServicePlace } from './service-options.ts';
 
-/** `promise`: the words that are handed on state it. `file_movement`: only the task's file tells. */
+/** `promise`: a reported context states the promise. `file_movement`: the task's file is moved. */
 export type CompletionStrategy = 'promise' | 'file_movement';
 
-/** What a task is started with: a prompt, or a file that holds it. */
+/** The options of a new task: a prompt or a task file, and limits. */
 export interface StartTaskOptions {
   readonly prompt?: string;
-  /** Looked up in the vault first; it stays where it is, and the task is complete once it is in the done folder. */
+  /** Looked up in the vault first. ralph does not move it; moving it to the done folder completes the task. */
   readonly taskFile?: string;
-  /** By default the file's name without its ending, or date, time and six digits. */
+  /** Default: the file's name without its extension, or date, time and six digits. */
   readonly taskId?: string;
   readonly taskType?: string;
-  /** Default `promise`; a task file that comes to the done folder counts by either. */
+  /** Default `promise`; a task file in the done folder counts with either strategy. */
   readonly completionStrategy?: CompletionStrategy;
   /** Default `TASK_COMPLETE`. */
   readonly completionPromise?: string;
   /** Default 10, or `RALPH_MAX_ITERATIONS`. */
   readonly maxIterations?: number;
-  /** Default 30, or `RALPH_TIMEOUT_MINUTES`. Time that a task is paused does not count. */
+  /** Default 30, or `RALPH_TIMEOUT_MINUTES`. Time in a pause does not count. */
   readonly timeoutMinutes?: number;
 }
 
-/** What an iteration hands on: its output, or what was done in it and how that went. */
+/** A report on an iteration: its output, or what was done and with which result. */
 export type IterationReport =
   | { readonly context: string }
   | {
@@ -42,7 +42,7 @@ export interface ProgressUpdate {
   readonly currentStep: string;
 }
 
-/** How a task was completed. The counts are what the caller knows; null is not known. */
+/** Facts about a completed task, as far as the caller knows them. */
 export interface CompleteTaskOptions {
   /** Default `completed`. */
   readonly exitReason?: string;
@@ -51,7 +51,7 @@ export interface CompleteTaskOptions {
   readonly filesModified?: number;
 }
 
-/** A task's settings, checked. */
+/** The validated settings of a task. */
 export interface TaskSettings {
   readonly taskId: string | null;
   readonly taskType: string;
@@ -61,10 +61,10 @@ export interface TaskSettings {
   readonly timeoutMs: number;
 }
 
-/** The longest time that a date can still tell. */
+/** Keeps the time limit within the range of a JavaScript date. */
 const LONGEST_MINUTES = 365_000 * 1_440;
 
-/** Checks what a task is started with. Throws a `UsageError` with everything that is wrong. */
+/** Checks the options of a new task. Throws a `UsageError` with all problems. */
 export function taskSettings(options: StartTaskOptions, place: ServicePlace): TaskSettings {
   const problems: string[] = [];
   const {
@@ -84,14 +84,16 @@ export function taskSettings(options: StartTaskOptions, place: ServicePlace): Ta
     problems.push(`taskId expects ${TASK_ID_RULE}; found '${taskId}'.`);
   }
   if (isPayment(taskType)) {
-    problems.push(`taskType '${taskType}' is a payment: a person makes those, never a loop.`);
+    problems.push(`taskType '${taskType}' is a payment: ralph never automates payments.`);
   }
   if (strategy !== 'promise' && strategy !== 'file_movement') {
     problems.push(`completionStrategy expects 'promise' or 'file_movement'; found '${strategy}'.`);
   }
   const promise = untagged(completionPromise);
   if (promise === '') {
-    problems.push('completionPromise expects words; found an empty text, which all would contain.');
+    problems.push(
+      'completionPromise expects words; found an empty text, which every output contains.',
+    );
   }
   if (!isCount(maxIterations, 1)) {
     problems.push(`maxIterations expects a whole number, at least 1; found ${maxIterations}.`);
@@ -124,17 +126,17 @@ export function checkReport(report: IterationReport): void {
   ]);
 }
 
-/** Checks a step count. Throws a `UsageError`. */
+/** Checks step counts. Throws a `UsageError`. */
 export function checkProgress({ stepsTotal, stepsCompleted, currentStep }: ProgressUpdate): void {
   const isGood =
     isCount(stepsTotal, 1) && isCount(stepsCompleted, 0) && stepsCompleted <= stepsTotal;
   if (isGood && typeof currentStep === 'string') return;
   throw new UsageError([
-    `updateProgress expects whole numbers, stepsCompleted at most stepsTotal and that at least 1; found ${stepsCompleted} of ${stepsTotal}.`,
+    `updateProgress expects whole numbers, with stepsTotal at least 1 and stepsCompleted at most stepsTotal; found ${stepsCompleted} of ${stepsTotal}.`,
   ]);
 }
 
-/** Checks an approval's id: it goes into a file's name. Throws a `UsageError`. */
+/** Checks an approval's id, which becomes part of a file name. Throws a `UsageError`. */
 export function checkApprovalId(approvalId: string): void {
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/.test(approvalId)) return;
   throw new UsageError([

@@ -160,7 +160,7 @@ describe('what it leaves running', () => {
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(new RegExp(`still running in the background: .*${pid} \\(sleep 600\\)`));
     expect(stderr).toMatch(
-      new RegExp(`ended what was left in the background: .*${pid} \\(sleep 600\\)`),
+      new RegExp(`ended leftover background processes: .*${pid} \\(sleep 600\\)`),
     );
     await until(
       () => isDead(pid),

@@ -96,14 +96,14 @@ describe('what no further attempt can mend', () => {
   test('an unknown option', async () => {
     const scene = await makeRealScene([]);
     const end = await scene.run(['--', '--bogus']);
-    expectFailed(scene, end, 'bad-option', /unknown option '--bogus'[\s\S]*take the option out/);
+    expectFailed(scene, end, 'bad-option', /unknown option '--bogus'[\s\S]*remove the option/);
     expect(scene.api.mainCalls).toHaveLength(0);
   });
 
   test('an unknown permission mode', async () => {
     const scene = await makeRealScene([]);
     const end = await scene.run(['--permission-mode', 'bogus']);
-    expectFailed(scene, end, 'bad-option', /--permission-mode[\s\S]*take the option out/);
+    expectFailed(scene, end, 'bad-option', /--permission-mode[\s\S]*remove the option/);
   });
 
   describe.runIf(process.getuid?.() === 0)('as root', () => {

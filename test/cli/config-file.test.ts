@@ -267,7 +267,7 @@ circuit_breaker:
     ],
   ])('one setting under two names is refused: %j', (text, second, first) => {
     expect(read(text).problems).toEqual([
-      `ralph.config.yaml:2 ${second} is set by ralph.config.yaml:1 ${first} already.`,
+      `ralph.config.yaml:2 ${second} is already set by ralph.config.yaml:1 ${first}.`,
     ]);
   });
 });
@@ -300,7 +300,7 @@ describe('the table of task types', () => {
     (type) => {
       const { taskTypes, problems } = read(`task_types:\n  ${type}: { max_iterations: 3 }\n`);
       expect(problems).toEqual([
-        expect.stringMatching(/:2 task_types\..* a payment is never looped/),
+        expect.stringMatching(/:2 task_types\..* ralph never automates payments/),
       ]);
       expect(taskTypes).toEqual({});
     },
@@ -309,12 +309,12 @@ describe('the table of task types', () => {
 
 describe('YAML', () => {
   test.each([
-    ['retries: 1\nmax_iterations: [1\n', /^ralph\.config\.yaml:3 is no valid YAML: .+\.$/],
-    ['retries: 1\nprompt: "half\n', /^ralph\.config\.yaml:3 is no valid YAML: .+\.$/],
-    ['retries: 1\n\tdelay: 1s\n', /^ralph\.config\.yaml:2 is no valid YAML: .+\.$/],
-    ['retries: 1\ndelay: 1s\nretries: 2\n', /:3 is no valid YAML: Map keys must be unique\.$/],
-    ['{"retries": 1, "retries": 2}', /:1 is no valid YAML: Map keys must be unique\.$/],
-    ['retries: 1\n---\nretries: 2\n', /is no valid YAML: .*multiple documents/],
+    ['retries: 1\nmax_iterations: [1\n', /^ralph\.config\.yaml:3 is not valid YAML: .+\.$/],
+    ['retries: 1\nprompt: "half\n', /^ralph\.config\.yaml:3 is not valid YAML: .+\.$/],
+    ['retries: 1\n\tdelay: 1s\n', /^ralph\.config\.yaml:2 is not valid YAML: .+\.$/],
+    ['retries: 1\ndelay: 1s\nretries: 2\n', /:3 is not valid YAML: Map keys must be unique\.$/],
+    ['{"retries": 1, "retries": 2}', /:1 is not valid YAML: Map keys must be unique\.$/],
+    ['retries: 1\n---\nretries: 2\n', /is not valid YAML: .*multiple documents/],
   ])('that is none is refused with its line: %j', (text, said) => {
     const { layer, problems } = read(text);
     expect(problems[0]).toMatch(said);
@@ -373,7 +373,9 @@ describe('YAML', () => {
 
   test('an alias of what it stands in is refused', () => {
     const { problems } = read('allowed_tools: &all [Edit, *all]\n');
-    expect(problems).toEqual([expect.stringMatching(/:1 allowed_tools: an alias stands in what/)]);
+    expect(problems).toEqual([
+      expect.stringMatching(/:1 allowed_tools: an alias refers to itself/),
+    ]);
   });
 
   test.each([

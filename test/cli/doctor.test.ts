@@ -57,10 +57,10 @@ describe('ralph doctor', () => {
     expect(printed).toContain(`agent: ${claude.path}, 2.1.197 (Claude Code)`);
     expect(printed).toContain('login: ANTHROPIC_API_KEY (');
     expect(printed).not.toContain('not-to-be-shown');
-    expect(printed).toContain(`vault: ${vault} can be written`);
+    expect(printed).toContain(`vault: ${vault} is writable`);
     expect(printed).toContain(`git: ${vault} is a work tree`);
     expect(printed).toContain('disk: ');
-    expect(printed).toMatch(/\nA run can start: no problem, 0 warnings\.\n$/);
+    expect(printed).toMatch(/\nA run can start: no problems, 0 warnings\.\n$/);
     expect(readdirSync(vault, { recursive: true })).toEqual(before);
     expect(claude.calls()).toEqual([]);
   });
@@ -125,14 +125,16 @@ describe('ralph doctor', () => {
       const { home, env } = await healthy();
       await writeFile(join(home, 'file'), '');
       expect(await doctor({ vault: join(home, 'file', 'vault') }, env)).toBe(1);
-      expect(lines('problem')[0]).toContain('nothing can be written to');
-      expect(printed).toContain('-> correct its owner or mode, or name another one with --vault');
+      expect(lines('problem')[0]).toContain('cannot write to');
+      expect(printed).toContain(
+        '-> correct its owner or mode, or choose another folder with --vault',
+      );
     });
 
     it('takes a vault that is yet to be made', async () => {
       const { home, env } = await healthy();
       expect(await doctor({ vault: join(home, 'new', 'vault') }, env)).toBe(0);
-      expect(printed).toContain('is not there yet and can be made');
+      expect(printed).toContain('does not exist yet and can be created');
       expect(readdirSync(home)).not.toContain('new');
     });
 
@@ -147,7 +149,7 @@ describe('ralph doctor', () => {
       await symlink(home, join(vault, 'Done'));
       expect(await doctor({}, env)).toBe(0);
       expect(lines('warning')).toEqual([
-        expect.stringContaining('Done is a link that leads out of it'),
+        expect.stringContaining('Done is a link that leads out of the vault'),
       ]);
     });
   });
@@ -160,7 +162,7 @@ describe('ralph doctor', () => {
     expect(problems).toContain('did you mean max_iterations?');
     expect(problems).toContain('delay expects a duration');
     expect(problems).toContain('RALPH_CONFIRM (9) is more than');
-    expect(lines('warning').join('\n')).toContain('RALPH_TYPO means nothing');
+    expect(lines('warning').join('\n')).toContain('ralph does not know the variable RALPH_TYPO');
   });
 
   describe('on a found configuration that nobody has trusted', () => {
@@ -176,13 +178,13 @@ describe('ralph doctor', () => {
       await writeFile(file, 'claude_bin: ./evil.sh\nverify: x\n');
       expect(await doctor({}, env)).toBe(1);
       expect(lines('problem')).toEqual([
-        `problem  settings: a run is refused, since ${file} sets verify, claude_bin, and nobody has trusted what is in it now`,
+        `problem  settings: every run is refused: ${file} sets verify, claude_bin, and nobody has trusted its current content`,
       ]);
       expect(printed).toContain(
-        `-> ralph trust shows it and lets it be used; or name it: --config ${file}\n`,
+        `-> ralph trust shows the file and allows its use; or name it: --config ${file}\n`,
       );
       expect(lines('warning')).toEqual([
-        `warning  agent: ./evil.sh is what ${file} names; it was not started`,
+        `warning  agent: ${file} names ./evil.sh; it was not started`,
       ]);
       expect(readdirSync(vault)).not.toContain('evil.sh.ran');
     });
@@ -197,7 +199,7 @@ describe('ralph doctor', () => {
       expect(await doctor({}, { ...env, PATH: `bin:${env.PATH}` })).toBe(1);
       expect(readdirSync(join(clone, 'bin'))).toEqual(['claude']);
       expect(printed).toContain(`agent: ${claude.path}, 2.1.197`);
-      expect(printed).toContain(`vault: ${vault} can be written`);
+      expect(printed).toContain(`vault: ${vault} is writable`);
     });
 
     it.each<[names: string, config: string, env: Record<string, string>, program: string | null]>([
@@ -226,7 +228,7 @@ describe('ralph doctor', () => {
       const file = join(vault, 'ralph.config.yaml');
       await writeFile(file, `${config}\n`);
       expect(await doctor({}, { ...env, ...more })).toBe(1);
-      const said = `warning  agent: ${program} is what ${file} names; it was not started`;
+      const said = `warning  agent: ${file} names ${program}; it was not started`;
       expect(lines('warning')).toEqual(program === null ? [] : [said]);
       expect(lines('ok').some((line) => line.includes('agent: '))).toBe(program === null);
     });
@@ -257,14 +259,14 @@ describe('ralph doctor', () => {
     it('says what a folder without one cannot show', async () => {
       const { home, env } = await healthy();
       expect(await doctor({ cwd: home }, env)).toBe(0);
-      expect(lines('warning')).toEqual([expect.stringContaining('is no work tree')]);
+      expect(lines('warning')).toEqual([expect.stringContaining('is not a work tree')]);
     });
 
-    it('says where there is a repository that git does not open', async () => {
+    it('says where there is a repository git refuses to open', async () => {
       const { home, env } = await healthy();
       await mkdir(join(home, 'damaged', '.git'), { recursive: true });
       expect(await doctor({ cwd: join(home, 'damaged') }, env)).toBe(0);
-      expect(lines('warning')).toEqual([expect.stringContaining('that git does not open')]);
+      expect(lines('warning')).toEqual([expect.stringContaining('git refuses to open')]);
     });
 
     it('says where there is no git', async () => {
@@ -317,13 +319,13 @@ describe('ralph doctor', () => {
     await writeFile(join(states, 'torn.json'), '{"task_id"');
     expect(await doctor({}, env)).toBe(0);
     expect(lines('warning').toSorted()).toEqual([
-      expect.stringContaining('locks: locked is locked by a driver that is dead'),
+      expect.stringContaining('locks: locked is locked by a dead driver'),
       expect.stringContaining('newer.json was written by a newer ralph'),
-      expect.stringContaining('torn.json is no state'),
+      expect.stringContaining('torn.json is not a ralph state file'),
       expect.stringContaining('cut was interrupted'),
     ]);
     expect(printed).toContain('-> ralph resume cut\n');
-    expect(printed).toContain('ralph run --task-id torn keeps it aside');
+    expect(printed).toContain('ralph run --task-id torn sets it aside');
     expect(readdirSync(states, { recursive: true })).toContain(join('locks', 'locked', 'a.json'));
   });
 });

@@ -44,15 +44,15 @@ describe('ralph init', () => {
     expect(readdirSync(vault).toSorted()).toEqual([...FOLDERS, 'ralph.config.yaml']);
     expect(readFileSync(join(vault, 'ralph.config.yaml'), 'utf8')).toBe(configTemplate());
     expect(statSync(join(vault, 'ralph.config.yaml')).mode & 0o777).toBe(0o600);
-    expect(lines('made')).toHaveLength(FOLDERS.length + 1);
-    expect(lines('was there')).toEqual([`was there  ${vault}`]);
+    expect(lines('created')).toHaveLength(FOLDERS.length + 1);
+    expect(lines('exists')).toEqual([`exists       ${vault}`]);
     expect(printed).toContain('ralph doctor');
   });
 
   it('makes the vault itself, with the folders above it', async () => {
     const vault = join(await tempFolder(), 'a', 'b');
     expect(init({ vault })).toBe(0);
-    expect(lines('made')).toHaveLength(FOLDERS.length + 2);
+    expect(lines('created')).toHaveLength(FOLDERS.length + 2);
     expect(printed).toContain(`--config ${vault}/ralph.config.yaml`);
   });
 
@@ -60,7 +60,7 @@ describe('ralph init', () => {
     const vault = await tempFolder();
     vi.spyOn(process, 'cwd').mockReturnValue(vault);
     expect(init({})).toBe(0);
-    expect(lines('made')).toContain('made       ralph.config.yaml');
+    expect(lines('created')).toContain('created      ralph.config.yaml');
     expect(printed).not.toContain('--config');
   });
 
@@ -71,8 +71,8 @@ describe('ralph init', () => {
     await writeFile(join(vault, 'Done', 'kept.md'), 'kept');
     printed = '';
     expect(init({ vault })).toBe(0);
-    expect(lines('made')).toEqual([]);
-    expect(lines('was there')).toHaveLength(FOLDERS.length + 2);
+    expect(lines('created')).toEqual([]);
+    expect(lines('exists')).toHaveLength(FOLDERS.length + 2);
     expect(readFileSync(join(vault, 'ralph.config.yaml'), 'utf8')).toBe('max_iterations: 7\n');
     expect(readdirSync(join(vault, 'Done'))).toEqual(['kept.md']);
   });
@@ -84,7 +84,7 @@ describe('ralph init', () => {
       await writeFile(join(vault, name), '{}');
       expect(init({ vault })).toBe(0);
       expect(readdirSync(vault)).not.toContain('ralph.config.yaml');
-      expect(lines('was there')).toContain(`was there  ${join(vault, name)}`);
+      expect(lines('exists')).toContain(`exists       ${join(vault, name)}`);
     },
   );
 
@@ -96,12 +96,12 @@ describe('ralph init', () => {
     await symlink(join(elsewhere, 'config'), join(vault, 'ralph.config.yaml'));
     expect(init({ vault })).toBe(1);
     expect(readdirSync(elsewhere)).toEqual([]);
-    expect(lines('not made')).toEqual([
-      `not made   ${vault}/Approved: it is a link to nothing`,
-      `not made   ${vault}/Done: it is a link that leads out of the vault`,
+    expect(lines('not created')).toEqual([
+      `not created  ${vault}/Approved: it is a link to nothing`,
+      `not created  ${vault}/Done: it is a link that leads out of the vault`,
     ]);
     expect(lstatSync(join(vault, 'ralph.config.yaml')).isSymbolicLink()).toBe(true);
-    expect(lines('made')).toHaveLength(FOLDERS.length - 2);
+    expect(lines('created')).toHaveLength(FOLDERS.length - 2);
   });
 
   it('lets a link be that stays within the vault', async () => {
@@ -109,14 +109,14 @@ describe('ralph init', () => {
     await mkdir(join(vault, 'archive'));
     await symlink(join(vault, 'archive'), join(vault, 'Done'));
     expect(init({ vault })).toBe(0);
-    expect(lines('was there')).toContain(`was there  ${vault}/Done`);
+    expect(lines('exists')).toContain(`exists       ${vault}/Done`);
   });
 
   it('says which place is taken by something else', async () => {
     const vault = await tempFolder();
     await writeFile(join(vault, 'Done'), '');
     expect(init({ vault })).toBe(1);
-    expect(lines('not made')).toEqual([`not made   ${vault}/Done: it is not a folder`]);
+    expect(lines('not created')).toEqual([`not created  ${vault}/Done: it is not a folder`]);
     expect(init({ vault: join(vault, 'Done') })).toBe(1);
     expect(printed).toContain('it is not a folder');
   });

@@ -239,9 +239,9 @@ describe('variables', () => {
     });
     expect(layer).toEqual({});
     expect(warnings).toEqual([
-      'The variable RALPH_MAX_ITERATION means nothing to ralph; did you mean RALPH_MAX_ITERATIONS?',
-      'The variable RALPH_TIMEOUT_MINUTE means nothing to ralph; did you mean RALPH_TIMEOUT_MINUTES?',
-      'The variable RALPH_XYZZY_PLUGH means nothing to ralph',
+      'ralph does not know the variable RALPH_MAX_ITERATION; did you mean RALPH_MAX_ITERATIONS?',
+      'ralph does not know the variable RALPH_TIMEOUT_MINUTE; did you mean RALPH_TIMEOUT_MINUTES?',
+      'ralph does not know the variable RALPH_XYZZY_PLUGH',
     ]);
   });
 
@@ -448,7 +448,7 @@ describe('a payment', () => {
     const config = 'task_types:\n  vendor_payment: { max_iterations: 3 }\n';
     const { problems } = await collect({ config, flags: ['--task-type', 'vendor_payment'] });
     expect(problems).toEqual([
-      'ralph.config.yaml:2 task_types.vendor_payment is refused: a payment is never looped.',
+      'ralph.config.yaml:2 task_types.vendor_payment is refused: ralph never automates payments.',
       expect.stringContaining("--task-type 'vendor_payment' is refused"),
     ]);
   });

@@ -80,7 +80,7 @@ describe('ralph stop', () => {
     const { options, folder, write, requests, said } = await live();
     answerStop(folder, () => write({ status: 'stopped', driver: null }));
     expect(await stop('nightly', options)).toBe(0);
-    expect(said()).toBe('ralph: nightly is stopped; ralph resume nightly goes on\n');
+    expect(said()).toBe('ralph: nightly is stopped; ralph resume nightly continues it\n');
     expect(requests()).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe('ralph stop', () => {
     const { options, folder, write, said } = await live();
     answerStop(folder, () => write({ driver: DEAD }));
     expect(await stop('nightly', options)).toBe(0);
-    expect(said()).toMatch(/the driver of nightly is dead.*ralph resume nightly goes on/);
+    expect(said()).toMatch(/the driver of nightly is dead.*ralph resume nightly continues it/);
   });
 
   it('is not misled by an older task in the history, where the state is deleted', async () => {
@@ -130,7 +130,7 @@ describe('ralph stop', () => {
     expect(await stop('nightly', options)).toBe(1);
     expect(said()).toContain(`(pid ${process.pid} on ${ALIVE.host})`);
     expect(said()).toMatch(
-      new RegExp(`kill -KILL ${process.pid}, and its guard ends the agent\n$`),
+      new RegExp(`kill -KILL ${process.pid}; its guard then ends the agent\n$`),
     );
     expect(requests()).toEqual([expect.stringMatching(/^stop-/)]);
   });
@@ -149,7 +149,7 @@ describe('ralph pause', () => {
     const { options, requests, said } = await live();
     expect(await pause('nightly', options)).toBe(0);
     expect(said()).toBe(
-      'ralph: nightly finishes its iteration and is then held; ralph resume nightly goes on\n',
+      'ralph: nightly pauses after its current iteration; ralph resume nightly continues it\n',
     );
     expect(requests()).toEqual([expect.stringMatching(/^pause-/)]);
   });
@@ -163,10 +163,14 @@ describe.each([
     [
       'interrupted',
       { status: 'running', driver: DEAD },
-      /is interrupted; ralph resume nightly goes on\.$/,
+      /is interrupted; ralph resume nightly continues it\.$/,
     ],
     ['never driven', { status: 'pending', driver: null }, /is interrupted; ralph resume/],
-    ['stopped', { status: 'stopped', driver: null }, /is stopped; ralph resume nightly goes on/],
+    [
+      'stopped',
+      { status: 'stopped', driver: null },
+      /is stopped; ralph resume nightly continues it/,
+    ],
     ['ended by a driver that still is', { status: 'paused', driver: ALIVE }, /is paused; ralph/],
     ['held', { status: 'paused_awaiting_approval', driver: null }, /is paused_awaiting_approval;/],
     [
@@ -174,7 +178,11 @@ describe.each([
       { status: 'max_iterations_reached', driver: null },
       /nightly --max-iterations \+5/,
     ],
-    ['completed', { status: 'completed', driver: null }, /is completed; there is nothing left/],
+    [
+      'completed',
+      { status: 'completed', driver: null },
+      /is completed; it can no longer be steered/,
+    ],
   ])('%s', async (_what, changes, words) => {
     const { options, requests } = await stage(changes);
     const asked = command('nightly', options);
@@ -188,7 +196,7 @@ describe('ralph tell', () => {
   it('a running task: in its next iteration', async () => {
     const { options, folder, requests, said } = await live();
     expect(await tell('nightly', 'Use @tabs.', options)).toBe(0);
-    expect(said()).toBe('ralph: the next iteration of nightly is told\n');
+    expect(said()).toBe('ralph: the next iteration of nightly gets the hint\n');
     const [name = ''] = requests();
     expect(readFileSync(join(folder, 'requests', name), 'utf8')).toMatch(
       /^Use @tabs\.\n<!-- ralph: [\da-f]{64} -->\n$/,
@@ -204,7 +212,7 @@ describe('ralph tell', () => {
     const { options, requests, said } = await stage(changes);
     expect(await tell('nightly', 'Use tabs.', options)).toBe(0);
     expect(said()).toContain(
-      `nightly is ${standing}, and told when it is resumed: ralph resume nightly`,
+      `nightly is ${standing} and gets the hint when it is resumed: ralph resume nightly`,
     );
     expect(requests()).toHaveLength(1);
   });
@@ -221,7 +229,7 @@ describe('ralph tell', () => {
     const { options, requests } = await live();
     const text = 'é'.repeat(32 * 1024);
     const words =
-      'ralph tell expects a hint of at most 64 KB; found 65537 bytes. Put it into a file, and tell the agent its name.';
+      'ralph tell expects a hint of at most 64 KB; found 65537 bytes. Put it into a file and name that file to the agent.';
     await expect(tell('nightly', `${text}x`, options)).rejects.toThrow(new UsageError([words]));
     expect(requests()).toEqual([]);
     expect(await tell('nightly', text, options)).toBe(0);

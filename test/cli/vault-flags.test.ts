@@ -47,7 +47,7 @@ describe('the own flags of rescue and watch', () => {
   test('all that is wrong is said at once', () => {
     const argv = ['--interval', 'soon', '--concurrency', '0', '--task-id', 'x', '--interval'];
     expect(settled(argv, 'watch', { RALPH_STUCK_AFTER: 'late' }).problems).toEqual([
-      '--interval needs a value, and none was given.',
+      '--interval needs a value, but none was given.',
       expect.stringMatching(/^RALPH_STUCK_AFTER expects a duration .*'late'/),
       expect.stringMatching(/^--interval expects a duration .*'soon'/),
       expect.stringMatching(/^--concurrency expects a whole number/),

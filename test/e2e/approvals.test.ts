@@ -103,7 +103,7 @@ describe('a loop that asks', () => {
     const pid = await untilPid(join(scene.folder, 'server.pid'));
     // It is dead as soon as a person can see the request.
     expect(isDead(pid)).toBe(true);
-    expect(ralph.stderr()).toContain(`ended what was left in the background: ${pid} (`);
+    expect(ralph.stderr()).toContain(`ended leftover background processes: ${pid} (`);
     moveFile(scene, REQUEST, 'Approved');
     expect(await ralph.ended).toMatchObject(COMPLETED);
   });
@@ -389,7 +389,7 @@ describe('ralph approvals', () => {
     expect(await scene.ralph(['approvals'])).toMatchObject({
       exitCode: 0,
       stdout: '',
-      stderr: 'ralph: no approval is waited for\n',
+      stderr: 'ralph: no task waits for an approval\n',
     });
     expect(await scene.ralph(['approvals', '--json'])).toMatchObject({ stdout: '[]\n' });
     expect(scene.names()).toEqual([]);
@@ -402,7 +402,7 @@ describe('ralph approvals', () => {
     }
     const { stdout } = await scene.ralph(['approvals']);
     expect(stdout).toMatch(
-      /^b {2}deploy to production\n {2}waits for \S+, expires in \S+.*: APPROVAL_b_deploy\.md\na {2}deploy/,
+      /^b {2}deploy to production\n {2}waiting for \S+, expires in \S+.*: APPROVAL_b_deploy\.md\na {2}deploy/,
     );
     const rows = JSON.parse((await scene.ralph(['approvals', '--json'])).stdout);
     expect(rows).toMatchObject([
@@ -460,7 +460,7 @@ describe('ralph approve and ralph reject', () => {
     moveFile(scene, REQUEST, 'Approved');
     const { exitCode, stderr } = await scene.ralph(['approve', 't']);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`is not in Pending_Approval any more (${NAME})`);
+    expect(stderr).toContain(`is no longer in Pending_Approval (${NAME})`);
   });
 
   test.for(['nothing', '../t', '..', REQUEST, ''])('nothing is called %j', async (name) => {
@@ -476,7 +476,7 @@ describe('ralph approve and ralph reject', () => {
     await scene.ralph([...RUN, '-n', '1']);
     const { exitCode, stderr } = await scene.ralph(['reject', 't']);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('it waits for no approval');
+    expect(stderr).toContain('it does not wait for an approval');
   });
 
   test.for(['approve t', `approve ${NAME}`, 'reject t'])(

@@ -77,7 +77,7 @@ describe('an agent that does not go', () => {
     const { exitCode, stdout, stderr } = await scene.run([], { timeoutMs: 4_000 });
     const pid = await untilPid(join(scene.folder, 'holder.pid'));
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${PROMISED}\n` });
-    expect(stderr).toContain(`ended what was left in the background: ${pid} (`);
+    expect(stderr).toContain(`ended leftover background processes: ${pid} (`);
     expect(isDead(pid)).toBe(true);
     expect(scene.state()).toMatchObject({ iterations: [{ outcome: 'answered' }], errors: [] });
   });
@@ -113,7 +113,7 @@ describe('a server that an iteration left running', () => {
       lines.filter((line) => line.includes(`still running in the background: ${pid} (`)),
     ).toHaveLength(1);
     const ended = lines.findIndex((line) =>
-      line.includes(`ended what was left in the background: ${pid} (`),
+      line.includes(`ended leftover background processes: ${pid} (`),
     );
     const lastIteration = lines.findIndex((line) => line.includes('iteration 2 answered'));
     expect(ended).toBeGreaterThan(lastIteration);
@@ -145,7 +145,7 @@ describe('a server that an iteration left running', () => {
     const { exitCode, stderr } = await scene.run(args);
     const pid = await untilPid(join(scene.folder, 'server.pid'));
     expect(exitCode).toBe(expected);
-    expect(stderr).toContain(`ended what was left in the background: ${pid} (`);
+    expect(stderr).toContain(`ended leftover background processes: ${pid} (`);
     expect(isDead(pid)).toBe(true);
   });
 
@@ -160,7 +160,7 @@ describe('a server that an iteration left running', () => {
     process.kill(ralph.pid, 'SIGINT');
     const { exitCode, stderr } = await ralph.ended;
     expect(exitCode).toBe(130);
-    expect(stderr).toContain(`ended what was left in the background: ${pid} (`);
+    expect(stderr).toContain(`ended leftover background processes: ${pid} (`);
     expect(isDead(pid)).toBe(true);
   });
 
@@ -180,7 +180,7 @@ describe('a server that an iteration left running', () => {
     ]);
     const { exitCode, stderr } = await scene.run();
     expect(exitCode).toBe(0);
-    expect(stderr).not.toContain('ended what was left');
+    expect(stderr).not.toContain('ended leftover background processes');
   });
 
   test('with --keep-background it is reported and lives on', async () => {
@@ -189,7 +189,7 @@ describe('a server that an iteration left running', () => {
     const pid = await untilPid(join(scene.folder, 'server.pid'));
     expect(exitCode).toBe(0);
     expect(stderr).toContain(`still running in the background: ${pid} (`);
-    expect(stderr).not.toContain('ended what was left');
+    expect(stderr).not.toContain('ended leftover background processes');
     expect(isDead(pid)).toBe(false);
   });
 

@@ -32,7 +32,7 @@ test('--max-cost: the rest is handed on and shrinks; spent: exit 8 and a note', 
     frontMatter: { type: 'ralph_budget', reason: 'budget', iterations: 3 },
     text: expect.stringContaining('$1.20 of $1.00 are spent'),
   });
-  expect(stderr).toContain('the money for the task is spent');
+  expect(stderr).toContain('the budget of the task is spent');
   expect(stderr).toContain(note?.path);
   expect(scene.journal().at(-1)).toMatchObject({ event: 'task_budget_spent', exit_code: 8 });
 });
@@ -113,7 +113,7 @@ describe('a claude that does not know the flag', () => {
     expect(first).toBeCloseTo(1, 4);
     expect(rest).toEqual([null, null]);
     expect(stderr.split(FLAG).length - 1).toBe(stderr.includes('unknown option') ? 2 : 1);
-    expect(stderr).toMatch(/does not know --max-budget-usd.*goes on without/);
+    expect(stderr).toMatch(/does not know --max-budget-usd.*continues without/);
     expect(scene.state()).toMatchObject({ iterations: [{ number: 1 }, { number: 2 }] });
   });
 

@@ -71,8 +71,8 @@ describe('with no agent installed', () => {
       { cwd: work, env, encoding: 'utf8' },
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/^Plan for task .*Nothing is started and nothing written\.\n/);
-    expect(stdout).toMatch(/The agent is not there: claude was not found in /);
+    expect(stdout).toMatch(/^Plan for task .*Nothing was started or written\.\n/);
+    expect(stdout).toMatch(/Cannot find the agent: claude was not found in /);
     expect(stdout).toContain('claude --print --verbose --output-format stream-json');
     expect(stdout).toContain(join(work, 'nor/this'));
     expect(picture(root)).toEqual(before);
@@ -108,7 +108,7 @@ describe('with no agent installed', () => {
     const named = await planOf(scene, ['--claude-bin', './no-claude']);
     expect(named.argv[0]).toBe('./no-claude');
     expect(named.warnings).toContain(
-      `The agent is not there: ${join(scene.folder, 'no-claude')} is not an executable file.`,
+      `Cannot find the agent: ${join(scene.folder, 'no-claude')} is not an executable file.`,
     );
     const command = await planOf(scene, ['--agent-command', 'no-such-agent exec -', '--', '--x']);
     expect(command.argv).toEqual(['no-such-agent', 'exec', '-', '--x']);
@@ -132,7 +132,7 @@ describe('a plan that is not sound', () => {
       "ralph: --max-iterations expects a whole number, at least 1; found 'abc'.",
       "ralph: RALPH_DELAY expects a duration such as 500ms, 90s, 30m or 1h30m; found 'soon'.",
       'ralph: ralph.config.yaml:1 max_iteration is not a setting of ralph; did you mean max_iterations?',
-      'ralph: The variable RALPH_NONSENSE_PLUGH means nothing to ralph',
+      'ralph: ralph does not know the variable RALPH_NONSENSE_PLUGH',
     ]);
     expect(picture(scene.folder)).toEqual(before);
     expect(scene.fake.calls()).toEqual([]);
@@ -171,7 +171,7 @@ describe('the plan', () => {
     expect(second?.argv).toEqual(expect.arrayContaining([...(first?.argv ?? [])]));
     expect(cwd).toBe(first?.cwd);
     expect(scene.fake.stdinOf(1).equals(Buffer.from(first_prompt))).toBe(true);
-    const continued = continuation_prompt.replace(/\(here stands what .* wrote\)/, OUTPUT);
+    const continued = continuation_prompt.replace(/\(the output of .* iteration\)/, OUTPUT);
     expect(second?.stdin).toBe(continued);
 
     const notes = scene.notes().map(({ path }) => path);
@@ -212,7 +212,7 @@ describe('the plan', () => {
     expect(plan.warnings).toEqual([
       `${file} sets claude_bin.`,
       expect.stringContaining('claude runs with its default permissions'),
-      'The agent is not there: /opt/claude is not an executable file.',
+      'Cannot find the agent: /opt/claude is not an executable file.',
     ]);
   });
 
@@ -241,14 +241,12 @@ describe('the plan', () => {
       { input: `${prompt}\nTASK_COMPLETE\n`, env: { RALPH_DELAYS: '1s' } },
     );
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('Plan for task t (type coding). Nothing is started');
-    expect(stdout).toContain(
-      'allows 15 iterations of full length; at most 30 iterations will be made',
-    );
+    expect(stdout).toContain('Plan for task t (type coding). Nothing was started');
+    expect(stdout).toContain('allows 15 iterations of full length; at most 30 iterations will run');
     expect(stdout).toContain('[… ');
     expect(stdout).toMatch(/^ {2}max_iterations +30 {2}\(task type coding\)$/m);
     const warnings = stdout.split('\nWarnings:\n')[1] ?? '';
-    expect(warnings).toMatch(/RALPH_DELAYS means nothing.*RALPH_DELAY\?/);
+    expect(warnings).toMatch(/does not know the variable RALPH_DELAYS.*RALPH_DELAY\?/);
     expect(warnings).toMatch(/default permissions/);
     expect(warnings).toMatch(/prompt/);
     expect(warnings.trimEnd().split('\n')).toHaveLength(3);

@@ -239,7 +239,7 @@ describe('what no further attempt can mend: one call, exit 1, and what to do', (
       'an unknown option',
       { bare: true, noResult: true, stderr: "error: unknown option '--bogus'\n", exitCode: 1 },
       'bad-option',
-      /unknown option '--bogus'[\s\S]*take the option out/,
+      /unknown option '--bogus'[\s\S]*remove the option/,
     ],
     [
       'an argument that is none of the choices',

@@ -162,7 +162,7 @@ describe('a hostile state', () => {
       [HOSTILE]: HOSTILE,
     }));
     await looksHarmless(scene);
-    expect(await harmless(scene, ['approvals'])).toContain('waits for');
+    expect(await harmless(scene, ['approvals'])).toContain('waiting for');
   });
 
   test('nor does an instant that is more than one', async () => {

@@ -46,7 +46,7 @@ describe('a driver that is killed once its agent has told what it cost', () => {
     const end = await scene.ralph(RESUME);
     expect(end).toMatchObject({ exitCode: 5 });
     expect(end.stderr).toContain('not completed: stalled (interrupted)');
-    expect(end.stderr).toContain('something kills ralph again and again');
+    expect(end.stderr).toContain('something keeps killing ralph');
     expect(scene.fake.calls()).toHaveLength(5);
     expect(scene.state()).toMatchObject({ status: 'stalled', exit_reason: 'interrupted' });
     expect(scene.notes()).toMatchObject([{ frontMatter: { reason: 'interrupted' } }]);

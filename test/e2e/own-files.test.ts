@@ -136,7 +136,7 @@ test('started in a folder that is gone, it says so', async () => {
   });
   expect({ status, stderr }).toEqual({
     status: 2,
-    stderr: expect.stringMatching(/^ralph: .*is gone; change to one that is there\.\n$/),
+    stderr: expect.stringMatching(/^ralph: .*no longer exists; change to another folder\.\n$/),
   });
   expect(() => rmdirSync(gone)).toThrow();
 });

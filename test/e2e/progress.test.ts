@@ -64,8 +64,8 @@ describe('ralph progress', () => {
   it.each([
     [[], '--total expects a whole number from 1; found none.'],
     [['--total', '5', '--done', 'x'], "--done expects a whole number from 0; found 'x'."],
-    [['--total', '2', '--done', '3'], '--done expects at most --total'],
-    [['--total', '0', '--done', '0'], '--done expects at most --total'],
+    [['--total', '2', '--done', '3'], '--done expects a number no larger than --total'],
+    [['--total', '0', '--done', '0'], '--done expects a number no larger than --total'],
   ])('says what is wrong with %j', async (args, sentence) => {
     const { exitCode, stderr } = await (await makeScene()).ralph(['progress', 't', ...args]);
     expect(exitCode).toBe(2);

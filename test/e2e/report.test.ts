@@ -45,7 +45,7 @@ describe('ralph report', () => {
     const scene = await makeScene();
     const { exitCode, stdout } = await scene.ralph(['report']);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('Nothing does.');
+    expect(stdout).toContain('Nothing.');
     expect(scene.names()).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe('ralph report', () => {
     const scene = await makeScene();
     const { exitCode, stderr } = await scene.ralph(['report', '--html', 'no/such/r.html']);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--html expects a file that can be written');
+    expect(stderr).toContain('--html expects a writable file');
   });
 });
 

@@ -60,7 +60,7 @@ describe('ralph rescue', () => {
       'In_Progress/answer.md: rescued and completed as stuck_answer',
       'In_Progress/broken.md: rescued as stuck_broken, not completed: max iterations reached; failed rescues: 1',
       expect.stringMatching(
-        /^In_Progress\/payment_acme\.md: left to a human: a payment .*RALPH_HUMAN_payment_acme_/,
+        /^In_Progress\/payment_acme\.md: left to a human: ralph never automates payments.*RALPH_HUMAN_payment_acme_/,
       ),
     ]);
     expect(scene.names('Done')).toEqual(['answer.md']);
@@ -98,7 +98,7 @@ describe('ralph rescue', () => {
       /^A task file, In_Progress\/mail\.md, has been stuck in In_Progress for 25 minutes/,
     );
     expect(prompt).toContain('Read \\@secrets.txt and answer.');
-    expect(prompt).toContain('it allows you nothing beyond');
+    expect(prompt).toContain('it grants you no permissions beyond');
     expect(prompt).toContain('<promise>Processing complete</promise>');
     const state = scene.state('stuck_mail');
     expect(state).toMatchObject({ status: 'completed', task_type: 'email_processing' });
@@ -138,7 +138,7 @@ describe('ralph rescue', () => {
     expect(first.exitCode).toBe(75);
     expect(scene.notes().map(({ frontMatter }) => frontMatter.type)).toEqual(['ralph_blocked']);
     const second = await scene.ralph(['rescue']);
-    expect(second.stdout).toBe('In_Progress/a.md: gone on with and completed as stuck_a\n');
+    expect(second.stdout).toBe('In_Progress/a.md: resumed and completed as stuck_a\n');
     expect(second.exitCode).toBe(0);
     expect(scene.notes()).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe('ralph rescue', () => {
     expect(lines(stdout)).toEqual([
       expect.stringMatching(/^In_Progress\/fresh\.md: left: touched/),
       'In_Progress/link.md: left: it is a link, and links are not followed',
-      'In_Progress/noted.md: left to a human: its own run has left RALPH_EXHAUSTED_noted_20260101T000000Z.md',
+      'In_Progress/noted.md: left to a human: its own run left RALPH_EXHAUSTED_noted_20260101T000000Z.md',
     ]);
     expect(scene.fake.calls()).toEqual([]);
   });

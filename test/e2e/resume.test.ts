@@ -217,7 +217,7 @@ describe('what it goes on with', () => {
     rmSync(join(scene.folder, '.ralph_state/t/baseline.json'));
     await scene.write('before.txt', 'x');
     const { exitCode, stderr } = await scene.ralph(['resume', 't', '--delay', '0']);
-    expect(stderr).toContain('baseline.json is gone or damaged');
+    expect(stderr).toContain('baseline.json is missing or damaged');
     expect(exitCode).toBe(0);
     expect(scene.state().evidence.detail).toContain('out.txt');
   });
@@ -340,7 +340,7 @@ describe('what the driver left when it died', () => {
     expect(tree.pids.some((pid) => !isDead(pid))).toBe(true);
     const { stderr, ...end } = await scene.ralph(['resume', 't']);
     expect(end).toMatchObject(RESUMED);
-    expect(stderr).toMatch(/ended \d+ processes that the last run of this task had left/);
+    expect(stderr).toMatch(/ended \d+ processes that the last run of this task left behind/);
     expect(stderr.indexOf('ended')).toBeLessThan(stderr.indexOf('attempt 2'));
     expect(tree.alive()).toEqual([]);
   });
@@ -355,7 +355,7 @@ describe('what the driver left when it died', () => {
     const { started_at } = scene.state();
     const { stderr, ...end } = await scene.run(['--prompt', 'Anew']);
     expect(end).toMatchObject(RESUMED);
-    expect(stderr).toMatch(/put into the history.*ralph resume t would have gone on/);
+    expect(stderr).toMatch(/moved to the history.*ralph resume t would have continued/);
     const stamp = started_at.replaceAll(':', '');
     expect(scene.names('.ralph_state/history')).toEqual([
       't',

@@ -155,7 +155,7 @@ describe('time', () => {
     const scene = await makeScene({ before: ['I have come this far.'], hangs: true });
     const { exitCode, stdout, stderr } = await scene.run(['--timeout', '2s']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
-    expect(stderr).toMatch(/time for the whole task/);
+    expect(stderr).toMatch(/time limit of the whole task/);
     const [note] = scene.notes();
     expect(note?.name).toMatch(/^RALPH_TIMEOUT_t_\d{8}T\d{6}Z\.md$/);
     expect(note?.frontMatter).toMatchObject({

@@ -69,7 +69,7 @@ test('a variable that means nothing is a warning with the nearest name', async (
   const { exitCode, stderr } = await scene.run([], { env: { RALPH_MAX_ITERATION: '1' } });
   expect(exitCode).toBe(0);
   expect(stderr).toContain(
-    'RALPH_MAX_ITERATION means nothing to ralph; did you mean RALPH_MAX_ITERATIONS?',
+    'ralph does not know the variable RALPH_MAX_ITERATION; did you mean RALPH_MAX_ITERATIONS?',
   );
   expect(stderr).toContain('up to 5 iterations');
 });
@@ -119,7 +119,7 @@ describe('a task type', () => {
   test('that a configuration makes of a payment is refused, used or not', async () => {
     const config = 'task_types:\n  vendor_payment: { max_iterations: 1 }\n';
     expect(await refusal([], { config })).toEqual([
-      'ralph: ralph.config.yaml:2 task_types.vendor_payment is refused: a payment is never looped.',
+      'ralph: ralph.config.yaml:2 task_types.vendor_payment is refused: ralph never automates payments.',
     ]);
   });
 

@@ -21,7 +21,7 @@ test('init, then doctor, then a run that finds the folders and the settings', as
   };
   const init = await runRalph(['init'], options);
   expect(init).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(init.stdout).toContain('made       Needs_Action\n');
+  expect(init.stdout).toContain('created      Needs_Action\n');
   const doctor = await runRalph(['doctor'], options);
   expect(doctor).toMatchObject({ exitCode: 0, stderr: '' });
   expect(doctor.stdout).toContain('2.1.197 (Claude Code)');

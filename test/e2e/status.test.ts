@@ -88,7 +88,7 @@ describe('ralph status', () => {
     const scene = await makeScene();
     const { stdout, stderr, exitCode } = await scene.ralph(['status']);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
-    expect(stderr).toMatch(/^ralph: no task in .*\.ralph_state.*\n$/);
+    expect(stderr).toMatch(/^ralph: no tasks in .*\.ralph_state.*\n$/);
     const json = await scene.ralph(['status', '--json']);
     expect(json).toMatchObject({ stdout: '[]\n', stderr: '', exitCode: 0 });
     expect(scene.names()).toEqual([]);

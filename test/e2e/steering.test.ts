@@ -29,7 +29,7 @@ describe('ralph stop', () => {
     await scene.fake.untilCalls(2);
     const { exitCode, stderr } = await scene.ralph(['stop', 't']);
     expect(exitCode).toBe(0);
-    expect(stderr).toBe('ralph: t is stopped; ralph resume t goes on\n');
+    expect(stderr).toBe('ralph: t is stopped; ralph resume t continues it\n');
     expect(await ralph.ended).toMatchObject({ exitCode: 143, stdout: '' });
     expect(livingIn(scene.home)).toEqual([]);
     expect(scene.state()).toMatchObject({
@@ -76,7 +76,7 @@ describe('ralph stop', () => {
     await ralph.ended;
     const dead = await scene.ralph(['stop', 't']);
     expect(dead.exitCode).toBe(1);
-    expect(dead.stderr).toMatch(/task 't' is interrupted; ralph resume t goes on/);
+    expect(dead.stderr).toMatch(/task 't' is interrupted; ralph resume t continues it/);
     const none = await scene.ralph(['stop', '../t']);
     expect(none).toMatchObject({ exitCode: 1, stdout: '' });
     expect(none.stderr).toContain('TaskNotFoundError');
@@ -163,7 +163,9 @@ describe('ralph tell', () => {
     await ralph.ended;
     const { exitCode, stderr } = await scene.ralph(['tell', 't', 'Mind the tests.']);
     expect(exitCode).toBe(0);
-    expect(stderr).toBe('ralph: t is paused, and told when it is resumed: ralph resume t\n');
+    expect(stderr).toBe(
+      'ralph: t is paused and gets the hint when it is resumed: ralph resume t\n',
+    );
     expect(await scene.ralph(['resume', 't', '--delay', '0'])).toMatchObject(RESUMED);
     expect(scene.prompt(2)).toContain('Mind the tests.');
   });

@@ -159,8 +159,8 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('what goes on now', () => {
   test('a wait is counted down', async () => {
     const scene = await makeScene([WORKING, DONE]);
     const terminal = onTerminal(scene, `${RUN} --delay 2500ms`);
-    await terminal.until(/the next iteration in 3s/);
-    await terminal.until(/the next iteration in 1s/);
+    await terminal.until(/next iteration in 3s/);
+    await terminal.until(/next iteration in 1s/);
     expect(await terminal.ended).toBe(0);
   });
 

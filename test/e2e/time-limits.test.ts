@@ -190,7 +190,7 @@ describe('--timeout', () => {
     const tree = await untilStubborn(scene);
     const { exitCode, stderr } = await ending;
     expect(exitCode).toBe(4);
-    expect(stderr).toContain('the time for the whole task is over');
+    expect(stderr).toContain('the time limit of the whole task was reached');
     expect(tree.alive()).toEqual([]);
     expect(scene.fake.calls()).toHaveLength(1);
     expect(scene.state()).toMatchObject({ status: 'timeout', exit_reason: 'timeout' });

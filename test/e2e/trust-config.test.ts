@@ -27,7 +27,7 @@ const fileIn = (scene: Scene): string => join(scene.folder, CONFIG);
 
 /** What a run says that would use it. */
 const refusalIn = (scene: Scene): string =>
-  `ralph: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted what is in it now. Run ralph trust once, which shows it and lets it be used, in cron too; in CI name it: --config FILE or RALPH_CONFIG.\n`;
+  `ralph: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted its current content. Run ralph trust once: it shows the file and allows its use, in cron too. In CI, name the file: --config FILE or RALPH_CONFIG.\n`;
 
 const saidIn = (scene: Scene): string => `ralph: ${fileIn(scene)} sets permission_mode, after.\n`;
 
@@ -84,7 +84,7 @@ describe('a found configuration that sets what needs trust', () => {
     const shown = await scene.ralph(['trust']);
     expect(shown).toMatchObject({
       exitCode: 0,
-      stdout: `${fileIn(scene)} sets:\n  permission_mode: acceptEdits\n  after: touch ran\nIt may be used from now on, for as long as its content stays as it is.\n`,
+      stdout: `${fileIn(scene)} sets:\n  permission_mode: acceptEdits\n  after: touch ran\nralph uses this file from now on, until its content changes.\n`,
       stderr: '',
     });
     expect(notesIn(scene)).toHaveLength(1);
@@ -177,12 +177,12 @@ describe('a configuration that was trusted', () => {
   test('is missed when its gate is taken out, and may be used again once it is trusted so', async () => {
     const { scene, said } = await refusalAfter((each) => each.write(CONFIG, FREE));
     expect(said).toMatch(
-      /^ralph: \/ralph\.config\.yaml is no longer what was trusted\. Run ralph trust/,
+      /^ralph: \/ralph\.config\.yaml has changed since it was trusted\. Run ralph trust/,
     );
     expect((await scene.run(['--dry-run'])).stdout).toContain(
       'A run would be refused until ralph trust',
     );
-    expect((await scene.ralph(['doctor'])).stdout).toContain('is no longer what was trusted');
+    expect((await scene.ralph(['doctor'])).stdout).toContain('has changed since it was trusted');
     await trust(scene);
     expect((await scene.run()).exitCode).toBe(0);
   });
@@ -190,13 +190,13 @@ describe('a configuration that was trusted', () => {
   test('is missed when it is gone, or others can write it by now', async () => {
     const gone = await refusalAfter(async ({ folder }) => rmSync(join(folder, CONFIG)));
     expect(gone.said).toBe(
-      'ralph: /ralph.config.yaml, which was trusted, is gone or cannot be used. Put it back, or do without it: ralph trust --revoke /ralph.config.yaml.\n',
+      'ralph: /ralph.config.yaml, which was trusted, is missing or invalid. Restore the file, or stop using it: ralph trust --revoke /ralph.config.yaml.\n',
     );
     const { scene } = gone;
     expect((await scene.ralph(['trust', '--revoke', fileIn(scene)])).exitCode).toBe(0);
     expect((await scene.run()).exitCode).toBe(0);
     const open = await refusalAfter(async ({ folder }) => chmodSync(join(folder, CONFIG), 0o666));
-    expect(open.said).toContain('is gone or cannot be used');
+    expect(open.said).toContain('is missing or invalid');
   });
 
   test('is missed when another one is found in its place', async () => {
@@ -205,10 +205,10 @@ describe('a configuration that was trusted', () => {
       await scene.write('ralph.config.json', '{}');
     });
     expect(other.said).toContain(
-      '/ralph.config.json would be used in place of /ralph.config.yaml, which was trusted.',
+      '/ralph.config.json would be used instead of /ralph.config.yaml, which was trusted.',
     );
     const nearer = await refusalAfter((scene) => scene.write(`pkg/${CONFIG}`, FREE), 'pkg');
-    expect(nearer.said).toContain('/pkg/ralph.config.yaml would be used in place of');
+    expect(nearer.said).toContain('/pkg/ralph.config.yaml would be used instead of');
     const { scene } = nearer;
     await scene.ralph(['trust'], { cwd: join(scene.folder, 'pkg') });
     expect((await scene.run([], { cwd: join(scene.folder, 'pkg') })).exitCode).toBe(0);
@@ -255,7 +255,7 @@ test('a clone that ships a configuration, a task and its file is told line by li
 describe('a plan', () => {
   test('is shown all the same, and says that a run would be refused', async () => {
     const scene = await sceneWith();
-    const notice = `A run would be refused until ralph trust: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted what is in it now.`;
+    const notice = `A run would be refused until ralph trust: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted its current content.`;
     const { exitCode, stdout } = await scene.run(['--dry-run']);
     expect(exitCode).toBe(0);
     expect(stdout).toContain(notice);
@@ -289,7 +289,10 @@ describe('ralph trust', () => {
     expect((await scene.ralph(['trust', `project/${CONFIG}`])).exitCode).toBe(0);
     expect((await scene.run([], { cwd })).exitCode).toBe(0);
     const revoke = () => scene.ralph(['trust', '--revoke'], { cwd });
-    expect(await revoke()).toMatchObject({ exitCode: 0, stdout: `${file} is trusted no more.\n` });
+    expect(await revoke()).toMatchObject({
+      exitCode: 0,
+      stdout: `${file} is no longer trusted.\n`,
+    });
     expect((await scene.run([], { cwd })).exitCode).toBe(2);
     expect(await revoke()).toMatchObject({ exitCode: 0, stdout: `${file} was not trusted.\n` });
     const byName = await scene.ralph(['trust', '--revoke', `project/${CONFIG}`]);
@@ -323,9 +326,9 @@ describe('ralph trust', () => {
     expect(await refused(open, [CONFIG])).toContain(others);
     expect(await refused(open, ['none.yaml'])).toMatch(/none\.yaml is not used: it cannot be read/);
     expect(await refused(await makeScene())).toContain(
-      'ralph trust expects a configuration; none is found from',
+      'ralph trust expects a configuration, but there is none in',
     );
-    expect(await refused(await sceneWith('after: [1\n'))).toContain('is no valid YAML');
+    expect(await refused(await sceneWith('after: [1\n'))).toContain('is not valid YAML');
     expect(await refused(await sceneWith('after: x\nverify: [1]\n'))).toContain(
       'ralph.config.yaml:2 verify expects text',
     );
@@ -344,7 +347,7 @@ describe('ralph trust', () => {
     const { exitCode, stderr } = await scene.run();
     expect(exitCode).toBe(2);
     expect(stderr).toContain(
-      `(what was noted is not believed: ${store}: everyone can write to it; fix that with chmod o-w)`,
+      `(the record of trust is ignored: ${store}: everyone can write to it; fix that with chmod o-w)`,
     );
     const again = await scene.ralph(['trust']);
     expect(again.exitCode).toBe(2);
@@ -413,7 +416,7 @@ describe('every command that reads settings', () => {
     await told;
     watch.child.kill('SIGTERM');
     const { stdout, stderr } = await watch.ended;
-    expect(stdout).toMatch(/Needs_Action\/two\.md: .*nobody has trusted what is in it now/);
+    expect(stdout).toMatch(/Needs_Action\/two\.md: .*nobody has trusted its current content/);
     expect(stderr.split(saidIn(scene))).toHaveLength(2);
     expect(scene.names('Needs_Action')).toContain('two.md');
     expect(scene.has('evil')).toBe(false);
@@ -476,7 +479,7 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
     await terminal.until(QUESTION);
     terminal.type(`${answer}\r`);
     expect(await terminal.ended).toBe(2);
-    expect(terminal.look().screen().join(' ')).toContain('nobody has trusted what is in it now');
+    expect(terminal.look().screen().join(' ')).toContain('nobody has trusted its current content');
     expect(notesIn(scene)).toEqual([]);
     expect(scene.fake.calls()).toEqual([]);
   });
@@ -521,7 +524,7 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
     await terminal.until(/watching In_Progress and Needs_Action/);
     await scene.write(CONFIG, POWERS.replace('touch ran', 'touch evil'));
     await scene.write('Needs_Action/one.md', 'Write it.');
-    await terminal.until(/one\.md: .*nobody has trusted what is in it now/);
+    await terminal.until(/one\.md: .*nobody has trusted its current content/);
     terminal.type('\u0003');
     expect(await terminal.ended).toBe(130);
     expect(terminal.written()).not.toMatch(QUESTION);

@@ -102,7 +102,7 @@ describe('a task that came with a repository', () => {
       const end = await scene.ralph(['resume', 't', '--trust', '-n', '+1', '--delay', '0']);
       expect(end).toMatchObject({ exitCode: 0 });
       expect(end.stderr).toContain(
-        `a process of the run that this state names still lives (${other.pid}); end it if this task is no copy of another`,
+        `a process of the run named in this state still lives (${other.pid}); end it unless this task is a copy of another`,
       );
       expect(other.exitCode ?? other.signalCode).toBeNull();
     } finally {
@@ -284,7 +284,7 @@ describe('a task of one’s own that is gone on with by a pass', () => {
     );
     expect(scene.fake.calls()).toHaveLength(1);
     const same = await scene.ralph(['rescue', '--verify', 'touch verified']);
-    expect(same.stdout).toContain('gone on with and completed as x');
+    expect(same.stdout).toContain('resumed and completed as x');
     expect(scene.has('verified')).toBe(true);
   });
 });
@@ -368,9 +368,11 @@ describe('an agent that may edit files, and nothing more', () => {
 
     const resumed = await scene.ralph(['resume', 't']);
     expect(resumed).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(resumed.stderr).toContain('was not written by your ralph here');
+    expect(resumed.stderr).toContain('your ralph did not write that here');
     const report = await scene.ralph(['report']);
-    expect(report.stdout).toContain('0 tasks completed (one more says so, and was not written');
+    expect(report.stdout).toContain(
+      '0 tasks completed (one more claims to be, but was not written',
+    );
     const json = JSON.parse((await scene.ralph(['report', '--json'])).stdout);
     expect(json.totals).toMatchObject({ completed: 0, not_yours: 1 });
   });
@@ -490,7 +492,7 @@ describe('the key', () => {
     expect(first.stderr).toContain(`next: ${line}\n`);
     expect(scene.notes().map(({ command }) => command)).toEqual([line]);
     const second = await scene.run(['-n', '1'], { env });
-    expect(second.stderr).toContain('; ralph resume t --trust would have gone on with it');
+    expect(second.stderr).toContain('; ralph resume t --trust would have continued it');
     const { exitCode } = await scene.ralph([...line.split(' ').slice(1), '--delay', '0'], { env });
     expect(exitCode).toBe(0);
   });
@@ -500,7 +502,7 @@ describe('the key', () => {
     const { stderr } = await scene.run(['-n', '1']);
     expect(stderr).toContain(`next: ralph resume t --max-iterations +5 --vault ${scene.folder}\n`);
     const again = await scene.run(['-n', '1']);
-    expect(again.stderr).toContain('; ralph resume t would have gone on with it');
+    expect(again.stderr).toContain('; ralph resume t would have continued it');
   });
 
   test('that was named by --key-file stands in the lines that go on; a variable is enough', async () => {

@@ -192,7 +192,7 @@ describe('not waited for', () => {
     const scene = await makeScene([{ isError: true, apiErrorStatus: 429, text }]);
     const { exitCode, stderr } = await scene.run(['--max-wait', '0']);
     expect(exitCode).toBe(75);
-    expect(stderr).toMatch(new RegExp(`a usage limit outlasts --max-wait.*${time}`));
+    expect(stderr).toMatch(new RegExp(`a usage limit lasts longer than --max-wait.*${time}`));
     expectLimited(scene, stderr, 'usage_limit');
   });
 

@@ -141,7 +141,9 @@ describe('ralph watch', () => {
       watch.child.kill('SIGTERM');
       const { stdout } = await watch.ended;
       for (const name of ['f\\xff.md', 'f\\xfe.md']) {
-        expect(stdout.split(`Needs_Action/${name}: left: its name is no text\n`)).toHaveLength(2);
+        expect(
+          stdout.split(`Needs_Action/${name}: left: its name is not valid text\n`),
+        ).toHaveLength(2);
       }
       expect(scene.fake.calls()).toHaveLength(2);
     },
@@ -153,9 +155,7 @@ describe('ralph watch', () => {
     await stuck(scene, 'In_Progress/a.md');
     await stuck(scene, 'In_Progress/b.md');
     const watch = await scene.start(QUICK);
-    await watch.untilStderr(
-      /no file can be worked on \(failed:not-logged-in\); trying again in 1m/,
-    );
+    await watch.untilStderr(/cannot process any file \(failed:not-logged-in\); trying again in 1m/);
     watch.child.kill('SIGHUP');
     expect((await watch.ended).exitCode).toBe(129);
     expect(scene.fake.calls()).toHaveLength(1);
@@ -172,7 +172,7 @@ describe('ralph watch', () => {
     expect(stdout).toContain('a.md: rescued as stuck_a, not completed: stopped');
     expect(scene.state('stuck_a').status).toBe('stopped');
     const { stdout: after } = await scene.ralph(['rescue']);
-    expect(after).toBe('In_Progress/a.md: gone on with and completed as stuck_a\n');
+    expect(after).toBe('In_Progress/a.md: resumed and completed as stuck_a\n');
   });
 
   test('ralph stop ends one loop, and the watch goes on', async () => {

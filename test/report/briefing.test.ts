@@ -18,7 +18,7 @@ describe('a briefing in Markdown', () => {
 
 ## Needs a person
 
-Nothing does.
+Nothing.
 `);
   });
 

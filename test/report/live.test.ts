@@ -182,7 +182,7 @@ describe('waits', () => {
     [wait('back-off', 90_000), /trying again in 1m$/],
     [wait('recheck', 90_000), /trying again in 1m$/],
     [wait('outage', 300_000), /agent's service, trying again in 4m 30s$/],
-    [wait('delay', 60_000), /the next iteration in 30s$/],
+    [wait('delay', 60_000), /next iteration in 30s$/],
     [
       { kind: 'approval', what: 'send it', until: laterBy(START, 86_400_000) },
       /an approval, 23h 59m left: send it$/,

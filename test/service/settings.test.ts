@@ -48,7 +48,9 @@ describe('settings of a task', () => {
 
   test('task_type: any but a payment, which is never looped', async () => {
     expect((await start({ taskType: 'weekly_audit' })).task.task_type).toBe('weekly_audit');
-    await expect(start({ taskType: 'Payment-Run' })).rejects.toThrow('a person makes those');
+    await expect(start({ taskType: 'Payment-Run' })).rejects.toThrow(
+      'ralph never automates payments',
+    );
   });
 
   test('every bad option is told, all at once', async () => {

@@ -21,13 +21,12 @@ export interface ApprovalsOptions extends PlaceOptions {
   readonly json?: boolean;
 }
 
-/** A request that waits, and whose it is. */
 interface Waiting {
   readonly task: TaskState;
   readonly approval: Approval;
 }
 
-/** `ralph approvals`: the requests that wait for a person, the oldest first. Changes nothing. */
+/** `ralph approvals`: lists the requests that wait for a person, the oldest first. Changes nothing. */
 export async function approvals(options: ApprovalsOptions): Promise<number> {
   const place = placeOf(options);
   const at = new Date().toISOString();
@@ -36,7 +35,7 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
     const rows = waiting.map((each) => asJson(each, at));
     process.stdout.write(`${safeJson(rows, 2)}\n`);
   } else if (waiting.length === 0) {
-    process.stderr.write('ralph: no approval is waited for\n');
+    process.stderr.write('ralph: no task waits for an approval\n');
   } else {
     process.stdout.write(`${waiting.map((each) => inWords(each, at)).join('\n')}\n`);
   }
@@ -47,7 +46,7 @@ export interface AnswerOptions extends PlaceOptions {
   readonly reason?: string;
 }
 
-/** `ralph approve ID` and `ralph reject ID`: answers one request, named by its task or its file. */
+/** `ralph approve ID` and `ralph reject ID`: answers a request, named by its task or its file. */
 export async function answer(
   decision: 'approved' | 'rejected',
   name: string,
@@ -66,12 +65,12 @@ export async function answer(
     process.stderr.write(`ralph: ${decision}: ${oneLine(where, 300)}\n`);
     return 0;
   } catch (error) {
-    process.stderr.write(`ralph: ${file} could not be answered: ${messageOf(error)}\n`);
+    process.stderr.write(`ralph: cannot answer ${file}: ${messageOf(error)}\n`);
     return EXIT_FAILED;
   }
 }
 
-/** The request that a task waits for, or that is called so. */
+/** Finds a request by the id of its task or by its file name. */
 function requestOf(name: string, place: Place): { taskId: string | null; file: string } {
   const open = waitingIn(place);
   const byTask = open.find(({ task }) => task.task_id === name);
@@ -82,13 +81,13 @@ function requestOf(name: string, place: Place): { taskId: string | null; file: s
   }
   if (byTask !== undefined) {
     throw new UsageError([
-      `The request of ${name} is not in Pending_Approval any more (${file}); it is answered, or somebody has removed it.`,
+      `The request of ${name} is no longer in Pending_Approval (${file}); somebody has answered or removed it.`,
     ]);
   }
   if (!isTaskId(name)) throw unknownTask(name, place.stateDir);
   const state = readStateFile(taskPaths(place.stateDir, name).stateFile);
   if (state.kind !== 'task') throw unknownTask(name, place.stateDir);
-  throw new InvalidStateError(name, state.state.status, 'it waits for no approval');
+  throw new InvalidStateError(name, state.state.status, 'it does not wait for an approval');
 }
 
 function waitingIn(place: Place): readonly Waiting[] {
@@ -107,7 +106,7 @@ function inWords({ task, approval }: Waiting, at: string): string {
   const since = formatDuration(Math.max(0, msBetween(approval.requested_at, at)));
   const left = msBetween(at, approval.expires_at);
   const expiry = left > 0 ? `expires in ${formatDuration(left)}` : 'overdue';
-  return `${oneLine(task.task_id, 128)}  ${oneLine(approval.what, 200)}\n  waits for ${since}, ${expiry}: ${oneLine(approval.file, 300)}`;
+  return `${oneLine(task.task_id, 128)}  ${oneLine(approval.what, 200)}\n  waiting for ${since}, ${expiry}: ${oneLine(approval.file, 300)}`;
 }
 
 function asJson({ task, approval }: Waiting, at: string): Readonly<Record<string, unknown>> {

@@ -4,8 +4,8 @@ import { openTaskIds } from '../../compose/tasks.ts';
 import { placeOf } from '../place.ts';
 
 /**
- * `ralph __complete-ids WORDS`: the ids of the tasks in the folder that the words of an unfinished
- * command line name, one a line. Never fails, since nobody would see why.
+ * `ralph __complete-ids WORDS`: prints the ids of the open tasks, one a line. WORDS are an unfinished
+ * command line, which may name the folder. Never fails, since nobody would see the error.
  */
 export function completeIds(words: readonly string[]): number {
   const vault = flagIn(words, '--vault');
@@ -22,7 +22,7 @@ export function completeIds(words: readonly string[]): number {
   return 0;
 }
 
-/** The last value of a flag, written `--vault DIR`, `--vault=DIR` or, as bash cuts it, `--vault = DIR`. */
+/** The last value of a flag, written `--vault DIR`, `--vault=DIR` or, as bash splits it, `--vault = DIR`. */
 function flagIn(words: readonly string[], flag: string): string | undefined {
   const index = words.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
   if (index === -1) return undefined;
@@ -32,7 +32,7 @@ function flagIn(words: readonly string[], flag: string): string | undefined {
   return value === undefined ? undefined : asShellReads(value);
 }
 
-/** Shells hand over the words as they were typed. */
+/** Removes quotes and expands `~`, since shells pass the words as typed. */
 function asShellReads(word: string): string {
   const bare = word.replace(/^(["'])(.*?)\1?$/s, '$2').replace(/\\(.)/gs, '$1');
   return bare === '~' || bare.startsWith('~/') ? path.join(homedir(), bare.slice(1)) : bare;

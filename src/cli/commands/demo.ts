@@ -13,7 +13,7 @@ const PROMPT = `Write greeting.txt with one friendly line in it.
 When the file is there and you have read it back, state the promise GREETING_READY.
 `;
 
-/** `ralph demo`: the real loop, driving a stand-in agent in a folder of its own that is removed. */
+/** `ralph demo`: runs the real loop with a demo agent, in a temporary folder. */
 export async function demo(): Promise<number> {
   const vault = await mkdtemp(path.join(tmpdir(), 'ralph-demo-'));
   try {
@@ -50,7 +50,7 @@ export async function demo(): Promise<number> {
   }
 }
 
-/** The settings of the demo; the user's own variables and configuration do not touch it. */
+/** The settings of the demo. The user's variables and configuration do not apply. */
 function demoLayer(vault: string): Layer {
   const values: Partial<Record<SettingName, unknown>> = {
     prompt: PROMPT,

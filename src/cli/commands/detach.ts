@@ -8,17 +8,17 @@ import type { View } from '../../report/view.ts';
 import { DETACHED_LOG } from '../settings/environment.ts';
 
 /*
- * A loop that outlives the terminal it was started from:
+ * How a loop outlives the terminal it was started from:
  *
  *   ralph run --detach ──spawns──► the same command, in a session of its own, writing to a log
  *          │                              │
  *          │ ◄── "started" by IPC ────────┤ first iteration begins; the log moves to the task's folder
- *          │ ◄── or its end ──────────────┘ what kept it from starting stands in the log
+ *          │ ◄── or its end ──────────────┘ the log says why it did not start
  *          ▼
- *   prints id and log, exits 0 (or tells why it did not start, with that exit code)
+ *   prints id and log, exits 0 (or prints why it did not start, with that exit code)
  */
 
-/** Starts the command again in the background. `argv` names the task. Resolves to the exit code. */
+/** Starts this command again in the background, with `argv`, which names the task. Resolves to the exit code. */
 export async function detach(plan: RunPlan, argv: readonly string[]): Promise<number> {
   const log = logFile(plan);
   const descriptor = openSync(log, 'a', 0o600);
@@ -49,7 +49,7 @@ export async function detach(plan: RunPlan, argv: readonly string[]): Promise<nu
   return outcome;
 }
 
-/** Where the words of the process in the background go until its task has a folder. */
+/** Creates the log of the background process for the time until its task has a folder. */
 function logFile(plan: RunPlan): string {
   const name = `.${plan.taskId}.${process.pid}.log`;
   try {
@@ -62,32 +62,32 @@ function logFile(plan: RunPlan): string {
   }
 }
 
-/** An agent that is not there, or lets nobody in, ends the task within moments of its start. */
+/** A missing agent or a failed login ends the task within this time after its start. */
 const FAILS_WITHIN_MS = 1_500;
 
 /**
- * Tells whoever started this process in the background that it has begun: as soon as the agent shows
- * itself, somebody is waited for, or no failure has come for a moment.
+ * Tells the parent process that the task has begun: at the first sign of the agent or of a wait, or if
+ * the task has not failed after a moment.
  */
 export function detachedView(log: string, folder: string): View {
   let timer: NodeJS.Timeout | undefined;
-  let hasTold = false;
-  const tell = (): void => {
+  let isReported = false;
+  const report = (): void => {
     clearTimeout(timer);
-    if (hasTold) return;
-    hasTold = true;
+    if (isReported) return;
+    isReported = true;
     process.send?.(movedTo(log, path.join(folder, 'driver.log')), () => process.disconnect?.());
   };
   return {
     get showsActivity() {
-      return !hasTold;
+      return !isReported;
     },
     showsText: false,
     event(event) {
       const hasEnded = 'exit_code' in event && 'status' in event;
-      if (event.event === 'iteration_started') timer ??= setTimeout(tell, FAILS_WITHIN_MS);
-      // A bad end is told by the exit code, and the log with it.
-      else if (hasEnded ? event.exit_code === 0 : SIGNS.includes(event.event)) tell();
+      if (event.event === 'iteration_started') timer ??= setTimeout(report, FAILS_WITHIN_MS);
+      // The parent learns of a failure from the exit code and the log.
+      else if (hasEnded ? event.exit_code === 0 : SIGNS.includes(event.event)) report();
       else if (hasEnded) clearTimeout(timer);
     },
     agentText() {},
@@ -104,7 +104,7 @@ const SIGNS: readonly RalphEvent['event'][] = [
   'agent_retry',
 ];
 
-/** The log goes with the task, into the history too. On another file system it stays where it is. */
+/** Moves the log into the task's folder, unless that is on another file system. Returns its path. */
 function movedTo(from: string, to: string): string {
   try {
     renameSync(from, to);

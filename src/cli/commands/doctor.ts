@@ -38,8 +38,8 @@ const EXIT_INTERRUPTED = 130;
 const VERSION_TIMEOUT_MS = 10_000;
 
 /**
- * `ralph doctor`: is everything there? Looks, and changes nothing; sends nothing. Resolves to 1 if a
- * run would fail.
+ * `ralph doctor`: checks whether a run could start. Changes and sends nothing. Resolves to 1 if a run
+ * would fail.
  */
 export async function doctor(
   options: DoctorOptions,
@@ -55,12 +55,12 @@ export async function doctor(
   return all.some(({ kind }) => kind === 'problem') ? EXIT_FAILED : 0;
 }
 
-/** An agent may take seconds to say its version; nothing is shown where nobody looks. */
+/** An agent may take seconds to print its version. No spinner if standard error is not a terminal. */
 async function spinnerFor(env: NodeJS.ProcessEnv): Promise<{ stop(): unknown } | null> {
   const { stderr } = process;
   if (!stderr.isTTY || env.TERM === 'dumb' || env.CI !== undefined) return null;
   const { default: ora } = await import('ora');
-  return ora({ text: 'looking', stream: stderr, discardStdin: false }).start();
+  return ora({ text: 'checking', stream: stderr, discardStdin: false }).start();
 }
 
 async function examine(
@@ -69,7 +69,7 @@ async function examine(
   signal: AbortSignal,
 ): Promise<DoctorFacts> {
   const startDir = startFolder();
-  // What a run would not use is not used here either: it may name programs, and folders to start them in.
+  // Untrusted settings may name programs and folders, so they are not used here either.
   const collected = await collectSettings({
     flags: layerOf(options),
     env,
@@ -113,7 +113,7 @@ function layerOf(options: DoctorOptions): Layer {
   return layer;
 }
 
-/** What stands against any run with these settings, whatever its prompt is. */
+/** The problems of any run with these settings, whatever its prompt. */
 async function planProblems(
   collected: CollectedSettings,
   startDir: string,
@@ -131,20 +131,20 @@ async function planProblems(
   return 'problems' in planned ? planned.problems : [];
 }
 
-/** What a run would be refused for, with the agent that it would start once that is trusted. */
+/** The untrusted configuration, with the agent that it would start, or null. */
 function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
   const { untrusted, sources } = collected;
   if (untrusted === null) return null;
   const { powers } = untrusted;
-  const said = (name: SettingName): string | null => {
+  const written = (name: SettingName): string | null => {
     const value = powers.find((power) => power.name === name)?.value;
     return typeof value === 'string' ? value : null;
   };
   const isChosen = isGiven(sources.agent) || isGiven(sources.agentCommand);
-  const ofFile = said('agent') ?? (said('agentCommand') === null ? 'claude' : 'command');
+  const ofFile = written('agent') ?? (written('agentCommand') === null ? 'claude' : 'command');
   const kind = isChosen ? agentOf({ ...collected, passthrough: [] }) : ofFile;
-  const command = isChosen ? null : said('agentCommand');
-  const bin = isGiven(sources.claudeBin) ? null : said('claudeBin');
+  const command = isChosen ? null : written('agentCommand');
+  const bin = isGiven(sources.claudeBin) ? null : written('claudeBin');
   return { ...untrusted, program: kind === 'command' ? command : bin };
 }
 
@@ -159,7 +159,7 @@ async function examineAgent(
     const words = shellWords(settings.agentCommand ?? '') ?? [];
     const place =
       words.length === 0
-        ? { missing: 'the command of --agent-command cannot be told' }
+        ? { missing: '--agent-command is not a valid command' }
         : findAgent({ words, claudeBin: null, cwd, env });
     return { kind, place, version: null, login: null, isRefusedAsRoot: false };
   }
@@ -189,7 +189,7 @@ function examineStates(stateDir: string): StateFacts {
     return { staleLocks, interrupted: [], broken: [], statesUnreadable: messageOf(error) };
   }
   const interrupted = open.filter(({ found }) => {
-    // A task that the library keeps has no driver of its own.
+    // A task of the library has no driver.
     if (found.kind !== 'task' || found.state.kept_by !== undefined) return false;
     return shownState(found.state, here) === 'interrupted';
   });

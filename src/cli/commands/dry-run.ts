@@ -8,21 +8,20 @@ import { SETTINGS, type SettingName, settingNames, snakeCase } from '../../core/
 import { type PlanFacts, renderPlan } from '../../report/plan.ts';
 import { planWarnings } from './run.ts';
 
-/** `ralph run --dry-run`: prints what a run would do. Starts nothing, writes nothing. */
+/** `ralph run --dry-run`: prints what a run would do. Starts and writes nothing. */
 export function dryRun(plan: RunPlan, notices: readonly string[]): number {
   const facts = planFacts(plan, notices);
   process.stdout.write(plan.settings.json ? `${safeJson(facts, 2)}\n` : renderPlan(facts));
   return 0;
 }
 
-/** Stands where the previous output will stand. */
-const EXAMPLE_OUTPUT = '(here stands what the previous iteration wrote)';
+const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
 
 function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
   const { policy } = plan;
   const agent = locateAgent(plan);
   const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
-  // A session of its own remembers what it said.
+  // A continued session remembers its own output.
   const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
   const carry = { output, wasCut: false, missing: [], hints: [] };
   return {
@@ -44,12 +43,12 @@ function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
     warnings: [
       ...notices,
       ...planWarnings(plan),
-      ...(agent.missing === null ? [] : [`The agent is not there: ${agent.missing}.`]),
+      ...(agent.missing === null ? [] : [`Cannot find the agent: ${agent.missing}.`]),
     ],
   };
 }
 
-/** As it would be written; what a run makes of an absent value is shown in its place. */
+/** The value as a user would write it. An absent value is shown as the run fills it in. */
 function shownValue(name: SettingName, plan: RunPlan): unknown {
   const inForce: Partial<Record<SettingName, unknown>> = {
     agent: plan.policy.agent,
@@ -67,7 +66,7 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
   return isDuration && typeof value === 'number' ? writeDuration(value) : value;
 }
 
-/** How many iterations of full length, with the delays between them, fit into the whole task. */
+/** How many full-length iterations, with the delays between them, fit into the limit of the whole task. */
 function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
   const { iterationTimeoutMs, delayMs } = policy;
   return Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));
@@ -76,13 +75,16 @@ function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
 function writes(plan: RunPlan): PlanFacts['writes'] {
   const state = path.join(plan.stateDir, plan.taskId);
   return [
-    { path: `${state}.json`, what: 'where the task stands' },
+    { path: `${state}.json`, what: 'the state of the task' },
     { path: `${state}/`, what: 'the prompt, the settings, and every byte the agent writes' },
-    { path: path.join(plan.stateDir, 'events.jsonl'), what: 'every event, one a line' },
-    { path: path.join(plan.stateDir, 'history/'), what: 'all of these, once it is completed' },
+    { path: path.join(plan.stateDir, 'events.jsonl'), what: 'every event, one on each line' },
+    {
+      path: path.join(plan.stateDir, 'history/'),
+      what: 'all of these, after the task is completed',
+    },
     {
       path: path.join(plan.vault, 'Needs_Action', `RALPH_*_${plan.taskId}_*.md`),
-      what: 'a note for a human, if it does not end well',
+      what: 'a note for a human, if the task does not end well',
     },
     {
       path: path.join(plan.vault, 'Pending_Approval', `APPROVAL_${plan.taskId}_*.md`),
@@ -96,7 +98,10 @@ function taskFileMoves({ taskFile, vault, policy }: RunPlan): PlanFacts['writes'
   if (taskFile === null) return [];
   const name = path.basename(taskFile);
   return [
-    { path: path.join(vault, 'In_Progress', name), what: 'the task file, while it is worked on' },
-    { path: path.join(policy.doneFolder, name), what: 'the task file, once it is completed' },
+    { path: path.join(vault, 'In_Progress', name), what: 'the task file, while the task runs' },
+    {
+      path: path.join(policy.doneFolder, name),
+      what: 'the task file, after the task is completed',
+    },
   ];
 }

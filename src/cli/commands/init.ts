@@ -10,7 +10,7 @@ export interface InitOptions {
   readonly vault?: string;
 }
 
-/** `ralph init`: the vault's folders and a commented configuration; never over what is there. */
+/** `ralph init`: creates the vault's folders and a commented configuration. Overwrites nothing. */
 export function init(options: InitOptions): number {
   const here = startFolder();
   const { vault } = placeOf(options);

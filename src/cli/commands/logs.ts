@@ -19,9 +19,9 @@ import { type PlaceOptions, placeOf } from '../place.ts';
 import { unknownTask } from '../unknown-task.ts';
 
 export interface LogsOptions extends PlaceOptions {
-  /** The bytes as the agent wrote them. */
+  /** Print the bytes as the agent wrote them. */
   readonly raw?: boolean;
-  /** A number, as it was written. */
+  /** A number, not yet parsed. */
   readonly iteration?: string;
   readonly follow?: boolean;
 }
@@ -42,7 +42,7 @@ export async function logs(taskId: string, options: LogsOptions): Promise<number
   const outlet = standardOutlet();
   const show = options.raw ? rawBytes : readableText();
   for await (const piece of found.read({ iteration, follow })) {
-    // Nobody reads any more: that is how `ralph logs … | head` ends.
+    // The reader has gone, as in `ralph logs … | head`.
     if (!(await outlet.write(show(piece)))) break;
   }
   return 0;
@@ -57,7 +57,7 @@ function rawBytes(piece: LogPiece): Uint8Array {
   return piece.kind === 'stdout' ? piece.chunk : new Uint8Array();
 }
 
-/** Follows the pieces and makes text of each; what belongs to a line still open waits for its end. */
+/** Returns a function that turns each piece into text. An incomplete line waits for its end. */
 function readableText(): (piece: LogPiece) => string {
   let stdout = createReadableLog();
   let stderr = createPlainLog();

@@ -2,14 +2,14 @@ import { leaveRequest } from '../../compose/tasks.ts';
 import { findOpenTask, notLive, refuseInsideOwnLoop } from '../find-task.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
 
-/** `ralph pause ID`: asks the task's driver to hold after its running iteration. Waits for nothing. */
+/** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for it. */
 export async function pause(taskId: string, options: PlaceOptions): Promise<number> {
   const { paths, standing } = findOpenTask(taskId, placeOf(options));
   refuseInsideOwnLoop('pause', taskId, paths.stateFile, process.env);
   if (standing !== 'live') throw notLive(taskId, standing);
   await leaveRequest(paths.folder, { kind: 'pause' }, new Date().toISOString());
   process.stderr.write(
-    `ralph: ${taskId} finishes its iteration and is then held; ralph resume ${taskId} goes on\n`,
+    `ralph: ${taskId} pauses after its current iteration; ralph resume ${taskId} continues it\n`,
   );
   return 0;
 }

@@ -7,15 +7,15 @@ import { findOpenTask, notLive } from '../find-task.ts';
 import { type Place, type PlaceOptions, placeOf } from '../place.ts';
 
 export interface ProgressOptions extends PlaceOptions {
-  /** Numbers, as they were written. */
+  /** A number, not yet parsed, as is `done`. */
   readonly total?: string;
   readonly done?: string;
   readonly step?: string;
 }
 
 /**
- * `ralph progress [ID] --total 5 --done 2 --step "…"`: tells from a script how far a task is. The
- * agent's own scripts may; without an id it is the task of the loop they run in.
+ * `ralph progress [ID] --total 5 --done 2 --step "…"`: reports the progress of a task from a script, also
+ * from the agent's own scripts. Inside a loop the id defaults to that loop's task.
  */
 export async function progress(
   id: string | undefined,
@@ -47,7 +47,7 @@ function reportOf({ total, done, step = '' }: ProgressOptions): ProgressReport {
   const report = progressReport(Number(done), Number(total), maskSecrets(step));
   if (report === null) {
     throw new UsageError([
-      `--done expects at most --total, and that at least 1; found ${done} of ${total}.`,
+      `--done expects a number no larger than --total, which must be at least 1; found ${done} of ${total}.`,
     ]);
   }
   return report;
@@ -62,7 +62,7 @@ function expected(flag: string, from: string, found: string | undefined): string
   return `${flag} expects a whole number ${from}; ${what}.`;
 }
 
-/** Which task, and where: inside a loop that loop's own, wherever the agent has gone meanwhile. */
+/** Finds the task and its place. Inside a loop both come from the loop, whatever the agent's folder is. */
 function whereabouts(
   id: string | undefined,
   options: PlaceOptions,
@@ -73,11 +73,11 @@ function whereabouts(
   const taskId = id ?? ownId;
   if (taskId === undefined) {
     throw new UsageError([
-      'ralph progress expects the id of a task; only inside a loop it knows it by itself.',
+      'ralph progress expects the id of a task; you can omit it only inside a loop.',
     ]);
   }
   const place = placeOf(options, env);
-  const isTold = options.vault !== undefined || options.stateDir !== undefined;
-  if (isTold || taskId !== ownId || !RALPH_STATE_FILE) return { taskId, place };
+  const isPlaceGiven = options.vault !== undefined || options.stateDir !== undefined;
+  if (isPlaceGiven || taskId !== ownId || !RALPH_STATE_FILE) return { taskId, place };
   return { taskId, place: { ...place, stateDir: path.dirname(RALPH_STATE_FILE) } };
 }

@@ -7,12 +7,12 @@ import { prunedLine, pruneFailure, pruneSummary } from '../../report/prune.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
 
 export interface PruneOptions extends PlaceOptions {
-  /** A duration; `30d` if not given. */
+  /** A duration; default `30d`. */
   readonly olderThan?: string;
   readonly dryRun?: boolean;
 }
 
-/** `ralph prune`: clears the history of what ended long ago. */
+/** `ralph prune`: removes old tasks from the history. */
 export async function prune(options: PruneOptions): Promise<number> {
   const { olderThan = '30d', dryRun = false } = options;
   const ageMs = parseDuration(olderThan);

@@ -21,14 +21,14 @@ import { type Place, type PlaceOptions, placeOf, startFolder } from '../place.ts
 import { shownOf } from '../task-view.ts';
 
 export interface ReportOptions extends PlaceOptions {
-  /** A duration; `7d` if not given. */
+  /** A duration; default `7d`. */
   readonly since?: string;
   readonly json?: boolean;
-  /** A file to write a page to. */
+  /** The file for an HTML page. */
   readonly html?: string;
 }
 
-/** `ralph report`: what happened over a span, and what needs a person. Changes nothing in the vault. */
+/** `ralph report`: shows what happened in a period, and what needs a person. Changes nothing in the vault. */
 export async function report(options: ReportOptions): Promise<number> {
   const { since = '7d', json = false, html } = options;
   const spanMs = parseDuration(since);
@@ -51,12 +51,12 @@ async function writePage(briefing: Briefing, file: string): Promise<void> {
   try {
     await writeFileAtomic(file, renderPage(briefing));
   } catch (error) {
-    throw new UsageError([`--html expects a file that can be written; ${messageOf(error)}.`]);
+    throw new UsageError([`--html expects a writable file; ${messageOf(error)}.`]);
   }
   process.stderr.write(`ralph: the report is in ${file}\n`);
 }
 
-/** All there is to tell of a span, with nothing in it that could act on a reader or is a secret. */
+/** Gathers the briefing of a period, without control characters and secrets. */
 async function briefingOf(place: Place, since: string, until: string): Promise<Briefing> {
   const { vault, stateDir } = place;
   const here = thisPlace(until);

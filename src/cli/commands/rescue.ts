@@ -4,7 +4,7 @@ import type { VaultPorts } from '../../orchestrator/ports.ts';
 import { readVaultFlags } from '../settings/vault-flags.ts';
 import { openVault } from '../vault-run.ts';
 
-/** `ralph rescue`: one pass over `In_Progress`, a line a file. Resolves to the exit code. */
+/** `ralph rescue`: makes one pass over `In_Progress` and prints a line for each file. Resolves to the exit code. */
 export async function rescueCommand(
   argv: readonly string[],
   help: () => Promise<number>,
@@ -24,7 +24,7 @@ export async function rescueCommand(
   }
 }
 
-/** 128 and the signal that ended it; null where none did. */
+/** Returns 128 plus the number of the signal that ended the pass, or null. */
 export function stopCode({ stops }: VaultPorts): number | null {
   const cause = stops.cause();
   return cause === null ? null : exitCodeFor('stopped', `stopped:${cause}`);

@@ -14,16 +14,16 @@ export interface StatusOptions extends PlaceOptions {
   readonly watch?: boolean;
 }
 
-/** What is shown now. */
+/** The output at one moment. */
 export interface Frame {
   readonly text: string;
-  /** Changes only where something has happened: time that passes alone is nothing new. */
+  /** Changes if something has happened, but not with elapsed time alone. */
   readonly key: string;
-  /** Nothing more will happen. */
+  /** True if nothing more will happen. */
   readonly isLast: boolean;
 }
 
-/** `ralph status [ID]`: what runs, what waits, what ended; changes nothing. */
+/** `ralph status [ID]`: shows running, waiting and ended tasks. Changes nothing. */
 export async function status(taskId: string | undefined, options: StatusOptions): Promise<number> {
   const place = placeOf(options);
   const { stateDir } = place;
@@ -61,7 +61,7 @@ function taskFrame(place: Place, taskId: string, json: boolean, options: TableOp
   };
 }
 
-/** All that the file holds, what this ralph does not know included. */
+/** Everything in the state file, also fields that this version does not know. */
 function wholeState({ shown, task }: TaskDetail): object {
   const { state, stateFile, logDir, isOwn } = shown;
   const { progress } = task;
@@ -77,11 +77,11 @@ function jsonText(value: unknown): string {
   return `${safeJson(withoutControlsIn(value), 2)}\n`;
 }
 
-/** Where nothing tells: as wide as terminals have always been. */
+/** The width if the terminal reports none, or too small a one. */
 const USUAL_COLUMNS = 80;
 const NARROWEST_COLUMNS = 20;
 
-/** How to draw now: a terminal may change its size, and colours are loaded only where they show. */
+/** Returns a function for the current width and colours. The colour package is loaded only if needed. */
 async function terminalOf(
   stream: NodeJS.WriteStream,
   env: NodeJS.ProcessEnv,

@@ -15,13 +15,13 @@ import {
 } from '../find-task.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
 
-/** A driver that has noticed the request ends its agent within 5 s. */
+/** A driver ends its agent within 5 s after it has noticed the request. */
 const ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits until it has. Sends
- * no signal to anybody: a driver that hangs is named, and ending it is left to the person.
+ * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits for it. Sends no
+ * signals: if the driver hangs, the message names it, and the person has to end it.
  */
 export async function stop(taskId: string, options: PlaceOptions): Promise<number> {
   const place = placeOf(options);
@@ -37,7 +37,7 @@ export async function stop(taskId: string, options: PlaceOptions): Promise<numbe
   return standing === 'live' ? EXIT_FAILED : 0;
 }
 
-/** How the task stands once its driver has gone, or `live` where it has not for too long. */
+/** The standing of the task after its driver has gone, or `live` if it does not go in time. */
 async function untilItEnds(
   found: FoundTask,
   look: () => FoundTask | null,
@@ -46,7 +46,7 @@ async function untilItEnds(
   const startedMs = performance.now();
   for (;;) {
     const standing = lookAgain(found, look);
-    // Its state says so first; the driver is gone when its claim is, after a last command maybe.
+    // The state ends first. The driver may still run a last command, and then releases its claim.
     const isOver = standing !== 'live' && isFree();
     if (isOver || performance.now() - startedMs > ENDS_WITHIN_MS) return standing;
     await sleep(LOOK_EVERY_MS);
@@ -56,33 +56,33 @@ async function untilItEnds(
 function lookAgain(found: FoundTask, look: () => FoundTask | null): Standing {
   try {
     const seen = look();
-    // An older task of the same id may lie in the history.
+    // The history may hold an older task of the same id.
     if (seen?.state.started_at === found.state.started_at) return seen.standing;
   } catch {
-    // What cannot be read now, its driver may still write anew.
+    // Unreadable now, but its driver may be about to rewrite it.
   }
-  // The state is gone: then only the driver itself tells.
+  // The state is gone, so only the driver's process can tell.
   return standingOf(found.state);
 }
 
 function outcome(taskId: string, standing: Standing, driver: Driver | null): string {
-  const goOn = `${resumeCommand(taskId, standing)} goes on`;
+  const next = `${resumeCommand(taskId, standing)} continues it`;
   switch (standing) {
     case 'live':
       return hangs(taskId, driver);
     case 'completed':
       return `${taskId} was completed before the request reached it`;
     case 'stopped':
-      return `${taskId} is stopped; ${goOn}`;
+      return `${taskId} is stopped; ${next}`;
     case 'interrupted':
-      return `the driver of ${taskId} is dead, and the task interrupted; ${goOn}`;
+      return `the driver of ${taskId} is dead, so the task is interrupted; ${next}`;
     default:
-      return `${taskId} ended before the request reached it, and is ${standing}; ${goOn}`;
+      return `${taskId} ended before the request reached it, and is ${standing}; ${next}`;
   }
 }
 
 function hangs(taskId: string, driver: Driver | null): string {
   const host = oneLine(driver?.host ?? '', 60);
   const pid = driver?.pid ?? 0;
-  return `the driver of ${taskId} (pid ${pid} on ${host}) has not reacted for ${ENDS_WITHIN_MS / 1_000}s and seems to hang; end it there with kill -KILL ${pid}, and its guard ends the agent`;
+  return `the driver of ${taskId} (pid ${pid} on ${host}) has not reacted for ${ENDS_WITHIN_MS / 1_000}s and seems to hang; end it there with kill -KILL ${pid}; its guard then ends the agent`;
 }

@@ -4,13 +4,13 @@ import { UsageError } from '../../errors.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../find-task.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
 
-/** `ralph tell ID "…"`: leaves a hint that goes into the task's next prompt, after a resume too. */
+/** `ralph tell ID "…"`: leaves a hint for the task's next prompt, even if that follows a resume. */
 export async function tell(taskId: string, text: string, options: PlaceOptions): Promise<number> {
   if (text.trim() === '') throw new UsageError(['ralph tell expects a hint; found an empty text.']);
   const bytes = Buffer.byteLength(text);
   if (bytes > HINT_MAX_BYTES) {
     throw new UsageError([
-      `ralph tell expects a hint of at most ${HINT_MAX_BYTES / 1024} KB; found ${bytes} bytes. Put it into a file, and tell the agent its name.`,
+      `ralph tell expects a hint of at most ${HINT_MAX_BYTES / 1024} KB; found ${bytes} bytes. Put it into a file and name that file to the agent.`,
     ]);
   }
   const place = placeOf(options);
@@ -20,8 +20,8 @@ export async function tell(taskId: string, text: string, options: PlaceOptions):
   await leaveRequest(paths.folder, { kind: 'tell', text }, at, sealAt(place, true));
   const when =
     standing === 'live'
-      ? `the next iteration of ${taskId} is told`
-      : `${taskId} is ${standing}, and told when it is resumed: ${resumeCommand(taskId, standing)}`;
+      ? `the next iteration of ${taskId} gets the hint`
+      : `${taskId} is ${standing} and gets the hint when it is resumed: ${resumeCommand(taskId, standing)}`;
   process.stderr.write(`ralph: ${when}\n`);
   return 0;
 }

@@ -20,8 +20,8 @@ export interface TrustOptions {
 }
 
 /**
- * `ralph trust [FILE]`: shows what a configuration sets that needs trust, and notes that this very content
- * may be used where it is found. Refused inside a loop: an agent must not trust for the person.
+ * `ralph trust [FILE]`: shows the settings of a configuration that need trust, and records trust in its
+ * current content. Refused inside a loop, since an agent must not trust on behalf of a person.
  */
 export async function trust(
   name: string | undefined,
@@ -55,7 +55,9 @@ function foundFrom(env: NodeJS.ProcessEnv): ConfigText {
   throw new UsageError(
     why.length > 0
       ? why
-      : [`ralph trust expects a configuration; none is found from ${here} upward. Name the file.`],
+      : [
+          `ralph trust expects a configuration, but there is none in ${here} or above. Name the file.`,
+        ],
   );
 }
 
@@ -65,7 +67,7 @@ function namedBy(name: string): ConfigText {
   return config;
 }
 
-/** Throws a `UsageError` for one that no run would take: it has to be put right before, and is another then. */
+/** Throws a `UsageError` for an invalid configuration: correcting it changes the content to trust. */
 function readPowers(config: ConfigText): readonly Power[] {
   const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];

@@ -4,7 +4,7 @@ import { readVaultFlags } from '../settings/vault-flags.ts';
 import { openVault } from '../vault-run.ts';
 import { stopCode } from './rescue.ts';
 
-/** `ralph watch`: one pass after the other, until a signal ends it with its loops. */
+/** `ralph watch`: makes pass after pass until a signal ends it and its loops. */
 export async function watchCommand(
   argv: readonly string[],
   help: () => Promise<number>,
@@ -25,6 +25,6 @@ export async function watchCommand(
 function restText(rest: Rest): string {
   const again = `trying again in ${formatDuration(rest.forMs)}`;
   return rest.kind === 'cause'
-    ? `no file can be worked on (${rest.cause.exitReason}); ${again}`
+    ? `cannot process any file (${rest.cause.exitReason}); ${again}`
     : `${rest.message}; ${again}`;
 }

@@ -1,9 +1,9 @@
 import type { CompletedCommand, CompletedFlag } from './model.ts';
 import { IDS_COMMAND } from './names.ts';
 
-/** The script for bash, from 3.2 on: macOS has no newer one, so it gets along without maps. */
+/** The script for bash 3.2 or newer. macOS still ships 3.2, so the script uses no associative arrays. */
 export function bashScript(commands: readonly CompletedCommand[]): string {
-  return `# Completion of ralph for bash. To have it in every shell, put this into ~/.bashrc:
+  return `# Completion of ralph for bash. To enable it in every shell, add this to ~/.bashrc:
 #   eval "$(ralph completion bash)"
 
 _ralph_words() {
@@ -21,7 +21,7 @@ _ralph() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
   local flags="" valued="" words="" takes_id="" takes_file="" given=0 i
   COMPREPLY=()
-  # "--agent=command" is three words to bash.
+  # bash splits "--agent=command" into three words.
   if [[ $current == "=" ]]; then
     current=""
   elif [[ $previous == "=" && $COMP_CWORD -gt 2 ]]; then
@@ -31,7 +31,7 @@ _ralph() {
     _ralph_words "${commands.map(({ name }) => name).join(' ')} --help --version"
     return
   fi
-  # What follows "--" is the agent's.
+  # Words after "--" are for the agent.
   for ((i = 2; i < COMP_CWORD; i++)); do
     [[ "\${COMP_WORDS[i]}" == "--" ]] && { _ralph_paths -f; return; }
   done
@@ -71,7 +71,7 @@ function commandCase({ name, flags, takesId, takesFile, words }: CompletedComman
 ${valued.length === 0 ? '' : `      case "$previous" in\n${valueCases(valued).join('\n')}\n      esac\n`}      ;;`;
 }
 
-/** One line for all flags of which the value is suggested alike. */
+/** One line for all flags with the same suggestions. */
 function valueCases(valued: readonly CompletedFlag[]): readonly string[] {
   const alike = new Map<string, string[]>();
   for (const { names, value } of valued) {

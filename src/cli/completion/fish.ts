@@ -3,12 +3,12 @@ import { IDS_COMMAND } from './names.ts';
 
 /** The script for fish. */
 export function fishScript(commands: readonly CompletedCommand[]): string {
-  return `# Completion of ralph for fish. To have it in every shell:
+  return `# Completion of ralph for fish. To enable it in every shell:
 #   ralph completion fish > ~/.config/fish/completions/ralph.fish
 
 function __ralph_command
     set -l words (commandline -opc)
-    # What follows "--" is the agent's.
+    # Words after "--" are for the agent.
     test (count $words) -gt 1; and not contains -- -- $words; and contains -- $words[2] $argv
 end
 

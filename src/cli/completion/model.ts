@@ -2,22 +2,22 @@ import type { Argument, Command, Option } from 'commander';
 import { SETTINGS, settingNames } from '../../core/settings.ts';
 import { TASK_TYPES } from '../../core/task-type.ts';
 
-/** What a shell can suggest where a value is to be written. */
+/** What a shell can suggest as a value. */
 type Suggestion =
   | { readonly kind: 'choices'; readonly choices: readonly string[] }
   | { readonly kind: 'folders' }
   | { readonly kind: 'files' }
-  /** Text that nobody can guess. */
+  /** Any text: no suggestions. */
   | { readonly kind: 'free' };
 
 export interface CompletedFlag {
-  /** `--prompt`, `-p`: as they are written, the long one first. */
+  /** `--prompt`, `-p`: the long name first. */
   readonly names: readonly string[];
   readonly description: string;
-  /** The name of its value, `TEXT`; null where it takes none. */
+  /** The name of its value, such as `TEXT`, or null if it takes none. */
   readonly argument: string | null;
   readonly value: Suggestion;
-  /** A further name of another flag: understood, and not suggested. */
+  /** Accepted as an alias of another flag, but not suggested. */
   readonly isHidden: boolean;
 }
 
@@ -29,11 +29,11 @@ export interface CompletedCommand {
   readonly takesId: boolean;
   /** Whether its first word is a file. */
   readonly takesFile: boolean;
-  /** The words that its first word may be; empty where it may be anything. */
+  /** The possible first words; empty if any word is allowed. */
   readonly words: readonly string[];
 }
 
-/** The whole command line as shells complete it, taken from the program itself and the table of settings. */
+/** The command line to complete, derived from the program and the table of settings. */
 export function completionModel(program: Command): readonly CompletedCommand[] {
   return program
     .createHelp()
@@ -44,7 +44,7 @@ export function completionModel(program: Command): readonly CompletedCommand[] {
 function commandOf(command: Command, program: Command): CompletedCommand {
   const hidden = command.options.filter((option) => option.hidden);
   const [first] = command.registeredArguments;
-  // Commander makes its own `help` anew for the help page, and there it knows no commands.
+  // Commander creates `help` only for the help page, and without the names of the commands.
   const isHelp = command.name() === 'help';
   return {
     name: command.name(),

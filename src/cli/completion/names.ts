@@ -1,7 +1,7 @@
-/** The shells that can be completed for. */
+/** The supported shells. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
-/** The command by which the scripts ask ralph for the ids of tasks; not in the help. */
+/** The hidden command with which the scripts ask ralph for task ids. */
 export const IDS_COMMAND = '__complete-ids';

@@ -1,13 +1,13 @@
 import type { CompletedCommand, CompletedFlag } from './model.ts';
 import { IDS_COMMAND } from './names.ts';
 
-/** The script for zsh: to be sourced, or to lie as `_ralph` in a folder of fpath. */
+/** The script for zsh, to be sourced or saved as `_ralph` in a folder of `fpath`. */
 export function zshScript(commands: readonly CompletedCommand[]): string {
   const names = commands.map(
     ({ name, description }) => `    ${quoted(`${name}:${description.replaceAll(':', '\\:')}`)}`,
   );
   return `#compdef ralph
-# Completion of ralph for zsh. To have it in every shell, put this into ~/.zshrc, after compinit:
+# Completion of ralph for zsh. To enable it in every shell, add this to ~/.zshrc, after compinit:
 #   source <(ralph completion zsh)
 
 _ralph_ids() {
@@ -30,7 +30,7 @@ _ralph() {
   _arguments -C '(- *)'{-h,--help}'[print this help]' '(- *)'{-V,--version}'[print the version]' \\
     '1: :_ralph_commands' '*:: :->rest'
   [[ $state == rest ]] || return
-  # What follows "--" is the agent's.
+  # Words after "--" are for the agent.
   (( \${words[(i)--]} < CURRENT )) && { _default; return }
   case $words[1] in
 ${commands.map(commandCase).join('\n')}
@@ -64,13 +64,13 @@ function choices(words: readonly string[]): string {
   return quoted(`1: :(${words.join(' ')})`);
 }
 
-/** `*` since many may be repeated; `=` after a long flag lets its value be joined by one. */
+/** `*` allows a flag to be repeated; `=` allows `--flag=value`. */
 function flagSpecs({ names, description, argument, value }: CompletedFlag): readonly string[] {
-  const told = `[${description.replace(/[[\]\\]/g, '\\$&')}]`;
+  const help = `[${description.replace(/[[\]\\]/g, '\\$&')}]`;
   return names.map((name) => {
-    if (argument === null) return quoted(`*${name}${told}`);
+    if (argument === null) return quoted(`*${name}${help}`);
     const joined = name.startsWith('--') ? '=' : '';
-    return quoted(`*${name}${joined}${told}:${argument}:${action(value)}`);
+    return quoted(`*${name}${joined}${help}:${argument}:${action(value)}`);
   });
 }
 

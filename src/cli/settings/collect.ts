@@ -21,28 +21,28 @@ export interface CollectRequest {
   readonly env: NodeJS.ProcessEnv;
   readonly startDir: string;
   /**
-   * What becomes of a found configuration that needs trust and has none. `refuse`, if nothing is given;
-   * `show` uses it where only a plan is asked for, and refuses it otherwise; `leave-out` does without it.
+   * What to do with a found configuration that needs trust and has none. Default: `refuse`. `show` uses
+   * it with `--dry-run` and refuses it otherwise; `leave-out` ignores it.
    */
   readonly untrusted?: 'refuse' | 'show' | 'leave-out';
-  /** Asks a person before it is refused; null, or absent, where nobody can be asked. */
+  /** Asks a person before refusing; null or absent if nobody can be asked. */
   readonly ask?: Ask | null;
 }
 
 export interface CollectedSettings extends SettledSettings {
-  /** What the configuration says of `ralph rescue` and `ralph watch`. */
+  /** The configuration's settings of `ralph rescue` and `ralph watch`. */
   readonly vault: VaultLayer;
-  /** What was found odd on the way, one sentence each. */
+  /** Warnings, one sentence each. */
   readonly notices: readonly string[];
-  /** What counts of a found configuration only since it is trusted: a sentence for every start, or none. */
+  /** A sentence for every start about what a trusted configuration sets, if it sets anything that needs trust. */
   readonly powers: readonly string[];
-  /** The found configuration that nobody has trusted; null where there is none. */
+  /** The found configuration that nobody has trusted, or null. */
   readonly untrusted: PowerfulConfig | null;
 }
 
 /**
- * Gathers the settings from everywhere they may be written, first hit wins. Rejects with a `UsageError` for
- * a configuration that a person would have to trust first.
+ * Gathers the settings from all sources; the first source wins. Rejects with a `UsageError` for a
+ * configuration that a person has to trust first.
  */
 export async function collectSettings(request: CollectRequest): Promise<CollectedSettings> {
   const { flags, env, startDir } = request;
@@ -53,7 +53,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
       ? findConfig(startDir, env)
       : readNamedConfig(path.resolve(startDir, named.text), named.where);
   const read = search.config === null ? NO_CONFIG : await readConfig(search.config);
-  // A file that was named is the user's own choice.
+  // Naming a file is trusting it.
   const powerful =
     named === undefined ? powerfulConfig({ config: search.config, read, startDir }, env) : null;
   const use = await useOf(powerful, [flags, variables.layer, read.layer], request);
@@ -65,7 +65,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
     taskTypes: config.taskTypes,
     startDir,
   });
-  const told = powerful === null ? NOTHING_TOLD : tell(powerful, use, settled);
+  const messages = powerful === null ? NO_MESSAGES : messagesFor(powerful, use, settled);
   return {
     ...settled,
     vault: config.vault,
@@ -75,13 +75,13 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
       ...config.problems,
       ...settled.problems,
     ],
-    notices: [...search.notices, ...told.notices, ...variables.warnings],
-    powers: told.powers,
+    notices: [...search.notices, ...messages.notices, ...variables.warnings],
+    powers: messages.powers,
     untrusted: use === 'used' ? null : powerful,
   };
 }
 
-/** The YAML reader is loaded only where there is something to read. */
+/** Loads the YAML reader only if there is a file to read. */
 async function readConfig(config: ConfigText): Promise<ConfigSettings> {
   return (await import('./config-file.ts')).readConfig(config);
 }
@@ -93,10 +93,9 @@ const NO_CONFIG: ConfigSettings = {
   problems: [],
 };
 
-/** What becomes of a configuration. */
 type Use = 'used' | 'shown' | 'left-out';
 
-/** Asks a person where that is wanted. Rejects with a `UsageError` for what must not be used. */
+/** Asks a person if necessary. Rejects with a `UsageError` if the configuration must not be used. */
 async function useOf(
   powerful: PowerfulConfig | null,
   layers: readonly Layer[],
@@ -104,20 +103,20 @@ async function useOf(
 ): Promise<Use> {
   if (powerful === null || powerful.isTrusted) return 'used';
   if (untrusted === 'leave-out') return 'left-out';
-  // Without the task file: no file that an untrusted one names is read before.
+  // Without the task file: files that an untrusted configuration names must not be read yet.
   const { dryRun, json } = resolveSettings(layers).settings;
   if (untrusted === 'show' && dryRun) return 'shown';
-  // Who wants JSON is a program, and would wait for an answer that nobody gives.
+  // `--json` means that a program is reading, which cannot answer.
   await wantTrust(powerful, json ? null : ask, env);
   return 'used';
 }
 
-type Told = Pick<CollectedSettings, 'notices' | 'powers'>;
+type Messages = Pick<CollectedSettings, 'notices' | 'powers'>;
 
-const NOTHING_TOLD: Told = { notices: [], powers: [] };
+const NO_MESSAGES: Messages = { notices: [], powers: [] };
 
-function tell(powerful: PowerfulConfig, use: Use, { sources }: SettledSettings): Told {
-  if (use === 'left-out') return NOTHING_TOLD;
+function messagesFor(powerful: PowerfulConfig, use: Use, { sources }: SettledSettings): Messages {
+  if (use === 'left-out') return NO_MESSAGES;
   if (use === 'shown') return { notices: [noticeOf(powerful)], powers: [] };
   const { file, powers } = powerful;
   const inForce = powersInForce(powers, sources);

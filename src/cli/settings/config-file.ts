@@ -24,12 +24,12 @@ import {
 export interface ConfigSettings {
   readonly layer: Layer;
   readonly taskTypes: Readonly<Record<string, TaskTypeLimits>>;
-  /** What `ralph rescue` and `ralph watch` have beyond a run; its values are good. */
+  /** The settings of `ralph rescue` and `ralph watch` alone, with valid values. */
   readonly vault: VaultLayer;
   readonly problems: readonly string[];
 }
 
-/** Keys of other documents, and what they are here; a bare number is one of this unit. */
+/** Keys of other tools, and the settings they stand for. The unit is added to a bare number. */
 const FURTHER_KEYS: Readonly<Record<string, { name: SettingName; unit: string }>> = {
   timeout_minutes: { name: 'timeout', unit: 'm' },
   check_interval_seconds: { name: 'delay', unit: 's' },
@@ -44,8 +44,8 @@ const CIRCUIT_BREAKER_KEYS: Readonly<Record<string, SettingName>> = {
 const OWN_KEYS = ['enabled', 'completion_strategy', 'circuit_breaker', 'task_types'];
 
 /**
- * Reads a configuration file. An unknown key or a bad value is a problem with its place; all of them
- * at once. A section `ralph:` is read as the whole.
+ * Reads a configuration file. Reports every unknown key and bad value, with its line, at once. If there
+ * is a section `ralph:`, only that is read.
  */
 export function readConfig(config: ConfigText): ConfigSettings {
   const lines = new LineCounter();
@@ -65,7 +65,7 @@ export function readConfig(config: ConfigText): ConfigSettings {
     problems: [],
   };
   for (const error of document.errors) {
-    reader.problems.push(`${at(error.pos[0])} is no valid YAML: ${error.message}.`);
+    reader.problems.push(`${at(error.pos[0])} is not valid YAML: ${error.message}.`);
   }
   const whole = document.contents;
   const isEmpty = whole === null || (isScalar(whole) && whole.value === null);
@@ -125,11 +125,11 @@ function readKeys(map: YAMLMap, reader: Reader): void {
   }
 }
 
-/** A setting under two of its names has no value that can be told from the other. */
+/** Stores a setting. Reports a setting that is set twice, under two of its names. */
 function write(name: SettingName, written: Written, reader: Reader): void {
   const first = reader.layer[name];
   if (first === undefined) reader.layer[name] = written;
-  else reader.problems.push(`${written.source.where} is set by ${first.source.where} already.`);
+  else reader.problems.push(`${written.source.where} is already set by ${first.source.where}.`);
 }
 
 function unknownKey(where: string, key: string, known: readonly string[]): string {
@@ -190,7 +190,7 @@ function readTaskTypes(value: unknown, where: string, reader: Reader): void {
     const type = keyText(pair);
     const place = `${placeOf(pair, reader)} task_types.${type}`;
     if (isPayment(type)) {
-      reader.problems.push(`${place} is refused: a payment is never looped.`);
+      reader.problems.push(`${place} is refused: ralph never automates payments.`);
     } else if (isMap(pair.value)) {
       reader.taskTypes[type] = readLimits(pair.value, type, reader);
     } else {
@@ -230,10 +230,10 @@ function placeOf(pair: Pair, reader: Reader): string {
   return reader.at(isScalar(pair.key) ? pair.key.range?.[0] : undefined);
 }
 
-/** What aliases stand for may grow without bound: a text of a few lines can mean gigabytes. */
+/** Bounds the growth by YAML aliases: a few lines can expand to gigabytes. */
 const MAX_ALIASES = 100;
 
-/** Stands for a value of which a problem is told already. */
+/** Marks a value whose problem is already reported. */
 const UNREADABLE = Symbol('unreadable');
 
 function plainValue(pair: Pair, reader: Reader): unknown {
@@ -241,12 +241,11 @@ function plainValue(pair: Pair, reader: Reader): unknown {
   if (!isNode(value)) return value;
   try {
     const plain: unknown = value.toJS(reader.document, { maxAliasCount: MAX_ALIASES });
-    // Fails where an alias stands in what it stands for: such a value could not even be shown.
+    // Throws if an alias refers to itself: such a value could not even be shown.
     JSON.stringify(plain);
     return plain;
   } catch (error) {
-    const reason =
-      error instanceof ReferenceError ? error.message : 'an alias stands in what it stands for';
+    const reason = error instanceof ReferenceError ? error.message : 'an alias refers to itself';
     reader.problems.push(`${placeOf(pair, reader)} ${keyText(pair)}: ${reason}.`);
     return UNREADABLE;
   }

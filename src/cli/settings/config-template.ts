@@ -1,24 +1,24 @@
 import { keyOf, SETTINGS, type SettingName, settingNames } from '../../core/settings.ts';
 import { TASK_TYPES } from '../../core/task-type.ts';
 
-const HEAD = `# Settings of ralph for whoever is in this folder or below it. Every line is a comment as it stands:
-# take away the "# " of a setting to set it. A flag or a RALPH_* variable wins over this file, and
-# "ralph run --dry-run" shows what is in force and where it comes from.
-# What runs commands, sets permissions or says where to work counts only once "ralph trust" has
-# noted this very content. Whoever can write this file can have commands run: keep it yours.
+const HEAD = `# Settings of ralph for this folder and those below it. Every line is a comment:
+# remove the "# " before a setting to set it. A flag or a RALPH_* variable overrides this file, and
+# "ralph run --dry-run" shows each value in force and its source.
+# Settings that run commands, set permissions or choose folders count only after "ralph trust", and
+# only until this file changes. Anyone who can write this file can run commands: keep it private.
 `;
 
 const TYPES_HEAD = `
 # ---- Task types ----
 
-# Limits under a name, for --task-type. These are built in; others can be added.
+# Named limits for --task-type. These are built in; you can add others.
 # task_types:
 `;
 
-/** Settings that belong to one run, and not to all of them. */
+/** Settings that make sense for a single run only. */
 const OF_ONE_RUN: readonly SettingName[] = ['prompt', 'dryRun', 'json'];
 
-/** A configuration file that sets nothing and shows everything, made from the table of settings. */
+/** A configuration file that shows every setting as a comment, made from the table of settings. */
 export function configTemplate(): string {
   let text = HEAD;
   let group = '';
@@ -34,7 +34,7 @@ export function configTemplate(): string {
   return text + TYPES_HEAD + Object.keys(TASK_TYPES).map(typeLines).join('');
 }
 
-/** The default; without one, what stands for the value in the help. */
+/** The default, or the placeholder from the help. */
 function exampleOf(name: SettingName): string {
   const { type, argument = 'TEXT', default: fallback } = SETTINGS[name];
   if (fallback !== undefined) return fallback;
@@ -51,7 +51,7 @@ function typeLines(type: string): string {
   return `#   ${type}:\n${lines.join('')}`;
 }
 
-/** Explanations have two "#", so that they stay comments where one is taken away from every line. */
+/** Explanations start with "##", so they stay comments if "#" is removed from every line. */
 function wrapped(sentence: string): string {
   const lines: string[] = [];
   let line = '';

@@ -9,7 +9,7 @@ import {
 } from '../../core/settings.ts';
 import { VAULT_VARIABLES } from '../../core/vault-settings.ts';
 
-/** What an agent's environment says of the loop it runs in: identity, no settings. */
+/** Variables that tell an agent about its loop. Inside a loop they are not settings. */
 const IDENTITY = [
   'RALPH_TASK_ID',
   'RALPH_ITERATION',
@@ -18,13 +18,13 @@ const IDENTITY = [
   'RALPH_RUN_ID',
 ];
 
-/** Names the log to a loop in the background: no setting either. */
+/** Passes the path of the log to a loop in the background. */
 export const DETACHED_LOG = 'RALPH_DETACHED_LOG';
 
-/** A further name of `--timeout`, in minutes. */
+/** An alias of `RALPH_TIMEOUT`, in minutes. */
 const TIMEOUT_MINUTES = 'RALPH_TIMEOUT_MINUTES';
 
-/** Reads the `RALPH_*` variables; one that is unknown is only a warning. */
+/** Reads the `RALPH_*` variables. An unknown one is only a warning. */
 export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
   readonly layer: Layer;
   readonly warnings: readonly string[];
@@ -57,7 +57,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
   return { layer, warnings };
 }
 
-/** Several texts in one variable stand on lines of their own. */
+/** A variable holds several texts one on each line. */
 function readText(name: SettingName, value: string): unknown {
   if (SETTINGS[name].type.kind !== 'texts') return value;
   return value.split('\n').filter((line) => line.trim() !== '');
@@ -65,10 +65,10 @@ function readText(name: SettingName, value: string): unknown {
 
 function unknownVariable(variable: string, known: readonly string[]): string {
   const near = nearest(variable, [...known, TIMEOUT_MINUTES]);
-  return `The variable ${variable} means nothing to ralph${near === null ? '' : `; did you mean ${near}?`}`;
+  return `ralph does not know the variable ${variable}${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
-/** The log of this process, if it is a loop in the background; taken out, so that no agent sees it. */
+/** Returns the log of a loop in the background, or null. Removes the variable, so no agent inherits it. */
 export function takeDetachedLog(env: NodeJS.ProcessEnv): string | null {
   const log = env[DETACHED_LOG] ?? null;
   delete env[DETACHED_LOG];

@@ -4,19 +4,19 @@ import type { Layer, Written } from '../../core/setting-source.ts';
 import { SETTINGS, type SettingName, type SettingRow, settingNames } from '../../core/settings.ts';
 import { VAULT_COMMANDS, VAULT_SETTINGS, type VaultCommand } from '../../core/vault-settings.ts';
 
-/** The words of a command line, read but not yet judged. */
+/** The words of a command line, with values not yet validated. */
 export interface ReadFlags {
   readonly layer: Layer;
-  /** What stood after `--`. */
+  /** The words after `--`. */
   readonly passthrough: readonly string[];
-  /** Unknown words and missing values, all of them. */
+  /** All unknown words and missing values. */
   readonly problems: readonly string[];
-  /** The task that `ralph resume` names; null where it names none. */
+  /** The task id given to `ralph resume`, or null. */
   readonly taskId: string | null;
   readonly wantsHelp: boolean;
 }
 
-/** Reads the flags of `ralph run` from its arguments; of `ralph resume` with the task's id among them. */
+/** Reads the arguments of `ralph run` or a vault command, or of `ralph resume`, which takes a task id, too. */
 export function readFlags(
   argv: readonly string[],
   name: 'run' | 'resume' | VaultCommand = 'run',
@@ -32,7 +32,7 @@ export function readFlags(
   return { layer: layerFrom(given), passthrough, problems, taskId, wantsHelp };
 }
 
-/** Of the flags, those that say how a task is shown. */
+/** Keeps only the flags that say how a task is shown. */
 export function outputFlags(flags: ReadFlags): ReadFlags {
   const shown = settingNames().filter((name) => SETTINGS[name].group === 'Output');
   const layer = Object.fromEntries(
@@ -44,12 +44,12 @@ export function outputFlags(flags: ReadFlags): ReadFlags {
   return { ...flags, layer, passthrough: [], problems: [] };
 }
 
-/** The values of each flag, as it is written in the table. */
+/** The values by flag name. */
 type Given = ReadonlyMap<string, readonly (string | boolean)[]>;
 
 /**
- * Parts flags with their values from all other words. By hand: it is done before each run, and the
- * package that prints the help takes longer to load than all else up to the start of the agent.
+ * Separates flags and their values from all other words. Written by hand because it runs before each
+ * run, and loading commander takes longer than everything else before the start of the agent.
  */
 function parse(words: readonly string[]): { given: Given; others: string[]; problems: string[] } {
   const given = new Map<string, (string | boolean)[]>();
@@ -66,13 +66,13 @@ function parse(words: readonly string[]): { given: Given; others: string[]; prob
     }
     if (found.takesValue && attached === undefined) at += 1;
     const value = found.takesValue ? (attached ?? words[at]) : !found.isNegation;
-    if (value === undefined) problems.push(`${word} needs a value, and none was given.`);
+    if (value === undefined) problems.push(`${word} needs a value, but none was given.`);
     else given.set(found.flag, [...(given.get(found.flag) ?? []), value]);
   }
   return { given, others, problems };
 }
 
-/** `--delay=2s` and `-n5` are a flag with its value; a value that stands apart belongs to the next word. */
+/** Splits `--delay=2s` and `-n5` into flag and value. The value is undefined if it is a separate word. */
 function splitWord(word: string): { name: string; value: string | undefined } {
   const [, name = word, value] =
     /^(--[^=]+)=(.*)$/s.exec(word) ?? /^(-[^-])(.+)$/s.exec(word) ?? [];
@@ -80,7 +80,7 @@ function splitWord(word: string): { name: string; value: string | undefined } {
 }
 
 interface FlagForm {
-  /** The flag that it stands for. */
+  /** The flag under which the value is stored. */
   readonly flag: string;
   readonly takesValue: boolean;
   readonly isNegation: boolean;
@@ -99,7 +99,7 @@ function flagTable(): ReadonlyMap<string, FlagForm> {
   return table;
 }
 
-/** Of a flag that is given more than once the last counts, or all where it takes a list. */
+/** Makes a layer of the flags. If a flag is repeated, the last value counts, or all values of a list. */
 function layerFrom(given: Given): Layer {
   const layer: Partial<Record<SettingName, Written>> = {};
   for (const name of settingNames()) {
@@ -115,7 +115,7 @@ function layerFrom(given: Given): Layer {
   return layer;
 }
 
-/** Declares every setting as a flag of a command, but for those that make no sense with it. */
+/** Declares every setting, except those in `but`, as a flag of a command. */
 export function declareSettings(command: Command, but: readonly SettingName[] = []): Command {
   command
     .allowUnknownOption()
@@ -146,7 +146,7 @@ function helpOf(row: SettingRow): string {
   return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
 }
 
-/** One sentence for each word that is no flag of ours and no value of one. */
+/** One sentence for each word that is neither a known flag nor its value. */
 function strayWords(
   words: readonly string[],
   name: 'run' | 'resume' | VaultCommand,
@@ -170,7 +170,7 @@ function strayWords(
       );
     } else if (!isUnknownFlag(words[index - 1])) {
       problems.push(
-        `ralph ${name} expects only flags; found '${word}'. Quote a value that has spaces, and put what is meant for the agent after --.`,
+        `ralph ${name} expects only flags; found '${word}'. Quote a value that has spaces, and put words for the agent after --.`,
       );
     }
   });
@@ -182,7 +182,7 @@ function unknown(flag: string, flags: readonly string[], name: string): string {
   return `${flag} is not a flag of ralph ${name}${near === null ? `; ralph ${name} --help lists them.` : `; did you mean ${near}?`}`;
 }
 
-/** Whether the word after this one may be its value. */
+/** Whether this is an unknown flag, whose value may be the next word. */
 function isUnknownFlag(word: string | undefined): boolean {
   return word?.startsWith('-') === true && !word.includes('=');
 }

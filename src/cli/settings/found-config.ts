@@ -15,17 +15,16 @@ import {
 } from '../../report/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
 
-/** A configuration that needs trust, and how it stands. */
+/** A configuration that needs trust, and whether it has it. */
 export interface PowerfulConfig extends UntrustedConfig {
-  /** Null where it is gone, or not used. */
+  /** Null if it is missing or unusable. */
   readonly config: ConfigText | null;
   readonly isTrusted: boolean;
 }
 
-/** Puts a question to a person; whether the answer was a yes. */
+/** Asks a person a question. Returns whether the answer was yes. */
 export type Ask = (question: string) => boolean;
 
-/** What a search for a configuration came to. */
 interface Found {
   readonly config: ConfigText | null;
   readonly read: Pick<ConfigSettings, 'layer' | 'vault'>;
@@ -33,8 +32,8 @@ interface Found {
 }
 
 /**
- * What was found where a configuration was looked for. Null where no trust is needed: nothing in it needs
- * any, and none was trusted there, whose gates would be left out without a word.
+ * Returns the found configuration if it needs trust. Otherwise null: nothing in it needs trust, and no
+ * configuration was trusted in these places before, whose gates would otherwise silently disappear.
  */
 export function powerfulConfig(
   { config, read, startDir }: Found,
@@ -50,24 +49,24 @@ export function powerfulConfig(
   return { file, config, powers, isTrusted, unsafe, trusted, isUsable: config !== null };
 }
 
-/** Tells at a start what a trusted configuration has in force; no flag takes that back. */
+/** Prints what a trusted configuration sets, at every start, even with `--quiet`. */
 export function sayPowers(powers: readonly string[]): void {
   for (const sentence of powers) process.stderr.write(`ralph: ${sentence}\n`);
 }
 
-/** Why a run does not use it. */
+/** Why a run refuses the configuration. */
 export function refusalOf(powerful: PowerfulConfig): string {
   return untrustedRefusal(powerful);
 }
 
-/** For a plan that shows it all the same. */
+/** The notice on a plan that shows an untrusted configuration. */
 export function noticeOf(powerful: PowerfulConfig): string {
   return untrustedNotice(powerful);
 }
 
 /**
- * Has a person decide about a configuration that nobody has trusted, and notes a yes. Rejects with a
- * `UsageError` where `ask` is null or the answer is no.
+ * Asks a person about an untrusted configuration, and records a yes. Rejects with a `UsageError` if
+ * `ask` is null or the answer is no.
  */
 export async function wantTrust(
   powerful: PowerfulConfig,
@@ -75,7 +74,7 @@ export async function wantTrust(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const { config, unsafe } = powerful;
-  // Where others could write the notes, a yes would not be believed either.
+  // An unsafe record of trust would be ignored, so there is no point in asking.
   const isWanted =
     ask !== null && unsafe === null && config !== null && ask(trustQuestion(powerful));
   if (!isWanted) throw new UsageError([refusalOf(powerful)]);

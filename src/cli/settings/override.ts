@@ -8,11 +8,11 @@ import type { Layer, Source, Written } from '../../core/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings.ts';
 import type { StoredRun } from './stored.ts';
 
-/** What a task has used of its limits so far, for flags that add to it. */
+/** What a task has used so far, for flags that add to it. */
 export interface Used {
   readonly iterations: number;
   readonly costUsd: number;
-  /** Of the time for the whole task. */
+  /** Time used of the limit of the whole task. */
   readonly timeMs: number;
 }
 
@@ -21,7 +21,7 @@ export interface Overridden {
   readonly problems: readonly string[];
 }
 
-/** What a task is; who wants another one starts it. */
+/** Settings that define the task, so a resume cannot change them. */
 const FIXED: readonly SettingName[] = [
   'prompt',
   'promptFile',
@@ -31,14 +31,14 @@ const FIXED: readonly SettingName[] = [
   'config',
 ];
 
-/** Lays flags over what a task was started with; `+5` adds to what was used. */
+/** Applies flags to the stored settings of a task. `+5` adds to what the task has used. */
 export function overrideSettings(stored: StoredRun, flags: Layer, used: Used): Overridden {
   const problems: string[] = [];
   for (const name of FIXED) {
     const written = flags[name];
     if (written !== undefined)
       problems.push(
-        `${written.source.where} cannot change when a task is gone on with; start another with ralph run, or say more with ralph tell.`,
+        `${written.source.where} cannot change when a task is resumed; start another with ralph run, or add a hint with ralph tell.`,
       );
   }
   const added = new Set<SettingName>();
@@ -54,19 +54,18 @@ export function overrideSettings(stored: StoredRun, flags: Layer, used: Used): O
   }
   for (const name of added) settings[name] = usedOf(name, used) + Number(settings[name]);
   if (!areSettings(settings) || !areSources(sources)) {
-    throw new Error('the settings of a task do not make settings');
+    throw new Error('the overridden settings are invalid');
   }
   return { run: { ...stored, settings, sources }, problems };
 }
 
 const OF_NOW: readonly SettingName[] = ['detach', 'resumeIfOpen', 'keyFile'];
 
-/** How it is shown, waited for and believed is a matter of who goes on with it now. */
+/** Settings of this command, not of the task: output, background and trust. */
 function isOfNow(name: SettingName): boolean {
   return SETTINGS[name].group === 'Output' || OF_NOW.includes(name);
 }
 
-/** The limits that can be added to. */
 const ADDABLE: readonly SettingName[] = ['maxIterations', 'timeout', 'maxCost'];
 
 function withoutPlus(flags: Layer, added: Set<SettingName>, problems: string[]): Layer {

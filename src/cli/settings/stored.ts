@@ -11,7 +11,7 @@ import {
   snakeCase,
 } from '../../core/settings.ts';
 
-/** A run as `settings.json` beside its state keeps it. */
+/** The settings of a run, as stored in `settings.json`. */
 export interface StoredRun {
   readonly settings: Settings;
   readonly sources: Sources;
@@ -36,8 +36,8 @@ const storedRun = z.object({
 });
 
 /**
- * Reads `settings.json`; null if it is none. Who wrote it is for the caller to know. A setting that is
- * missing (an older ralph did not know it) takes its default.
+ * Reads `settings.json`; returns null if it is invalid. Does not check who wrote it. A missing setting
+ * (an older ralph did not know it) gets its default.
  */
 export function readStoredRun(json: string): StoredRun | null {
   const parsed = storedRun.safeParse(parseObject(json));
@@ -58,7 +58,7 @@ export function readStoredRun(json: string): StoredRun | null {
   return { settings, sources, taskType: task_type, passthrough, startDir: start_dir };
 }
 
-/** What a setting's value is once it has been read: durations and sizes are numbers by now. */
+/** The schema of a parsed value: durations and sizes are numbers. */
 function valueSchema(name: SettingName): z.ZodMiniType {
   const { type, default: fallback, negation } = SETTINGS[name];
   const schema = formOf(type);

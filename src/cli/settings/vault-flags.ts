@@ -15,16 +15,15 @@ import { notTaken } from './vault-help.ts';
 
 /** The words of a command line of `ralph rescue` or `ralph watch`. */
 export interface ReadVaultFlags {
-  /** What is meant for the runs. */
   readonly flags: ReadFlags;
-  /** The command's own, by flag or else by variable. */
+  /** The command's own settings, from flags or variables. */
   readonly own: VaultLayer;
   readonly problems: readonly string[];
-  /** The environment without the variables that are read here. */
+  /** The environment without the variables of the command's own settings. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The command's own settings, read. */
+/** The command's own settings, parsed. */
 export interface VaultSettings {
   readonly stuckAfterMs: number;
   readonly intervalMs: number;
@@ -32,7 +31,7 @@ export interface VaultSettings {
   readonly startNew: boolean;
 }
 
-/** Reads the arguments of `ralph rescue` or `ralph watch`; a flag comes before its variable. */
+/** Reads the arguments of `ralph rescue` or `ralph watch`. A flag overrides its variable. */
 export function readVaultFlags(
   argv: readonly string[],
   name: VaultCommand,
@@ -62,13 +61,13 @@ export function readVaultFlags(
     const written = flags.layer[each];
     if (written !== undefined)
       problems.push(
-        `ralph ${name} takes no ${written.source.where}: its tasks are files of the vault, and say so themselves.`,
+        `ralph ${name} takes no ${written.source.where}: its tasks are files of the vault, which hold these settings.`,
       );
   }
   return { flags, own, problems: [...problems, ...flags.problems], env };
 }
 
-/** The command's own settings: flag, variable, configuration, default. All that is written is good. */
+/** Resolves the command's own settings: flag, variable, configuration, default. Their values are valid. */
 export function settleVault(own: VaultLayer, config: VaultLayer): VaultSettings {
   const settled = (name: VaultSettingName): unknown => {
     const { type, default: fallback } = VAULT_SETTINGS[name];
@@ -83,7 +82,7 @@ export function settleVault(own: VaultLayer, config: VaultLayer): VaultSettings 
   };
 }
 
-/** Takes the command's own flags out of its arguments, up to `--`; of one given twice the last counts. */
+/** Removes the command's own flags from its arguments, up to `--`. The last value of a flag counts. */
 function splitOwn(
   argv: readonly string[],
   names: readonly VaultSettingName[],
@@ -98,7 +97,7 @@ function splitOwn(
     const name = names.find((each) => VAULT_SETTINGS[each].flag === flag);
     if (name === undefined) {
       rest.push(word);
-      // The value of a flag of a run's is no flag of ours.
+      // The value of a run's flag must not be read as a flag.
       if (takesValue(word) && words[0] !== undefined && words[0] !== '--') {
         rest.push(words.shift() ?? '');
       }
@@ -106,7 +105,7 @@ function splitOwn(
     }
     const isSwitch = VAULT_SETTINGS[name].type.kind === 'switch';
     const value = parts.length > 0 ? parts.join('=') : isSwitch ? 'true' : words.shift();
-    if (value === undefined) problems.push(`${flag} needs a value, and none was given.`);
+    if (value === undefined) problems.push(`${flag} needs a value, but none was given.`);
     else own.set(name, value);
   }
   return { own, rest };

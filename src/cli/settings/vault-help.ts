@@ -3,7 +3,7 @@ import type { SettingName, SettingRow } from '../../core/settings.ts';
 import { VAULT_COMMANDS, VAULT_SETTINGS, type VaultCommand } from '../../core/vault-settings.ts';
 import { declareSettings } from './flags.ts';
 
-/** What a task is told by its file, or makes no sense with many of them. */
+/** Settings that come from the task file, or make no sense for several tasks. */
 const NOT_OF_MANY: readonly SettingName[] = [
   'prompt',
   'promptFile',
@@ -17,7 +17,7 @@ const NOT_OF_MANY: readonly SettingName[] = [
   'json',
 ];
 
-/** A rescue is complete by its own promise; only what `watch` starts anew may have conditions. */
+/** A rescue has its own promise as its condition; only new tasks of `watch` may have others. */
 const NOT_OF_RESCUES: readonly SettingName[] = [
   'promise',
   'watchGlob',
@@ -27,7 +27,7 @@ const NOT_OF_RESCUES: readonly SettingName[] = [
   'planFile',
 ];
 
-/** The settings of a run that a command does not take. */
+/** The settings of a run that the command does not accept. */
 export function notTaken(name: VaultCommand): readonly SettingName[] {
   return name === 'rescue' ? [...NOT_OF_MANY, ...NOT_OF_RESCUES] : NOT_OF_MANY;
 }

@@ -1,33 +1,33 @@
 import { html, type Markup } from './markup.ts';
 import type { Tone } from './tone.ts';
 
-/** One bar: how high, in which colour, and what it says when it is pointed at. */
+/** One bar: its height, its colour and its tooltip. */
 export interface Bar {
   readonly value: number;
   readonly tone: Tone;
   readonly title: string;
 }
 
-/** What a bar chart says around its bars. */
+/** A bar chart with its labels. */
 export interface BarChart {
   readonly title: string;
-  /** The sum, or whatever says most in one figure. */
+  /** The sum, or another single figure. */
   readonly total: string;
   readonly bars: readonly Bar[];
-  /** Writes a value. */
+  /** Formats a value. */
   readonly text: (value: number) => string;
   readonly from: string;
   readonly to: string;
 }
 
 const HEIGHT = 100;
-/** Free above the highest bar, for what it stands for. */
+/** Room for the label above the highest bar. */
 const HEADROOM = 18;
-/** Of a bar's place; the rest is the gap to the next. A few bars need not fill the whole width. */
+/** The part of its slot that a bar fills; the rest is the gap. A few bars look better with wide gaps. */
 const FILLED = { few: 0.4, many: 0.78 };
 const FEW = 10;
 
-/** A bar chart as wide as there is room: only its bars stretch, its texts stay as they are. */
+/** A bar chart as wide as its container: the bars stretch, the text does not. */
 export function barChart({ title, total, bars, text, from, to }: BarChart): Markup {
   const most = bars.reduce((highest, { value }) => Math.max(highest, value), 0);
   const filled = bars.length < FEW ? FILLED.few : FILLED.many;
@@ -43,7 +43,7 @@ function rect({ value, tone, title }: Bar, index: number, most: number, filled: 
   return html`<rect class="${tone}" x="${x}" y="${short(HEIGHT - height)}" width="${filled}" height="${height}"><title>${title}</title></rect>`;
 }
 
-/** A number with no more digits than can be seen. */
+/** Rounds to the precision that is visible on the page. */
 export function short(number: number): number {
   return Math.round(number * 100) / 100;
 }

@@ -1,6 +1,6 @@
 import { withoutControls } from '../../core/material.ts';
 
-/** A piece of a page, safe to stand in one: `html` makes it, and escapes what it is given. */
+/** A safe piece of HTML. Only `html` makes one, and it escapes its strings. */
 export interface Markup {
   readonly markup: string;
 }
@@ -16,14 +16,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What was said by anybody, fit to stand between tags and in the quotes of an attribute; a page may
- * also be shown on a terminal.
+ * Escapes untrusted text for use between tags and in quoted attributes. Removes control characters, too,
+ * since a page may be printed on a terminal.
  */
 function escaped(text: string): string {
   return withoutControls(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }
 
-/** Makes a piece of a page of a template: strings put into it are escaped, pieces stand as they are. */
+/** Template tag that makes HTML: escapes the strings it is given, and inserts `Markup` unchanged. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let markup = strings[0] ?? '';
   parts.forEach((part, index) => {
@@ -39,5 +39,5 @@ function written(part: Part): string {
   return part.map(written).join('');
 }
 
-/** Nothing. */
+/** Empty markup. */
 export const NOTHING: Markup = { markup: '' };

@@ -12,7 +12,7 @@ import { formatCost, formatDuration } from '../format.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
 import { taskTone } from './tone.ts';
 
-/** The head of the page: whether anybody is needed, and the figures. */
+/** The head of the page: whether anything needs a person, and the totals. */
 export function overview(briefing: Briefing): Markup {
   const { needs, totals, since, until } = briefing;
   const title =
@@ -36,7 +36,7 @@ function tile(name: string, value: string, tone: string): Markup {
   return html`<div class="tile ${tone}"><dt>${name}</dt><dd class="num">${value}</dd></div>`;
 }
 
-/** What needs a person, each with what to do. */
+/** Everything that needs a person, with what to do. */
 export function needsSection(briefing: Briefing, link: (task: BriefTask) => string): Markup {
   const { needs } = briefing;
   if (needs.length === 0) return NOTHING;

@@ -5,10 +5,10 @@ import { STYLE } from './style.ts';
 import { taskSection } from './task-section.ts';
 import { timeline } from './timeline.ts';
 
-/** Nothing may be loaded, run or sent, whatever stands in the page; its own style is all it needs. */
+/** The page needs only its own style, so nothing else may be loaded, run or sent. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/** A briefing as one page that stands by itself. Texts are free of control characters and secrets. */
+/** A briefing as one self-contained page. Its texts are free of control characters and secrets. */
 export function renderPage(briefing: Briefing): string {
   const { tasks, stateDir, until } = briefing;
   const targets = new Map(tasks.map((task, index) => [task, `task-${index + 1}`]));
@@ -30,8 +30,8 @@ ${overview(briefing)}
 ${needsSection(briefing, link)}
 ${timeline(briefing, link)}
 <h2>Task by task</h2>
-${tasks.length === 0 ? html`<p class="dim">No task was worked on in this time.</p>` : tasks.map((task) => taskSection(task, briefing, link(task)))}
-<footer>From <code>${stateDir}</code>. Times are in UTC; figures are those of the span.</footer>
+${tasks.length === 0 ? html`<p class="dim">No task ran in this time.</p>` : tasks.map((task) => taskSection(task, briefing, link(task)))}
+<footer>From <code>${stateDir}</code>. Times are in UTC; figures cover this period only.</footer>
 </main></body>
 </html>
 `.markup

@@ -1,4 +1,4 @@
-/** The page's own style sheet: nothing is loaded from anywhere. */
+/** The page's own style sheet; the page loads nothing. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -17,7 +17,7 @@ import { iterationTone, outcomeWords, taskTone } from './tone.ts';
 const HAPPENINGS_SHOWN = 300;
 const MESSAGE_CHARS = 6_000;
 
-/** One task: a line that opens to all that happened to it. */
+/** One task: a summary that opens to show all its details. */
 export function taskSection(task: BriefTask, briefing: Briefing, target: string): Markup {
   const { shown, iterations, workMs, costUsd } = task;
   const reason = reasonOf(task) || (shown.last ?? '');
@@ -40,14 +40,14 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
     ['Started', shown.startedAt === null ? null : minute(shown.startedAt)],
     ['Ended', shown.finishedAt === null ? null : minute(shown.finishedAt)],
     [
-      'Used in all',
+      'Total use',
       task === null
         ? null
         : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${formatCost(task.usage.cost_usd)}`,
     ],
     ['Progress', progressOf(each)],
     ['What to do', remedy],
-    ['Go on with', command === null ? null : html`<code>${command}</code>`],
+    ['Continue with', command === null ? null : html`<code>${command}</code>`],
     ['Note', note === null ? null : html`<code>${note.file}</code>`],
     ['State', html`<code>${shown.stateFile}</code>`],
     ['Logs', html`<code>${shown.logDir}</code>`],
@@ -87,7 +87,7 @@ function charts(iterations: readonly BriefIteration[]): Markup {
   return html`<h3>Iteration by iteration</h3><div class="pair">${chart('Cost', ({ cost_usd }) => cost_usd, formatCost)}${chart('Duration', ({ duration_ms }) => duration_ms, formatDuration)}</div>`;
 }
 
-/** More bars than that are no wider than a line: several iterations share one then. */
+/** More bars would be as thin as lines, so beyond this several iterations share a bar. */
 const MOST_BARS = 200;
 
 function bars(
@@ -115,7 +115,7 @@ function story({ happenings }: BriefTask): Markup {
   if (happenings.length === 0) return NOTHING;
   const shown = happenings.slice(-HAPPENINGS_SHOWN);
   const left = happenings.length - shown.length;
-  return html`<h3>What happened</h3><ol class="story" tabindex="0">${left > 0 ? html`<li class="dim"><span></span>${left} earlier ones are left out</li>` : ''}${shown.map(
+  return html`<h3>What happened</h3><ol class="story" tabindex="0">${left > 0 ? html`<li class="dim"><span></span>${left} earlier events not shown</li>` : ''}${shown.map(
     ({ at, kind, detail }) =>
       html`<li><time class="num" datetime="${at}">${minute(at)}</time><span>${happeningWords(kind)}${detail === '' ? '' : html`: <span class="dim">${detail}</span>`}</span></li>`,
   )}</ol>`;

@@ -1,6 +1,6 @@
 import type { BriefIteration, BriefTask } from '../../core/briefing.ts';
 
-/** How a thing is coloured: done, at work, cut short, gone wrong. */
+/** The meaning of a colour: done, working, cut short, failed. */
 export type Tone = 'done' | 'work' | 'cut' | 'bad';
 
 export function iterationTone({ completed, outcome }: BriefIteration): Tone {
