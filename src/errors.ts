@@ -147,7 +147,7 @@ export class LeftToPersonError extends TaskError {
 export class StateCorruptedError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
-  /** `why` says what is wrong with it: `it is no state of a task`. */
+  /** `why` says what is wrong with it: `not a ralph state file`. */
   constructor(taskId: string, stateFile: string, why: string) {
     super(
       {

@@ -39,7 +39,7 @@ export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
   const { found, stateFile } = entry;
   if (found.kind === 'too-new') throw new StateTooNewError(stateFile, found.version);
   if (found.kind !== 'task') {
-    const why = found.kind === 'corrupt' ? 'it is no state of a task' : 'it may not be read';
+    const why = found.kind === 'corrupt' ? 'not a ralph state file' : 'not readable';
     throw new StateCorruptedError(taskId, stateFile, why);
   }
   const settings = readSavedSettings(entry.folder);

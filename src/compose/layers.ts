@@ -149,7 +149,7 @@ async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
 
 /** However it is written, and wherever in the file: one too many goes to a person rather than one too few. */
 function paymentInText(file: string): string {
-  return `${file} says that it is about a payment: a payment is never looped; leave it to a person.`;
+  return `${file} says that it is about a payment: ralph never automates payments; leave it to a person.`;
 }
 
 const NO_FRONT_MATTER: FrontMatter = {
@@ -189,7 +189,7 @@ function refusedPayment(written: Written | null): readonly string[] {
   const type = textOf(written ?? undefined);
   if (written === null || type === undefined || !isPayment(type)) return [];
   return [
-    `${written.source.where} '${type}' is refused: a payment is never looped; leave it to a person.`,
+    `${written.source.where} '${type}' is refused: ralph never automates payments; leave it to a person.`,
   ];
 }
 

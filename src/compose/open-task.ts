@@ -185,7 +185,7 @@ export async function takeUp(
     throw new StateCorruptedError(
       taskId,
       aside,
-      'it is no state of a task; it was given this name',
+      'not a ralph state file; it was renamed to this',
     );
   }
   const why = doubtOf(paths, file, seal);

@@ -438,7 +438,7 @@ describe('a payment', () => {
     for (const [where, written] of ways) {
       const { problems, sources } = await collect(written);
       expect(problems).toEqual([
-        `${where} '${type}' is refused: a payment is never looped; leave it to a person.`,
+        `${where} '${type}' is refused: ralph never automates payments; leave it to a person.`,
       ]);
       expect(sources.maxIterations.kind).toBe('default');
     }

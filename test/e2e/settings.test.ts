@@ -100,7 +100,7 @@ describe('a task type', () => {
     const types = ['vendor_payment', 'Payments', 'make-payment'];
     await Promise.all(
       types.flatMap((type) => {
-        const said = `'${type}' is refused: a payment is never looped; leave it to a person.`;
+        const said = `'${type}' is refused: ralph never automates payments; leave it to a person.`;
         return [
           refusal(['--task-type', type], {}).then((lines) =>
             expect(lines).toEqual([`ralph: --task-type ${said}`]),

@@ -228,8 +228,8 @@ describe('what is refused, with exit 2 and nothing moved', () => {
 
   test('a payment', async () => {
     const scene = await sceneWith('---\ntype: payment\n---\nPay it.', []);
-    expect(await refused(scene)).toContain('a payment is never looped');
-    expect(await refused(scene, [...RUN, '--task-type', 'coding'])).toContain('never looped');
+    expect(await refused(scene)).toContain('ralph never automates payments');
+    expect(await refused(scene, [...RUN, '--task-type', 'coding'])).toContain('never automates');
   });
 
   test('a front matter that is none', async () => {

@@ -153,7 +153,7 @@ describe('what a front matter sets', () => {
       for (const flags of [{}, { taskType: 'coding' }]) {
         const { problems } = await settled(`type: ${type}`, flags);
         expect(problems).toHaveLength(1);
-        expect(problems[0]).toContain('a payment is never looped');
+        expect(problems[0]).toContain('ralph never automates payments');
       }
     },
   );

@@ -213,7 +213,7 @@ describe('it rejects', () => {
     ['a bad duration', { timeout: 'soon' }, 'timeout'],
     ['a bad choice', { match: 'exactly' as 'tag' }, 'match'],
     ['a bad id', { taskId: '../x' }, '--task-id'],
-    ['a payment', { taskType: 'payment' }, 'never looped'],
+    ['a payment', { taskType: 'payment' }, 'never automates'],
     [
       'a task file that is not there',
       { prompt: undefined as never, taskFile: 'x.md' },
