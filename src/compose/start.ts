@@ -5,7 +5,7 @@ import type { HeldRun } from '../compose.ts';
 import type { Usage } from '../core/attempt.ts';
 import { endingBody, endingOfTask } from '../core/ending.ts';
 import { type RalphEvent, stamped } from '../core/events.ts';
-import type { LoopEvent, LoopState } from '../core/machine.ts';
+import { isAtWork, type LoopEvent, type LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import { maskDeep, maskSecrets } from '../core/secrets.ts';
 import {
@@ -182,7 +182,7 @@ function lostAttempt(
   task: TaskState,
   step: TakenUp['step'],
 ): { readonly usage: Usage; readonly lastWordAt: string | null } | null {
-  if (step?.memory.step.kind !== 'working') return null;
+  if (step === null || !isAtWork(step.memory.step)) return null;
   return readLostAttempt(kind, paths.folder, task.current_iteration, step.logBytes);
 }
 

@@ -79,6 +79,8 @@ function readHappening(event: JsonObject, at: string): Happening | null {
       return told('started', '');
     case 'task_resumed':
       return told('resumed', '');
+    case 'asked_back':
+      return told('asked-back', text('line'));
     case 'near_miss':
       return told('near-miss', text('line'));
     case 'claim_held':

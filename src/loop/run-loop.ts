@@ -7,7 +7,15 @@ import {
   type RalphEvent,
   stamped,
 } from '../core/events.ts';
-import type { Action, Asking, Doing, Ending, LoopEvent, LoopState } from '../core/machine.ts';
+import type {
+  Action,
+  AgentPrompt,
+  Asking,
+  Doing,
+  Ending,
+  LoopEvent,
+  LoopState,
+} from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import type { Policy } from '../core/policy.ts';
 import { preview } from '../core/preview.ts';
@@ -251,13 +259,13 @@ async function startAgent(
   answeredNow: AnsweredNow,
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
-  const userPrompt = await ports.prompt.read();
+  const prompt = await promptOf(ports, action.prompt);
   await ports.workspace.mark();
   const { at: startedAt, tookMs } = answeredNow();
   // The machine may have slept since the limit was told.
   const gapMs = clockGapMs(state.task.updated_at, startedAt, tookMs);
   const facts = await ports.agent.run({
-    prompt: concat(userPrompt, action.addition),
+    prompt,
     iteration,
     attempt,
     taskDeadlineAt: laterBy(action.taskDeadlineAt, gapMs),
@@ -298,6 +306,12 @@ async function startAgent(
     facts,
     random: ports.clock.random(),
   };
+}
+
+/** What the agent reads. A question about its own answer needs nothing of the user's. */
+async function promptOf(ports: Ports, prompt: AgentPrompt): Promise<Uint8Array> {
+  if (prompt.kind === 'question') return new TextEncoder().encode(prompt.text);
+  return concat(await ports.prompt.read(), prompt.addition);
 }
 
 /** The end: leftovers are ended, the note is left, the state put away, and then it is said. */

@@ -142,6 +142,8 @@ export function eventLine(event: RalphEvent, telling: Telling): string | null {
       return event.by === 'agent'
         ? `the agent retries by itself${event.status === null ? '' : ` after ${event.status}`}${event.delay_ms === null ? '' : `, in ${formatDuration(event.delay_ms)}`}${event.error === '' ? '' : ` (${event.error})`}`
         : `${event.error}; trying again${event.delay_ms === null ? '' : ` in ${formatDuration(event.delay_ms)}`}`;
+    case 'asked_back':
+      return `asking the agent whether it is done (attempt ${event.attempt}), since the promise stands in a doubtful place (${event.where.replaceAll('-', ' ')}): ${event.line}`;
     case 'task_iterated':
       return iterationLine(event);
     case 'usage_limit_wait':
