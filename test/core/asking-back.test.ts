@@ -89,6 +89,12 @@ describe('an answer in doubt', () => {
     expect(addition).toContain('mend first what you said is missing');
   });
 
+  test('whose reply ends in a question: nobody answers it', () => {
+    expect(asked().attempt(answered('Shall I write the changelog?')).addition).toContain(
+      'Nobody answers questions here',
+    );
+  });
+
   test('costs the iteration what both have cost', () => {
     const reply = answered(TAG, {
       durationMs: 2_000,
@@ -236,7 +242,7 @@ describe('nothing is asked', () => {
     ['of an agent that asks for an approval', {}, answered(APPROVAL)],
     ['of one that takes it back', {}, answered(`I cannot state ${TAG} yet.`)],
     ['of one that has stated it', {}, STATED],
-    ['of one that was cut', {}, cut('iteration-timeout', { finalMessage: DOUBTFUL })],
+    ['of one that was cut', {}, { ...DOUBT, end: cut('iteration-timeout').end }],
     ['about a signal', { promise: null, signals: ['DONE'] }, answered('All is well. DONE')],
     ['about an abort promise', { promise: null, abortPromise: 'DONE' }, answered('No way. DONE')],
     ['with --match contains', { match: 'contains' }, DOUBT],
