@@ -1,10 +1,13 @@
-import type { DoubtfulPlace } from './promise.ts';
+import type { PromiseVerdict } from './promise.ts';
 
-/** Where a statement stood that may be meant or not, as a part of a sentence. */
+/** Where a statement stands that may be meant or not. */
+export type DoubtfulPlace = Extract<PromiseVerdict, { kind: 'in-doubt' }>['where'];
+
+/** The same in words, behind "stated the promise". */
 export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
   'earlier-line': 'on an earlier line, with more text behind it',
-  'closing-sentence': 'as a closing sentence, without its tags',
-  'after-abbreviation': 'on its last line, behind other words',
+  'closing-sentence': 'at its end, without its tags and behind other words',
+  'after-open-sentence': 'at its end, behind words that may not be a finished sentence',
 };
 
 /**

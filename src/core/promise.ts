@@ -20,13 +20,19 @@ export type PromiseVerdict =
     }
   /** The promise appears and is not accepted. */
   | { readonly kind: 'near-miss'; readonly line: string; readonly why: NearMissReason }
-  /** The promise is stated where it may be meant or not: the agent can be asked. */
-  | { readonly kind: 'in-doubt'; readonly line: string; readonly where: DoubtfulPlace }
+  /** It may be made: the agent is to be asked. */
+  | {
+      readonly kind: 'in-doubt';
+      readonly line: string;
+      readonly where: /** In its tags, alone on a line that is not the last. */
+        | 'earlier-line'
+        /** Without its tags, as the last sentence. */
+        | 'closing-sentence'
+        /** What stands before it may not be finished: `I will end with:`, `ggf.`, half a sentence. */
+        | 'after-open-sentence';
+    }
   /** The promise does not appear, but for echoes of what ralph itself wrote. */
   | { readonly kind: 'absent' };
-
-/** On an earlier line of its own; bare, as the closing sentence; tagged, behind what may be an abbreviation. */
-export type DoubtfulPlace = 'earlier-line' | 'closing-sentence' | 'after-abbreviation';
 
 export type NearMissReason =
   | NonProse

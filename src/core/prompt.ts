@@ -1,5 +1,5 @@
 import type { RefusedTool } from './attempt.ts';
-import { PLACES } from './back-question.ts';
+import { type DoubtfulPlace, PLACES } from './back-question.ts';
 import { type CommandResult, describeCompletion } from './completion.ts';
 import type { Held } from './gates.ts';
 import { type Hint, newestHints, type ToldHints } from './hints.ts';
@@ -14,7 +14,7 @@ import {
 } from './material.ts';
 import type { CountedOutcome } from './outcome.ts';
 import type { Policy } from './policy.ts';
-import type { DoubtfulPlace, OwnText } from './promise.ts';
+import type { OwnText } from './promise.ts';
 
 /** What the next iteration is told about the one before. */
 export interface Carry {

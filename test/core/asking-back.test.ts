@@ -333,7 +333,7 @@ describe('a driver that dies while the question is asked', () => {
 });
 
 describe('the question', () => {
-  const PLACES = ['earlier-line', 'closing-sentence', 'after-abbreviation'] as const;
+  const PLACES = ['earlier-line', 'closing-sentence', 'after-open-sentence'] as const;
 
   test('repeated line by line it states no promise that happens to stand in it', () => {
     const promise = 'Do no further work now';
