@@ -150,7 +150,7 @@ describe('all of these complete', () => {
     ['with white space inside', '<promise>  COMPLETE </promise>'],
     ['with line breaks inside', 'Good.\n\n<promise>\nCOMPLETE\n</promise>'],
     ['after a placeholder', `I say <promise>…</promise> at the end.\n\n${TAG}`],
-    ['after a mention', `I was to say ${TAG} at the end, and so:\n\n${TAG}`],
+    ['after a mention', `I was to say ${TAG} at the end.\n\n${TAG}`],
     ['as the closing sentence', `All good. ${TAG}`],
     ['bare, as the last line', 'All good.\n\nCOMPLETE'],
     ['bare and bold', 'All tests pass.\n\n**COMPLETE**\n'],
@@ -215,6 +215,9 @@ test('a prompt that states the promise on a line of its own is warned about', as
   const scene = await makeScene({ text: 'No.' });
   const warned = await scene.ralph(['run', '-p', prompt, ...PROMISE, '-n', '1']);
   expect(warned.stderr).toMatch(/prompt itself states the promise/);
+  const above = `Fix it.\n\n${TAG}\n\nThank you.`;
+  const early = await scene.ralph(['run', '-p', above, ...PROMISE, '-n', '1']);
+  expect(early.stderr).toMatch(/prompt itself states the promise/);
   const plain = await scene.ralph(['run', '-p', `Fix it, then say ${TAG}.`, ...PROMISE, '-n', '1']);
   expect(plain.stderr).not.toMatch(/prompt itself states the promise/);
 });
