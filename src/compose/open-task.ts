@@ -182,11 +182,7 @@ export async function takeUp(
   if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
   if (file.kind === 'corrupt') {
     const aside = keepAside(paths.stateFile, file.modifiedAt);
-    throw new StateCorruptedError(
-      taskId,
-      aside,
-      'not a ralph state file; it was renamed to this',
-    );
+    throw new StateCorruptedError(taskId, aside, 'not a ralph state file; it was renamed to this');
   }
   const why = doubtOf(paths, file, seal);
   if (why !== null && !isTrusted) throw new UntrustedTaskError(taskId, paths.stateDir, why, []);

@@ -5,7 +5,7 @@ import type { HeldRun } from '../compose.ts';
 import type { Usage } from '../core/attempt.ts';
 import { workedUntil } from '../core/driver.ts';
 import type { RalphEvent } from '../core/events.ts';
-import type { LoopEvent, LoopState } from '../core/machine.ts';
+import { isAtWork, type LoopEvent, type LoopState } from '../core/machine.ts';
 import { oneLine, withoutControls } from '../core/material.ts';
 import { maskSecrets } from '../core/secrets.ts';
 import {
@@ -214,7 +214,7 @@ function lostAttempt(
   task: TaskState,
   step: TakenUp['step'],
 ): { readonly usage: Usage; readonly lastWordAt: string | null } | null {
-  if (step?.memory.step.kind !== 'working') return null;
+  if (step === null || !isAtWork(step.memory.step)) return null;
   const { current_iteration: iteration, attempt } = task;
   return readLostAttempt(kind, paths.folder, { iteration, attempt }, step.logBytes);
 }

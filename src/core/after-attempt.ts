@@ -1,50 +1,39 @@
-import { type AttemptFacts, addUsage, outputOf } from './attempt.ts';
+import { askBack, replied } from './asking-back.ts';
+import { addUsage } from './attempt.ts';
+import { answerOf } from './bookkeeping.ts';
 import { classify } from './classify.ts';
-import { judgeMessage, NOTHING_SEEN, needsLook } from './completion.ts';
+import { judgeMessage } from './completion.ts';
 import { endStopped } from './ending.ts';
-import { judge } from './judge.ts';
+import { lookOrJudge } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './machine.ts';
 import { describeOutcome, isCounted, type Outcome } from './outcome.ts';
 import type { Policy } from './policy.ts';
 import { preview } from './preview.ts';
 import type { PromiseVerdict } from './promise.ts';
 import { ownTexts } from './prompt.ts';
-import { type IterationRecord, laterBy, type TaskState, withError } from './task-state.ts';
+import { laterBy, type TaskState, withError } from './task-state.ts';
 import { beginAfresh, endUsedUp, fatal, tryAgain, waitForReset } from './try-again.ts';
 
 type AttemptEnded = Extract<LoopEvent, { kind: 'attempt-ended' }>;
 type NotCounted = Exclude<Outcome, { kind: 'answered' | 'bounded' | 'timed-out' | 'errored' }>;
 
-/** An attempt is over: it counts and is judged, or it is tried again, or nothing can help. */
+/**
+ * An attempt is over: it counts and is judged, perhaps after a question, or it is tried again, or
+ * nothing can help.
+ */
 export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Policy): Transition {
   const outcome = outcomeOf(state, event, policy);
   const known = withFacts(state, event, outcome);
+  if (known.step.kind === 'asking-back') {
+    const reply = { outcome, facts: event.facts };
+    return replied(known, known.step.answer, reply, event.at, policy);
+  }
   if (!isCounted(outcome)) return notCounted(known, outcome, event, policy);
 
-  const facts = event.facts;
+  const { facts, startedAt, at } = event;
   const verdict = verdictOn(state, outcome, facts.finalMessage, policy);
-  const record: IterationRecord = {
-    number: known.task.current_iteration,
-    started_at: event.startedAt,
-    duration_ms: facts.durationMs,
-    outcome: outcome.kind,
-    exit_code: exitCodeOf(facts),
-    completed: false,
-    near_miss: verdict.kind === 'near-miss',
-    ...known.attemptsUsage,
-    turns: facts.turns,
-    tools: facts.tools,
-    // Those that nothing made good come first: they are what a claim is held for.
-    refused: [...facts.refused]
-      .sort((a, b) => Number(a.laterSucceeded) - Number(b.laterSucceeded))
-      .slice(0, 5)
-      .map(({ tool, target }) => preview(target === '' ? tool : `${tool}: ${target}`, 120)),
-    files_changed: null,
-    output_preview: preview(outputOf(facts), 200),
-  };
-  const answer = { outcome, verdict, record, facts };
-  if (!needsLook(policy)) return judge(known, answer, NOTHING_SEEN, null, event.at, policy);
-  return { state: { ...known, step: { kind: 'looking', answer } }, actions: [{ kind: 'look' }] };
+  const answer = answerOf(known, { outcome, verdict, facts, startedAt });
+  return askBack(known, answer, at, policy) ?? lookOrJudge(known, answer, at, policy);
 }
 
 /**
@@ -53,7 +42,8 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
  */
 function outcomeOf(state: LoopState, { facts, at }: AttemptEnded, policy: Policy): Outcome {
   const outcome = classify(facts, at, policy);
-  const resumed = state.step.kind === 'working' && state.step.resumed;
+  const { step } = state;
+  const resumed = step.kind === 'asking-back' || (step.kind === 'working' && step.resumed);
   if (outcome.kind === 'session-gone' && !resumed) {
     return { kind: 'errored', message: outcome.message };
   }
@@ -74,7 +64,8 @@ function verdictOn(
 ): PromiseVerdict {
   const own = ownTexts(policy, state.carry, state.task.current_iteration);
   const verdict = judgeMessage(message, policy, own);
-  return verdict.kind === 'stated' && outcome.kind !== 'answered'
+  const isStated = verdict.kind === 'stated' || verdict.kind === 'in-doubt';
+  return isStated && outcome.kind !== 'answered'
     ? { kind: 'near-miss', line: verdict.line, why: 'not-ended-well' }
     : verdict;
 }
@@ -124,8 +115,4 @@ function notCounted(
     case 'fatal':
       return fatal(state, outcome, event.at, policy);
   }
-}
-
-function exitCodeOf({ end }: AttemptFacts): number | null {
-  return end.kind === 'exited' || end.kind === 'cut' ? end.exitCode : null;
 }

@@ -1,15 +1,50 @@
 import { hasMalformedRequest } from './approval-request.ts';
-import { outputOf } from './attempt.ts';
+import { type AttemptFacts, outputOf } from './attempt.ts';
 import { afterIteration } from './breaker.ts';
 import type { Sightings } from './completion.ts';
 import type { Held } from './gates.ts';
 import { type Judged, openRefusals } from './judged.ts';
 import type { Answer, LoopState } from './machine.ts';
 import { describeOutcome, isCounted } from './outcome.ts';
+import { preview } from './preview.ts';
 import { type ProgressReport, progressOf, readProgressReport } from './progress-report.ts';
 import type { OwnText } from './promise.ts';
 import type { Carry, Missing } from './prompt.ts';
 import { withIteration } from './task-state.ts';
+
+/** A counted attempt as the iteration's answer, with the record of what it took. */
+export function answerOf(
+  { task, attemptsUsage }: LoopState,
+  { startedAt, ...answer }: Omit<Answer, 'record'> & { readonly startedAt: string },
+): Answer {
+  const { facts, outcome, verdict } = answer;
+  return {
+    ...answer,
+    record: {
+      number: task.current_iteration,
+      started_at: startedAt,
+      duration_ms: facts.durationMs,
+      outcome: outcome.kind,
+      exit_code: exitCodeOf(facts),
+      completed: false,
+      near_miss: verdict.kind === 'near-miss' || verdict.kind === 'in-doubt',
+      ...attemptsUsage,
+      turns: facts.turns,
+      tools: facts.tools,
+      // Those that nothing made good come first: they are what a claim is held for.
+      refused: [...facts.refused]
+        .sort((a, b) => Number(a.laterSucceeded) - Number(b.laterSucceeded))
+        .slice(0, 5)
+        .map(({ tool, target }) => preview(target === '' ? tool : `${tool}: ${target}`, 120)),
+      files_changed: null,
+      output_preview: preview(outputOf(facts), 200),
+    },
+  };
+}
+
+function exitCodeOf({ end }: AttemptFacts): number | null {
+  return end.kind === 'exited' || end.kind === 'cut' ? end.exitCode : null;
+}
 
 /** Writes the iteration down: its record, its streaks, its progress, what the next one is told. */
 export function record(
@@ -87,7 +122,7 @@ function isSameReport(one: ProgressReport | null, other: ProgressReport): boolea
 }
 
 function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Carry {
-  const { facts, outcome, verdict } = answer;
+  const { facts, outcome, verdict, reply } = answer;
   const missing: Missing[] = [];
   const isHeldForTools = held?.gate === 'refused-tools';
   const refused = isHeldForTools ? held.tools : openRefusals(answer);
@@ -97,6 +132,10 @@ function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Car
   if (verdict.kind === 'near-miss') {
     missing.push({ kind: 'near-miss', line: verdict.line, why: verdict.why });
   }
+  if (verdict.kind === 'in-doubt') {
+    const { line, where } = verdict;
+    missing.push({ kind: 'in-doubt', line, where, hasReplied: reply !== undefined });
+  }
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
   if (until !== null && until.exitCode !== 0) missing.push({ kind: 'until', result: until });
   if (refused.length > 0) {
@@ -104,8 +143,13 @@ function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Car
     missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });
   }
   if (hasMalformedRequest(facts.finalMessage ?? '')) missing.push({ kind: 'malformed-request' });
-  if (outcome.kind === 'answered' && /\?\s*$/.test(facts.finalMessage ?? '')) {
+  if (outcome.kind === 'answered' && /\?\s*$/.test(reply ?? facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });
   }
-  return { output: outputOf(facts), wasCut: facts.end.kind === 'cut', missing, hints: [] };
+  // What it found missing is what the next iteration needs most, and stands last.
+  const output =
+    reply === undefined
+      ? outputOf(facts)
+      : `${outputOf(facts)}\n\n[asked whether the task is complete, it answered:]\n${reply}`;
+  return { output, wasCut: facts.end.kind === 'cut', missing, hints: [] };
 }

@@ -8,6 +8,7 @@ export interface Happening {
   readonly kind:
     | 'started'
     | 'resumed'
+    | 'asked-back'
     | 'near-miss'
     | 'held'
     | 'retried'

@@ -137,4 +137,12 @@ export const COMPLETION_ROWS = {
     group: 'Completion',
     help: 'end the task as failed when the agent states this',
   },
+  askBack: {
+    flag: '--ask-back',
+    negation: '--no-ask-back',
+    type: { kind: 'switch' },
+    group: 'Completion',
+    default: 'true',
+    help: 'ask claude, in its own session, whether it is done where it states the promise but not as its last line; --no-ask-back does not',
+  },
 } as const satisfies Readonly<Record<string, SettingRow>>;

@@ -75,6 +75,14 @@ export type EventBody =
       IterationRecord,
       'number'
     > & { readonly detail: string })
+  | {
+      /** The agent is asked whether it is done, since it stated the promise in a doubtful place. */
+      readonly event: 'asked_back';
+      readonly iteration: number;
+      readonly attempt: number;
+      readonly line: string;
+      readonly where: string;
+    }
   | { readonly event: 'usage_limit_wait'; readonly iteration: number; readonly until: string }
   | {
       readonly event: 'near_miss';

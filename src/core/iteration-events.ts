@@ -20,9 +20,11 @@ export function iteratedEvent({ task }: LoopState, answer: Answer) {
 export function tell(answer: Answer, judged: Judged): readonly Action[] {
   const iteration = answer.record.number;
   const actions: Action[] = [];
-  if (answer.verdict.kind === 'near-miss' && judged.kind !== 'passed') {
-    const { why } = answer.verdict;
-    const line = oneLine(answer.verdict.line, 200);
+  const { verdict } = answer;
+  const isNear = verdict.kind === 'near-miss' || verdict.kind === 'in-doubt';
+  if (isNear && judged.kind !== 'passed') {
+    const why = verdict.kind === 'in-doubt' ? verdict.where : verdict.why;
+    const line = oneLine(verdict.line, 200);
     actions.push({ kind: 'publish', body: { event: 'near_miss', iteration, line, why } });
   }
   if (judged.kind === 'held') {

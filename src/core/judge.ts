@@ -2,7 +2,14 @@ import { type ApprovalRequest, readApprovalRequest } from './approval-request.ts
 import { askApproval } from './approving.ts';
 import { readOwnReport, record } from './bookkeeping.ts';
 import { breakerVerdict } from './breaker.ts';
-import { type CommandResult, findClaims, type Sightings, statesOneOf } from './completion.ts';
+import {
+  type CommandResult,
+  findClaims,
+  NOTHING_SEEN,
+  needsLook,
+  type Sightings,
+  statesOneOf,
+} from './completion.ts';
 import { end, endStopped } from './ending.ts';
 import { askGates } from './gates.ts';
 import { describeTools, iteratedEvent, tell } from './iteration-events.ts';
@@ -24,6 +31,17 @@ import { ownTexts } from './prompt.ts';
  *                       └─ claim ─► gates ─► (verify, an action of its own, and back here)
  */
 
+/** Judges a counted iteration, after a look at the world where anything asks for one. */
+export function lookOrJudge(
+  state: LoopState,
+  answer: Answer,
+  at: string,
+  policy: Policy,
+): Transition {
+  if (!needsLook(policy)) return judge(state, answer, NOTHING_SEEN, null, at, policy);
+  return { state: { ...state, step: { kind: 'looking', answer } }, actions: [{ kind: 'look' }] };
+}
+
 /** Judges a counted iteration by what the agent said and what was seen. */
 export function judge(
   state: LoopState,
@@ -33,10 +51,7 @@ export function judge(
   at: string,
   policy: Policy,
 ): Transition {
-  const own = ownTexts(policy, state.carry, state.task.current_iteration);
-  const message = answer.outcome.kind === 'answered' ? answer.facts.finalMessage : null;
-  const isAborted =
-    policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own);
+  const { own, message, isAborted } = wordsOf(state, answer, policy);
   const signals = statesOneOf(policy.signals, message, own) ? state.streaks.signals + 1 : 0;
   // Before the claims: who asks whether he may is not done.
   const approval = isAborted ? null : readApproval(message, own, sightings);
@@ -61,6 +76,21 @@ export function judge(
     ...tell(answer, judged),
   ];
   return { state: next.state, actions: [...tellings, ...next.actions] };
+}
+
+/** What the agent said, if it ended well, and whether it gives the task up. */
+function wordsOf(state: LoopState, { outcome, facts }: Answer, policy: Policy) {
+  const own = ownTexts(policy, state.carry, state.task.current_iteration);
+  const message = outcome.kind === 'answered' ? facts.finalMessage : null;
+  const { abortPromise } = policy;
+  const isAborted = abortPromise !== null && statesOneOf([abortPromise], message, own);
+  return { own, message, isAborted };
+}
+
+/** Whether the agent gives the task up or asks a person: then its promise does not matter. */
+export function saysOtherwise(state: LoopState, answer: Answer, policy: Policy): boolean {
+  const { own, message, isAborted } = wordsOf(state, answer, policy);
+  return isAborted || readApproval(message, own, NOTHING_SEEN) !== null;
 }
 
 /** A judged iteration, as far as what comes next depends on it. */

@@ -55,6 +55,7 @@ const UNDRIVEN: Omit<
   protect: [],
   acceptRefused: [],
   abortPromise: null,
+  askBack: false,
   maxCostUsd: null,
   maxUsagePercent: null,
   noProgressLimit: 0,

@@ -46,6 +46,8 @@ export type Step =
   | { readonly kind: 'new' }
   /** `resumed`: in the agent's own session of the iteration before. */
   | { readonly kind: 'working'; readonly resumed: boolean }
+  /** The agent is asked whether it is done: see `asking-back.ts`. */
+  | { readonly kind: 'asking-back'; readonly answer: Answer }
   | { readonly kind: 'looking'; readonly answer: Answer }
   | { readonly kind: 'verifying'; readonly answer: Answer; readonly sightings: Sightings }
   /** The user's command that follows an iteration runs; what comes next is decided after it. */
@@ -61,12 +63,19 @@ export type Step =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
 
+/** Whether the agent is at work in this step: what it has cost by now stands in its log alone. */
+export function isAtWork({ kind }: Step): boolean {
+  return kind === 'working' || kind === 'asking-back';
+}
+
 /** A counted iteration that is about to be judged. */
 export interface Answer {
   readonly outcome: Outcome;
   readonly verdict: PromiseVerdict;
   readonly record: IterationRecord;
   readonly facts: AttemptFacts;
+  /** What the agent said, asked back, in place of stating the promise; absent where it said nothing. */
+  readonly reply?: string;
 }
 
 /** What has gone wrong in a row. */
@@ -183,8 +192,7 @@ export type Asking =
       readonly kind: 'start-agent';
       readonly iteration: number;
       readonly attempt: number;
-      /** What stands behind the user's prompt. */
-      readonly addition: string;
+      readonly prompt: AgentPrompt;
       /** ISO instant at which the whole-task limit passes. */
       readonly taskDeadlineAt: string;
       /** The agent's own session to go on with; null begins afresh. */
@@ -201,6 +209,13 @@ export type Asking =
   | { readonly kind: 'request-approval'; readonly approval: Approval }
   /** Patiently until it expires; otherwise it is only looked whether there is an answer. */
   | { readonly kind: 'await-approval'; readonly approval: Approval; readonly patiently: boolean };
+
+/** What the agent is told. */
+export type AgentPrompt =
+  /** The user's prompt, and this behind it. */
+  | { readonly kind: 'task'; readonly addition: string }
+  /** A question about its own answer, and nothing else. */
+  | { readonly kind: 'question'; readonly text: string };
 
 type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }

@@ -49,12 +49,15 @@ export function startAttempt(
         kind: 'start-agent',
         iteration,
         attempt,
-        // A session of its own remembers what it said.
-        addition: buildAddition(
-          policy,
-          session === null ? carry : { ...carry, output: null },
-          iteration,
-        ),
+        prompt: {
+          kind: 'task',
+          // A session of its own remembers what it said.
+          addition: buildAddition(
+            policy,
+            session === null ? carry : { ...carry, output: null },
+            iteration,
+          ),
+        },
         taskDeadlineAt: task.timeout_at,
         resumeSession: session,
         budgetUsd: budgetLeft(state, policy),
@@ -165,7 +168,7 @@ export function endUsage(
 }
 
 /** What an agent that can keep to a budget is told; at least a cent, since 0 is no budget. */
-function budgetLeft(state: LoopState, policy: Policy): number | null {
+export function budgetLeft(state: LoopState, policy: Policy): number | null {
   if (policy.maxCostUsd === null || state.trouble.droppedFlags.includes(BUDGET_FLAG)) return null;
   return Math.max(0.01, policy.maxCostUsd - state.task.usage.cost_usd);
 }

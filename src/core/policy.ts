@@ -19,6 +19,8 @@ export interface Policy {
   readonly protect: readonly string[];
   readonly acceptRefused: readonly string[];
   readonly abortPromise: string | null;
+  /** Whether the agent is asked where it is in doubt that it stated the promise. */
+  readonly askBack: boolean;
   /** US dollars for the whole task; null: any. */
   readonly maxCostUsd: number | null;
   /** Percent of the account's usage limit; null: all. */

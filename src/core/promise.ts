@@ -20,6 +20,17 @@ export type PromiseVerdict =
     }
   /** The promise appears and is not accepted. */
   | { readonly kind: 'near-miss'; readonly line: string; readonly why: NearMissReason }
+  /** It may be made: the agent is to be asked. */
+  | {
+      readonly kind: 'in-doubt';
+      readonly line: string;
+      readonly where: /** In its tags, alone on a line that is not the last. */
+        | 'earlier-line'
+        /** Without its tags, as the last sentence. */
+        | 'closing-sentence'
+        /** What stands before it may not be finished: `I will end with:`, `ggf.`, half a sentence. */
+        | 'after-open-sentence';
+    }
   /** The promise does not appear, but for echoes of what ralph itself wrote. */
   | { readonly kind: 'absent' };
 
@@ -65,7 +76,8 @@ export function statesPhrase(
   phrase: string,
   ownTexts: readonly OwnText[],
 ): boolean {
-  return judgePromise(message, phrase, 'statement', ownTexts).kind === 'stated';
+  const { kind } = judgePromise(message, phrase, 'statement', ownTexts);
+  return kind === 'stated' || kind === 'in-doubt';
 }
 
 /** The promise itself: `<promise>X</promise>`, as given with its tags, is taken without them. */
@@ -80,11 +92,18 @@ function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'
   const prose = maskNonProse(
     phrase === promise ? text : text.replace(new RegExp(anywhere(promise), 'gu'), shield),
   );
-  const tagged = findOwnLine(prose, inTags(phrase)) ?? findAtEnd(prose, inTags(phrase), true);
+  const own = findOwnLine(prose, inTags(phrase));
+  const isEarly = own !== null && prose.slice(own.to).trim() !== '';
+  const tagged = (isEarly ? null : own) ?? findAtEnd(prose, inTags(phrase), true);
   if (tagged !== null) return { kind: 'stated', form: 'tagged', line: lineOf(text, tagged) };
+  if (own !== null) return { kind: 'in-doubt', line: lineOf(text, own), where: 'earlier-line' };
   const bare = findAtEnd(prose, anywhere(phrase), !/[.!?…]$/.test(phrase));
   if (bare !== null) {
     const line = lineOf(text, bare);
+    const before = prose.slice(prose.lastIndexOf('\n', bare.from - 1) + 1, bare.from);
+    if (rule === 'statement' && before.trim() !== '') {
+      return { kind: 'in-doubt', line, where: 'closing-sentence' };
+    }
     return rule === 'statement'
       ? { kind: 'stated', form: 'bare', line }
       : { kind: 'near-miss', line, why: 'untagged' };

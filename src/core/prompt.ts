@@ -1,4 +1,5 @@
 import type { RefusedTool } from './attempt.ts';
+import { type DoubtfulPlace, PLACES } from './back-question.ts';
 import { type CommandResult, describeCompletion } from './completion.ts';
 import type { Held } from './gates.ts';
 import { type Hint, newestHints, type ToldHints } from './hints.ts';
@@ -28,6 +29,13 @@ export interface Carry {
 /** Why the iteration did not complete the task, one sentence each in the reminder. */
 export type Missing =
   | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
+  /** `hasReplied`: the agent was asked back, and did not state the promise. */
+  | {
+      readonly kind: 'in-doubt';
+      readonly line: string;
+      readonly where: DoubtfulPlace;
+      readonly hasReplied: boolean;
+    }
   | {
       readonly kind: 'refused';
       readonly tools: readonly RefusedTool[];
@@ -148,6 +156,12 @@ export function describeMissing(missing: Missing, policy: Policy): string {
   switch (missing.kind) {
     case 'near-miss':
       return `Your last message mentioned the promise without stating it (${missing.why.replaceAll('-', ' ')}): "${materialLine(missing.line, rules)}". A mention does not count.`;
+    case 'in-doubt':
+      return `Your last message stated the promise ${PLACES[missing.where]}: "${materialLine(missing.line, rules)}". ${
+        missing.hasReplied
+          ? 'Asked whether the task is complete, you did not state it: mend first what you said is missing. '
+          : ''
+      }When the task is truly complete, state it as the last line of your final message.`;
     case 'refused':
       return `${
         missing.held

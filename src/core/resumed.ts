@@ -1,4 +1,5 @@
 import { askAgain } from './approving.ts';
+import { questionLost } from './asking-back.ts';
 import { addUsage } from './attempt.ts';
 import { NO_BREAKER } from './breaker.ts';
 import { end, tellEndAgain } from './ending.ts';
@@ -16,6 +17,8 @@ import { laterBy, withError } from './task-state.ts';
  *   looking, verifying, following, waiting ──► the same again
  *   working, ended within an iteration ──────► the same iteration, a further attempt; what the lost
  *                                              one has cost is counted, and five in a row are the end
+ *   asking-back ─────────────────────────────► the answer is judged as it stood, or asked about again
+ *                                              where the lost question had cost nothing
  *   ended after an iteration ────────────────► the next iteration
  *   ended, but nobody was told ──────────────► told, and nothing else
  */
@@ -26,7 +29,7 @@ type Resumed = Extract<LoopEvent, { kind: 'resumed' }>;
 export function resumed(state: LoopState, event: Resumed, policy: Policy): Transition {
   if (state.task.status === 'completed' || event.tellsOnly === true) return tellEndAgain(state);
   const running = withLost(takenUp(state, event, policy), event);
-  const next = endInterrupted(running, event.at) ?? goOnFrom(running, event.at, policy);
+  const next = endInterrupted(running, event.at) ?? goOnFrom(running, event, policy);
   const { current_iteration: iteration, max_iterations } = running.task;
   const body = { event: 'task_resumed' as const, iteration, max_iterations };
   return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
@@ -89,8 +92,9 @@ function endInterrupted(state: LoopState, at: string): Transition | null {
   return end(state, at, { status: 'stalled', exitReason: 'interrupted', error });
 }
 
-function goOnFrom(state: LoopState, at: string, policy: Policy): Transition {
+function goOnFrom(state: LoopState, { at, lost }: Resumed, policy: Policy): Transition {
   const { step, task } = state;
+  if (step.kind === 'asking-back') return questionLost(state, step.answer, lost, at, policy);
   if (step.kind === 'looking') return { state, actions: [{ kind: 'look' }] };
   if (step.kind === 'verifying') {
     return policy.verify === null

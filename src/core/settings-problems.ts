@@ -125,9 +125,10 @@ function agentProblems(run: WrittenRun): readonly string[] {
       ...dashProblems(run),
     ];
   }
-  const problems = CLAUDE_ONLY.filter((name) => isFlag(sources[name])).map(
-    (name) => `${SETTINGS[name].flag} is for --agent claude; found --agent command.`,
-  );
+  // What is turned off is no more than such an agent can do.
+  const problems = CLAUDE_ONLY.filter(
+    (name) => isFlag(sources[name]) && settings[name] !== false,
+  ).map((name) => `${SETTINGS[name].flag} is for --agent claude; found --agent command.`);
   const words = shellWords(settings.agentCommand ?? '');
   if (words === null) {
     problems.push(
@@ -165,6 +166,7 @@ const CLAUDE_ONLY: readonly SettingName[] = [
   'maxUsage',
   'session',
   'acceptRefused',
+  'askBack',
 ];
 
 /** Ralph reads structured output and writes the prompt itself: these would break both. */

@@ -78,7 +78,7 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
     : Row['type']['kind'] extends 'texts'
       ? readonly string[]
       : Row['type']['kind'] extends 'switch'
-        ? Row extends { readonly negation: string }
+        ? Row extends { readonly negation: string; readonly default?: never }
           ? boolean | null
           : boolean
         : Row extends { readonly default: string }

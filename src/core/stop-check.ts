@@ -95,6 +95,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
   }
   const missing: Missing[] = [];
   if (verdict.kind === 'near-miss') missing.push({ ...verdict, kind: 'near-miss' });
+  if (verdict.kind === 'in-doubt') missing.push({ ...verdict, hasReplied: false });
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
   return { kind: 'holds', missing };
 }

@@ -25,6 +25,7 @@ import type { TaskState } from './task-state.ts';
  *                       │                                            │            │                                   │
  *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴───────────────────────────────────┘
  *
+ * Before it is looked at, an agent whose statement is in doubt is asked back: see `asking-back.ts`.
  * Nothing is looked at when no file matters, and nothing waited for when the delay is 0: then the
  * states in between are passed over, and with them a save each. A person is asked in
  * `approving.ts`. `resumed` takes up any of them: see

@@ -79,6 +79,8 @@ function readHappening(event: JsonObject, at: string): Happening | null {
       return happening('started', '');
     case 'task_resumed':
       return happening('resumed', '');
+    case 'asked_back':
+      return happening('asked-back', text('line'));
     case 'near_miss':
       return happening('near-miss', text('line'));
     case 'claim_held':

@@ -151,6 +151,8 @@ export async function planRun(
     protect: settings.protect,
     acceptRefused: settings.acceptRefused,
     abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),
+    // A command has no session in which it could be asked.
+    askBack: settings.askBack && agentOf(request) === 'claude',
     maxCostUsd: settings.maxCost,
     maxUsagePercent: settings.maxUsage,
     noProgressLimit: settings.noProgressLimit,

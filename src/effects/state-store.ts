@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readFileSync, renameSync, statSync } from 'node:
 import path from 'node:path';
 import { withBeat } from '../core/driver.ts';
 import type { RalphEvent } from '../core/events.ts';
-import type { LoopState } from '../core/machine.ts';
+import { isAtWork, type LoopState } from '../core/machine.ts';
 import { stateJson } from '../core/state-json.ts';
 import type { TaskState } from '../core/task-state.ts';
 import { messageOf, StateTooNewError } from '../errors.ts';
@@ -309,7 +309,7 @@ function changedByAnother(file: string): string {
 
 /** How long the log of the iteration that is about to run is by now. */
 function logBytesOf(paths: TaskPaths, { step, task }: LoopState): number {
-  if (step.kind !== 'working') return 0;
+  if (!isAtWork(step)) return 0;
   const { stdout } = transcriptNames(task.current_iteration);
   return statSync(`${paths.folder}/${stdout}`, { throwIfNoEntry: false })?.size ?? 0;
 }

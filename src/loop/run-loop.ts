@@ -9,6 +9,7 @@ import {
 } from '../core/events.ts';
 import type {
   Action,
+  AgentPrompt,
   Answered,
   Asking,
   Doing,
@@ -268,13 +269,13 @@ async function startAgent(
   answeredNow: AnsweredNow,
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
-  const userPrompt = await ports.prompt.read();
+  const prompt = await promptOf(ports, action.prompt);
   await ports.workspace.mark();
   const started = answeredNow();
   // The machine may have slept since the limit was told.
   const lostMs = standstillMs(state.task.updated_at, started);
   const facts = await ports.agent.run({
-    prompt: concat(userPrompt, action.addition),
+    prompt,
     iteration,
     attempt,
     taskDeadlineAt: laterBy(action.taskDeadlineAt, lostMs),
@@ -317,6 +318,12 @@ async function startAgent(
     facts,
     random: ports.clock.random(),
   };
+}
+
+/** What the agent reads. A question about its own answer needs nothing of the user's. */
+async function promptOf(ports: Ports, prompt: AgentPrompt): Promise<Uint8Array> {
+  if (prompt.kind === 'question') return new TextEncoder().encode(prompt.text);
+  return concat(await ports.prompt.read(), prompt.addition);
 }
 
 /** The end: leftovers are ended, the note is left, the state put away, and then it is said. */

@@ -124,6 +124,7 @@ export function plural(count: number, noun: string): string {
 const HAPPENINGS: Readonly<Record<Happening['kind'], string>> = {
   started: 'started',
   resumed: 'resumed',
+  'asked-back': 'was asked whether it is done',
   'near-miss': 'mentioned the promise without stating it',
   held: 'claimed complete, not accepted',
   retried: 'tried again',

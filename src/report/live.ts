@@ -117,6 +117,11 @@ export function liveView(options: LiveOptions): View {
           now = lineOf(event);
           if (event.by === 'ralph') sentence(' ', event.error, colors.yellow);
           return;
+        case 'asked_back':
+          facts = { ...facts, attempt: event.attempt };
+          now = 'asking whether it is done';
+          doing = null;
+          return sentence(' ', lineOf(event), colors.yellow);
         case 'task_iterated': {
           facts = { ...facts, costUsd: facts.costUsd + event.cost_usd };
           now = '';

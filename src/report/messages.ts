@@ -23,7 +23,7 @@ export const PERMISSIONS_NOTICE =
   'claude runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.';
 
 export function promptStatesPromise(promise: string): string {
-  return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt would count as done. Put the promise into a sentence instead.`;
+  return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put the promise into a sentence instead.`;
 }
 
 /** Printed once, when a default limit is reached. */
@@ -147,6 +147,8 @@ export function eventLine(event: RalphEvent, telling: Telling): string | null {
       return event.by === 'agent'
         ? `the agent retries by itself${event.status === null ? '' : ` after ${event.status}`}${event.delay_ms === null ? '' : `, in ${formatDuration(event.delay_ms)}`}${event.error === '' ? '' : ` (${event.error})`}`
         : `${event.error}; trying again${event.delay_ms === null ? '' : ` in ${formatDuration(event.delay_ms)}`}`;
+    case 'asked_back':
+      return `asking the agent whether it is done (attempt ${event.attempt}), since the promise stands in a doubtful place (${event.where.replaceAll('-', ' ')}): ${event.line}`;
     case 'task_iterated':
       return iterationLine(event);
     case 'usage_limit_wait':

@@ -5,6 +5,7 @@ import {
   type Reply,
   text,
   together,
+  USAGE,
   withHeaders,
 } from '../helpers/api-replies.ts';
 import type { MessagesApi } from '../helpers/messages-api.ts';
@@ -129,6 +130,65 @@ describe('--session continue', () => {
       iterations: [{ number: 1 }, { number: 2 }],
       errors: [{ kind: 'session-gone', iteration: 2 }],
     });
+  });
+});
+
+describe('asking back', () => {
+  const TAG = '<promise>TASK_COMPLETE</promise>';
+  const DOUBTFUL = `All tests pass.\n\n${TAG}\n\nSummary: two files changed.`;
+
+  test('a statement with a summary behind it: asked in the same session, one counted iteration', async () => {
+    const scene = await makeRealScene([bash('touch made'), text(DOUBTFUL), text(TAG)]);
+    const end = await scene.run([...QUICK, '--accept-refused', '*', '--max-cost', '1']);
+    expect(end).toMatchObject({ exitCode: 0, stdout: `${DOUBTFUL}\n` });
+    expect(scene.api.mainCalls).toHaveLength(3);
+    // The conversation so far, once, and the question behind it.
+    const asked = given(scene.api, 2);
+    expect(asked.split('Fix it.').length - 1).toBe(1);
+    expect(asked).toContain('Summary: two files changed.');
+    expect(asked).toContain('Is the task complete?');
+    expect(scene.state()).toMatchObject({
+      attempt: 2,
+      iterations: [{ number: 1, completed: true, near_miss: false }],
+      metrics: { iterations: 1 },
+      errors: [],
+    });
+    // A session that is resumed reports its own cost, turns and refusals alone: nothing counts twice.
+    const { usage, iterations } = scene.state();
+    expect(iterations).toMatchObject([{ ...usage, turns: 3, refused: ['Bash: touch made'] }]);
+    expect(usage.output_tokens).toBe(3 * USAGE.output_tokens);
+  });
+
+  test('one that is taken back: one question, no completion, and the next iteration is told', async () => {
+    const scene = await makeRealScene([
+      text(DOUBTFUL),
+      text('I have not run the tests on Windows.'),
+      text(PROMISED),
+    ]);
+    expect((await scene.run([...QUICK, '-n', '1'])).exitCode).toBe(3);
+    expect(scene.api.mainCalls).toHaveLength(2);
+    expect(scene.state()).toMatchObject({
+      status: 'max_iterations_reached',
+      iterations: [{ number: 1, completed: false, near_miss: true }],
+    });
+
+    const going = await makeRealScene([
+      text(DOUBTFUL),
+      text('I have not run the tests on Windows.'),
+      text(PROMISED),
+    ]);
+    expect((await going.run(QUICK)).exitCode).toBe(0);
+    expect(given(going.api, 2)).toContain('Fix it.');
+    expect(given(going.api, 2)).toContain('I have not run the tests on Windows.');
+    expect(going.state().metrics.iterations).toBe(2);
+  });
+
+  test('--session continue: the next iteration stands behind the question', async () => {
+    const scene = await makeRealScene([text(DOUBTFUL), text('Not on Windows.'), text(PROMISED)]);
+    expect((await scene.run([...QUICK, '--session', 'continue'])).exitCode).toBe(0);
+    const third = given(scene.api, 2);
+    expect(third.split('Is the task complete?').length - 1).toBe(1);
+    expect(third.split('Not on Windows.').length - 1).toBe(1);
   });
 });
 

@@ -113,7 +113,7 @@ describe('a plan limit', () => {
       'Fixed the 429 handler; "usage limit reached" is now shown; not logged in users are redirected';
     const loop = running();
     expect(loop.attempt(answered(words)).actions).toContain('start-agent 2.1');
-    expect(loop.attempt(answered(`${words}\n<promise>DONE</promise>`)).ending?.status).toBe(
+    expect(loop.attempt(answered(`${words}.\n<promise>DONE</promise>`)).ending?.status).toBe(
       'completed',
     );
   });

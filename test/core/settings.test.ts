@@ -10,7 +10,7 @@ function twice(words: readonly string[]): readonly string[] {
 }
 
 /** What is wrong with a row's default; null if nothing is. */
-function problemOf({ type, default: text }: SettingRow): string | null {
+function problemOf({ type, default: text, negation }: SettingRow): string | null {
   if (text === undefined) return null;
   switch (type.kind) {
     case 'text':
@@ -29,7 +29,8 @@ function problemOf({ type, default: text }: SettingRow): string | null {
     case 'choice':
       return type.choices.includes(text) ? null : 'no choice';
     case 'switch':
-      return 'a switch is off';
+      // What is off needs no default, and what is on has a flag that turns it off.
+      return text === 'true' && negation !== undefined ? null : 'a switch is off';
   }
 }
 

@@ -125,6 +125,14 @@ describe('an agent that wants to stop', () => {
     expect(checkStop(view({ message, verified: passed }, settings)).kind).toBe('lets-go');
   });
 
+  it('is held, and told where the statement belongs, by one that is in doubt', () => {
+    const message = '<promise>ALL DONE</promise>\nSummary: two files changed.';
+    const answer = checkStop(view({ message }));
+    expect(answer).toMatchObject({ missing: [{ kind: 'in-doubt', where: 'earlier-line' }] });
+    const carry = heldCarry(null, 'missing' in answer ? answer.missing : []);
+    expect(buildAddition(view().policy, carry, 2)).toContain('state it as the last line');
+  });
+
   it('is held by changed protected files and by --min-iterations', () => {
     const sightings = { ...NOTHING_SEEN, protectedChanged: ['test/a.test.ts'] };
     expect(checkStop(view({ message: 'ALL DONE', sightings }))).toMatchObject({

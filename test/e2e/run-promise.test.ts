@@ -144,24 +144,32 @@ function subAgentTool(result: string): Turn {
 
 describe('all of these complete', () => {
   test.for<[string, string]>([
-    ['the tag on a line', `All good.\n${TAG}\nBye.`],
-    ['the tag, bold', `**${TAG}**\n\nBye.`],
+    ['the tag on the last line', `All good.\n${TAG}`],
+    ['the tag, bold', `All good.\n\n**${TAG}**`],
+    ['with CRLF and colour', `Good.\r\n\u001b[32m${TAG}\u001b[0m\r\n`],
     ['with white space inside', '<promise>  COMPLETE </promise>'],
     ['with line breaks inside', 'Good.\n\n<promise>\nCOMPLETE\n</promise>'],
     ['after a placeholder', `I say <promise>…</promise> at the end.\n\n${TAG}`],
-    ['after a mention', `I was to say ${TAG} at the end, and so:\n\n${TAG}`],
-    ['followed by a summary', `${TAG}\n\n## Summary\n\n- one\n- two`],
+    ['after a mention', `I was to say ${TAG} at the end.\n\n${TAG}`],
     ['as the closing sentence', `All good. ${TAG}`],
-    ['with CRLF and colour', `Good.\r\n\u001b[32m${TAG}\u001b[0m\r\nBye.\r\n`],
-    ['behind a ticked box', `- [x] ${TAG}\n\nBye.`],
     ['bare, as the last line', 'All good.\n\nCOMPLETE'],
-    ['bare, as the closing sentence', 'All tests pass. COMPLETE.'],
     ['bare and bold', 'All tests pass.\n\n**COMPLETE**\n'],
   ])('%s', async ([, text]) => {
     const scene = await makeScene({ before: ['Working.'], text });
     const { exitCode, stderr } = await scene.run([...PROMISE, '-n', '1']);
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
     expect(scene.state()).toMatchObject({ status: 'completed', evidence: { kind: 'promise' } });
+  });
+
+  test.for<[string, string]>([
+    ['the tag on an earlier line', `All good.\n${TAG}\nBye.`],
+    ['the tag there, bold', `**${TAG}**\n\nBye.`],
+    ['followed by a summary', `${TAG}\n\n## Summary\n\n- one\n- two`],
+    ['bare, as the closing sentence', 'All tests pass. COMPLETE.'],
+  ])('once the agent was asked about it: %s', async ([, text]) => {
+    const scene = await makeScene([{ text }, { text: TAG }]);
+    expect((await scene.run([...PROMISE, '-n', '1'])).exitCode).toBe(0);
+    expect(scene.fake.calls()).toHaveLength(2);
   });
 
   test('anywhere, where the rule is contains', async () => {
@@ -207,6 +215,9 @@ test('a prompt that states the promise on a line of its own is warned about', as
   const scene = await makeScene({ text: 'No.' });
   const warned = await scene.ralph(['run', '-p', prompt, ...PROMISE, '-n', '1']);
   expect(warned.stderr).toMatch(/prompt itself states the promise/);
+  const above = `Fix it.\n\n${TAG}\n\nThank you.`;
+  const early = await scene.ralph(['run', '-p', above, ...PROMISE, '-n', '1']);
+  expect(early.stderr).toMatch(/prompt itself states the promise/);
   const plain = await scene.ralph(['run', '-p', `Fix it, then say ${TAG}.`, ...PROMISE, '-n', '1']);
   expect(plain.stderr).not.toMatch(/prompt itself states the promise/);
 });

@@ -48,6 +48,7 @@ describe('the journal of a span', () => {
   it.each([
     ['task_started', {}, 'started', ''],
     ['task_resumed', { iteration: 2 }, 'resumed', ''],
+    ['asked_back', { line: '<promise>DONE</promise>' }, 'asked-back', '<promise>DONE</promise>'],
     ['near_miss', { line: 'soon DONE' }, 'near-miss', 'soon DONE'],
     ['claim_held', { gate: 'verify', detail: 'exited with 1' }, 'held', 'verify: exited with 1'],
     ['usage_limit_wait', { until: at(9) }, 'limited', at(9)],

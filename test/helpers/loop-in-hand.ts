@@ -162,7 +162,7 @@ function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn 
     told,
     ending,
     agent,
-    addition: agent?.addition ?? null,
+    addition: agent?.prompt.kind === 'task' ? agent.prompt.addition : null,
     deadlineAt: agent?.taskDeadlineAt ?? null,
     waitMs,
     followedBy,

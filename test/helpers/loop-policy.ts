@@ -21,6 +21,7 @@ export function loopPolicy(changes: Partial<Policy> = {}): Policy {
     protect: [],
     acceptRefused: [],
     abortPromise: null,
+    askBack: true,
     maxCostUsd: null,
     maxUsagePercent: null,
     noProgressLimit: 0,

@@ -29,6 +29,7 @@ const DONE = answered(`All good.\n${TAG}`);
 const WORK = answered('I did a part of it.');
 const PROGRESS = answered('<progress done="2" total="4">half of it</progress>');
 const NEAR = answered(`I will say ${TAG} soon.`);
+const DOUBT = answered(`${TAG}\nSummary: two files changed.`);
 const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
 const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529, { usage: USAGE });
 const UNREACHABLE = errorReport('API Error: 529 Overloaded.', 529);
@@ -96,6 +97,16 @@ const SCENARIOS: readonly Scenario[] = [
     name: 'without a step between the iterations',
     policy: { delayMs: 0 },
     world: { attempts: [WORK, BOOM, OVERLOADED, NEAR, DONE], hints: [[], [], [HINT]] },
+    status: 'completed',
+    iterations: 4,
+  },
+  {
+    name: 'with questions asked back',
+    policy: { verify: 'npm test', session: 'continue' },
+    world: {
+      attempts: [DOUBT, WORK, DOUBT, LIMITED, DOUBT, DONE, DOUBT, DONE],
+      verified: [FAILED, PASSED],
+    },
     status: 'completed',
     iterations: 4,
   },

@@ -56,6 +56,44 @@ function endings(events: FakePorts['events']): readonly string[] {
   return events.map(({ event }) => event).filter((event) => ENDINGS.includes(event));
 }
 
+describe('a question that is asked back', () => {
+  const DOUBT = answered(`${TAG}\nSummary: two files changed.`, { sessionId: 'session-7' });
+
+  test('is all that the agent reads, in the session of its answer', async () => {
+    const { requests, effects, events } = await run({ attempts: [DOUBT, DONE] });
+    const [, question] = requests;
+    expect(question).toMatchObject({ iteration: 1, attempt: 2, resumeSession: 'session-7' });
+    const text = new TextDecoder().decode(question?.prompt);
+    expect(text).toMatch(/^Is the task complete\?/);
+    expect(text).not.toContain('Fix the tests.');
+    expect(effects.slice(3, 10)).toEqual([
+      'read prompt',
+      'mark',
+      'run agent 1.1',
+      'save asking-back 1.2',
+      'tell asked_back',
+      'mark',
+      'run agent 1.2',
+    ]);
+    expect(events.map(({ event }) => event)).toEqual([
+      'task_started',
+      'iteration_started',
+      'asked_back',
+      'task_iterated',
+      'task_completed',
+    ]);
+  });
+
+  test('leaves the answer the result of the run', async () => {
+    const { fields } = await run({ attempts: [DOUBT, DONE] });
+    expect(fields).toMatchObject({
+      final_message: DOUBT.finalMessage,
+      evidence: { detail: TAG },
+      iterations_used: 1,
+    });
+  });
+});
+
 describe('the order of effects', () => {
   test('of a run that completes in its second iteration', async () => {
     const { effects } = await run({ attempts: [WORK, DONE] });

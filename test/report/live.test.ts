@@ -269,6 +269,19 @@ describe('lines that stay', () => {
     expect(unknown).toEqual([]);
   });
 
+  test('that the agent is asked back, with the attempt that asks it', () => {
+    const { begin, tell, pass, screen } = stage();
+    begin(3, 1, 1.5);
+    tell({ event: 'asked_back', iteration: 3, attempt: 2, line: 'DONE', where: 'earlier-line' });
+    pass(125);
+    expect(screen()).toEqual([
+      '  asking the agent whether it is done (attempt 2), since the promise stands in',
+      '  a doubtful place (earlier line): DONE',
+      expect.stringMatching(/^\S iteration 3\/10, attempt 2 .*\$1\.50$/),
+      '  asking whether it is done',
+    ]);
+  });
+
   test('text and tool calls of the agent with --verbose', () => {
     const { begin, use, view, screen } = stage(80, { verbose: true });
     begin();

@@ -98,6 +98,7 @@ export function detachedView(log: string, folder: string): View {
 
 const SIGNS: readonly RalphEvent['event'][] = [
   'agent_activity',
+  'asked_back',
   'task_iterated',
   'task_paused',
   'usage_limit_wait',

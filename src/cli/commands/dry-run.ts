@@ -53,6 +53,7 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
   const inForce: Partial<Record<SettingName, unknown>> = {
     agent: plan.policy.agent,
     promise: plan.policy.promise,
+    askBack: plan.policy.askBack,
     doneFolder: plan.policy.doneFolder,
     iterationTimeout: plan.policy.iterationTimeoutMs,
     taskId: plan.taskId,

@@ -220,7 +220,11 @@ async function readOpen(taskId: string, stateFile: string, seal: Seal): Promise<
       throw new StateTooNewError(stateFile, file.version);
     case 'corrupt': {
       const aside = await setAside(stateFile, file.modifiedAt);
-      throw new StateCorruptedError(taskId, aside, 'not a ralph state file; it was renamed to this');
+      throw new StateCorruptedError(
+        taskId,
+        aside,
+        'not a ralph state file; it was renamed to this',
+      );
     }
     case 'none':
       return null;

@@ -251,10 +251,16 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   if (allowsNothing) warnings.push(PERMISSIONS_NOTICE);
   const { promise } = policy;
   const text = new TextDecoder().decode(plan.prompt);
-  if (promise !== null && judgePromise(text, promise, policy.match, []).kind === 'stated') {
+  if (promise !== null && mayState(text, promise, policy)) {
     warnings.push(promptStatesPromise(promise));
   }
   return warnings;
+}
+
+/** Whether an agent that repeats this text would count as done, or be asked whether it is. */
+function mayState(text: string, promise: string, { match }: RunPlan['policy']): boolean {
+  const { kind } = judgePromise(text, promise, match, []);
+  return kind === 'stated' || kind === 'in-doubt';
 }
 
 /** The views that the settings ask for; only what is needed is loaded. */
