@@ -11,6 +11,9 @@ export interface NoteFile {
   readonly text: string;
 }
 
+/** The rest of a note's name behind reason and task, also of one that a killed driver left half-written. */
+const REST = /^\d{8}T\d{6}Z\.md(?:\.\d+-[0-9a-f]{8}\.tmp)?$/;
+
 /**
  * Writes `RALPH_<reason>_<task_id>_<timestamp>.md` and removes older notes with the same task and
  * reason. Resolves to the path; rejects with the system's error.
@@ -22,7 +25,7 @@ export async function writeNote(note: NoteFile): Promise<string> {
   await retryBusy(async () => makePrivateFolder(note.folder));
   await writeFileAtomic(file, note.text);
   for (const name of await promises.readdir(note.folder)) {
-    const isOlder = name.startsWith(prefix) && /^\d{8}T\d{6}Z\.md$/.test(name.slice(prefix.length));
+    const isOlder = name.startsWith(prefix) && REST.test(name.slice(prefix.length));
     if (isOlder && name !== path.basename(file)) {
       await promises.rm(path.join(note.folder, name), { force: true }).catch(() => undefined);
     }

@@ -48,6 +48,18 @@ describe('a note', () => {
     expect(names()).toHaveLength(1);
   });
 
+  it('removes what a killed driver has left of one half-written', async () => {
+    const { note, names } = await stage([
+      'RALPH_FAILED_T1_20260102T030404Z.md.3752-d6d733eb.tmp',
+      'RALPH_FAILED_T1_2_20260102T030404Z.md.3752-d6d733eb.tmp', // another task's, perhaps alive
+    ]);
+    await note();
+    expect(names()).toEqual([
+      'RALPH_FAILED_T1_20260102T030405Z.md',
+      'RALPH_FAILED_T1_2_20260102T030404Z.md.3752-d6d733eb.tmp',
+    ]);
+  });
+
   it('leaves everything else alone', async () => {
     const others = [
       'RALPH_EXHAUSTED_T1_20250101T000000Z.md', // another reason
