@@ -6,7 +6,12 @@ import type { Approval, ThereBefore } from '../core/task-state.ts';
 import { MB, readHead, readTextWithin } from './bounded-read.ts';
 import { distrustPath } from './trust/owner.ts';
 import { leadsOut } from './vault-folders.ts';
-import { makePrivateFolder, retryBusy, writeFileAtomic } from './write-file.ts';
+import {
+  makePrivateFolder,
+  removeHalfWritten,
+  retryBusy,
+  writeFileAtomic,
+} from './write-file.ts';
 
 /** Where requests are placed, and where they are moved to as an answer. */
 export const PENDING = 'Pending_Approval';
@@ -47,6 +52,7 @@ export async function placeRequest(
   const file = path.join(folder, approval.file);
   if (isFree(file) && findAnswer(vault, { ...approval, there_before: there }) === null) {
     await retryBusy(async () => makePrivateFolder(folder));
+    removeHalfWritten(folder, approval.file);
     await writeFileAtomic(file, text);
   }
   return there;

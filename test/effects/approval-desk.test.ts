@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import {
   chmod,
   copyFile,
@@ -68,6 +68,17 @@ const NONE = { kind: 'none', why: 'not-waited' };
 const APPROVED = { kind: 'approved', file: `Approved/${NAME}`, reason: null };
 
 describe('a request', () => {
+  test('takes the place of one that a killed driver has left half-written', async () => {
+    const { vault, put, ask } = await stage();
+    await put('Pending_Approval', '---\n', `${NAME}.4711-d6d733eb.tmp`);
+    await put('Pending_Approval', '---\n', 'APPROVAL_other_deploy.md.4711-d6d733eb.tmp');
+    await ask();
+    expect(readdirSync(join(vault, 'Pending_Approval')).sort()).toEqual([
+      'APPROVAL_other_deploy.md.4711-d6d733eb.tmp',
+      NAME,
+    ]);
+  });
+
   test('lies in Pending_Approval, for its owner alone, and says how it is answered', async () => {
     const { ask, at } = await stage();
     const { there_before } = await ask();
