@@ -158,7 +158,10 @@ export function judgeMessage(
   ownTexts: readonly OwnText[],
 ): PromiseVerdict {
   if (message === null || policy.promise === null) return { kind: 'absent' };
-  return judgePromise(message, policy.promise, policy.match, ownTexts);
+  const verdict = judgePromise(message, policy.promise, policy.match, ownTexts);
+  return verdict.kind === 'in-doubt'
+    ? { kind: 'near-miss', line: verdict.line, why: 'not-at-the-end' }
+    : verdict;
 }
 
 /** Whether the final message states one of the phrases. */
