@@ -242,9 +242,7 @@ function readElement(text: string, at: number, closingOf: (at: number) => number
       ? 'in-code'
       : 'in-an-element';
   if (tag.kind === 'close') {
-    return why === 'in-thinking' && /[>\]▷]$/.test(shown)
-      ? { to: tag.end, why, isBehindThinking: true }
-      : null;
+    return why === 'in-thinking' ? { to: tag.end, why, isBehindThinking: true } : null;
   }
   const close = closingOf(at);
   if (close > 0) return { to: close, why, isBehindThinking: false };

@@ -337,7 +337,7 @@ describe('the abort promise', () => {
     const sightings = seen({
       until: { command: 'true', exitCode: 0, timedOut: false, output: '' },
     });
-    const turn = iterate(loop, answered(`${TAG}\n\nCANNOT BE DONE`), sightings);
+    const turn = iterate(loop, answered('CANNOT BE DONE'), sightings);
     expect(turn.actions).toEqual(['task_iterated', 'stop:failed']);
     expect(turn.ending).toMatchObject({
       exitReason: 'failed:aborted',
@@ -383,7 +383,7 @@ describe('what comes first', () => {
   const idle = seen({ progress: { git: { commits: 0, filesChanged: 0 }, watched: null } });
 
   test.each<[status: string, reason: string, message: string, changes: Partial<Policy>]>([
-    ['failed', 'failed:aborted', `${TAG}\n\nCANNOT BE DONE`, {}],
+    ['failed', 'failed:aborted', 'CANNOT BE DONE', {}],
     ['completed', 'completed', TAG, {}],
     ['budget_spent', 'budget', 'Not yet.', {}],
     ['usage_limited', 'max_usage', 'Not yet.', { maxCostUsd: null }],
