@@ -38,7 +38,7 @@ export function readAbove(
   // What may end below it is only what talks: a heading, a command.
   if (why === 'in-a-transcript') return 'open';
   if (why === 'in-a-heading')
-    return ANNOUNCES.test(shown.replace(/[\s*_#]+$/, '')) ? 'open' : 'closed';
+    return ANNOUNCES.test(shown.replace(/[\s*_#=]+$/, '')) ? 'open' : 'closed';
   if (why !== null && why !== 'in-code') return 'closed';
   if (why === 'in-code' && whyMasked(line, line.search(/\S/)) === 'in-code') return 'closed';
   // A rule; another tagged statement.
@@ -78,7 +78,7 @@ function countWords(text: string): number {
 
 /** Two lines, or two paragraphs, that begin with a name and a colon: somebody's words are told. */
 function isDialogue(above: string, isRightAbove: boolean): boolean {
-  const paragraphs = above.slice(-2_000).split(/\n[^\S\n]*\n/);
+  const paragraphs = above.slice(-2_000).split(/\n(?:[^\S\n]*\n)+/);
   const last = paragraphs.at(-1) ?? '';
   if (isRightAbove) return last.split('\n').filter((line) => LABEL.test(line)).length > 1;
   const isTurn = (text: string): boolean => LABEL.test(text) && !text.includes('\n');

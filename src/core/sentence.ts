@@ -47,8 +47,9 @@ function endOfWord(said: string, isCut: boolean): SentenceEnd {
   if (/^\d+(?:[.,]\d+)*$/.test(word)) {
     return isFirst || /(?:^|\s)\(?\d{1,3}[.)]\s/.test(said) ? 'none' : 'possible';
   }
-  // e.g, i.e, a.k.a
+  // e.g, i.e, a.k.a; c.-à-d, p.ex
   if (/^\p{L}(?:\.\p{L})+$/u.test(word)) return 'none';
+  if (/^(?:\p{L}{1,3}\.-?)+\p{L}{1,3}(?:-\p{L}{1,3})?$/u.test(word)) return 'possible';
   if (!/^[\p{L}\p{M}]+$/u.test(word))
     return hasStrangeStart(words.at(-1) ?? '') ? 'possible' : 'certain';
   const letters = [...word].length;

@@ -414,33 +414,3 @@ test('a phrase is stated as a promise is, or as the closing sentence', () => {
   expect(statesPhrase('I will not say I AM STUCK', 'I AM STUCK', own)).toBe(false);
   expect(statesPhrase('Say I AM STUCK when stuck.', 'I AM STUCK', own)).toBe(false);
 });
-
-// No clock here: a pattern that is not linear takes minutes for these, and the runner ends it.
-describe('half a megabyte of hostile text is judged in good time', () => {
-  const HALF = 2 ** 19;
-  const own: readonly OwnText[] = [
-    { kind: 'sentence-wise', text: `Please continue and ensure '${TAG}' is satisfied.` },
-    { kind: 'whole', text: `${'*'.repeat(50_000)} ${TAG}` },
-    { kind: 'whole', text: `${'a'.repeat(50_000)} COMPLETE ${'a'.repeat(200_000)}` },
-  ];
-
-  test.each([
-    ...['`', '` ', '``` `` ` ', '\\`', '```\n', '~~~\n'],
-    ...['<!--', '<pre ', '</code ', '<code></pre>'],
-    ...['<promise>', '<promise> ', TAG, `${TAG} `, `**${TAG}\n`, `- [x] ${TAG} x\n`],
-    ...['COMPLETE', 'COMPLETE ', 'COMPLETE. ', 'ensure COMPLETE is ', 'a', 'a ', '. ', 'a\n'],
-    ...['*', '* ', '_', '>', '> ', '>\n', '|', '-|', '- ', '- [ ]\n ', '1. ', '#', '=\n', '-\n'],
-    ...['\n', ' ', ' \n', '\r', '\u001b[0', '\u001b]', '\u009b1', '\ud83d'],
-  ])('%j', (piece) => {
-    const bulk = piece.repeat(HALF / piece.length);
-    for (const message of [`COMPLETE? COMPLETE${bulk}`, `${bulk}x. COMPLETE`]) {
-      expect(verdict(message, 'statement', 'COMPLETE', own)).not.toBe('');
-    }
-  });
-
-  test.each(['`', '*', '_', '>', 'a', 'a a', 'aaaaaaab'])('of the promise %j', (promise) => {
-    const bulk =
-      promise.slice(0, -1).repeat(HALF / promise.length) + promise.repeat(HALF / promise.length);
-    expect(verdict(`${bulk} so it is?`, 'statement', promise, own)).not.toBe('');
-  });
-});
