@@ -55,9 +55,9 @@ export function isThinking({ name }: Tag): boolean {
   return THINKING.has(name.slice(name.lastIndexOf(':') + 1));
 }
 
-/** The tag in which the promise is stated is no element. */
-export function isPromise({ name }: Tag): boolean {
-  return name === 'promise';
+/** What an agent says to ralph in tags is no element: the promise, a request, its progress. */
+export function isOwn({ name }: Tag): boolean {
+  return name === 'promise' || name === 'approval' || name === 'progress';
 }
 
 /** For each opening tag, by its index, where its closing tag ends; 0 where it has none. */
@@ -67,7 +67,7 @@ export function matchTags(text: string): Int32Array {
   for (let at = 0; at < text.length; at += 1) {
     if (!mayBeginTag(text.charCodeAt(at))) continue;
     const tag = readTag(text, at);
-    if (tag === null || isPromise(tag) || tag.kind === 'void') continue;
+    if (tag === null || isOwn(tag) || tag.kind === 'void') continue;
     const same = open.get(tag.name);
     if (tag.kind === 'close') {
       const opening = same?.pop();

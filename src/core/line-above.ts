@@ -5,16 +5,20 @@ import { CHEERS, endsInCheer, sentenceEnd } from './sentence.ts';
  * How what stands above a line ends, the line being the statement.
  *
  * - `closed`: nothing goes on in the line below.
- * - `short`: a few words without a full stop, right above: `All tests pass`, or a line of a log.
+ * - `unstopped`: no full stop, right above, but not like the upper half of a sentence either: a few
+ *   words (`All tests pass`), or more than a line holds.
  * - `open`: it may go on below, and make the statement a part of itself: an announcement (`I will
  *   end with:`), a wrapped sentence, a list of states, a dialogue.
  */
-export type Above = 'closed' | 'short' | 'open';
+export type Above = 'closed' | 'unstopped' | 'open';
 
 /** More words than these without a full stop may be the upper half of a wrapped sentence. */
 const FEW_WORDS = 3;
-/** A colon, a comma, an arrow, an opening bracket: what is announced comes below. */
-const ANNOUNCES = /(?:[:：,，、;；؛،(（[{«„“‘「『→⇒⟶=]|->|[-–—])$/u;
+/** What is longer than this was not wrapped. */
+const LONGEST_WRAPPED = 80;
+/** A colon, a comma, an arrow, an opening bracket or tag: what is announced comes below. */
+const ANNOUNCES =
+  /(?:[:：,，、;；؛،(（[{«„“‘「『→⇒⟶=]|->|[-–—]|<(?!(?:br|hr|img)\b)[a-z][^<>]*>)$/iu;
 const CLOSERS = new RegExp(`(?:[\\s"'”’»)\\]}」』）】*_~]|${CHEERS})+$`, 'u');
 const LABEL = /^[\s*_-]*\p{L}[\p{L}\p{N} _-]{0,24}[*_]*[:：][*_]*\s/u;
 
@@ -58,7 +62,8 @@ export function readAbove(
   if (isState) return 'open';
   if (!isRightAbove) return statement.bare && countWords(said) <= STATE_WORDS ? 'open' : 'closed';
   if (statement.bare && isQuestion) return 'open';
-  return countWords(said) > FEW_WORDS ? 'open' : 'short';
+  const mayBeWrapped = countWords(said) > FEW_WORDS && line.length <= LONGEST_WRAPPED;
+  return mayBeWrapped ? 'open' : 'unstopped';
 }
 
 /** So few words in a paragraph of their own may be one of a list of states, the promise the last. */

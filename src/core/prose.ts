@@ -1,4 +1,4 @@
-import { isPromise, isThinking, matchTags, mayBeginTag, readTag } from './element.ts';
+import { isOwn, isThinking, matchTags, mayBeginTag, readTag } from './element.ts';
 import { endOfRun, inlineCode } from './inline-code.ts';
 import { type Line, readLine } from './markdown-line.ts';
 import { replaceSpans, type Span, STAND_INS } from './phrase.ts';
@@ -69,8 +69,11 @@ type Above = 'gap' | 'paragraph' | 'in-a-quote' | 'in-an-unticked-box';
  */
 function findRegions(text: string, from: number, to: number): readonly Region[] {
   const regions: Region[] = [];
+  /** Where the last thinking ends of which only the end is there: all before it was thinking. */
+  let thoughtTo = 0;
   const note = (region: Region): void => {
-    if (region.to > from) regions.push(region);
+    if (region.from === 0 && region.why === 'in-thinking') thoughtTo = region.to;
+    else if (region.to > from) regions.push(region);
   };
   const lineAt = lineReader(text);
   const readParagraph = paragraphReader(text, lineAt, note);
@@ -99,6 +102,7 @@ function findRegions(text: string, from: number, to: number): readonly Region[] 
     above = shown.above;
     at = shown.to + 1;
   }
+  if (thoughtTo > from) regions.unshift({ from: 0, to: thoughtTo, why: 'in-thinking' });
   return regions;
 }
 
@@ -235,7 +239,7 @@ interface Element {
 /** What is between the tags of an element; null for tags that show nothing. */
 function readElement(text: string, at: number, closingOf: (at: number) => number): Element | null {
   const tag = readTag(text, at);
-  if (tag === null || isPromise(tag) || tag.kind === 'void') return null;
+  if (tag === null || isOwn(tag) || tag.kind === 'void') return null;
   const why = isThinking(tag)
     ? 'in-thinking'
     : tag.name === 'pre' || tag.name === 'code'

@@ -23,7 +23,7 @@ export const PERMISSIONS_NOTICE =
   'claude runs with its default permissions: it may read, and asks before it edits files or runs commands; nobody answers here, so those are refused. Give --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.';
 
 export function promptStatesPromise(promise: string): string {
-  return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt would count as done. Put it into a sentence instead.`;
+  return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put it into a sentence instead.`;
 }
 
 /** Said once, when a limit passes that nobody had chosen. */

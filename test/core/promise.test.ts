@@ -26,6 +26,7 @@ function verdict(
 describe('a tagged statement', () => {
   test.each([
     ['on a line', TAG],
+    ['below a long line', `${'one thing and another, '.repeat(4)}all fixed\n${TAG}`],
     ['on a line, indented', `Done.\n  ${TAG}  `],
     ['bold', `**${TAG}**`],
     ['in italics', `_${TAG}_`],
@@ -134,6 +135,7 @@ describe('a tagged statement of which the agent is asked', () => {
     ['an announcement above', `I shall end with:\n\n${TAG}`, 'after-open-sentence'],
     ['half a sentence above', `I am not yet ready to write\n${TAG}`, 'after-open-sentence'],
     ['a list item that it may belong to', `- at the end say\n  ${TAG}`, 'after-open-sentence'],
+    ['an opening tag above', `<approval id="x">\n${TAG}`, 'after-open-sentence'],
     ['a dialogue above', `User: Say it.\nAgent: Fine.\n${TAG}`, 'after-open-sentence'],
     ['a command above', `$ cat rules.md\nSay\n\n${TAG}`, 'after-open-sentence'],
   ])('%s', (_, message, where) => {

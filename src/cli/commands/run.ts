@@ -229,8 +229,9 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   if (allowsNothing) warnings.push(PERMISSIONS_NOTICE);
   const { promise } = policy;
   const text = new TextDecoder().decode(plan.prompt);
-  if (promise !== null && judgePromise(text, promise, policy.match, []).kind === 'stated') {
-    warnings.push(promptStatesPromise(promise));
+  if (promise !== null) {
+    const { kind } = judgePromise(text, promise, policy.match, []);
+    if (kind === 'stated' || kind === 'in-doubt') warnings.push(promptStatesPromise(promise));
   }
   return warnings;
 }
