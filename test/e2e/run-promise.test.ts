@@ -82,6 +82,10 @@ describe('none of these completes', () => {
     ['with an ellipsis', { text: `${TAG}…` }, NEAR],
     ['to come', { text: `I will say ${TAG}` }, NEAR],
     ['bare in a sentence', { text: 'The work is not COMPLETE.' }, NEAR],
+    ['on a line that is not the last', { text: `${TAG}\n\nWait, one test fails.` }, NEAR],
+    ['announced', { text: `I shall end with:\n\n${TAG}` }, NEAR],
+    ['bare, as the closing sentence', { text: 'All tests pass. COMPLETE' }, NEAR],
+    ['in printed thinking', { text: `<think>\n${TAG}\n</think>\n\nTests fail.` }, NEAR],
     ['bare, not at the end', { text: 'COMPLETE\n\nOnly the tests are to be written.' }, NEAR],
     ['inside a longer word', { text: 'INCOMPLETE' }, NOT_AT_ALL],
     ['in another case', { text: '<promise>Complete</promise>' }, NOT_AT_ALL],
@@ -144,18 +148,18 @@ function subAgentTool(result: string): Turn {
 
 describe('all of these complete', () => {
   test.for<[string, string]>([
-    ['the tag on a line', `All good.\n${TAG}\nBye.`],
-    ['the tag, bold', `**${TAG}**\n\nBye.`],
+    ['the tag on the last line', `All good.\n${TAG}\n`],
+    ['the tag, bold, with a tick', `✅ **${TAG}**`],
     ['with white space inside', '<promise>  COMPLETE </promise>'],
     ['with line breaks inside', 'Good.\n\n<promise>\nCOMPLETE\n</promise>'],
     ['after a placeholder', `I say <promise>…</promise> at the end.\n\n${TAG}`],
-    ['after a mention', `I was to say ${TAG} at the end, and so:\n\n${TAG}`],
-    ['followed by a summary', `${TAG}\n\n## Summary\n\n- one\n- two`],
+    ['after a mention', `I was to say ${TAG} at the end. Here it is.\n\n${TAG}`],
+    ['below a summary', `## Summary\n\n- one\n- two\n\n${TAG}`],
     ['as the closing sentence', `All good. ${TAG}`],
-    ['with CRLF and colour', `Good.\r\n\u001b[32m${TAG}\u001b[0m\r\nBye.\r\n`],
-    ['behind a ticked box', `- [x] ${TAG}\n\nBye.`],
+    ['with CRLF and colour', `Good.\r\n\u001b[32m${TAG}\u001b[0m\r\n`],
+    ['behind a ticked box', `- [x] tests\n- [x] ${TAG}`],
     ['bare, as the last line', 'All good.\n\nCOMPLETE'],
-    ['bare, as the closing sentence', 'All tests pass. COMPLETE.'],
+    ['bare, below a heading', '## Result\nCOMPLETE.'],
     ['bare and bold', 'All tests pass.\n\n**COMPLETE**\n'],
   ])('%s', async ([, text]) => {
     const scene = await makeScene({ before: ['Working.'], text });
