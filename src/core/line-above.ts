@@ -50,7 +50,7 @@ export function readAbove(
   if (/^\s*(?:-{2,}|\*{3,}|_{3,})$/.test(line)) return 'closed';
   const said = line.replace(CLOSERS, '');
   if (ANNOUNCES.test(said) || ANNOUNCES.test(line)) return 'open';
-  if (isDialogue(above, isRightAbove)) return 'open';
+  if (isDialogue(above, isRightAbove) || (isRightAbove && isUnclosed(line))) return 'open';
   if (isIndentedBelow(line, masked, lineStart)) return 'open';
   if (/^\s*(?:[-*+•]|\d{1,9}[.)])$/.test(line)) return 'open';
   // What was taken out, an echo, ends where it ended.
@@ -60,18 +60,29 @@ export function readAbove(
   if (isQuestion && !statement.bare) return 'closed';
   const isState = statement.bare && isShouted(said) && isShouted(statement.text);
   if (isState) return 'open';
-  if (!isRightAbove) return statement.bare && countWords(said) <= STATE_WORDS ? 'open' : 'closed';
+  if (!isRightAbove) return statement.bare && endsInStates(above) ? 'open' : 'closed';
   if (statement.bare && isQuestion) return 'open';
   const mayBeWrapped = countWords(said) > FEW_WORDS && line.length <= LONGEST_WRAPPED;
   return mayBeWrapped ? 'open' : 'unstopped';
 }
 
-/** So few words in a paragraph of their own may be one of a list of states, the promise the last. */
+/** Two lines of so few words, one after the other, may be states, the promise the last of them. */
 const STATE_WORDS = 2;
+
+function endsInStates(above: string): boolean {
+  const lines = above
+    .slice(-500)
+    .split(/\s*\n\s*/)
+    .slice(-2);
+  return (
+    lines.length === 2 &&
+    lines.every((line) => /\p{L}[*_]*$/u.test(line) && countWords(line) <= STATE_WORDS)
+  );
+}
 
 /** As names of states are written: `IN PROGRESS`. */
 function isShouted(text: string): boolean {
-  return text === text.toUpperCase();
+  return text === text.toUpperCase() && /\p{L}/u.test(text);
 }
 
 /** Scripts without blanks between the words have two signs to a word, about. */
@@ -94,4 +105,9 @@ function isDialogue(above: string, isRightAbove: boolean): boolean {
 function isIndentedBelow(line: string, masked: string, lineStart: number): boolean {
   const indent = /^[^\S\n]*/.exec(masked.slice(lineStart))?.[0].length ?? 0;
   return indent >= 2 && /^(?:\s{2,}|\s*(?:[-*+•]|\d{1,9}[.)])\s)/.test(line);
+}
+
+/** Whether a quotation or a bracket of a line is still open at its end. */
+export function isUnclosed(line: string): boolean {
+  return /[“„«「『（([][^”“»」』）)\]]*$/u.test(line) || line.split('"').length % 2 === 0;
 }

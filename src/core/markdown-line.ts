@@ -7,7 +7,7 @@ export interface Line {
   readonly indent: number;
   /** The index of its line break, or of the end of the text. */
   readonly end: number;
-  /** The run of signs that opens a fence, or the bracket that the line opens; else empty. */
+  /** The run of signs that opens a fence, or what else the line opens, as a bracket; else empty. */
   readonly sign: string;
 }
 
@@ -29,7 +29,7 @@ type LineKind =
   | 'transcript'
   /** A key of YAML whose value is the text below. */
   | 'block-scalar'
-  /** A bracket that the line opens and does not close. */
+  /** A bracket, or an environment, that the line opens and does not close. */
   | 'bracket';
 
 export function readLine(text: string, at: number): Line {
@@ -69,6 +69,8 @@ function isPlain(text: string, first: number): boolean {
 
 const LIST_MARKERS = /^(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)+/;
 const DIFF = /^(?:diff --git |@@ -\d+(?:,\d+)? \+\d|(?:---|\+\+\+) "?(?:[ab]\/|\/dev\/null))/;
+/** Of LaTeX, Org, Python, and Markdown's own containers. */
+const ENVIRONMENT = /^(?:\\begin\{|#\+begin|:::|"""(?!.*""")|'''(?!.*'''))/i;
 const SHOWN_BY_SIGN: Readonly<Record<string, LineKind>> = { '>': 'quote', '|': 'table' };
 
 /** What the first signs of a line make of it; null where they are nothing special. */
@@ -88,6 +90,8 @@ function readBeginning(line: string): Kind | null {
   if (first === '#' && /^#{1,6}(?:\s|$)/.test(rest)) return { kind: 'heading', sign: '' };
   if (/^(?:[$%❯⎿│├└]|PS [A-Z]:\\[^>]*>)\s/.test(rest)) return { kind: 'transcript', sign: '' };
   if (first === '{' && !/\}[,;]?\s*$/.test(rest.slice(-20))) return { kind: 'bracket', sign: '{' };
+  const environment = ENVIRONMENT.exec(rest)?.[0];
+  if (environment !== undefined) return { kind: 'bracket', sign: environment.toLowerCase() };
   if (rest.length < line.length) return ITEM;
   if (first === '=' && /^=+\s*$/.test(rest)) return { kind: 'underline', sign: '' };
   if (/^(?:-{2,}|\*{3,}|_{3,})\s*$/.test(rest)) return { kind: 'rule', sign: '' };

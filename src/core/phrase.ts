@@ -39,7 +39,7 @@ export function asWords(phrase: string, text: string): string {
 }
 
 /** Likewise, with the tags around it. */
-export function inTags(phrase: string): string {
+function inTags(phrase: string): string {
   return `<promise>\\s*${anywhere(phrase)}\\s*</promise>`;
 }
 

@@ -44,14 +44,23 @@ export function endOfBlockScalar(text: string, start: number, indent: number): n
   return last;
 }
 
-const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']', '(': ')' };
+const CLOSING: Readonly<Record<string, string>> = {
+  '{': '}',
+  '[': ']',
+  '(': ')',
+  '\\begin{': '\\end{',
+  '#+begin': '#+end',
+};
 
 /** To the line that begins with the closing bracket and is indented no further. */
 export function endOfBracket(text: string, start: number, { sign, indent }: Line): number {
-  const closing = CLOSING[sign] ?? '}';
+  const closing = CLOSING[sign] ?? sign;
   for (let at = start; at < text.length; ) {
     const line = readLine(text, at);
-    if (line.indent <= indent && text.slice(at, line.end).trimStart().startsWith(closing)) {
+    if (
+      line.indent <= indent &&
+      text.slice(at, line.end).trimStart().toLowerCase().startsWith(closing)
+    ) {
       return line.end;
     }
     at = line.end + 1;

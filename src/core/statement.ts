@@ -1,4 +1,4 @@
-import { type Above, readAbove } from './line-above.ts';
+import { type Above, isUnclosed, readAbove } from './line-above.ts';
 import type { Mention } from './phrase.ts';
 import { maskNonProse, type NonProse, whyMasked } from './prose.ts';
 import { CHEERS, type SentenceEnd, STOPS, sentenceEnd } from './sentence.ts';
@@ -15,7 +15,7 @@ export type Stand =
       readonly kind: 'closing';
       readonly isLast: boolean;
       readonly behind: Exclude<SentenceEnd, 'none'>;
-      /** The line is an item of a list, or begins with a name and a colon. */
+      /** The sentence is an item of a list, or somebody's words: behind a colon, in a quotation. */
       readonly isListed: boolean;
     }
   /** Behind a sentence, and more stands on its line. */
@@ -75,7 +75,7 @@ export function readStand(text: string, mention: Mention, phrase: string): Stand
     ends !== 'none' &&
     closesEmphasis(open, close, opening.slice(0, -open.length || undefined))
   ) {
-    return { kind: 'closing', isLast, behind: ends, isListed: LISTED.test(before) };
+    return { kind: 'closing', isLast, behind: ends, isListed: isListed(before) };
   }
   const isBetween =
     (ends !== 'none' || before.trim() === open) && /^[*_]{0,3}[.!][*_]{0,3}(?=\s|$)/.test(behind);
@@ -84,8 +84,13 @@ export function readStand(text: string, mention: Mention, phrase: string): Stand
   return { kind: isBetween ? 'in-between' : 'in-a-sentence' };
 }
 
+/** A bullet, a number, a timestamp before the sentence; a colon, a quotation or a bracket in it. */
 const LISTED =
-  /^\s*(?:[-+•‣◦]\s|\*\s|\(?\d{1,9}[.)]\s|[*_]*[^\s:：*_]+[*_]*[:：][*_]*\s|\[[^\]\n]*\]\s|\d{1,4}[-:/.]\d)/u;
+  /^\s*(?:[-+•‣◦]\s|\*\s|\(?\d{1,9}[.)]\s|\[[^\]\n]*\]\s|\d{1,4}[-:/.]\d)|[:：][*_]*\s|[:：]$/u;
+
+function isListed(before: string): boolean {
+  return LISTED.test(before) || isUnclosed(before);
+}
 
 /** What was opened is closed, here or in the paragraph before. `COMPLETE*` has a footnote. */
 function closesEmphasis(open: string, close: string, before: string): boolean {

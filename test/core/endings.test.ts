@@ -96,7 +96,7 @@ function leavesOpen(text: string): boolean {
     tags !== closings ||
     brackets > closed ||
     (text.includes('<!--') && !text.includes('-->')) ||
-    /^\{.*[^}]$|^(?:[$%❯⎿]|PS) /m.test(text)
+    /^\{.*[^}]$|^(?:[$%❯⎿]|PS) |^(?:\\begin|#\+BEGIN|:::|""")/m.test(text)
   );
 }
 

@@ -256,12 +256,7 @@ describe('what the agent writes never acts on the terminal', () => {
 
   test.for<[string, readonly Turn[], readonly string[], number]>([
     ['in all it says', [everywhere, { text: `${EVIL}\nTASK_COMPLETE\n${EVIL}` }], [], 3],
-    [
-      'in the final message',
-      [{ text: `${EVIL}\n<promise>TASK_COMPLETE</promise>\n${EVIL}` }],
-      [],
-      0,
-    ],
+    ['in the final message', [{ text: `${EVIL}.\n\n<promise>TASK_COMPLETE</promise>` }], [], 0],
     ['in a failure', [{ bare: true, stderr: `${EVIL}\nbroken ${EVIL}`, exitCode: 1 }], [], 3],
     ['in an error report', [{ isError: true, text: `It broke ${EVIL}` }], [], 3],
     ['in a login failure', [{ isError: true, text: `Not logged in ${EVIL}` }], [], 1],

@@ -39,8 +39,8 @@ export const DUTCH = [
       'code',
       `De regel is \`${T}\`.`,
       `De regel is:\n\n    ${T}`,
-      '```\nklaar\n' + T,
-      'Vorm: ```\n' + T + '\n```',
+      `\`\`\`\nklaar\n${T}`,
+      `Vorm: \`\`\`\n${T}\n\`\`\``,
     ],
     ['a field', `Status: nog niet COMPLETE`, `Fase 1 COMPLETE, fase 2 open`, `Doel: ${T}`],
     [

@@ -150,6 +150,13 @@ export const ENGLISH = [
       `Two tests fail. I will not write\n${T}`,
     ],
     [
+      'somebody else’s words before it',
+      `"All done. ${T}`,
+      `“All tests pass.\n${T}`,
+      `Say it (all done. ${T}`,
+      `The line, once due, reads: All done. ${T}`,
+    ],
+    [
       'an announcement',
       `The line to print when done:\n${T}`,
       `Template for the last message:\n\n${T}`,
@@ -199,8 +206,8 @@ export const ENGLISH = [
       `Everything is merged.\n${T}\n`,
       `## Done\n${T}`,
       `| check | result |\n|---|---|\n| lint | ok |\n\n${T}`,
-      '```\n42 passed\n```\n\n' + T,
-      '```\n42 passed\n```\n' + T,
+      `\`\`\`\n42 passed\n\`\`\`\n\n${T}`,
+      `\`\`\`\n42 passed\n\`\`\`\n${T}`,
       `> You asked for tests.\n\nThey pass.\n\n${T}`,
       `All good.\n\n---\n\n${T}`,
       `Are we done? Yes, all 42 pass.\n\n${T}`,
@@ -252,7 +259,7 @@ export const ENGLISH = [
       `I was to write ${T} at the end.\n\nAll pass.\n\n${T}`,
       `- [ ] was open this morning\n\nNow it is done.\n\n${T}`,
       `Not COMPLETE yesterday; today all is green.\n\n${T}`,
-      '`' + T + '` was asked for. It is done.\n\n' + T,
+      `\`${T}\` was asked for. It is done.\n\n${T}`,
     ],
   ),
   ...missed(

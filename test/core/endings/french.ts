@@ -39,8 +39,8 @@ export const FRENCH = [
       'code',
       `La ligne attendue est \`${T}\`.`,
       `La ligne est :\n\n\t${T}`,
-      '```text\n' + T + '\n```',
-      'Exemple : ```\n\n' + T + '\n\n```',
+      `\`\`\`text\n${T}\n\`\`\``,
+      `Exemple : \`\`\`\n\n${T}\n\n\`\`\``,
     ],
     [
       'a field',

@@ -39,8 +39,8 @@ export const GERMAN = [
       'code',
       `Die Zeile dafür ist \`${T}\`.`,
       `Am Ende steht dann:\n\n    ${T}`,
-      'Format: ```\n' + T + '\n```',
-      'So sähe es aus:\n\n```\nAlles fertig.\n' + T,
+      `Format: \`\`\`\n${T}\n\`\`\``,
+      `So sähe es aus:\n\n\`\`\`\nAlles fertig.\n${T}`,
     ],
     [
       'a field',

@@ -34,8 +34,8 @@ export const ITALIAN = [
       'code',
       `La riga è \`${T}\`.`,
       `La riga è:\n\n      ${T}`,
-      '````md\n```\nnpm test\n```\n' + T + '\n````',
-      'Formato: ```\n' + T,
+      `\`\`\`\`md\n\`\`\`\nnpm test\n\`\`\`\n${T}\n\`\`\`\``,
+      `Formato: \`\`\`\n${T}`,
     ],
     ['a field', `Stato: non ancora COMPLETE`, `Fase 1 COMPLETE, fase 2 aperta`, `Obiettivo: ${T}`],
     [

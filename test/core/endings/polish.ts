@@ -39,8 +39,8 @@ export const POLISH = [
       'code',
       `Ta linia to \`${T}\`.`,
       `Ta linia to:\n\n    ${T}`,
-      '```\n' + T + '\n```\n',
-      'Wzór: ```\n\n' + T + '\n```',
+      `\`\`\`\n${T}\n\`\`\`\n`,
+      `Wzór: \`\`\`\n\n${T}\n\`\`\``,
     ],
     ['a field', `Stan: jeszcze nie COMPLETE`, `Etap 1 COMPLETE, etap 2 otwarty`, `Cel: ${T}`],
     [

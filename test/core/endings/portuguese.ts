@@ -34,8 +34,8 @@ export const PORTUGUESE = [
       'code',
       `A linha é \`${T}\`.`,
       `A linha é:\n\n    ${T}`,
-      '```\n' + T + '\n```',
-      'Formato: ```text\n\n' + T,
+      `\`\`\`\n${T}\n\`\`\``,
+      `Formato: \`\`\`text\n\n${T}`,
     ],
     ['a field', `Estado: ainda não COMPLETE`, `Fase 1 COMPLETE, fase 2 aberta`, `Meta: ${T}`],
     [

@@ -39,8 +39,8 @@ export const SPANISH = [
       'code',
       `La línea es \`${T}\`.`,
       `La línea es:\n\n     ${T}`,
-      '~~~\n' + T + '\n~~~',
-      'Formato: ```xml\n' + T + '\n```',
+      `~~~\n${T}\n~~~`,
+      `Formato: \`\`\`xml\n${T}\n\`\`\``,
     ],
     [
       'a field',

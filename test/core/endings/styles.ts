@@ -241,6 +241,14 @@ export const PRINTED = [
 export const DATA = [
   ...unfinished(
     [
+      'in an environment',
+      `\\begin{verbatim}\n${T}\n\\end{verbatim}`,
+      `\\begin{verbatim}\n${T}`,
+      `#+BEGIN_SRC text\n${T}`,
+      `:::note\n${T}`,
+      `"""\nAll good.\n\n${T}`,
+    ],
+    [
       'in JSON',
       `{"status": "${T}"}`,
       `{\n  "last_line": "${T}"\n}`,

@@ -34,8 +34,8 @@ export const TURKISH = [
       'code',
       `Satır şu: \`${T}\``,
       `Satır şu:\n\n    ${T}`,
-      '```\n' + T + '\n```',
-      'Biçim: ```\n' + T + '\n```',
+      `\`\`\`\n${T}\n\`\`\``,
+      `Biçim: \`\`\`\n${T}\n\`\`\``,
     ],
     ['a field', `Durum: henüz COMPLETE değil`, `1. aşama COMPLETE, 2. aşama açık`, `Hedef: ${T}`],
     [
