@@ -19,28 +19,36 @@ export function mayBeginTag(code: number): boolean {
   return code === 0x3c || code === 0x5b || code === 0x25c1;
 }
 
-const NAME = /\/?([A-Za-z][\w:.-]*)(?=[\s/>\]▷])/y;
-
 /** The tag that begins at such a character; null where none does, or where it does not end. */
 export function readTag(text: string, at: number): Tag | null {
+  const isClosing = text.charCodeAt(at + 1) === SLASH;
+  const start = isClosing ? at + 2 : at + 1;
+  if (!isLetter(text.charCodeAt(start))) return null;
+  let last = start + 1;
+  while (isOfName(text.charCodeAt(last))) last += 1;
   const sign = CLOSING_SIGNS.get(text.charCodeAt(at)) ?? '>';
-  if (!isTagLetter(text.charCodeAt(at + 1)) && text.charAt(at + 1) !== '/') return null;
-  NAME.lastIndex = at + 1;
-  const name = NAME.exec(text)?.[1]?.toLowerCase();
-  if (name === undefined || (sign === ']' && !THINKING.has(name))) return null;
-  let last = NAME.lastIndex;
+  const behind = text.charAt(last);
+  if (behind !== sign && (sign !== '>' || !/[\s/]/.test(behind))) return null;
+  const name = text.slice(start, last).toLowerCase();
+  if (sign === ']' && !THINKING.has(name)) return null;
   while (last < text.length && text.charAt(last) !== sign) {
-    if (text.charAt(last) === '<' || sign !== '>') return null;
+    if (text.charAt(last) === '<') return null;
     last += 1;
   }
   if (last === text.length) return null;
-  const isVoid = text.charAt(last - 1) === '/' || VOID.has(name);
-  const kind = text.charAt(at + 1) === '/' ? 'close' : isVoid ? 'void' : 'open';
-  return { name, kind, end: last + 1 };
+  const isVoid = text.charCodeAt(last - 1) === SLASH || VOID.has(name);
+  return { name, kind: isClosing ? 'close' : isVoid ? 'void' : 'open', end: last + 1 };
 }
 
-function isTagLetter(code: number): boolean {
+const SLASH = 0x2f;
+
+function isLetter(code: number): boolean {
   return (code | 0x20) >= 97 && (code | 0x20) <= 122;
+}
+
+/** Letters, digits, `-`, `.`, `:`, `_`. */
+function isOfName(code: number): boolean {
+  return isLetter(code) || (code >= 48 && code <= 58) || code === 45 || code === 46 || code === 95;
 }
 
 /** The names under which models print their thinking. */

@@ -1,12 +1,18 @@
-import type { Span } from './phrase.ts';
-
 /**
  * Finds inline code in a paragraph. To be asked from left to right, at each run of backticks that is
- * not inside other code: the code that begins there, or null where nothing closes it.
+ * not inside other code: where the code ends that begins there, or null where nothing closes it.
  */
-export function inlineCode(text: string, start: number, end: number): (at: number) => Span | null {
+export function inlineCode(
+  text: string,
+  start: number,
+  end: number,
+): (at: number) => number | null {
   const byLength = new Map<number, { readonly at: number[]; passed: number }>();
-  for (let at = text.indexOf('`', start); at !== -1 && at < end; at = text.indexOf('`', at)) {
+  for (let at = start; at < end; ) {
+    if (text.charCodeAt(at) !== BACKTICK) {
+      at += 1;
+      continue;
+    }
     const runEnd = endOfRun(text, at);
     const same = byLength.get(runEnd - at);
     if (same === undefined) byLength.set(runEnd - at, { at: [at], passed: 0 });
@@ -20,7 +26,7 @@ export function inlineCode(text: string, start: number, end: number): (at: numbe
     if (same === undefined) return null;
     while ((same.at[same.passed] ?? Number.POSITIVE_INFINITY) <= at) same.passed += 1;
     const close = same.at[same.passed];
-    return close === undefined ? null : { from: at, to: close + wanted };
+    return close === undefined ? null : close + wanted;
   };
 }
 
@@ -34,6 +40,9 @@ export function endOfRun(text: string, at: number): number {
 
 function isEscaped(text: string, start: number, at: number): boolean {
   let slashes = 0;
-  while (at - slashes > start && text.charAt(at - slashes - 1) === '\\') slashes += 1;
+  while (at - slashes > start && text.charCodeAt(at - slashes - 1) === BACKSLASH) slashes += 1;
   return slashes % 2 === 1;
 }
+
+const BACKTICK = 0x60;
+const BACKSLASH = 0x5c;

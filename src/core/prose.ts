@@ -64,16 +64,16 @@ export function whyMasked(masked: string, index: number): NonProse | null {
 type Above = 'gap' | 'paragraph' | 'in-a-quote' | 'in-an-unticked-box';
 
 /**
- * Block after block from the top, as far as `to`; what ends before `from` is left out. Only a paragraph
+ * Block after block from the top, as far as `to`; what ends before `from` or begins behind `to` is left out. Only a paragraph
  * can hold inline code, so that a stray backtick in a heading cannot pair with one further down.
  */
 function findRegions(text: string, from: number, to: number): readonly Region[] {
   const regions: Region[] = [];
   /** Where the last thinking ends of which only the end is there: all before it was thinking. */
   let thoughtTo = 0;
-  const note = (region: Region): void => {
-    if (region.from === 0 && region.why === 'in-thinking') thoughtTo = region.to;
-    else if (region.to > from) regions.push(region);
+  const note = (start: number, end: number, why: NonProse): void => {
+    if (start === 0 && why === 'in-thinking') thoughtTo = end;
+    else if (end > from && start < to) regions.push({ from: start, to: end, why });
   };
   const lineAt = lineReader(text);
   const readParagraph = paragraphReader(text, lineAt, note);
@@ -98,7 +98,7 @@ function findRegions(text: string, from: number, to: number): readonly Region[] 
       continue;
     }
     if (line.kind === 'box' && openBox === null) openBox = line.indent;
-    note({ from: at, to: shown.to, why: shown.why });
+    note(at, shown.to, shown.why);
     above = shown.above;
     at = shown.to + 1;
   }
@@ -175,7 +175,7 @@ type ParagraphReader = (at: number, first: Line) => number;
 function paragraphReader(
   text: string,
   lineAt: (at: number) => Line,
-  note: (region: Region) => void,
+  note: (from: number, to: number, why: NonProse) => void,
 ): ParagraphReader {
   let closings: Int32Array | null = null;
   const closingOf = (at: number): number => {
@@ -192,23 +192,23 @@ function paragraphReader(
 
   return (start, first) => {
     const { end, regions } = measureParagraph(text, lineAt, start, first);
-    for (const region of regions) note(region);
-    let codeAt: ((at: number) => Span | null) | null = null;
+    for (const { from, to, why } of regions) note(from, to, why);
+    let codeAt: ((at: number) => number | null) | null = null;
     for (let at = start; at < end; ) {
       const sign = text.charCodeAt(at);
       let next = at + 1;
       if (sign === BACKTICK) {
         codeAt ??= inlineCode(text, start, end);
-        const close = codeAt(at)?.to ?? fenceBehindWords(text, at);
-        if (close !== null) note({ from: at, to: close, why: 'in-code' });
+        const close = codeAt(at) ?? fenceBehindWords(text, at);
+        if (close !== null) note(at, close, 'in-code');
         next = close ?? endOfRun(text, at);
       } else if (sign === ANGLE && text.startsWith('<!--', at)) {
         next = endOfComment(at);
-        note({ from: at, to: next, why: 'in-a-comment' });
+        note(at, next, 'in-a-comment');
       } else if (mayBeginTag(sign)) {
         const element = readElement(text, at, closingOf);
         next = element?.to ?? next;
-        if (element !== null) note({ ...element, from: element.isBehindThinking ? 0 : at });
+        if (element !== null) note(element.isBehindThinking ? 0 : at, element.to, element.why);
       }
       if (next > end) return next;
       at = next;

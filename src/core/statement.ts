@@ -24,7 +24,7 @@ export type Stand =
   /** Alone, but with something about it: a bullet, quotes, strike-through, `?`, `…`. */
   | { readonly kind: 'decorated' };
 
-/** So much of what stands before is looked at closely. */
+/** So much of what stands before and behind is looked at closely. */
 const WINDOW = 4_096;
 /** More than this about a phrase is no decoration. */
 const MOST = 40;
@@ -46,7 +46,8 @@ export function readStand(text: string, mention: Mention, phrase: string): Stand
   const from = Math.max(0, mention.from - WINDOW);
   const lineBreak = text.indexOf('\n', mention.to);
   const lineEnd = lineBreak === -1 ? text.length : lineBreak;
-  const masked = maskNonProse(text, from, lineEnd);
+  const to = Math.min(lineEnd, mention.to + WINDOW);
+  const masked = maskNonProse(text, from, to);
   const place = { from: mention.from - from, to: mention.to - from };
   const why = whyMasked(masked, place.from) ?? whyMasked(masked, place.to - 1);
   if (why !== null) return { kind: 'shown', why };
@@ -55,7 +56,8 @@ export function readStand(text: string, mention: Mention, phrase: string): Stand
   const before = masked.slice(lineStart, place.from);
   const behind = masked.slice(place.to).trimEnd();
   const isLast = !/\S/.test(text.slice(lineEnd));
-  const end = behind.length > MOST ? null : BEHIND.exec(behind);
+  const isLong = behind.length > MOST || /\S/.test(text.slice(to, lineEnd));
+  const end = isLong ? null : BEHIND.exec(behind);
   const mayStop = mention.tagged || !STOP.test(phrase);
   const isEnd = end !== null && (mayStop || end[2] === '');
   const close = `${end?.[1] ?? ''}${end?.[3] ?? ''}${end?.[4] ?? ''}`;
@@ -64,7 +66,7 @@ export function readStand(text: string, mention: Mention, phrase: string): Stand
   const own = before.trim().length > MOST ? null : BEFORE.exec(before.trimStart());
   if (isEnd && own !== null && closesEmphasis(own[1] ?? '', close, opening)) {
     const statement = { bare: !mention.tagged, text: phrase };
-    const above = readAbove(masked, text.slice(from, lineEnd), lineStart, statement);
+    const above = readAbove(masked, text.slice(from, to), lineStart, statement);
     return { kind: 'own-line', isLast, above };
   }
   const open = /[*_]{1,3}$/.exec(before)?.[0] ?? '';
@@ -80,7 +82,7 @@ export function readStand(text: string, mention: Mention, phrase: string): Stand
   const isBetween =
     (ends !== 'none' || before.trim() === open) && /^[*_]{0,3}[.!][*_]{0,3}(?=\s|$)/.test(behind);
   const rest = before.replace(/^\s*(?:[-*+]|\d{1,9}[.)])\s/, '');
-  if (!saysAnything(rest) && !saysAnything(behind)) return { kind: 'decorated' };
+  if (!saysAnything(rest) && !saysAnything(behind) && to === lineEnd) return { kind: 'decorated' };
   return { kind: isBetween ? 'in-between' : 'in-a-sentence' };
 }
 
