@@ -40,7 +40,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'choice', choices: ['statement', 'tag', 'contains'] },
     group: 'Completion',
     default: 'statement',
-    help: 'how the promise must be said: stated in its tags or bare, stated in its tags only, or contained anywhere',
+    help: 'how the promise must be said: at the end, in its tags or bare; at the end, in its tags only; or anywhere',
   },
   watchGlob: {
     flag: '--watch-glob',

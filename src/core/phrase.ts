@@ -39,7 +39,7 @@ export function asWords(phrase: string, text: string): string {
 }
 
 /** Likewise, with the tags around it. */
-export function inTags(phrase: string): string {
+function inTags(phrase: string): string {
   return `<promise>\\s*${anywhere(phrase)}\\s*</promise>`;
 }
 
@@ -56,6 +56,24 @@ export function placesOf(text: string, source: string): readonly Span[] {
     places.push({ from: match.index, to: match.index + match[0].length });
   }
   return places;
+}
+
+/** A place at which the phrase is named, with its tags or without. */
+export interface Mention extends Span {
+  readonly tagged: boolean;
+}
+
+/** The last place at which a text names the phrase, not inside a longer word; null if it does not. */
+export function lastMention(text: string, phrase: string): Mention | null {
+  const words = asWords(phrase, text);
+  const pattern = new RegExp(`${inTags(phrase)}|${words}`, 'gu');
+  let last: Mention | null = null;
+  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+    const tagged = found[0].startsWith('<promise>');
+    last = { from: found.index, to: pattern.lastIndex, tagged };
+    if (found[0] === '') pattern.lastIndex += 1;
+  }
+  return last;
 }
 
 /** The text with each span replaced; spans may touch and overlap, the one that begins first wins. */

@@ -1,9 +1,9 @@
+import { hasOpenBox } from './checkbox.ts';
 import { type OwnText, removeEchoes } from './echo.ts';
 import { clip } from './material.ts';
-import { anywhere, asWords, foldSpace, inTags, placesOf, type Span, STAND_INS } from './phrase.ts';
-import { maskNonProse, type NonProse, whyMasked } from './prose.ts';
-import { endsSentence } from './sentence.ts';
-import { hasWords } from './words.ts';
+import { anywhere, foldSpace, lastMention, type Mention, type Span, STAND_INS } from './phrase.ts';
+import type { NonProse } from './prose.ts';
+import { readStand } from './statement.ts';
 
 export type { OwnText } from './echo.ts';
 
@@ -18,8 +18,6 @@ export type PromiseVerdict =
       readonly form: 'tagged' | 'bare' | 'contained';
       readonly line: string;
     }
-  /** The promise appears and is not accepted. */
-  | { readonly kind: 'near-miss'; readonly line: string; readonly why: NearMissReason }
   /** It may be made: the agent is to be asked. */
   | {
       readonly kind: 'in-doubt';
@@ -31,6 +29,8 @@ export type PromiseVerdict =
         /** What stands before it may not be finished: `I will end with:`, `ggf.`, half a sentence. */
         | 'after-open-sentence';
     }
+  /** The promise appears and is not accepted. */
+  | { readonly kind: 'near-miss'; readonly line: string; readonly why: NearMissReason }
   /** The promise does not appear, but for echoes of what ralph itself wrote. */
   | { readonly kind: 'absent' };
 
@@ -42,6 +42,8 @@ export type NearMissReason =
   | 'decorated'
   /** It would count as the last thing of the message; something follows. */
   | 'not-at-the-end'
+  /** Alone on a line, and an unticked box stands behind it. */
+  | 'before-an-open-box'
   /** Stated without its tags where the rule is `tag`. */
   | 'untagged'
   | 'not-ended-well';
@@ -70,14 +72,20 @@ export function judgePromise(
   return judgeStatement(text, phrase, rule);
 }
 
-/** Whether the message states the phrase, tagged or bare, as the rule `statement` has it. */
+/**
+ * Whether the message states the phrase, tagged or bare, as the rule `statement` has it, or as its
+ * closing sentence. For signals and abort promises, of which nobody is asked.
+ */
 export function statesPhrase(
   message: string,
   phrase: string,
   ownTexts: readonly OwnText[],
 ): boolean {
-  const { kind } = judgePromise(message, phrase, 'statement', ownTexts);
-  return kind === 'stated' || kind === 'in-doubt';
+  const verdict = judgePromise(message, phrase, 'statement', ownTexts);
+  return (
+    verdict.kind === 'stated' ||
+    (verdict.kind === 'in-doubt' && verdict.where === 'closing-sentence')
+  );
 }
 
 /** The promise itself: `<promise>X</promise>`, as given with its tags, is taken without them. */
@@ -86,103 +94,68 @@ export function untagged(promise: string): string {
   return foldSpace(inner ?? promise);
 }
 
+/** The last mention decides: one behind a statement takes it back, or speaks of it. */
 function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'): PromiseVerdict {
   // A promise that itself looks like Markdown must be read as a word, or it could not be stated.
   const phrase = shield(promise);
-  const prose = maskNonProse(
-    phrase === promise ? text : text.replace(new RegExp(anywhere(promise), 'gu'), shield),
-  );
-  const own = findOwnLine(prose, inTags(phrase));
-  const isEarly = own !== null && prose.slice(own.to).trim() !== '';
-  const tagged = (isEarly ? null : own) ?? findAtEnd(prose, inTags(phrase), true);
-  if (tagged !== null) return { kind: 'stated', form: 'tagged', line: lineOf(text, tagged) };
-  if (own !== null) return { kind: 'in-doubt', line: lineOf(text, own), where: 'earlier-line' };
-  const bare = findAtEnd(prose, anywhere(phrase), !/[.!?…]$/.test(phrase));
-  if (bare !== null) {
-    const line = lineOf(text, bare);
-    const before = prose.slice(prose.lastIndexOf('\n', bare.from - 1) + 1, bare.from);
-    if (rule === 'statement' && before.trim() !== '') {
-      return { kind: 'in-doubt', line, where: 'closing-sentence' };
+  const shielded =
+    phrase === promise ? text : text.replace(new RegExp(anywhere(promise), 'gu'), shield);
+  const mention = lastMention(shielded, phrase);
+  if (mention === null) return { kind: 'absent' };
+  const verdict = { ...judgeMention(shielded, phrase, mention), line: lineOf(text, mention) };
+  const wouldCount = verdict.kind !== 'near-miss' || verdict.why === 'not-at-the-end';
+  return rule === 'tag' && !mention.tagged && wouldCount
+    ? { kind: 'near-miss', line: verdict.line, why: 'untagged' }
+    : verdict;
+}
+
+type WithoutLine<V> = V extends { readonly line: string } ? Omit<V, 'line'> : never;
+
+/** One line for each place at which a phrase may stand. */
+function judgeMention(text: string, phrase: string, mention: Mention): WithoutLine<PromiseVerdict> {
+  const stand = readStand(text, mention, phrase);
+  const { tagged } = mention;
+  switch (stand.kind) {
+    case 'shown':
+      return { kind: 'near-miss', why: stand.why };
+    case 'own-line': {
+      const { above, isLast } = stand;
+      if (!isLast) return judgeEarlier(text.slice(mention.to), tagged, above === 'open');
+      if (above === 'open') return { kind: 'in-doubt', where: 'after-open-sentence' };
+      if (tagged) return { kind: 'stated', form: 'tagged' };
+      return above === 'closed'
+        ? { kind: 'stated', form: 'bare' }
+        : { kind: 'in-doubt', where: 'closing-sentence' };
     }
-    return rule === 'statement'
-      ? { kind: 'stated', form: 'bare', line }
-      : { kind: 'near-miss', line, why: 'untagged' };
+    case 'closing':
+      if (!stand.isLast) return { kind: 'near-miss', why: 'not-at-the-end' };
+      if (!tagged) return { kind: 'in-doubt', where: 'closing-sentence' };
+      return stand.behind === 'certain' && !stand.isListed
+        ? { kind: 'stated', form: 'tagged' }
+        : { kind: 'in-doubt', where: 'after-open-sentence' };
+    case 'in-between':
+      return { kind: 'near-miss', why: 'not-at-the-end' };
+    case 'in-a-sentence':
+    case 'decorated':
+      return { kind: 'near-miss', why: stand.kind };
   }
-  const tags = placesOf(text, inTags(promise)).at(-1);
-  const missed = tags ?? placesOf(text, asWords(promise, text)).at(-1);
-  if (missed === undefined) return { kind: 'absent' };
-  const why = whyNot(prose, missed, tags !== undefined);
-  return { kind: 'near-miss', line: lineOf(text, missed), why };
+}
+
+/** Alone on a line, with more behind it. */
+function judgeEarlier(
+  behind: string,
+  tagged: boolean,
+  isOpenAbove: boolean,
+): WithoutLine<PromiseVerdict> {
+  if (hasOpenBox(behind)) return { kind: 'near-miss', why: 'before-an-open-box' };
+  if (!tagged) return { kind: 'near-miss', why: 'not-at-the-end' };
+  return isOpenAbove
+    ? { kind: 'near-miss', why: 'in-a-sentence' }
+    : { kind: 'in-doubt', where: 'earlier-line' };
 }
 
 function shield(promise: string): string {
   return promise.replace(/[`~#>|<=[]/g, STAND_INS.shield);
-}
-
-const TICKED_BOX = '(?:(?:[-*+]|\\d{1,9}[.)])[^\\S\\n]+\\[[xX]\\][^\\S\\n]+)?';
-
-/** On a line of its own: emphasis, a ticked box before it and one `.` or `!` behind it aside. */
-function findOwnLine(prose: string, source: string): Span | null {
-  const line = `^[^\\S\\n]*${TICKED_BOX}([*_]{0,3})${source}([*_]{0,3})[.!]?([*_]{0,3})[^\\S\\n]*$`;
-  for (const match of prose.matchAll(new RegExp(line, 'gmu'))) {
-    const [all, open = '', close = '', closeBehind = ''] = match;
-    if (close + closeBehind === mirrored(open)) {
-      return { from: match.index, to: match.index + all.length };
-    }
-  }
-  return null;
-}
-
-/** As the last line or the closing sentence of the message. */
-function findAtEnd(prose: string, source: string, mayAddStop: boolean): Span | null {
-  const stop = mayAddStop ? '[.!]?' : '';
-  const end = `([*_]{0,3})${source}([*_]{0,3})${stop}([*_]{0,3})\\s*$`;
-  const match = new RegExp(end, 'u').exec(prose);
-  if (match === null) return null;
-  const [all, open = '', close = '', closeBehind = ''] = match;
-  const { index } = match;
-  const before = prose.slice(prose.lastIndexOf('\n', index - 1) + 1, index);
-  if (before.trim() !== '' && !endsSentence(before)) return null;
-  const paragraph = prose.slice(prose.lastIndexOf('\n\n', index) + 1, index);
-  if (!closesEmphasis(open, close + closeBehind, paragraph)) return null;
-  return { from: index, to: index + all.trimEnd().length };
-}
-
-/** What was opened is closed, here or in the paragraph before. `COMPLETE*` has a footnote. */
-function closesEmphasis(open: string, close: string, before: string): boolean {
-  const own = mirrored(open);
-  if (!close.startsWith(own)) return false;
-  const rest = close.slice(own.length);
-  if (rest === '') return true;
-  const opened = before.replace(/(?<!\S)[*_]+(?!\S)/g, '').split(rest).length - 1;
-  return opened % 2 === 1;
-}
-
-function mirrored(emphasis: string): string {
-  return [...emphasis].reverse().join('');
-}
-
-function whyNot(prose: string, { from, to }: Span, tagged: boolean): NearMissReason {
-  const masked = whyMasked(prose, from) ?? whyMasked(prose, to - 1);
-  if (masked !== null) return masked;
-  const lineEnd = prose.indexOf('\n', to);
-  const before = prose.slice(prose.lastIndexOf('\n', from - 1) + 1, from);
-  const behind = prose.slice(to, lineEnd === -1 ? prose.length : lineEnd);
-  const stop = /^[*_]{0,3}(?:[.!][*_]{0,3}(?=\s|$)|(?=\s*$))/.exec(behind);
-  const isEarly =
-    stop !== null &&
-    prose.slice(to + stop[0].length).trim() !== '' &&
-    (/^\s*[*_]{0,3}$/.test(before) || endsSentence(before.replace(/[*_]{1,3}$/, '')));
-  if (saysAnything(before.replace(/^\s*(?:[-*+]|\d{1,9}[.)])\s/, '')) || saysAnything(behind)) {
-    return isEarly ? 'not-at-the-end' : 'in-a-sentence';
-  }
-  return isEarly && !tagged ? 'not-at-the-end' : 'decorated';
-}
-
-/** What was masked or taken out counts as a word. */
-function saysAnything(text: string): boolean {
-  const plain = text.replace(/<\/?promise>/g, '');
-  return hasWords(plain) || /[\uE000-\uF8FF\u{F0000}-\u{FFFFD}\u{100000}-\u{10FFFD}]/u.test(plain);
 }
 
 const LONGEST_LINE = 200;

@@ -1,162 +1,301 @@
-import { htmlCloser, readInline } from './inline-code.ts';
+import { isOwn, isThinking, matchTags, mayBeginTag, readTag } from './element.ts';
+import { endOfRun, inlineCode } from './inline-code.ts';
+import { type Line, readLine } from './markdown-line.ts';
 import { replaceSpans, type Span, STAND_INS } from './phrase.ts';
+import {
+  endOfBlockScalar,
+  endOfBracket,
+  endOfDiff,
+  endOfFence,
+  endOfTranscript,
+  lineEnd,
+} from './shown-block.ts';
 
-/** The parts of a Markdown message in which a phrase is shown or spoken about, but not stated. */
-export type NonProse =
-  | 'in-code'
-  | 'in-a-comment'
-  | 'in-a-quote'
-  | 'in-a-heading'
-  | 'in-a-table'
-  | 'in-an-unticked-box';
-
-const MASKED: readonly NonProse[] = [
+/** The parts of a message in which a phrase is shown or spoken about, but not stated. */
+const SHOWN = [
   'in-code',
   'in-a-comment',
   'in-a-quote',
   'in-a-heading',
   'in-a-table',
   'in-an-unticked-box',
-];
+  /** What a model prints of its thinking: `<think>`. */
+  'in-thinking',
+  /** Between the tags of any other element: `<example>`, `<details>`. */
+  'in-an-element',
+  /** JSON, YAML, a diff, code without a fence. */
+  'in-data',
+  'in-a-transcript',
+] as const;
+export type NonProse = (typeof SHOWN)[number];
 
 interface Region extends Span {
   readonly why: NonProse;
 }
 
 /**
- * The text with all that is not prose masked character by character; line breaks and length stay.
- * The masks are neither space nor punctuation, so that a message whose last thing is a code block
- * does not end with what precedes it.
+ * A part of the text in which all that is not prose is masked character by character; line breaks and
+ * length stay. The text is read from its beginning to the end of the part. The masks are neither space
+ * nor punctuation, so that a message whose last thing is a code block does not end with what precedes
+ * it. Thinking ends in a line break: what comes behind it begins the message.
  */
-export function maskNonProse(text: string): string {
-  return replaceSpans(text, findRegions(text), (part, { why }) => {
-    const mask = String.fromCharCode(STAND_INS.firstMask + MASKED.indexOf(why));
-    return part.includes('\n') ? part.replace(/[^\n]/g, mask) : mask.repeat(part.length);
+export function maskNonProse(text: string, from = 0, to = text.length): string {
+  const part = text.slice(from, to);
+  const regions = findRegions(text, from, to)
+    .map(({ why, ...span }) => ({
+      why,
+      from: Math.max(0, span.from - from),
+      to: Math.min(part.length, span.to - from),
+    }))
+    .filter((span) => span.from < span.to);
+  return replaceSpans(part, regions, (shown, { why }) => {
+    const mask = String.fromCharCode(STAND_INS.firstMask + SHOWN.indexOf(why));
+    const masked = shown.includes('\n') ? shown.replace(/[^\n]/g, mask) : mask.repeat(shown.length);
+    return why === 'in-thinking' && /[>\]▷]$/.test(shown) ? `${masked.slice(0, -1)}\n` : masked;
   });
 }
 
 /** Why the character at this index of a masked text is not prose; null if it is. */
 export function whyMasked(masked: string, index: number): NonProse | null {
-  return MASKED[masked.charCodeAt(index) - STAND_INS.firstMask] ?? null;
+  return SHOWN[masked.charCodeAt(index) - STAND_INS.firstMask] ?? null;
 }
 
+/** What a line directly below it may go on: a paragraph, a quotation, an unticked box. */
+type Above = 'gap' | 'paragraph' | 'in-a-quote' | 'in-an-unticked-box';
+
 /**
- * Block after block from the top. Only a paragraph can hold inline code, so that a stray backtick
- * in a heading cannot pair with one further down.
+ * Block after block from the top, as far as `to`; what ends before `from` or begins behind `to` is left out. Only a paragraph
+ * can hold inline code, so that a stray backtick in a heading cannot pair with one further down.
  */
-function findRegions(text: string): Region[] {
+function findRegions(text: string, from: number, to: number): readonly Region[] {
   const regions: Region[] = [];
-  const closeHtml = htmlCloser(text);
+  /** Where the last thinking ends of which only the end is there: all before it was thinking. */
+  let thoughtTo = 0;
+  const note = (start: number, end: number, why: NonProse): void => {
+    if (start === 0 && why === 'in-thinking') thoughtTo = end;
+    else if (end > from && start < to) regions.push({ from: start, to: end, why });
+  };
+  const lineAt = lineReader(text);
+  const readParagraph = paragraphReader(text, lineAt, note);
+  let above: Above = 'gap';
   /** The indentation of the unticked box that what is indented further belongs to. */
   let openBox: number | null = null;
   let at = 0;
-  while (at < text.length) {
-    const end = lineEnd(text, at);
-    // Behind a comment or `</pre>` the rest of its line begins nothing.
+  while (at < to) {
+    // Behind a comment or an element the rest of its line begins nothing.
     const isLineStart = at === 0 || text.charAt(at - 1) === '\n';
-    const line = isLineStart ? readLine(text.slice(at, end)) : REST_OF_LINE;
-    const mask = (why: NonProse, to: number): void => {
-      regions.push({ from: at, to, why });
-      at = to + 1;
-    };
-    if (line.kind !== 'blank' && openBox !== null && line.indent <= openBox) openBox = null;
-    if (line.kind === 'fence') {
-      mask('in-code', endOfFence(text, end + 1, line.fence));
-    } else if (line.kind === 'blank') {
-      at = end + 1;
-    } else if (openBox !== null) {
-      mask('in-an-unticked-box', end);
-    } else if (line.kind === 'box') {
-      openBox = line.indent;
-      mask('in-an-unticked-box', end);
-    } else if (line.kind === 'quote') {
-      mask('in-a-quote', end);
-    } else if (line.kind === 'heading') {
-      mask('in-a-heading', end);
-    } else if (line.kind === 'table') {
-      mask('in-a-table', end);
-    } else {
-      const paragraph = readParagraph(text, at);
-      const inline = readInline(text, at, paragraph.end, closeHtml);
-      for (const region of [...paragraph.regions, ...inline.regions]) regions.push(region);
-      at = inline.next;
+    const line = isLineStart ? lineAt(at) : restOfLine(text, at);
+    if (line.kind === 'blank') {
+      above = 'gap';
+      at = line.end + 1;
+      continue;
     }
+    if (openBox !== null && line.indent <= openBox) openBox = null;
+    const shown: Shown | null = openBox === null ? readShown(text, at, line, above) : inBox(line);
+    if (shown === null) {
+      at = readParagraph(at, line);
+      above = 'paragraph';
+      continue;
+    }
+    if (line.kind === 'box' && openBox === null) openBox = line.indent;
+    note(at, shown.to, shown.why);
+    above = shown.above;
+    at = shown.to + 1;
   }
+  if (thoughtTo > from) regions.unshift({ from: 0, to: thoughtTo, why: 'in-thinking' });
   return regions;
 }
 
-type Line =
-  | { readonly kind: 'fence'; readonly indent: number; readonly fence: string }
-  | {
-      readonly kind:
-        | 'blank'
-        | 'quote'
-        | 'heading'
-        | 'table'
-        | 'box'
-        | 'underline'
-        | 'rule'
-        | 'item'
-        | 'text';
-      readonly indent: number;
-    };
-
-const REST_OF_LINE: Line = { kind: 'text', indent: 0 };
-
-/** Indentation and list markers: `- 1. ` */
-const PREFIX = /^[^\S\n]*(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)*/;
-
-function readLine(line: string): Line {
-  const prefix = PREFIX.exec(line)?.[0] ?? '';
-  const rest = line.slice(prefix.length);
-  const indent = (/^\s*/.exec(line)?.[0] ?? '').replaceAll('\t', '    ').length;
-  const fence = /^(?:(`{3,})[^`]*|(~{3,}).*)$/.exec(rest);
-  if (fence !== null) return { kind: 'fence', indent, fence: fence[1] ?? fence[2] ?? '' };
-  if (rest === '' && prefix.trim() === '') return { kind: 'blank', indent };
-  if (rest.startsWith('>')) return { kind: 'quote', indent };
-  if (rest.startsWith('|')) return { kind: 'table', indent };
-  if (/^#{1,6}(?:\s|$)/.test(rest)) return { kind: 'heading', indent };
-  if (/^\[[^\]xX]\](?:\s|$)/.test(rest)) return { kind: 'box', indent };
-  if (prefix.trim() !== '') return { kind: 'item', indent };
-  if (/^=+\s*$/.test(rest)) return { kind: 'underline', indent };
-  if (/^(?:-+|\*{3,}|_{3,})\s*$/.test(rest)) return { kind: 'rule', indent };
-  return { kind: 'text', indent };
+/** The line behind a paragraph is read when that ends, and again as the first of the next block. */
+function lineReader(text: string): (at: number) => Line {
+  let last = -1;
+  let line = restOfLine(text, 0);
+  return (at) => {
+    if (at !== last) line = readLine(text, at);
+    last = at;
+    return line;
+  };
 }
 
-function lineEnd(text: string, at: number): number {
-  const end = text.indexOf('\n', at);
-  return end === -1 ? text.length : end;
+function restOfLine(text: string, at: number): Line {
+  return { kind: 'text', indent: 0, end: lineEnd(text, at), sign: '' };
 }
 
-/** The end of the closing fence's line: the same character, at least as often, nothing behind it. */
-function endOfFence(text: string, start: number, fence: string): number {
-  for (let at = start; at < text.length; ) {
-    const end = lineEnd(text, at);
-    const line = text.slice(at, end).trim();
-    if (line.startsWith(fence) && line === fence.charAt(0).repeat(line.length)) return end;
-    at = end + 1;
+interface Shown {
+  readonly to: number;
+  readonly why: NonProse;
+  readonly above: Above;
+}
+
+function inBox({ end }: Line): Shown {
+  return { to: end, why: 'in-an-unticked-box', above: 'in-an-unticked-box' };
+}
+
+/** The block that begins with this line, if things are shown in it; null for prose. */
+function readShown(text: string, at: number, line: Line, above: Above): Shown | null {
+  const { end, kind } = line;
+  const block = (to: number, why: NonProse): Shown => ({ to, why, above: 'gap' });
+  if (kind === 'box') return inBox(line);
+  if (kind === 'fence') return block(endOfFence(text, end + 1, line.sign), 'in-code');
+  if (above === 'gap' && line.indent >= 4) return block(end, 'in-code');
+  switch (kind) {
+    case 'quote':
+      return { to: end, why: 'in-a-quote', above: isLazy(text, at, end) ? 'in-a-quote' : 'gap' };
+    case 'heading':
+      return block(end, 'in-a-heading');
+    case 'table':
+      return block(end, 'in-a-table');
+    case 'diff':
+      return block(endOfDiff(text, end + 1), 'in-data');
+    case 'transcript':
+      return block(endOfTranscript(text, end + 1), 'in-a-transcript');
+    case 'block-scalar':
+      return block(endOfBlockScalar(text, end + 1, line.indent), 'in-data');
+    case 'bracket':
+      return block(endOfBracket(text, end + 1, line), 'in-data');
+    case 'text':
+    case 'underline':
+      // Lazily continued: nobody means a line right below to stand for itself.
+      return above === 'in-a-quote' || above === 'in-an-unticked-box'
+        ? { to: end, why: above, above }
+        : null;
+    default:
+      return null;
   }
-  return text.length;
 }
 
-/** Where the paragraph ends, and whether it is a heading underlined by `===` or a table. */
-function readParagraph(text: string, start: number): { end: number; regions: Region[] } {
+/** Whether the text of a quotation may go on in the next line: not that of its code, nor a blank one. */
+function isLazy(text: string, at: number, end: number): boolean {
+  return !/^[\s>]*(?:```.*|~~~.*)?$/.test(text.slice(at, Math.min(end, at + 80)));
+}
+
+type ParagraphReader = (at: number, first: Line) => number;
+
+/** Reads paragraphs: notes what is shown in them, and returns where to read on: maybe behind their end. */
+function paragraphReader(
+  text: string,
+  lineAt: (at: number) => Line,
+  note: (from: number, to: number, why: NonProse) => void,
+): ParagraphReader {
+  let closings: Int32Array | null = null;
+  const closingOf = (at: number): number => {
+    closings ??= matchTags(text);
+    return closings[at] ?? 0;
+  };
+  let comments = true;
+  const endOfComment = (at: number): number => {
+    const close = comments ? text.indexOf('-->', at + 2) : -1;
+    // Looking again for what is not there would be quadratic.
+    comments = close !== -1;
+    return close === -1 ? text.length : close + 3;
+  };
+
+  return (start, first) => {
+    const { end, regions } = measureParagraph(text, lineAt, start, first);
+    for (const { from, to, why } of regions) note(from, to, why);
+    let codeAt: ((at: number) => number | null) | null = null;
+    for (let at = start; at < end; ) {
+      const sign = text.charCodeAt(at);
+      let next = at + 1;
+      if (sign === BACKTICK) {
+        codeAt ??= inlineCode(text, start, end);
+        const close = codeAt(at) ?? fenceBehindWords(text, at);
+        if (close !== null) note(at, close, 'in-code');
+        next = close ?? endOfRun(text, at);
+      } else if (sign === ANGLE && text.startsWith('<!--', at)) {
+        next = endOfComment(at);
+        note(at, next, 'in-a-comment');
+      } else if (mayBeginTag(sign)) {
+        const element = readElement(text, at, closingOf);
+        next = element?.to ?? next;
+        if (element !== null) note(element.isBehindThinking ? 0 : at, element.to, element.why);
+      }
+      if (next > end) return next;
+      at = next;
+    }
+    return end + 1;
+  };
+}
+
+const BACKTICK = 0x60;
+const ANGLE = 0x3c;
+
+/** Three backticks at the end of a line, with or without a word: a fence that words stand before. */
+function fenceBehindWords(text: string, at: number): number | null {
+  const runEnd = endOfRun(text, at);
+  if (runEnd - at < 3) return null;
+  const end = lineEnd(text, runEnd);
+  if (!/^[\w+#.-]*\s*$/.test(text.slice(runEnd, end))) return null;
+  return endOfFence(text, end + 1, text.slice(at, runEnd));
+}
+
+interface Element {
+  readonly to: number;
+  readonly why: NonProse;
+  /** Only the closing tag of a model's thinking is there: all before it was thinking. */
+  readonly isBehindThinking: boolean;
+}
+
+/** What is between the tags of an element; null for tags that show nothing. */
+function readElement(text: string, at: number, closingOf: (at: number) => number): Element | null {
+  const tag = readTag(text, at);
+  if (tag === null || isOwn(tag) || tag.kind === 'void') return null;
+  const why = isThinking(tag)
+    ? 'in-thinking'
+    : tag.name === 'pre' || tag.name === 'code'
+      ? 'in-code'
+      : 'in-an-element';
+  if (tag.kind === 'close') {
+    return why === 'in-thinking' ? { to: tag.end, why, isBehindThinking: true } : null;
+  }
+  const close = closingOf(at);
+  if (close > 0) return { to: close, why, isBehindThinking: false };
+  // Never closed: a block to the end where the tag is all of its line, or ends it; else a word, as in
+  // `Vec<u8>`.
+  const end = lineEnd(text, at);
+  const behind = text.slice(tag.end, end).trim();
+  const isAtStart = text.slice(text.lastIndexOf('\n', at) + 1, at).trim() === '';
+  const isBlock =
+    why === 'in-thinking' ||
+    tag.name === 'pre' ||
+    behind === '' ||
+    (isAtStart && behind.endsWith('>'));
+  return { to: isBlock ? text.length : end, why, isBehindThinking: false };
+}
+
+/** Where a paragraph ends, and whether it is a heading underlined by `===` or a table. */
+function measureParagraph(
+  text: string,
+  lineAt: (at: number) => Line,
+  start: number,
+  first: Line,
+): { readonly end: number; readonly regions: readonly Region[] } {
   const regions: Region[] = [];
+  let { end } = first;
+  if (first.kind === 'rule') return { end, regions };
   let lineBefore = start;
-  let end = lineEnd(text, start);
   let table: number | null = null;
   while (end < text.length) {
-    const next = end + 1;
-    const nextEnd = lineEnd(text, next);
-    const line = text.slice(next, nextEnd);
-    const { kind } = readLine(line);
-    if (kind === 'underline') regions.push({ from: start, to: nextEnd, why: 'in-a-heading' });
-    if (kind !== 'text') break;
+    const line = lineAt(end + 1);
+    if (line.kind === 'underline') {
+      regions.push({ from: start, to: line.end, why: 'in-a-heading' });
+      end = line.end;
+      break;
+    }
+    const isRow = isDelimiterRow(text, end + 1, line.end);
+    if (line.kind !== 'text' && !isRow) break;
     // A table without outer bars shows itself by its second line: `--- | ---`.
-    if (/^[\s|:-]+$/.test(line) && line.includes('|') && line.includes('-')) table ??= lineBefore;
-    lineBefore = next;
-    end = nextEnd;
+    if (isRow) table ??= lineBefore;
+    lineBefore = end + 1;
+    end = line.end;
   }
   if (table !== null) regions.push({ from: table, to: end, why: 'in-a-table' });
   return { end, regions };
+}
+
+function isDelimiterRow(text: string, at: number, end: number): boolean {
+  const line = text.slice(at, Math.min(end, at + 3)).trimStart();
+  if (!line.startsWith('-') && !line.startsWith(':')) return false;
+  const row = text.slice(at, end);
+  return row.includes('|') && row.includes('-') && /^[\s|:-]+$/.test(row);
 }

@@ -1,31 +1,83 @@
+import { hasWords } from './words.ts';
+
 /**
- * Whether a new sentence begins behind this text, the part of a line before it: white space after
- * `.` or `!`, with closing quotes, brackets and emphasis between. `?`, `…`, `...` and `:` promise
- * something else; `e.g.`, initials and the number of a list item end nothing.
+ * Whether a new sentence begins behind a text, the part of a line before it. `possible`: the short
+ * word before the full stop may be an abbreviation (`ggf.`). There is no table of abbreviations,
+ * which would know a few of a few languages: the shape of the word decides.
  */
-export function endsSentence(before: string): boolean {
-  // Longer words do not matter, and patterns that look for an end need a bound.
-  const tail = before.slice(-120);
-  if (!/\s$/.test(tail)) return false;
-  const said = tail.trimEnd().replace(/["'”’»)\]}*_]+$/, '');
-  if (!/[^\s.…?([{][.!]$/.test(said)) return false;
-  if (said.endsWith('!')) return true;
-  const word = (/\S+$/.exec(said)?.[0] ?? '').slice(0, -1).replace(/^[^\p{L}\p{N}]+/u, '');
-  return !isAbbreviation(word) && !isListNumber(said);
+export type SentenceEnd = 'certain' | 'possible' | 'none';
+
+/** Signs of joy and check marks, which take nothing back: `✅ COMPLETE`, `All pass. 🎉 COMPLETE`. */
+export const CHEERS =
+  '(?:[✅✔✓☑🗸🎉🎊🚀🏁🥳👍👌👏🙌💪🙏💯✨⭐🌟🏆🥇🎯🌈🔥💚🟢❤😀😁😃😄😊🙂😎🤗🤝🎈🪄🍾🦾]\\uFE0F?)';
+
+/** The full stops and exclamation marks that end a sentence. */
+export const STOPS = '.!。！．｡।॥۔։።။។';
+/** Those of them that need no space behind. */
+const WIDE_STOP = /[^…？?（(「『][。！．｡।॥۔։።။។]$/u;
+const CLOSERS = /["'”’»›)\]}」』）】》*_]+$/;
+const GAP = new RegExp(`(?:\\s|${CHEERS})*$`, 'u');
+const HAS_CHEER = new RegExp(CHEERS, 'u');
+/** Longer lines do not matter, and patterns that look for an end need a bound. */
+const LONGEST = 240;
+
+export function sentenceEnd(before: string): SentenceEnd {
+  const tail = before.slice(-LONGEST);
+  const gap = GAP.exec(tail)?.[0] ?? '';
+  const said = tail.slice(0, tail.length - gap.length).replace(CLOSERS, '');
+  if (WIDE_STOP.test(said)) return 'certain';
+  if (gap === '') return 'none';
+  // French puts a space before the `!`.
+  if (/[^\s.…?([{]\s?!$/.test(said) && !/[?…]\s?!$/.test(said)) return 'certain';
+  if (!/[^\s.…?!([{,;:]\.$/.test(said)) return 'none';
+  return endOfWord(said.slice(0, -1), before.length > LONGEST);
 }
 
-function isAbbreviation(word: string): boolean {
-  // One letter, or letters with dots between: e.g, i.e, a.k.a, the "g" of "e. g."
-  return /^\p{L}(?:\.\p{L})*$/u.test(word) || ABBREVIATIONS.has(word.toLowerCase());
+/** Whether the text ends in a sign of joy. */
+export function endsInCheer(text: string): boolean {
+  return HAS_CHEER.test(GAP.exec(text.slice(-LONGEST))?.[0] ?? '');
 }
 
-const ABBREVIATIONS = new Set(
-  (
-    'al approx ca cf ch dept dr ed eq esp est ex fig figs incl max min mr mrs ms ' +
-    'no nos pp prof resp sec st viz vol vs'
-  ).split(' '),
-);
+/** What the full stop behind this text ends. */
+function endOfWord(said: string, isCut: boolean): SentenceEnd {
+  const words = said.split(/\s+/);
+  const word = (words.at(-1) ?? '').replace(/^["'“‘«‹„([*_]+/u, '');
+  const wordBefore = words.at(-2) ?? '';
+  const isFirst = !isCut && !words.slice(0, -1).some((each) => hasWords(each));
+  if (/^\d+(?:[.,]\d+)*$/.test(word)) {
+    return isFirst || /(?:^|\s)\(?\d{1,3}[.)]\s/.test(said) ? 'none' : 'possible';
+  }
+  // e.g, i.e, a.k.a; c.-à-d, p.ex
+  if (/^\p{L}(?:\.\p{L})+$/u.test(word)) return 'none';
+  if (/^(?:\p{L}{1,3}\.-?)+\p{L}{1,3}(?:-\p{L}{1,3})?$/u.test(word)) return 'possible';
+  if (!/^[\p{L}\p{M}]+$/u.test(word))
+    return hasStrangeStart(words.at(-1) ?? '') ? 'possible' : 'certain';
+  const letters = [...word].length;
+  if (isFirst && (letters === 1 || /^[ivxl]+$/.test(word))) return 'none';
+  // A unit (3.2 s), or an answer (Any failing? No).
+  if (letters <= 3 && /^[~≈<>]?\d+(?:[.,]\d+)*$/.test(wordBefore)) return 'certain';
+  if (letters <= 3 && letters > 1 && /[?？]["'”’»)*_]*$/.test(wordBefore)) return 'certain';
+  if (letters === 1) return endOfLetter(word, wordBefore, said);
+  const isShort = letters <= 3 && !(/^\p{Lu}+$/u.test(word) && !isOpening(wordBefore));
+  const mayBeCut = letters <= 6 && /[,;(–—-]$/.test(wordBefore);
+  const hasNoVowel = letters <= 5 && /^[b-df-hj-np-tv-xz]+$/.test(word);
+  const isBracketed = hasStrangeStart(words.at(-1) ?? '') && letters <= 6;
+  return isShort || mayBeCut || hasNoVowel || isBracketed ? 'possible' : 'certain';
+}
 
-function isListNumber(said: string): boolean {
-  return /^\s*(?:[-*+]\s+)*[*_]*\(?(?:\d+(?:\.\d+)*|[ivxl]+)\.$/i.test(said);
+/** `plan B` ends a sentence; the `g` of `e. g.`, and the `C` of `A. tests B. docs C.`, do not. */
+function endOfLetter(letter: string, wordBefore: string, said: string): SentenceEnd {
+  if (/^\(?\p{L}\.$/u.test(wordBefore)) return 'none';
+  const isName = /^\p{Lu}$/u.test(letter) && /^[\p{L}\p{M}]{2,}$/u.test(wordBefore);
+  return isName && !/(?:^|\s)\(?\p{Lu}[.)]\s/u.test(said) ? 'certain' : 'possible';
+}
+
+/** An opening bracket that is not closed before the stop. */
+function hasStrangeStart(word: string): boolean {
+  return /^["'“«*_]*[([{]/.test(word) && !/[)\]}]/.test(word);
+}
+
+/** Whether the word behind this one begins a sentence. */
+function isOpening(word: string): boolean {
+  return word === '' || /[.!?:…]["'”’»)*_]*$/.test(word);
 }

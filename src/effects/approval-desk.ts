@@ -6,12 +6,7 @@ import type { Approval, ThereBefore } from '../core/task-state.ts';
 import { MB, readHead, readTextWithin } from './bounded-read.ts';
 import { distrustPath } from './trust/owner.ts';
 import { leadsOut } from './vault-folders.ts';
-import {
-  makePrivateFolder,
-  removeHalfWritten,
-  retryBusy,
-  writeFileAtomic,
-} from './write-file.ts';
+import { makePrivateFolder, removeHalfWritten, retryBusy, writeFileAtomic } from './write-file.ts';
 
 /** Where requests are placed, and where they are moved to as an answer. */
 export const PENDING = 'Pending_Approval';

@@ -373,8 +373,8 @@ describe('the abort promise', () => {
     const sightings = seen({
       until: { command: 'true', exitCode: 0, timedOut: false, output: '' },
     });
-    const turn = iterate(loop, answered(`${TAG}\n\nCANNOT BE DONE`), sightings);
-    expect(turn.actions).toEqual(['task_iterated', 'stop:failed']);
+    const turn = iterate(loop, answered('CANNOT BE DONE'), sightings);
+    expect(turn.actions).toEqual(['task_iterated', 'near_miss', 'stop:failed']);
     expect(turn.ending).toMatchObject({
       exitReason: 'failed:aborted',
       event: 'task_failed',
@@ -401,7 +401,7 @@ describe('the abort promise', () => {
 describe('what comes first', () => {
   /** Every limit is met at once by this iteration, which is the last. */
   const LIMITS = {
-    abortPromise: 'CANNOT BE DONE',
+    abortPromise: 'IMPOSSIBLE',
     maxCostUsd: 0.01,
     maxUsagePercent: 80,
     noProgressLimit: 1,
@@ -419,7 +419,7 @@ describe('what comes first', () => {
   const idle = seen({ progress: { git: { commits: 0, filesChanged: 0 }, watched: null } });
 
   test.each<[status: string, reason: string, message: string, changes: Partial<Policy>]>([
-    ['failed', 'failed:aborted', `${TAG}\n\nCANNOT BE DONE`, {}],
+    ['failed', 'failed:aborted', 'I tried. IMPOSSIBLE', {}],
     ['completed', 'completed', TAG, {}],
     ['budget_spent', 'budget', 'Not yet.', {}],
     ['usage_limited', 'max_usage', 'Not yet.', { maxCostUsd: null }],

@@ -10,7 +10,7 @@ import {
 
 const TAG = '<promise>COMPLETE</promise>';
 
-/** The verdict in one word or two: `tagged`, `bare`, `contained`, a reason, `absent`. */
+/** The verdict in one word or two: `tagged`, `bare`, `contained`, where a doubt is, a reason, `absent`. */
 function verdict(
   message: string,
   rule: MatchRule = 'statement',
@@ -19,31 +19,31 @@ function verdict(
 ): string {
   const judged = judgePromise(message, promise, rule, ownTexts);
   if (judged.kind === 'stated') return judged.form;
+  if (judged.kind === 'in-doubt') return judged.where;
   return judged.kind === 'near-miss' ? judged.why : 'absent';
 }
 
 describe('a tagged statement', () => {
   test.each([
     ['on a line', TAG],
-    ['on a line, indented', `Done:\n  ${TAG}  \nBye`],
+    ['below a long line', `${'one thing and another, '.repeat(4)}all fixed\n${TAG}`],
+    ['on a line, indented', `Done.\n  ${TAG}  `],
     ['bold', `**${TAG}**`],
-    ['in italics', `_${TAG}_\nmore`],
-    ['bold and in italics', `***${TAG}***\nmore`],
-    ['in emphasis of two kinds', `**_${TAG}_**\nmore`],
-    ['with a full stop', `${TAG}.\nmore`],
-    ['with an exclamation mark', `**${TAG}!**\nmore`],
-    ['with the stop behind the emphasis', `**${TAG}**.\nmore`],
-    ['with spaces inside', '<promise> COMPLETE  </promise>\nmore'],
-    ['with line breaks inside', '<promise>\n  COMPLETE\n</promise>\nmore'],
-    ['after a placeholder', `When I am done I say <promise>...</promise>.\n\n${TAG}\nmore`],
-    ['after a mention', `I was to say ${TAG} at the end.\n\n${TAG}\nmore`],
-    ['followed by a summary', `${TAG}\n\n## Summary\n- all tests pass`],
-    ['followed by a code block', `${TAG}\n\n\`\`\`\nnpm test\n\`\`\``],
-    ['with CRLF', `All good\r\n${TAG}\r\nmore\r\n`],
-    ['with lone carriage returns', `All good\r${TAG}\rmore`],
-    ['between Unicode line ends', `All good\u2028${TAG}\u2029more`],
-    ['in colour', `\u001b[1;32m${TAG}\u001b[0m\nmore`],
-    ['as a terminal link', `\u001b]8;;https://x.test\u001b\\${TAG}\u001b]8;;\u0007\nmore`],
+    ['in italics', `_${TAG}_`],
+    ['bold and in italics', `***${TAG}***`],
+    ['in emphasis of two kinds', `**_${TAG}_**`],
+    ['with a full stop', `${TAG}.`],
+    ['with an exclamation mark', `**${TAG}!**`],
+    ['with the stop behind the emphasis', `**${TAG}**.`],
+    ['with spaces inside', '<promise> COMPLETE  </promise>'],
+    ['with line breaks inside', '<promise>\n  COMPLETE\n</promise>'],
+    ['after a placeholder', `When I am done I say <promise>...</promise>.\n\n${TAG}`],
+    ['after a mention', `I was to say ${TAG} at the end.\n\n${TAG}`],
+    ['with CRLF', `All good\r\n${TAG}\r\r\n`],
+    ['with lone carriage returns', `All good\r${TAG}`],
+    ['between Unicode line ends', `All good\u2028${TAG}\u2029`],
+    ['in colour', `\u001b[1;32m${TAG}\u001b[0m`],
+    ['as a terminal link', `\u001b]8;;https://x.test\u001b\\${TAG}\u001b]8;;\u0007`],
     ['as a sentence at the end', `All good. ${TAG}`],
     ['as a sentence at the end, with a stop', `All good! ${TAG}.\n\n`],
     ['as a sentence after a quote', `I call it "done." ${TAG}`],
@@ -52,13 +52,14 @@ describe('a tagged statement', () => {
     ['in one bold stretch with the sentence before', `**All good. ${TAG}**`],
     ['in one bold stretch with the line before', `**All good\n${TAG}**`],
     ['after a sentence that ends in code', `I ran \`npm test\`. ${TAG}`],
-    ['behind a ticked box', `- [x] tests\n- [x] ${TAG}\n\nmore`],
-    ['behind a ticked box of a numbered list', `1. [X] ${TAG}\n\nmore`],
-    ['above a rule', `All good.\n\n${TAG}\n---\nmore`],
-    ['on the line after a code block', `\`\`\`\nx\n\`\`\`\n${TAG}\nmore`],
-    ['after a stray backtick', `Escape the \` sign.\n${TAG}\nmore`],
-    ['between stray backticks of two paragraphs', `a \` b\n\n${TAG}\n\nc \` d`],
-    ['after the mention of an HTML tag', `I wrapped it in a <code> element.\n\n${TAG}\nmore`],
+    ['behind a ticked box', `- [x] tests\n- [x] ${TAG}`],
+    ['behind a ticked box of a numbered list', `1. [X] ${TAG}`],
+    ['with a tick', `✅ ${TAG}`],
+    ['between an emoji and a bang', `🎉 **${TAG}** !`],
+    ['on the line after a code block', `\`\`\`\nx\n\`\`\`\n${TAG}`],
+    ['after a stray backtick', `Escape the \` sign.\n${TAG}`],
+    ['after stray backticks of two paragraphs', `a \` b\n\nc \` d\n\n${TAG}`],
+    ['after the mention of an HTML tag', `I wrapped it in a <code> element.\n\n${TAG}`],
   ])('%s counts', (_, message) => {
     expect(verdict(message)).toBe('tagged');
     expect(verdict(message, 'tag')).toBe('tagged');
@@ -93,7 +94,7 @@ describe('a tagged statement', () => {
     ['behind a bold number', `**1.** ${TAG}`, 'in-a-sentence'],
     ['behind a bullet of a star', `* ${TAG}`, 'decorated'],
     ['struck through', `~~${TAG}~~`, 'decorated'],
-    ['with a tick', `✅ ${TAG}`, 'decorated'],
+    ['with a cross', `❌ ${TAG}`, 'decorated'],
     ['with emphasis on one side', `${TAG}*\nmore`, 'decorated'],
     ['with too much emphasis', `****${TAG}****\nmore`, 'decorated'],
     ['as a question', `Is it ${TAG}?`, 'in-a-sentence'],
@@ -108,8 +109,6 @@ describe('a tagged statement', () => {
     ['after e.g.', `Say a statement, e.g. ${TAG}`, 'in-a-sentence'],
     ['after e. g.', `Say a statement, e. g. ${TAG}`, 'in-a-sentence'],
     ['after i.e. in a bracket', `Say it (i.e. ${TAG}`, 'in-a-sentence'],
-    ['after cf.', `The rule, cf. ${TAG}`, 'in-a-sentence'],
-    ['after No.', `This is statement No. ${TAG}`, 'in-a-sentence'],
     ['twice on a line', `${TAG} ${TAG}`, 'in-a-sentence'],
     ['with other tags', '<Promise>COMPLETE</Promise>', 'in-a-sentence'],
     ['in lower case', '<promise>complete</promise>', 'absent'],
@@ -121,6 +120,49 @@ describe('a tagged statement', () => {
   });
 });
 
+describe('a tagged statement of which the agent is asked', () => {
+  test.each([
+    ['a summary behind it', `${TAG}\n\n## Summary\n- all tests pass`, 'earlier-line'],
+    ['a code block behind it', `${TAG}\n\n\`\`\`\nnpm test\n\`\`\``, 'earlier-line'],
+    ['a rule behind it', `All good.\n\n${TAG}\n---`, 'earlier-line'],
+    ['thinking behind it', `${TAG}\n<think>Is it?</think>`, 'earlier-line'],
+    ['words that take it back', `${TAG}\n\nWait, one test still fails.`, 'earlier-line'],
+    ['a short word before it', `Mehr gibt es ggf. ${TAG}`, 'after-open-sentence'],
+    ['a short word, cf.', `The rule, cf. ${TAG}`, 'after-open-sentence'],
+    ['a short word, No.', `This is statement No. ${TAG}`, 'after-open-sentence'],
+    ['an item of a list before it', `- All good. ${TAG}`, 'after-open-sentence'],
+    ['a name and a colon before it', `Agent: All good. ${TAG}`, 'after-open-sentence'],
+    ['an announcement above', `I shall end with:\n\n${TAG}`, 'after-open-sentence'],
+    ['half a sentence above', `I am not yet ready to write\n${TAG}`, 'after-open-sentence'],
+    ['a list item that it may belong to', `- at the end say\n  ${TAG}`, 'after-open-sentence'],
+    ['an opening tag above', `<approval id="x">\n${TAG}`, 'after-open-sentence'],
+    ['a dialogue above', `User: Say it.\nAgent: Fine.\n${TAG}`, 'after-open-sentence'],
+    ['a command above', `$ cat rules.md\nSay\n\n${TAG}`, 'after-open-sentence'],
+  ])('%s', (_, message, where) => {
+    expect(verdict(message)).toBe(where);
+    expect(verdict(message, 'tag')).toBe(where);
+  });
+
+  test.each([
+    ['a box', `${TAG}\n\n- [ ] docs`],
+    ['a box of two blanks', `${TAG}\n\n- [  ] docs`],
+    ['a box without a list', `${TAG}\n[ ] docs`],
+    ['a begun box', `${TAG}\n\n1. [/] docs`],
+    ['a sign of a box', `${TAG}\n\n☐ docs`],
+  ])('is not asked where %s is open behind it', (_, message) => {
+    expect(verdict(message)).toBe('before-an-open-box');
+  });
+
+  test.each([
+    ['denied', `${TAG}\n\nI take ${TAG} back.`, 'in-a-sentence'],
+    ['quoted', `${TAG}\n\n> ${TAG}`, 'in-a-quote'],
+    ['in code', `${TAG}\n\nI wrote \`COMPLETE\`.`, 'in-code'],
+    ['without tags', `${TAG}\n\nIt is COMPLETE once the docs are written.`, 'in-a-sentence'],
+  ])('is not asked where a mention stands behind it, %s', (_, message, why) => {
+    expect(verdict(message)).toBe(why);
+  });
+});
+
 describe('a bare statement', () => {
   test.each([
     ['as the whole message', 'COMPLETE'],
@@ -129,14 +171,14 @@ describe('a bare statement', () => {
     ['in italics with underscores', '__COMPLETE__'],
     ['with a full stop', 'COMPLETE.'],
     ['bold with an exclamation mark', '**COMPLETE!**'],
-    ['as the closing sentence', 'All tests pass. COMPLETE'],
-    ['as the closing sentence after a short call', 'More? No! COMPLETE'],
-    ['as the closing sentence, bold', 'All tests pass! **COMPLETE**.'],
-    ['in one bold stretch', '**All tests pass. COMPLETE.**'],
     ['after a mention', 'The status is not COMPLETE?\nNow it is.\nCOMPLETE'],
-    ['with CRLF', 'All tests pass\r\nCOMPLETE\r\n'],
-    ['after a Unicode line end', 'All tests pass\u2028COMPLETE'],
-    ['in colour', 'All tests pass\n\u001b[32mCOMPLETE\u001b[39m'],
+    ['with CRLF', 'All tests pass.\r\nCOMPLETE\r\n'],
+    ['after a Unicode line end', 'All tests pass.\u2028COMPLETE'],
+    ['in colour', 'All tests pass.\n\u001b[32mCOMPLETE\u001b[39m'],
+    ['behind a ticked box', '- [x] COMPLETE'],
+    ['under a heading', '## Status\nCOMPLETE'],
+    ['with an emoji', 'COMPLETE 🎉'],
+    ['with a full stop of another script', 'すべて完了しました。\nCOMPLETE。'],
     ['after a code block', '```\nx\n```\nCOMPLETE'],
   ])('%s counts', (_, message) => {
     expect(verdict(message)).toBe('bare');
@@ -169,7 +211,6 @@ describe('a bare statement', () => {
     ['behind a bullet', '- COMPLETE', 'decorated'],
     ['behind a number', '1. COMPLETE', 'decorated'],
     ['behind a number inside a list', '- 2. COMPLETE', 'in-a-sentence'],
-    ['behind a ticked box', '- [x] COMPLETE', 'in-a-sentence'],
     ['on a line in between', 'COMPLETE\n\nThat is all.', 'not-at-the-end'],
     ['as a sentence in between', 'All pass. COMPLETE. That is all.', 'not-at-the-end'],
     ['before a code block', 'All pass.\nCOMPLETE\n```\nx\n```', 'not-at-the-end'],
@@ -188,6 +229,21 @@ describe('a bare statement', () => {
     expect(verdict(message)).toBe(why);
   });
 
+  test.each([
+    ['as the closing sentence', 'All tests pass. COMPLETE', 'closing-sentence'],
+    ['as the closing sentence after a call', 'More? No! COMPLETE', 'closing-sentence'],
+    ['as the closing sentence, bold', 'All tests pass! **COMPLETE**.', 'closing-sentence'],
+    ['in one bold stretch', '**All tests pass. COMPLETE.**', 'closing-sentence'],
+    ['below a few words', 'All tests pass\nCOMPLETE', 'closing-sentence'],
+    ['below half a sentence', 'The state of this work is not yet\nCOMPLETE', 'after-open-sentence'],
+    ['below an announcement', 'The state to reach:\n\nCOMPLETE', 'after-open-sentence'],
+    ['in a list of states', 'OPEN\nIN PROGRESS\nCOMPLETE', 'after-open-sentence'],
+    ['in a list of states with gaps', 'OPEN\n\nIN PROGRESS\n\nCOMPLETE', 'after-open-sentence'],
+  ])('%s is asked back', (_, message, where) => {
+    expect(verdict(message)).toBe(where);
+    expect(verdict(message, 'tag')).toBe('untagged');
+  });
+
   test('is a near miss for what it is, not for its lack of tags, inside a sentence', () => {
     expect(verdict('not COMPLETE', 'tag')).toBe('in-a-sentence');
   });
@@ -196,16 +252,20 @@ describe('a bare statement', () => {
 describe('the promise itself', () => {
   test.each([
     ['of several words', 'all tests pass', 'Yes.\nall\n tests  pass'],
-    ['of several words in tags', 'all tests pass', '<promise>all tests\npass</promise>\nmore'],
-    ['given with its tags', '<promise>DONE</promise>', '<promise>DONE</promise>\nmore'],
+    ['of several words in tags', 'all tests pass', '<promise>all tests\npass</promise>'],
+    ['given with its tags', '<promise>DONE</promise>', '<promise>DONE</promise>'],
     ['given with tags and spaces', ' <promise> DONE </promise>\n', 'DONE'],
-    ['that ends in a stop', 'All done.', 'I checked. All done.'],
-    ['of several sentences', 'All done. Nothing is left!', 'I checked. All done. Nothing is left!'],
-    ['of regular-expression signs', '^(a|b)*$ [x] {2} \\d+?', 'Yes. ^(a|b)*$ [x] {2} \\d+?'],
-    ['in backticks', '`done`', 'Yes. `done`'],
+    ['that ends in a stop', 'All done.', 'I checked.\nAll done.'],
+    [
+      'of several sentences',
+      'All done. Nothing is left!',
+      'I checked.\nAll done. Nothing is left!',
+    ],
+    ['of regular-expression signs', '^(a|b)*$ [x] {2} \\d+?', 'Yes.\n^(a|b)*$ [x] {2} \\d+?'],
+    ['in backticks', '`done`', 'Yes.\n`done`'],
     ['that looks like a heading', '# DONE', 'Yes.\n# DONE'],
     ['that looks like a quote', '> DONE', 'Yes.\n> DONE'],
-    ['of an emoji', '✅', 'Yes. ✅'],
+    ['of an emoji', '✅', 'Yes.\n✅'],
     ['that is not English', 'タスク完了', 'Yes.\nタスク完了'],
   ])('%s can be stated', (_, promise, message) => {
     expect(judgePromise(message, promise, 'statement', []).kind).toBe('stated');
@@ -297,7 +357,7 @@ describe("an echo of ralph's own texts", () => {
 
 describe('evidence', () => {
   test('is the line, as it stands in the message', () => {
-    expect(judgePromise(`a\n  **${TAG}** \nb`, 'COMPLETE', 'statement', [])).toEqual({
+    expect(judgePromise(`a.\n  **${TAG}** \n`, 'COMPLETE', 'statement', [])).toEqual({
       kind: 'stated',
       form: 'tagged',
       line: `**${TAG}**`,
@@ -326,10 +386,10 @@ describe('evidence', () => {
     }
   });
 
-  test('of a mention shows the last tagged one', () => {
+  test('of mentions shows the last one', () => {
     const message = `Not ${TAG} yet.\nStill not ${TAG} at all.\nNot COMPLETE so far.`;
     expect(judgePromise(message, 'COMPLETE', 'statement', [])).toMatchObject({
-      line: `Still not ${TAG} at all.`,
+      line: 'Not COMPLETE so far.',
     });
   });
 
@@ -346,40 +406,13 @@ describe('evidence', () => {
   });
 });
 
-test('a phrase is stated as a promise is', () => {
+test('a phrase is stated as a promise is, or as the closing sentence', () => {
   const own = [{ kind: 'sentence-wise', text: 'Say I AM STUCK when stuck.' }] as const;
   expect(statesPhrase('I tried. I AM STUCK.', 'I AM STUCK', own)).toBe(true);
-  expect(statesPhrase('<promise>I AM STUCK</promise>\nmore', 'I AM STUCK', own)).toBe(true);
+  expect(statesPhrase('I tried.\n\n<promise>I AM STUCK</promise>', 'I AM STUCK', own)).toBe(true);
+  expect(statesPhrase('I tried\nI AM STUCK', 'I AM STUCK', own)).toBe(true);
+  expect(statesPhrase('<promise>I AM STUCK</promise>\nmore', 'I AM STUCK', own)).toBe(false);
+  expect(statesPhrase('If it goes on I shall say:\nI AM STUCK', 'I AM STUCK', own)).toBe(false);
   expect(statesPhrase('I will not say I AM STUCK', 'I AM STUCK', own)).toBe(false);
   expect(statesPhrase('Say I AM STUCK when stuck.', 'I AM STUCK', own)).toBe(false);
-});
-
-// No clock here: a pattern that is not linear takes minutes for these, and the runner ends it.
-describe('half a megabyte of hostile text is judged in good time', () => {
-  const HALF = 2 ** 19;
-  const own: readonly OwnText[] = [
-    { kind: 'sentence-wise', text: `Please continue and ensure '${TAG}' is satisfied.` },
-    { kind: 'whole', text: `${'*'.repeat(50_000)} ${TAG}` },
-    { kind: 'whole', text: `${'a'.repeat(50_000)} COMPLETE ${'a'.repeat(200_000)}` },
-  ];
-
-  test.each([
-    ...['`', '` ', '``` `` ` ', '\\`', '```\n', '~~~\n'],
-    ...['<!--', '<pre ', '</code ', '<code></pre>'],
-    ...['<promise>', '<promise> ', TAG, `${TAG} `, `**${TAG}\n`, `- [x] ${TAG} x\n`],
-    ...['COMPLETE', 'COMPLETE ', 'COMPLETE. ', 'ensure COMPLETE is ', 'a', 'a ', '. ', 'a\n'],
-    ...['*', '* ', '_', '>', '> ', '>\n', '|', '-|', '- ', '- [ ]\n ', '1. ', '#', '=\n', '-\n'],
-    ...['\n', ' ', ' \n', '\r', '\u001b[0', '\u001b]', '\u009b1', '\ud83d'],
-  ])('%j', (piece) => {
-    const bulk = piece.repeat(HALF / piece.length);
-    for (const message of [`COMPLETE? COMPLETE${bulk}`, `${bulk}x. COMPLETE`]) {
-      expect(verdict(message, 'statement', 'COMPLETE', own)).not.toBe('');
-    }
-  });
-
-  test.each(['`', '*', '_', '>', 'a', 'a a', 'aaaaaaab'])('of the promise %j', (promise) => {
-    const bulk =
-      promise.slice(0, -1).repeat(HALF / promise.length) + promise.repeat(HALF / promise.length);
-    expect(verdict(`${bulk} so it is?`, 'statement', promise, own)).not.toBe('');
-  });
 });

@@ -256,7 +256,7 @@ describe('what the agent writes never acts on the terminal', () => {
 
   test.for<[string, readonly Turn[], readonly string[], number]>([
     ['in all it says', [everywhere, { text: `${EVIL}\nTASK_COMPLETE\n${EVIL}` }], [], 3],
-    ['in the final message', [{ text: `${EVIL}\n\n<promise>TASK_COMPLETE</promise>` }], [], 0],
+    ['in the final message', [{ text: `${EVIL}.\n\n<promise>TASK_COMPLETE</promise>` }], [], 0],
     [
       'in a message that is asked about',
       [

@@ -82,6 +82,10 @@ describe('none of these completes', () => {
     ['with an ellipsis', { text: `${TAG}…` }, NEAR],
     ['to come', { text: `I will say ${TAG}` }, NEAR],
     ['bare in a sentence', { text: 'The work is not COMPLETE.' }, NEAR],
+    ['on a line that is not the last', { text: `${TAG}\n\nWait, one test fails.` }, NEAR],
+    ['announced', { text: `I shall end with:\n\n${TAG}` }, NEAR],
+    ['bare, as the closing sentence', { text: 'All tests pass. COMPLETE' }, NEAR],
+    ['in printed thinking', { text: `<think>\n${TAG}\n</think>\n\nTests fail.` }, NEAR],
     ['bare, not at the end', { text: 'COMPLETE\n\nOnly the tests are to be written.' }, NEAR],
     ['inside a longer word', { text: 'INCOMPLETE' }, NOT_AT_ALL],
     ['in another case', { text: '<promise>Complete</promise>' }, NOT_AT_ALL],
@@ -144,32 +148,24 @@ function subAgentTool(result: string): Turn {
 
 describe('all of these complete', () => {
   test.for<[string, string]>([
-    ['the tag on the last line', `All good.\n${TAG}`],
-    ['the tag, bold', `All good.\n\n**${TAG}**`],
-    ['with CRLF and colour', `Good.\r\n\u001b[32m${TAG}\u001b[0m\r\n`],
+    ['the tag on the last line', `All good.\n${TAG}\n`],
+    ['the tag, bold, with a tick', `✅ **${TAG}**`],
     ['with white space inside', '<promise>  COMPLETE </promise>'],
     ['with line breaks inside', 'Good.\n\n<promise>\nCOMPLETE\n</promise>'],
     ['after a placeholder', `I say <promise>…</promise> at the end.\n\n${TAG}`],
-    ['after a mention', `I was to say ${TAG} at the end.\n\n${TAG}`],
+    ['after a mention', `I was to say ${TAG} at the end. Here it is.\n\n${TAG}`],
+    ['below a summary', `## Summary\n\n- one\n- two\n\n${TAG}`],
     ['as the closing sentence', `All good. ${TAG}`],
+    ['with CRLF and colour', `Good.\r\n\u001b[32m${TAG}\u001b[0m\r\n`],
+    ['behind a ticked box', `- [x] tests\n- [x] ${TAG}`],
     ['bare, as the last line', 'All good.\n\nCOMPLETE'],
+    ['bare, below a heading', '## Result\nCOMPLETE.'],
     ['bare and bold', 'All tests pass.\n\n**COMPLETE**\n'],
   ])('%s', async ([, text]) => {
     const scene = await makeScene({ before: ['Working.'], text });
     const { exitCode, stderr } = await scene.run([...PROMISE, '-n', '1']);
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
     expect(scene.state()).toMatchObject({ status: 'completed', evidence: { kind: 'promise' } });
-  });
-
-  test.for<[string, string]>([
-    ['the tag on an earlier line', `All good.\n${TAG}\nBye.`],
-    ['the tag there, bold', `**${TAG}**\n\nBye.`],
-    ['followed by a summary', `${TAG}\n\n## Summary\n\n- one\n- two`],
-    ['bare, as the closing sentence', 'All tests pass. COMPLETE.'],
-  ])('once the agent was asked about it: %s', async ([, text]) => {
-    const scene = await makeScene([{ text }, { text: TAG }]);
-    expect((await scene.run([...PROMISE, '-n', '1'])).exitCode).toBe(0);
-    expect(scene.fake.calls()).toHaveLength(2);
   });
 
   test('anywhere, where the rule is contains', async () => {
@@ -215,9 +211,6 @@ test('a prompt that states the promise on a line of its own is warned about', as
   const scene = await makeScene({ text: 'No.' });
   const warned = await scene.ralph(['run', '-p', prompt, ...PROMISE, '-n', '1']);
   expect(warned.stderr).toMatch(/prompt itself states the promise/);
-  const above = `Fix it.\n\n${TAG}\n\nThank you.`;
-  const early = await scene.ralph(['run', '-p', above, ...PROMISE, '-n', '1']);
-  expect(early.stderr).toMatch(/prompt itself states the promise/);
   const plain = await scene.ralph(['run', '-p', `Fix it, then say ${TAG}.`, ...PROMISE, '-n', '1']);
   expect(plain.stderr).not.toMatch(/prompt itself states the promise/);
 });

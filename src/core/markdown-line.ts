@@ -1,0 +1,108 @@
+import { OPEN_BOX_LINE } from './checkbox.ts';
+
+/** What a line begins, read by itself. */
+export interface Line {
+  readonly kind: LineKind;
+  /** Columns; a tab ends at a multiple of four. */
+  readonly indent: number;
+  /** The index of its line break, or of the end of the text. */
+  readonly end: number;
+  /** The run of signs that opens a fence, or what else the line opens, as a bracket; else empty. */
+  readonly sign: string;
+}
+
+type LineKind =
+  | 'blank'
+  | 'text'
+  | 'item'
+  | 'fence'
+  | 'quote'
+  | 'heading'
+  | 'underline'
+  | 'rule'
+  | 'table'
+  /** An unticked box. */
+  | 'box'
+  /** An unfenced diff. */
+  | 'diff'
+  /** A command behind its prompt, with its output below. */
+  | 'transcript'
+  /** A key of YAML whose value is the text below. */
+  | 'block-scalar'
+  /** A bracket, or an environment, that the line opens and does not close. */
+  | 'bracket';
+
+export function readLine(text: string, at: number): Line {
+  let indent = 0;
+  let first = at;
+  for (; first < text.length; first += 1) {
+    const code = text.charCodeAt(first);
+    if (code === TAB) indent += 4 - (indent % 4);
+    else if (code === SPACE || (code > 0x7f && /\s/.test(text.charAt(first)))) indent += 1;
+    else break;
+  }
+  if (first === text.length || text.charCodeAt(first) === NEWLINE) {
+    return { kind: 'blank', indent, end: first, sign: '' };
+  }
+  const found = text.indexOf('\n', first);
+  const end = found === -1 ? text.length : found;
+  const begun = isPlain(text, first) ? null : readBeginning(text.slice(first, end));
+  const { kind, sign } = begun ?? readEnding(text, first, end) ?? TEXT;
+  return { kind, indent, end, sign };
+}
+
+const TAB = 9;
+const NEWLINE = 10;
+const SPACE = 32;
+
+type Kind = Pick<Line, 'kind' | 'sign'>;
+const TEXT: Kind = { kind: 'text', sign: '' };
+const ITEM: Kind = { kind: 'item', sign: '' };
+
+/** Most lines begin with a letter that is no list marker: they need no closer look. */
+function isPlain(text: string, first: number): boolean {
+  const code = text.charCodeAt(first) | 0x20;
+  if (code < 97 || code > 122) return false;
+  const next = text.charCodeAt(first + 1);
+  return next !== 0x2e && next !== 0x29 && !text.startsWith('diff --git ', first);
+}
+
+const LIST_MARKERS = /^(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)+/;
+const DIFF = /^(?:diff --git |@@ -\d+(?:,\d+)? \+\d|(?:---|\+\+\+) "?(?:[ab]\/|\/dev\/null))/;
+/** Of LaTeX, Org, Python, and Markdown's own containers. */
+const ENVIRONMENT = /^(?:\\begin\{|#\+begin|:::|"""(?!.*""")|'''(?!.*'''))/i;
+const SHOWN_BY_SIGN: Readonly<Record<string, LineKind>> = { '>': 'quote', '|': 'table' };
+
+/** What the first signs of a line make of it; null where they are nothing special. */
+function readBeginning(line: string): Kind | null {
+  if (/[[☐⬜🔲◻□]/u.test(line) && !line.startsWith('>') && OPEN_BOX_LINE.test(line)) {
+    return { kind: 'box', sign: '' };
+  }
+  if (line.length > 6 && DIFF.test(line)) return { kind: 'diff', sign: '' };
+  const rest = line.replace(LIST_MARKERS, '');
+  const first = rest.charAt(0);
+  const shown = SHOWN_BY_SIGN[first];
+  if (shown !== undefined) return { kind: shown, sign: '' };
+  if (first === '`' || first === '~') {
+    const fence = /^(?:(`{3,})[^`]*|(~{3,}).*)$/.exec(rest);
+    if (fence !== null) return { kind: 'fence', sign: fence[1] ?? fence[2] ?? '' };
+  }
+  if (first === '#' && /^#{1,6}(?:\s|$)/.test(rest)) return { kind: 'heading', sign: '' };
+  if (/^(?:[$%❯⎿│├└]|PS [A-Z]:\\[^>]*>)\s/.test(rest)) return { kind: 'transcript', sign: '' };
+  if (first === '{' && !/\}[,;]?\s*$/.test(rest.slice(-20))) return { kind: 'bracket', sign: '{' };
+  const environment = ENVIRONMENT.exec(rest)?.[0];
+  if (environment !== undefined) return { kind: 'bracket', sign: environment.toLowerCase() };
+  if (rest.length < line.length) return ITEM;
+  if (first === '=' && /^=+\s*$/.test(rest)) return { kind: 'underline', sign: '' };
+  if (/^(?:-{2,}|\*{3,}|_{3,})\s*$/.test(rest)) return { kind: 'rule', sign: '' };
+  return /^(?:[-*+]|\d{1,9}[.)])\s*$/.test(rest) ? ITEM : null;
+}
+
+/** What the last signs of a line begin. */
+function readEnding(text: string, first: number, end: number): Kind | null {
+  const last = text.charAt(end - 1);
+  if (last === '{' || last === '[' || last === '(') return { kind: 'bracket', sign: last };
+  if (!/[|>+\-\d]/.test(last)) return null;
+  const ending = text.slice(Math.max(first, end - 8), end);
+  return /:\s+[|>][+-]?\d?[+-]?$/.test(ending) ? { kind: 'block-scalar', sign: '' } : null;
+}
