@@ -7,6 +7,7 @@ import { clearUp, doubtOf, holdTask } from './compose/open-task.ts';
 import { begin, goOn, watchOf } from './compose/start.ts';
 import { endCommand, userCommands } from './compose/user-commands.ts';
 import { approvalDesk, putAway } from './compose/vault-work.ts';
+import type { StopCause } from './core/machine.ts';
 import { withoutControls } from './core/material.ts';
 import type { NewTask } from './core/task-state.ts';
 import type { AgentKind } from './effects/agent-kind.ts';
@@ -87,7 +88,9 @@ export interface Resume {
  * it stood. Rejects with `TaskAlreadyActiveError`, and for what stands in the way of a resume with
  * `TaskNotFoundError`, `StateTooNewError` or `StateCorruptedError`.
  */
-export async function startRun(options: RunOptions): Promise<RunEnd> {
+export async function startRun(
+  options: RunOptions,
+): Promise<RunEnd & { readonly stoppedBy: StopCause | null }> {
   const { plan, view } = options;
   const paths = taskPaths(plan.stateDir, plan.taskId);
   const warn = (sentence: string): void => view.notice(withoutControls(sentence));
@@ -105,7 +108,7 @@ export async function startRun(options: RunOptions): Promise<RunEnd> {
         clock.close();
       });
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
-      return end;
+      return { ...end, stoppedBy: stops.cause() };
     } finally {
       hold.release();
     }

@@ -43,7 +43,9 @@ export function isDriverAlive(driver: Driver, here: Here): boolean {
  */
 export function withBeat(task: TaskState, beat: Answered): TaskState {
   const driver = task.driver && { ...task.driver, beat_at: beat.at };
-  const lostMs = isWorkedUntil(task, beat.at) ? standstillMs(task.updated_at, beat) : 0;
+  // Nothing is worked on after the end, although the driver lives until it has been announced.
+  const isWorkedOn = task.finished_at === null && isWorkedUntil(task, beat.at);
+  const lostMs = isWorkedOn ? standstillMs(task.updated_at, beat) : 0;
   return postponed({ ...task, driver }, lostMs);
 }
 

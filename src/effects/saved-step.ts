@@ -98,7 +98,7 @@ function readStep(file: string, seal: Seal): SavedStep | null {
  */
 export function readNamedStep(
   taskFolder: string,
-  { memory: name, task_id }: Pick<TaskState, 'memory' | 'task_id'>,
+  { memory: name, task_id, save }: Pick<TaskState, 'memory' | 'task_id' | 'save'>,
 ): Omit<SavedStep, 'task'> | null {
   const file = memoryFile(taskFolder, name);
   const text = file === null ? null : readOr(file);
@@ -106,6 +106,9 @@ export function readNamedStep(
   const memory = fields === null ? null : objectAt(fields, 'memory');
   if (fields === null || memory === null || fields.schema_version !== SCHEMA_VERSION) return null;
   if (!isMemory(memory)) return null;
+  // ralph 0.1.0 kept no task in it. Since then a memory of another step than the state is not used.
+  const task = objectAt(fields, 'task');
+  if (task !== null && numberAt(task, 'save') !== save) return null;
   const logBytes = numberAt(fields, 'log_bytes') ?? 0;
   const events = objectsAt(fields, 'events').slice(0, MOST_EVENTS);
   return {

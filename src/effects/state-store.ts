@@ -130,7 +130,11 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   /** The file system takes its time: the next save waits for it, and nobody else. */
   const makeDurable = (syncs: readonly (() => Promise<void>)[]): void => {
-    synced = Promise.all([synced, ...syncs.map((sync) => sync())]).catch(tell);
+    // All of them, even if one fails: the step before must be durable before it is the only one left.
+    synced = Promise.allSettled([synced, ...syncs.map((sync) => sync())]).then((results) => {
+      const failed = results.find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') tell(failed.reason);
+    });
   };
 
   const prepare = async (): Promise<void> => {
@@ -160,7 +164,11 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   // The driver before may have died between its last rename and the sync: what is taken over from it must be
   // durable before the other memory is written over.
   const inForce = memoryFile(paths.folder, run.memory);
-  if (inForce !== null) makeDurable([() => syncFile(inForce, paths.folder)]);
+  if (inForce !== null)
+    makeDurable([
+      () => syncFile(inForce, paths.folder),
+      () => syncFile(paths.stateFile, paths.stateDir),
+    ]);
   await attempt(prepare);
 
   const read = (): Reading => [clock.monotonicMs(), clock.heldUpMs()];
@@ -231,7 +239,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
         // A full disk has no room for a new file, but for other words in an old one: what lies in the
         // history as running would be taken for a task whose driver died.
         if (isBehind && newest !== null) {
-          await overwriteFile(places.stateFile, seal.close(stateJson(newest), STATE));
+          const task = { ...newest, memory: memoryName, save: saves };
+          await overwriteFile(places.stateFile, seal.close(stateJson(task), STATE));
         }
       }),
     places: () => ({ stateFile: places.stateFile, logDir: places.folder }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BEAT_MS, type Here, isDriverAlive, workedUntil } from '../../src/core/driver.ts';
+import { BEAT_MS, type Here, isDriverAlive, withBeat, workedUntil } from '../../src/core/driver.ts';
 import { type Driver, laterBy } from '../../src/core/task-state.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
@@ -122,5 +122,20 @@ describe('until when a task was worked on whose driver died beside its agent', (
   ])('%s', (_name, heardMs, workedMs) => {
     const heardAt = heardMs === null ? null : afterStart(heardMs);
     expect(workedUntil(newTask(), heardAt, afterStart(A_DAY_MS))).toBe(afterStart(workedMs));
+  });
+});
+
+describe('a beat', () => {
+  // The machine slept for a day.
+  const beat = { at: laterBy(START, A_DAY_MS), tookMs: 0, heldUpMs: 0 };
+
+  test('moves the limit of a task that is worked on by the time that was slept', () => {
+    const task = { ...newTask(), driver: DRIVER };
+    expect(withBeat(task, beat).timeout_at).toBe(laterBy(task.timeout_at, A_DAY_MS));
+  });
+
+  test('leaves the limit of a task that has ended where it is', () => {
+    const task = { ...newTask(), driver: DRIVER, status: 'failed' as const, finished_at: START };
+    expect(withBeat(task, beat).timeout_at).toBe(task.timeout_at);
   });
 });

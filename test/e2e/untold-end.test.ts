@@ -2,6 +2,7 @@ import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../helpers/fake-claude.ts';
+import { until } from '../helpers/processes.ts';
 import { type Json, makeScene, type Scene } from '../helpers/scene.ts';
 
 // A driver that dies between the end of its task and the telling of it: whatever is started next tells
@@ -81,7 +82,7 @@ describe('an end that nobody was told', () => {
     const scene = await untold([WORKING, DONE], ['-n', '1']);
     const end = await scene.ralph([...RUN, ...words, '-n', '1']);
     expect(end).toMatchObject({ exitCode: 0, stdout: `${DONE.text}\n` });
-    expect(end.stderr).toMatch(/not completed: the iterations ran out[\s\S]*starts afresh/);
+    expect(end.stderr).toMatch(/not completed: the iterations ran out[\s\S]*starts over/);
     expect(scene.notes()).toMatchObject([{ frontMatter: { type: 'ralph_exhausted' } }]);
     // By its own settings: the new run has no --on-end.
     expect(ends(scene)).toEqual({ given: [EXHAUSTED], told: [EXHAUSTED, 'task_completed'] });
@@ -120,13 +121,51 @@ describe('an end that nobody was told', () => {
   });
 
   test('is told again where its second driver dies as well', async () => {
-    const scene = await untold([WORKING, DONE], ['-n', '1']);
-    const again = ['resume', 't', '--on-end', 'rm -f Needs_Action/RALPH_*; kill -9 $PPID; exit'];
-    expect(await scene.ralph(again)).toMatchObject({ signal: 'SIGKILL' });
+    const scene = await makeScene([WORKING, DONE]);
+    const diesTwice = [
+      '[ -e died-2 ] || {',
+      'if [ -e died-1 ]; then : > died-2; else : > died-1; fi;',
+      'rm -f Needs_Action/RALPH_*; kill -9 $PPID; exit; }; true',
+    ].join(' ');
+    const killed = { signal: 'SIGKILL' };
+    expect(await scene.ralph([...RUN, '-n', '1', '--on-end', diesTwice])).toMatchObject(killed);
+    expect(await scene.ralph(['resume', 't', '-n', '2'])).toMatchObject(killed);
     expect(scene.notes()).toEqual([]);
-    await scene.ralph(['resume', 't', '-n', '2', '--on-end', 'true']);
+    await scene.ralph(['resume', 't', '-n', '2']);
     expect(scene.notes()).toHaveLength(1);
     expect(scene.state().status).toBe('completed');
+  });
+
+  test('is told by its own settings: those of the resume are in force only once it goes on', async () => {
+    const scene = await makeScene([{ hangs: true }, DONE]);
+    const diesTwice =
+      '[ -e died-2 ] || { [ -e died-1 ] && : > died-2; : > died-1; kill -9 $PPID; }';
+    const args = ['--timeout', '1s', '--on-end', diesTwice];
+    expect(await scene.ralph([...RUN, ...args])).toMatchObject({ signal: 'SIGKILL' });
+    const more = ['resume', 't', '--timeout', '2h'];
+    expect(await scene.ralph(more)).toMatchObject({ signal: 'SIGKILL' });
+    // The limit is still the first one, so that two hours are two hours.
+    expect(await scene.ralph(more)).toMatchObject({ exitCode: 0 });
+    expect(scene.state().status).toBe('completed');
+  });
+
+  test.each([
+    ['resume', ['resume', 't', '-n', '2']],
+    ['the line for cron', [...RUN, '--resume-if-open', '-n', '2']],
+  ])('nothing is started by %s if ralph is stopped while it tells', async (_name, words) => {
+    const scene = await makeScene([WORKING, DONE]);
+    const waits = '[ -e died ] || { : > died; kill -9 $PPID; exit; }; : > telling; exec sleep 60';
+    const killed = await scene.ralph([...RUN, '-n', '1', '--on-end', waits]);
+    expect(killed).toMatchObject({ signal: 'SIGKILL' });
+    const ralph = await scene.start(words);
+    await until(
+      () => scene.has('telling'),
+      () => `--on-end has not run; ralph says ${ralph.stderr()}`,
+    );
+    process.kill(ralph.pid, 'SIGTERM');
+    expect(await ralph.ended).toMatchObject({ exitCode: 143 });
+    expect(scene.fake.calls()).toHaveLength(1);
+    expect(scene.notes()).toHaveLength(1);
   });
 });
 

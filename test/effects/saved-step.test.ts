@@ -51,6 +51,17 @@ async function readBack(change: (memory: any) => unknown) {
   const folder = await tempFolder();
   const fields = { schema_version: 1, memory: change(written) };
   await writeFile(join(folder, 'memory-1.json'), JSON.stringify(fields));
-  const kept = readNamedStep(folder, { memory: 'memory-1.json', task_id: 'T1' });
+  const kept = readNamedStep(folder, { memory: 'memory-1.json', task_id: 'T1', save: 0 });
   return { memory: kept?.memory, written };
 }
+
+test('a memory of another step than the state is not read', async () => {
+  const folder = await tempFolder();
+  const memory = JSON.parse(JSON.stringify(memoryOf(initialState(newTask()))));
+  const fields = { schema_version: 1, task: { save: 7 }, memory };
+  await writeFile(join(folder, 'memory-2.json'), JSON.stringify(fields));
+  const read = (save: number) =>
+    readNamedStep(folder, { memory: 'memory-2.json', task_id: 'T1', save });
+  expect(read(7)?.memory).toEqual(memory);
+  expect(read(6)).toBeNull();
+});

@@ -37,7 +37,7 @@ import { type ReadFlags, readFlags } from '../settings/flags.ts';
 import type { Ask } from '../settings/found-config.ts';
 import { overrideSettings, type Used } from '../settings/override.ts';
 import { readStoredRun, type StoredRun } from '../settings/stored.ts';
-import { tellUntold } from '../tell-untold.ts';
+import { tellBeforeResume } from '../tell-untold.ts';
 import { unknownTask } from '../unknown-task.ts';
 import { type PlannedRun, runPlan } from './run.ts';
 
@@ -89,7 +89,10 @@ export async function resumeTask(
   const planned = await planResume(taskId, place, flags, { ask });
   if (planned === null) return tellCompleted(taskId, place);
   if (planned.takenOver !== null) process.stderr.write(`ralph: ${planned.takenOver}\n`);
-  if (planned.isUntold && !planned.plan.settings.dryRun) await tellUntold(planned);
+  if (planned.isUntold && !planned.plan.settings.dryRun) {
+    const stopped = await tellBeforeResume(taskId, place, flags);
+    if (stopped !== null) return stopped;
+  }
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
 }
 

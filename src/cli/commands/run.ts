@@ -68,7 +68,8 @@ export async function runCommand(
   const { plan } = planned;
   if (!settings.dryRun && hasUntold(plan)) {
     const { tellBeforeNew } = await import('../tell-untold.ts');
-    await tellBeforeNew(plan.taskId, plan, flags);
+    const stopped = await tellBeforeNew(plan.taskId, plan, flags);
+    if (stopped !== null) return stopped;
   }
   if (settings.resumeIfOpen && isOpen(plan)) {
     // To go on is asked for by a flag alone, so that this may be more than a plan.
