@@ -14,8 +14,8 @@ interface SubAgent {
 }
 
 interface SubAgentLedger {
-  /** The agent called a tool: it may start a sub-agent, or end one by its own choice. */
-  readonly called: (id: string | null, input: JsonObject | null) => void;
+  /** The agent called a tool: it may start a sub-agent, or stop one by its own choice. */
+  readonly called: (id: string | null, tool: string, input: JsonObject | null) => void;
   /** A `system/task_started`. */
   readonly started: (event: JsonObject) => void;
   /** A `system/task_notification`, or a `system/task_updated`. */
@@ -45,10 +45,11 @@ export function createSubAgentLedger(): SubAgentLedger {
   };
 
   return {
-    called: (id, input) => {
+    called: (id, tool, input) => {
       if (id === null || input === null) return;
       const target = nameAt(input, 'task_id') ?? nameAt(input, 'shell_id');
-      if (target !== null && subAgents.has(target)) stoppedByAgent.add(target);
+      const stops = STOPPING_TOOLS.has(tool);
+      if (stops && target !== null && subAgents.has(target)) stoppedByAgent.add(target);
       remember(calls, id, { isInBackground: input.run_in_background === true }, REMEMBERED);
     },
     started: (event) => {
@@ -82,6 +83,9 @@ export function createSubAgentLedger(): SubAgentLedger {
     },
   };
 }
+
+/** By their names over time. Other tools name a sub-agent only to look at it (`TaskOutput`). */
+const STOPPING_TOOLS: ReadonlySet<string> = new Set(['TaskStop', 'KillShell', 'KillBash']);
 
 const ENDS: ReadonlyMap<string, SubAgent['end']> = new Map([
   ['completed', 'finished'],

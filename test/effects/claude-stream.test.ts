@@ -783,6 +783,27 @@ describe('sub-agents that the system stopped', () => {
       ],
       0,
     ],
+    [
+      'one that the agent stopped, by an older name of the tool',
+      [
+        started('a'),
+        assistant('m1', [call('t1', 'KillShell', { shell_id: 'a' })]),
+        ended('a', 'stopped'),
+        result(),
+      ],
+      0,
+    ],
+    [
+      'one that the agent only looked at',
+      [
+        started('a', { is_backgrounded: true }),
+        assistant('m1', [call('t1', 'TaskOutput', { task_id: 'a', block: false })]),
+        answer('t1'),
+        ended('a', 'stopped'),
+        result(),
+      ],
+      1,
+    ],
     ['one with no id', [task('task_started', { task_type: 'local_agent' }), result()], 0],
   ])('%s', (_what, events, count) => {
     expect(read([INIT, ...events]).stoppedSubAgents).toBe(count);
