@@ -110,6 +110,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
         const id = nameAt(block, 'tool_use_id');
         if (stringAt(block, 'type') !== 'tool_result' || id === null) continue;
         ledger.answered(id, block.is_error === true);
+        subAgents.answered(id, block.is_error === true);
       }
     },
     readDenials: (event) => ledger.denied(readDenials(event)),

@@ -778,6 +778,7 @@ describe('sub-agents that the system stopped', () => {
       [
         started('a'),
         assistant('m1', [call('t1', 'TaskStop', { task_id: 'a' })]),
+        answer('t1'),
         ended('a', 'stopped'),
         result(),
       ],
@@ -788,10 +789,22 @@ describe('sub-agents that the system stopped', () => {
       [
         started('a'),
         assistant('m1', [call('t1', 'KillShell', { shell_id: 'a' })]),
+        answer('t1'),
         ended('a', 'stopped'),
         result(),
       ],
       0,
+    ],
+    [
+      'one that the agent could not stop',
+      [
+        started('a'),
+        assistant('m1', [call('t1', 'KillShell', { shell_id: 'a' })]),
+        answer('t1', true, 'Task a is not a local bash task'),
+        ended('a', 'stopped'),
+        result(),
+      ],
+      1,
     ],
     [
       'one that the agent only looked at',
