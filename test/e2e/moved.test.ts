@@ -148,6 +148,21 @@ describe('patterns that are given anew', () => {
       { detail: 'protected files have changed: README' },
     ]);
   });
+
+  test.for(['test', 'test/**'])('protect what was deleted meanwhile: %s', async (pattern) => {
+    const scene = await makeScene([{ ...WORKING, shell: 'rm test/a.ts' }, DONE]);
+    await scene.write('repo/README', 'as it was\n');
+    await scene.write('repo/test/a.ts', 'expect(1)\n');
+    const protect = ['--protect', 'test/**', '--protect', 'README'];
+    expect(await scene.run(['--cwd', 'repo', '-n', '1', ...protect])).toMatchObject({
+      exitCode: 3,
+    });
+    const words = ['--protect', pattern];
+    expect(await resumed(scene, 'repo', words)).toMatchObject({ exitCode: 3 });
+    expect(scene.journal().filter(({ event }) => event === 'claim_held')).toMatchObject([
+      { detail: 'protected files have changed: test/a.ts' },
+    ]);
+  });
 });
 
 describe('a task of ralph 0.1.0, which noted absolute paths', () => {

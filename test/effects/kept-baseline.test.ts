@@ -1,5 +1,5 @@
 import { renameSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { baselineJson, fitBaseline, readBaseline } from '../../src/effects/kept-baseline.ts';
@@ -114,6 +114,36 @@ describe('a baseline', () => {
     if ('misfit' in fitted) throw new Error(fitted.misfit);
     expect(Object.keys(fitted.baseline.protected)).toEqual([join(request.cwd, 'b.md')]);
   });
+
+  test.each<[protect: readonly string[], keeps: boolean]>([
+    [['tests/**'], true],
+    [['tests'], true],
+    [['tests/'], true],
+    [['./tests/*.test'], true],
+    [['tests/a.test'], true],
+    [['**/*.test'], true],
+    [['{tests,judge}/*'], true],
+    [['other/*', 'tests/*'], true],
+    [['judge.sh'], false],
+    [['test'], false],
+    [['other/**'], false],
+    [['tests/b.test'], false],
+  ])(
+    'protects a file that is gone as long as a new pattern may stand for it: %j',
+    async (protect, keeps) => {
+      const request = await folderWith(['tests/a.test', 'judge.sh'], {
+        protect: ['tests/**', 'judge.sh'],
+      });
+      const { kept } = await keptOf(request);
+      await rm(join(request.cwd, 'tests'), { recursive: true });
+      const fitted = await fitBaseline(kept, { ...request, protect }, unknown(request.cwd));
+      if ('misfit' in fitted) throw new Error(fitted.misfit);
+      const file = join(request.cwd, 'tests/a.test');
+      expect(fitted.baseline.protected[file]).toEqual(
+        keeps ? kept.protected['tests/a.test'] : undefined,
+      );
+    },
+  );
 
   test('that is damaged is none', async () => {
     const folder = await tempFolder();
