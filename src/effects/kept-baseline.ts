@@ -158,8 +158,15 @@ async function withNewPatterns(
     const matches = keepsAll || fresh.protected[file] !== undefined;
     if (matches || (await mayMatchGone(file, mark, request))) stillProtected[file] = mark;
   }
+  // Once no pattern reaches out of the folder, a mark of a file outside would not fit it at the next resume.
+  const reachesOut = request.globs.some(reachesOutside);
+  const stillWatched = Object.fromEntries(
+    Object.entries(placed.watched).filter(
+      ([file]) => reachesOut || !path.isAbsolute(nameInside(request.cwd, file)),
+    ),
+  );
   return {
-    watched: hasNewGlobs ? { ...fresh.watched, ...placed.watched } : placed.watched,
+    watched: hasNewGlobs ? { ...fresh.watched, ...stillWatched } : placed.watched,
     done: placed.done,
     protected: hasNewProtect ? { ...fresh.protected, ...stillProtected } : placed.protected,
   };

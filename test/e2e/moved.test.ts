@@ -140,6 +140,17 @@ describe('patterns that are given anew', () => {
     expect(await resumed(scene, 'repo')).toMatchObject({ exitCode: 0 });
   });
 
+  test('that no longer reach out of the folder: the task goes on with them again and again', async () => {
+    const scene = await makeScene([WORKING, WORKING, WORKING]);
+    await scene.write('out/old.md', 'as it was\n');
+    await scene.write('repo/in/a.md', 'as it was\n');
+    const out = ['--cwd', 'repo', '-n', '1', '--watch-glob', '../out/*.md'];
+    expect(await scene.run(out)).toMatchObject({ exitCode: 3 });
+    const words = ['--watch-glob', 'in/*.md'];
+    expect(await resumed(scene, 'repo', words)).toMatchObject({ exitCode: 3 });
+    expect(await resumed(scene, 'repo')).toMatchObject({ exitCode: 3 });
+  });
+
   test('protect from now on', async () => {
     const scene = await begun([{ ...DONE, shell: 'echo x > README' }], ['--protect', 'test']);
     const words = ['--protect', 'test', '--protect', 'README'];
