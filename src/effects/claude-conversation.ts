@@ -76,7 +76,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
     const input = objectAt(block, 'input');
     const target = describeTarget(input);
     tools += 1;
-    subAgents.called(id, input);
+    subAgents.called(id, tool, input);
     if (id !== null) ledger.called(id, tool);
     if (ofMainAgent) partial.addCall(tool, target);
     listeners.onActivity?.({ kind: 'tool', tool, target });
@@ -110,6 +110,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
         const id = nameAt(block, 'tool_use_id');
         if (stringAt(block, 'type') !== 'tool_result' || id === null) continue;
         ledger.answered(id, block.is_error === true);
+        subAgents.answered(id, block.is_error === true);
       }
     },
     readDenials: (event) => ledger.denied(readDenials(event)),

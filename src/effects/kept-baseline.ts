@@ -2,7 +2,14 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { safeJson } from '../core/safe-json.ts';
 import { readTextWithin } from './bounded-read.ts';
-import { differs, type FileMarks, isOther, markFile, markFiles } from './file-marks.ts';
+import {
+  differs,
+  type FileMark,
+  type FileMarks,
+  isOther,
+  markFile,
+  markFiles,
+} from './file-marks.ts';
 import { parseObject } from './json-fields.ts';
 import { BASELINE_MAX_BYTES } from './read-mark.ts';
 import { realPath } from './real-path.ts';
@@ -146,16 +153,39 @@ async function withNewPatterns(
   if (!hasNewGlobs && !hasNewProtect) return placed;
   const fresh = await takeBaseline(request);
   const keepsAll = taken.protect.every((pattern) => request.protect.includes(pattern));
-  const stillProtected = Object.entries(placed.protected).filter(
-    ([file]) => keepsAll || fresh.protected[file] !== undefined,
+  const stillProtected: Record<string, FileMark> = {};
+  for (const [file, mark] of Object.entries(placed.protected)) {
+    const matches = keepsAll || fresh.protected[file] !== undefined;
+    if (matches || (await mayMatchGone(file, mark, request))) stillProtected[file] = mark;
+  }
+  // Once no pattern reaches out of the folder, a mark of a file outside would not fit it at the next resume.
+  const reachesOut = request.globs.some(reachesOutside);
+  const stillWatched = Object.fromEntries(
+    Object.entries(placed.watched).filter(
+      ([file]) => reachesOut || !path.isAbsolute(nameInside(request.cwd, file)),
+    ),
   );
   return {
-    watched: hasNewGlobs ? { ...fresh.watched, ...placed.watched } : placed.watched,
+    watched: hasNewGlobs ? { ...fresh.watched, ...stillWatched } : placed.watched,
     done: placed.done,
-    protected: hasNewProtect
-      ? { ...fresh.protected, ...Object.fromEntries(stillProtected) }
-      : placed.protected,
+    protected: hasNewProtect ? { ...fresh.protected, ...stillProtected } : placed.protected,
   };
+}
+
+/**
+ * Whether a protected file is gone and a new pattern may stand for it. No pattern finds such a file any
+ * more, so it counts if it lay where a pattern begins: in `tests` for `tests` and `tests/**`.
+ */
+async function mayMatchGone(
+  file: string,
+  mark: FileMark,
+  { cwd, protect }: BaselineRequest,
+): Promise<boolean> {
+  if ((await markFile(file, mark)) !== null) return false;
+  return protect.some((pattern) => {
+    const beginning = path.resolve(cwd, pattern.replace(/[^/]*[*?[\](){}!@+|\\].*$/s, ''));
+    return file === beginning || !path.isAbsolute(nameInside(beginning, file));
+  });
 }
 
 /** The file of that name now that `cwd` is what `from` was. */

@@ -13,9 +13,18 @@ interface SubAgent {
   readonly end: 'finished' | 'stopped' | null;
 }
 
+/** A call of a tool. */
+interface Call {
+  readonly isInBackground: boolean;
+  /** The sub-agent that it is to stop; null if it is to stop none. */
+  readonly stops: string | null;
+}
+
 interface SubAgentLedger {
-  /** The agent called a tool: it may start a sub-agent, or end one by its own choice. */
-  readonly called: (id: string | null, input: JsonObject | null) => void;
+  /** The agent called a tool: it may start a sub-agent, or stop one by its own choice. */
+  readonly called: (id: string | null, tool: string, input: JsonObject | null) => void;
+  /** A tool answered; a call that failed has stopped nothing. */
+  readonly answered: (id: string, failed: boolean) => void;
   /** A `system/task_started`. */
   readonly started: (event: JsonObject) => void;
   /** A `system/task_notification`, or a `system/task_updated`. */
@@ -32,7 +41,7 @@ interface SubAgentLedger {
  * (`local_bash`), and are none.
  */
 export function createSubAgentLedger(): SubAgentLedger {
-  const calls = new Map<string, { readonly isInBackground: boolean }>();
+  const calls = new Map<string, Call>();
   /** Stopped by the agent itself: that is its own choice. */
   const stoppedByAgent = new Set<string>();
   const subAgents = new Map<string, SubAgent>();
@@ -45,11 +54,15 @@ export function createSubAgentLedger(): SubAgentLedger {
   };
 
   return {
-    called: (id, input) => {
+    called: (id, tool, input) => {
       if (id === null || input === null) return;
       const target = nameAt(input, 'task_id') ?? nameAt(input, 'shell_id');
-      if (target !== null && subAgents.has(target)) stoppedByAgent.add(target);
-      remember(calls, id, { isInBackground: input.run_in_background === true }, REMEMBERED);
+      const stops = STOPPING_TOOLS.has(tool) ? target : null;
+      remember(calls, id, { isInBackground: input.run_in_background === true, stops }, REMEMBERED);
+    },
+    answered: (id, failed) => {
+      const target = calls.get(id)?.stops ?? null;
+      if (!failed && target !== null && subAgents.has(target)) stoppedByAgent.add(target);
     },
     started: (event) => {
       const id = nameAt(event, 'task_id');
@@ -82,6 +95,9 @@ export function createSubAgentLedger(): SubAgentLedger {
     },
   };
 }
+
+/** By their names over time. Other tools name a sub-agent only to look at it (`TaskOutput`). */
+const STOPPING_TOOLS: ReadonlySet<string> = new Set(['TaskStop', 'KillShell', 'KillBash']);
 
 const ENDS: ReadonlyMap<string, SubAgent['end']> = new Map([
   ['completed', 'finished'],

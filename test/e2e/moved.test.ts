@@ -140,12 +140,38 @@ describe('patterns that are given anew', () => {
     expect(await resumed(scene, 'repo')).toMatchObject({ exitCode: 0 });
   });
 
+  test('that no longer reach out of the folder: the task goes on with them again and again', async () => {
+    const scene = await makeScene([WORKING, WORKING, WORKING]);
+    await scene.write('out/old.md', 'as it was\n');
+    await scene.write('repo/in/a.md', 'as it was\n');
+    const out = ['--cwd', 'repo', '-n', '1', '--watch-glob', '../out/*.md'];
+    expect(await scene.run(out)).toMatchObject({ exitCode: 3 });
+    const words = ['--watch-glob', 'in/*.md'];
+    expect(await resumed(scene, 'repo', words)).toMatchObject({ exitCode: 3 });
+    expect(await resumed(scene, 'repo')).toMatchObject({ exitCode: 3 });
+  });
+
   test('protect from now on', async () => {
     const scene = await begun([{ ...DONE, shell: 'echo x > README' }], ['--protect', 'test']);
     const words = ['--protect', 'test', '--protect', 'README'];
     expect(await resumed(scene, 'repo', words)).toMatchObject({ exitCode: 3 });
     expect(scene.journal().filter(({ event }) => event === 'claim_held')).toMatchObject([
       { detail: 'protected files have changed: README' },
+    ]);
+  });
+
+  test.for(['test', 'test/**'])('protect what was deleted meanwhile: %s', async (pattern) => {
+    const scene = await makeScene([{ ...WORKING, shell: 'rm test/a.ts' }, DONE]);
+    await scene.write('repo/README', 'as it was\n');
+    await scene.write('repo/test/a.ts', 'expect(1)\n');
+    const protect = ['--protect', 'test/**', '--protect', 'README'];
+    expect(await scene.run(['--cwd', 'repo', '-n', '1', ...protect])).toMatchObject({
+      exitCode: 3,
+    });
+    const words = ['--protect', pattern];
+    expect(await resumed(scene, 'repo', words)).toMatchObject({ exitCode: 3 });
+    expect(scene.journal().filter(({ event }) => event === 'claim_held')).toMatchObject([
+      { detail: 'protected files have changed: test/a.ts' },
     ]);
   });
 });

@@ -778,10 +778,44 @@ describe('sub-agents that the system stopped', () => {
       [
         started('a'),
         assistant('m1', [call('t1', 'TaskStop', { task_id: 'a' })]),
+        answer('t1'),
         ended('a', 'stopped'),
         result(),
       ],
       0,
+    ],
+    [
+      'one that the agent stopped, by an older name of the tool',
+      [
+        started('a'),
+        assistant('m1', [call('t1', 'KillShell', { shell_id: 'a' })]),
+        answer('t1'),
+        ended('a', 'stopped'),
+        result(),
+      ],
+      0,
+    ],
+    [
+      'one that the agent could not stop',
+      [
+        started('a'),
+        assistant('m1', [call('t1', 'KillShell', { shell_id: 'a' })]),
+        answer('t1', true, 'Task a is not a local bash task'),
+        ended('a', 'stopped'),
+        result(),
+      ],
+      1,
+    ],
+    [
+      'one that the agent only looked at',
+      [
+        started('a', { is_backgrounded: true }),
+        assistant('m1', [call('t1', 'TaskOutput', { task_id: 'a', block: false })]),
+        answer('t1'),
+        ended('a', 'stopped'),
+        result(),
+      ],
+      1,
     ],
     ['one with no id', [task('task_started', { task_type: 'local_agent' }), result()], 0],
   ])('%s', (_what, events, count) => {

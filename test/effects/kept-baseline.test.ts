@@ -1,9 +1,14 @@
 import { renameSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { baselineJson, fitBaseline, readBaseline } from '../../src/effects/kept-baseline.ts';
-import { type BaselineRequest, takeBaseline } from '../../src/effects/workspace.ts';
+import {
+  baselineJson,
+  fitBaseline,
+  type KeptBaseline,
+  readBaseline,
+} from '../../src/effects/kept-baseline.ts';
+import { type Baseline, type BaselineRequest, takeBaseline } from '../../src/effects/workspace.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 /** A folder with these files, and a request that looks at it. */
@@ -20,14 +25,19 @@ async function folderWith(
   return { cwd, ...none, ...changes };
 }
 
-/** What is read back of the baseline that was taken. */
+/** Takes a baseline, and keeps it. */
 async function keptOf(request: BaselineRequest) {
-  const folder = await tempFolder();
   const baseline = await takeBaseline(request);
+  return { kept: await readBack(baseline, request), baseline };
+}
+
+/** Writes a baseline as it is kept beside the state, and reads it again. */
+async function readBack(baseline: Baseline, request: BaselineRequest): Promise<KeptBaseline> {
+  const folder = await tempFolder();
   await writeFile(join(folder, 'baseline.json'), baselineJson(baseline, request));
   const kept = readBaseline(folder);
   if (kept === null) throw new Error('the baseline cannot be read back');
-  return { kept, baseline };
+  return kept;
 }
 
 const unknown = (cwd: string) => ({ cwd, donePath: null });
@@ -107,6 +117,17 @@ describe('a baseline', () => {
     expect(Object.keys(watched)).toHaveLength(2);
   });
 
+  test('forgets files outside as soon as no pattern reaches out, and fits ever after', async () => {
+    const request = await folderWith(['in/a.md', '../out/old.md'], { globs: ['../out/*.md'] });
+    const { kept } = await keptOf(request);
+    const inside = { ...request, globs: ['in/*.md'] };
+    const fitted = await fitBaseline(kept, inside, unknown(request.cwd));
+    if ('misfit' in fitted) throw new Error(fitted.misfit);
+    expect(Object.keys(fitted.baseline.watched)).toEqual([join(request.cwd, 'in/a.md')]);
+    const again = await readBack(fitted.baseline, inside);
+    expect(await fitBaseline(again, inside, unknown(request.cwd))).toEqual(fitted);
+  });
+
   test('protects no more what is not to be protected any more', async () => {
     const request = await folderWith(['a.md', 'b.md'], { protect: ['a.md'] });
     const { kept } = await keptOf(request);
@@ -114,6 +135,36 @@ describe('a baseline', () => {
     if ('misfit' in fitted) throw new Error(fitted.misfit);
     expect(Object.keys(fitted.baseline.protected)).toEqual([join(request.cwd, 'b.md')]);
   });
+
+  test.each<[protect: readonly string[], keeps: boolean]>([
+    [['tests/**'], true],
+    [['tests'], true],
+    [['tests/'], true],
+    [['./tests/*.test'], true],
+    [['tests/a.test'], true],
+    [['**/*.test'], true],
+    [['{tests,judge}/*'], true],
+    [['other/*', 'tests/*'], true],
+    [['judge.sh'], false],
+    [['test'], false],
+    [['other/**'], false],
+    [['tests/b.test'], false],
+  ])(
+    'protects a file that is gone as long as a new pattern may stand for it: %j',
+    async (protect, keeps) => {
+      const request = await folderWith(['tests/a.test', 'judge.sh'], {
+        protect: ['tests/**', 'judge.sh'],
+      });
+      const { kept } = await keptOf(request);
+      await rm(join(request.cwd, 'tests'), { recursive: true });
+      const fitted = await fitBaseline(kept, { ...request, protect }, unknown(request.cwd));
+      if ('misfit' in fitted) throw new Error(fitted.misfit);
+      const file = join(request.cwd, 'tests/a.test');
+      expect(fitted.baseline.protected[file]).toEqual(
+        keeps ? kept.protected['tests/a.test'] : undefined,
+      );
+    },
+  );
 
   test('that is damaged is none', async () => {
     const folder = await tempFolder();
