@@ -38,10 +38,10 @@ describe('ralph logs', () => {
 
   test("a command's output is as it is", async () => {
     const scene = await makeScene();
-    const agent = `sh -c 'echo "{}"; echo TASK_COMPLETE'`;
+    const agent = `sh -c 'echo "{}"; echo; echo TASK_COMPLETE'`;
     await scene.run(['--agent', 'command', '--agent-command', agent]);
     const { stdout } = await scene.ralph(['logs', 't']);
-    expect(stdout).toBe('── iteration 1 ──\n{}\nTASK_COMPLETE\n');
+    expect(stdout).toBe('── iteration 1 ──\n{}\n\nTASK_COMPLETE\n');
   });
 
   test('what is not there is one sentence and exit 1, or 2 where it is no number', async () => {
@@ -73,7 +73,7 @@ describe('ralph logs', () => {
 });
 
 describe('ralph logs --follow', () => {
-  const STEPS = `echo "step $RALPH_ITERATION"; while [ ! -e "go-$RALPH_ITERATION" ]; do sleep 0.05; done; printf end; echo "$RALPH_ITERATION" >&2; [ "$RALPH_ITERATION" != 2 ] || printf '\\nTASK_COMPLETE\\n'`;
+  const STEPS = `echo "step $RALPH_ITERATION"; while [ ! -e "go-$RALPH_ITERATION" ]; do sleep 0.05; done; printf end.; echo "$RALPH_ITERATION" >&2; [ "$RALPH_ITERATION" != 2 ] || printf '\\nTASK_COMPLETE\\n'`;
 
   test('goes on across iterations until the loop has ended', async () => {
     const scene = await makeScene();
@@ -99,11 +99,11 @@ describe('ralph logs --follow', () => {
       [
         '── iteration 1 ──',
         'step 1',
-        'end',
+        'end.',
         ...['stderr:', '1'],
         '── iteration 2 ──',
         'step 2',
-        ...['end', 'TASK_COMPLETE'],
+        ...['end.', 'TASK_COMPLETE'],
         ...['stderr:', '2', ''],
       ].join('\n'),
     );

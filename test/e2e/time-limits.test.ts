@@ -174,7 +174,7 @@ describe('--idle-timeout', () => {
     const scene = await makeScene();
     const agent = await scene.write(
       'agent.sh',
-      'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.25; echo "Step $i"; done; echo TASK_COMPLETE\n',
+      'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.25; echo "Step $i."; done; echo TASK_COMPLETE\n',
     );
     const { exitCode } = await scene.run([
       ...['--agent-command', `sh ${agent}`, '--idle-timeout', '2s', '-n', '1'],

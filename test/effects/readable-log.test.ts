@@ -75,7 +75,7 @@ describe('what claude wrote', () => {
   });
 
   it('says where an event broke off', () => {
-    expect(shown('{"type":"assistant","message":{"id"')).toBe('[a line broke off here]\n');
+    expect(shown('{"type":"assistant","message":{"id"')).toBe('[this line is incomplete]\n');
   });
 });
 
@@ -103,7 +103,7 @@ describe('what another agent wrote', () => {
     const items = Array.from({ length: 17 }, () => log.push(piece)).flat();
     items.push(...log.push(Buffer.from('\nnext\n')));
     expect(items.map(logText).join('')).toBe(
-      '[a line of 17.0 MB is left out; --raw shows it]\nnext\n',
+      '[a line of 17.0 MB was left out; --raw shows it]\nnext\n',
     );
   });
 });
