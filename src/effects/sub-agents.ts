@@ -55,7 +55,14 @@ export function createSubAgentLedger(): SubAgentLedger {
 
   return {
     called: (id, tool, input) => {
-      if (id === null || input === null) return;
+      // Nearly all calls are others, and an agent makes many thousands of them.
+      if (
+        id === null ||
+        input === null ||
+        !(STARTING_TOOLS.has(tool) || STOPPING_TOOLS.has(tool))
+      ) {
+        return;
+      }
       const target = nameAt(input, 'task_id') ?? nameAt(input, 'shell_id');
       const stops = STOPPING_TOOLS.has(tool) ? target : null;
       remember(calls, id, { isInBackground: input.run_in_background === true, stops }, REMEMBERED);
@@ -96,6 +103,8 @@ export function createSubAgentLedger(): SubAgentLedger {
   };
 }
 
+/** By their names over time. */
+const STARTING_TOOLS: ReadonlySet<string> = new Set(['Task', 'Agent']);
 /** By their names over time. Other tools name a sub-agent only to look at it (`TaskOutput`). */
 const STOPPING_TOOLS: ReadonlySet<string> = new Set(['TaskStop', 'KillShell', 'KillBash']);
 

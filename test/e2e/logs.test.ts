@@ -38,10 +38,10 @@ describe('ralph logs', () => {
 
   test("a command's output is as it is", async () => {
     const scene = await makeScene();
-    const agent = `sh -c 'echo "{} found."; echo TASK_COMPLETE'`;
+    const agent = `sh -c 'echo "Found {}."; echo TASK_COMPLETE'`;
     await scene.run(['--agent', 'command', '--agent-command', agent]);
     const { stdout } = await scene.ralph(['logs', 't']);
-    expect(stdout).toBe('── iteration 1 ──\n{} found.\nTASK_COMPLETE\n');
+    expect(stdout).toBe('── iteration 1 ──\nFound {}.\nTASK_COMPLETE\n');
   });
 
   test('what is not there is one sentence and exit 1, or 2 where it is no number', async () => {
