@@ -25,7 +25,7 @@ import {
 } from '../helpers/processes.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A runner in a folder of its own, and what it said. */
 async function stage(

@@ -19,7 +19,7 @@ import {
   untilReady,
 } from '../helpers/processes.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 let folder: string;
 let programPath: string;
 let driverPath: string;

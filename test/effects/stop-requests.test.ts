@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startProgram, untilLine, untilReady } from '../helpers/processes.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 let folder: string;
 
 beforeAll(async () => {

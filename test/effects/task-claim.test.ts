@@ -22,7 +22,7 @@ import { claimTask, liveClaim, type TaskClaim } from '../../src/effects/task-cla
 import { startProgram, stateOf, until, untilDead, untilLine } from '../helpers/processes.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 let programs: string;
 let program: string;
 
