@@ -40,7 +40,7 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 const scripts = {
   'src/cli/settings/config-file.ts': 'config-file',
   'src/compose/front-matter.ts': 'front-matter',
-  'src/report/live.ts': 'live',
+  'src/report/terminal/live.ts': 'live',
   chalk: 'chalk',
   'fast-glob': 'fast-glob',
   'src/cli/commands/complete-ids.ts': 'complete-ids',
@@ -51,7 +51,11 @@ const scripts = {
   'src/cli/main.ts': 'main',
 };
 /** What programs import, and programs of their own that ralph starts. */
-const modules = ['src/index.ts', 'src/effects/guard-program.ts', 'src/cli/stand-in-agent.ts'];
+const modules = [
+  'src/index.ts',
+  'src/effects/processes/guard-program.ts',
+  'src/cli/stand-in-agent.ts',
+];
 
 /** @type {import('esbuild').BuildOptions & { metafile: true, write: false }} */
 const shared = {

@@ -4,8 +4,8 @@ import {
   type SettingKind,
   settingNames,
   variableOf,
-} from '../src/core/settings.ts';
-import { TASK_TYPES } from '../src/core/task-type.ts';
+} from '../src/core/settings/settings.ts';
+import { TASK_TYPES } from '../src/core/settings/task-type.ts';
 import { EXIT_CODES } from '../src/exit-codes.ts';
 
 /** The tables in the documents that are made from the code, by the name of their place. */

@@ -1,7 +1,7 @@
 // The package's face: what programs import. What is not exported here may change at any time.
 
-export type { RalphEvent } from './core/events.ts';
-export type { Status, TaskState } from './core/task-state.ts';
+export type { RalphEvent } from './core/machine/events.ts';
+export type { Status, TaskState } from './core/task/task-state.ts';
 export {
   ApprovalPendingError,
   InvalidPromptError,

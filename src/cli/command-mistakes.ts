@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
-import { nearest } from '../core/nearest.ts';
-import { SETTINGS, settingNames } from '../core/settings.ts';
+import { nearest } from '../core/settings/nearest.ts';
+import { SETTINGS, settingNames } from '../core/settings/settings.ts';
 import { UsageError } from '../errors.ts';
 
 /** Returns 0 for help and version. Throws a `UsageError` that says what was probably meant, or what helps. */

@@ -1,18 +1,12 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import {
-  inHistory,
-  readStateFile,
-  type Seal,
-  type SealedPlace,
-  sealAt,
-  type TaskPaths,
-  taskPaths,
-  thisPlace,
-} from '../compose/tasks.ts';
-import { hasLiveDriver, type ShownState, shownState } from '../core/shown-task.ts';
-import { isTaskId } from '../core/task-id.ts';
-import type { TaskState } from '../core/task-state.ts';
+import { hasLiveDriver, type ShownState, shownState } from '../core/task/shown-task.ts';
+import { isTaskId } from '../core/task/task-id.ts';
+import type { TaskState } from '../core/task/task-state.ts';
+import { thisPlace } from '../effects/lock/driver-identity.ts';
+import { readStateFile } from '../effects/state/state-file.ts';
+import { inHistory, type TaskPaths, taskPaths } from '../effects/state/task-folder.ts';
+import { type Seal, type SealedPlace, sealAt } from '../effects/trust/seal.ts';
 import {
   InsideOwnLoopError,
   InvalidStateError,

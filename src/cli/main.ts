@@ -57,7 +57,7 @@ async function fromTable(argv: readonly string[]): Promise<number> {
  * what stands in a file of somebody else's.
  */
 async function explain(error: unknown): Promise<number> {
-  const { withoutControls } = await import('../core/material.ts');
+  const { withoutControls } = await import('../core/text/untrusted-text.ts');
   const message = withoutControls(messageOf(error));
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
     process.stderr.write(`${message.replace(/^/gm, 'ralph: ')}\n`);

@@ -11,10 +11,10 @@ import type { ReportOptions } from './commands/report.ts';
 import type { StatusOptions } from './commands/status.ts';
 import type { TrustOptions } from './commands/trust.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
+import { declareSettings } from './flags/flags.ts';
+import { declareVaultFlags } from './flags/rescue-help.ts';
 import { arrangeHelp } from './help-text.ts';
 import type { PlaceOptions } from './place.ts';
-import { declareSettings } from './settings/flags.ts';
-import { declareVaultFlags } from './settings/vault-help.ts';
 
 declare const __RALPH_VERSION__: string;
 

@@ -1,5 +1,6 @@
-import { lastMessageIn, parseObject } from '../compose/stop-check.ts';
-import { safeJson } from '../core/safe-json.ts';
+import { safeJson } from '../core/text/safe-json.ts';
+import { lastMessageIn } from '../effects/claude/session-transcript.ts';
+import { parseObject } from '../effects/files/json-fields.ts';
 import { messageOf } from '../errors.ts';
 import { RalphService } from '../service/ralph-service.ts';
 import { askTask, type CheckedTask, letGo, subjectOf } from './commands/check.ts';

@@ -1,20 +1,21 @@
+import { progressOf } from '../core/completion/progress-report.ts';
+import type { Here } from '../core/task/driver.ts';
 import {
-  findTaskEntry,
-  listTasks,
-  pendingProgress,
-  readSavedSettings,
-  type SealedPlace,
-  sealAt,
-  type TaskEntry,
-  thisPlace,
-} from '../compose/tasks.ts';
-import type { Here } from '../core/driver.ts';
-import { oneLine, withoutControls } from '../core/material.ts';
-import { progressOf } from '../core/progress-report.ts';
-import { inShownOrder, isLive, type ShownTask, showBroken, showTask } from '../core/shown-task.ts';
-import type { TaskState } from '../core/task-state.ts';
+  inShownOrder,
+  isLive,
+  type ShownTask,
+  showBroken,
+  showTask,
+} from '../core/task/shown-task.ts';
+import type { TaskState } from '../core/task/task-state.ts';
+import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
+import { thisPlace } from '../effects/lock/driver-identity.ts';
+import { readSavedSettings } from '../effects/plan/saved-settings.ts';
+import { pendingProgress } from '../effects/state/requests.ts';
+import { findTaskEntry, listTasks, type TaskEntry } from '../effects/state/task-list.ts';
+import { type SealedPlace, sealAt } from '../effects/trust/seal.ts';
 import { StateCorruptedError, StateTooNewError } from '../errors.ts';
-import type { TaskDetail } from '../report/task-detail.ts';
+import type { TaskDetail } from '../report/screens/task-detail.ts';
 import { unknownTask } from './unknown-task.ts';
 
 /** Of the history, so many are shown. */

@@ -1,5 +1,5 @@
-import { listTasks } from '../compose/tasks.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../core/settings/nearest.ts';
+import { listTasks } from '../effects/state/task-list.ts';
 import { TaskNotFoundError } from '../errors.ts';
 
 /** How many of the most recently ended tasks are suggested. */

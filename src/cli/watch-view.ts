@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { LiveScreen, type Picture } from '../report/live-screen.ts';
+import { LiveScreen, type Picture } from '../report/terminal/live-screen.ts';
 import type { Frame } from './commands/status.ts';
 import { signalled, standardOutlet } from './outlet.ts';
 

@@ -7,7 +7,7 @@ export {
   findConfig,
   readFoundConfig,
   readNamedConfig,
-} from '../effects/config-search.ts';
+} from '../effects/plan/config-search.ts';
 export {
   noteTrust,
   revokeTrust,

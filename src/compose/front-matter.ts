@@ -1,5 +1,5 @@
-import type { Source, Written } from '../core/setting-source.ts';
-import { readFrontMatterFields } from '../effects/front-matter-fields.ts';
+import type { Source, Written } from '../core/settings/setting-source.ts';
+import { readFrontMatterFields } from '../effects/vault/front-matter-fields.ts';
 
 /** What a task file says of its own task. */
 export interface FrontMatter {

@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { BEAT_MS, isDriverAlive } from '../core/driver.ts';
-import type { Driver, TaskState } from '../core/task-state.ts';
-import { systemClock } from '../effects/clock.ts';
-import { thisDriver, thisPlace } from '../effects/driver-identity.ts';
-import { dropStaleRequests } from '../effects/requests.ts';
-import { readNamedStep, type SavedStep } from '../effects/saved-step.ts';
-import { readNewestStep, readStateFile, type StateFile } from '../effects/state-file.ts';
-import { keepAside, retirePrevious, type TaskStore, takeBack } from '../effects/state-store.ts';
-import type { SignalWatch } from '../effects/stop-requests.ts';
-import { findRun, sweepRun } from '../effects/sweep-run.ts';
-import { claimTask, type TaskClaim } from '../effects/task-claim.ts';
-import type { TaskPaths } from '../effects/task-folder.ts';
+import { BEAT_MS, isDriverAlive } from '../core/task/driver.ts';
+import type { Driver, TaskState } from '../core/task/task-state.ts';
+import { systemClock } from '../effects/files/clock.ts';
+import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
+import { claimTask, type TaskClaim } from '../effects/lock/task-lock.ts';
+import type { SignalWatch } from '../effects/processes/signals.ts';
+import { findRun, sweepRun } from '../effects/processes/sweep-run.ts';
+import { dropStaleRequests } from '../effects/state/requests.ts';
+import { readNamedStep, type SavedStep } from '../effects/state/saved-step.ts';
+import { readNewestStep, readStateFile, type StateFile } from '../effects/state/state-file.ts';
+import {
+  keepAside,
+  retirePrevious,
+  type TaskStore,
+  takeBack,
+} from '../effects/state/state-store.ts';
+import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { foreignFiles } from '../effects/trust/foreign-files.ts';
 import type { Seal } from '../effects/trust/seal.ts';
 import {

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { HeldRun } from '../compose.ts';
-import type { Usage } from '../core/attempt.ts';
-import { workedUntil } from '../core/driver.ts';
-import type { RalphEvent } from '../core/events.ts';
-import { isAtWork, type LoopEvent, type LoopState } from '../core/machine.ts';
-import { oneLine, withoutControls } from '../core/material.ts';
-import { maskSecrets } from '../core/secrets.ts';
+import type { Usage } from '../core/agent/attempt.ts';
+import type { RalphEvent } from '../core/machine/events.ts';
+import { isAtWork, type LoopEvent, type LoopState } from '../core/machine/loop-state.ts';
+import { initialState } from '../core/machine/transition.ts';
+import { maskSecrets } from '../core/secrets/secrets.ts';
+import { workedUntil } from '../core/task/driver.ts';
 import {
   hasUntoldEnd,
   laterBy,
@@ -15,29 +14,34 @@ import {
   type NewTask,
   newTaskState,
   type TaskState,
-} from '../core/task-state.ts';
-import { initialState } from '../core/transition.ts';
-import type { AgentKind } from '../effects/agent-kind.ts';
-import { systemClock } from '../effects/clock.ts';
-import type { GitProgress } from '../effects/git-progress.ts';
-import { type EarlierPlace, fitBaseline, readBaseline } from '../effects/kept-baseline.ts';
-import { readLostAttempt } from '../effects/lost-attempt.ts';
-import type { RunPlan } from '../effects/run-plan.ts';
-import type { LoopMemory } from '../effects/saved-step.ts';
-import { createStateStore } from '../effects/state-store.ts';
-import { IN_PROGRESS, intoWorkProblem, takeIntoWork } from '../effects/task-file.ts';
-import { settingsJson } from '../effects/task-settings.ts';
-import { untoldEvents } from '../effects/untold-events.ts';
-import { nameInside, ownFiles } from '../effects/vault-folders.ts';
+} from '../core/task/task-state.ts';
+import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
+import type { AgentKind } from '../effects/agents/agent.ts';
+import { readLostAttempt } from '../effects/agents/lost-attempt.ts';
+import { systemClock } from '../effects/files/clock.ts';
+import { untoldEvents } from '../effects/logs/untold-events.ts';
+import type { RunPlan } from '../effects/plan/run-plan.ts';
+import { settingsJson } from '../effects/plan/stored-settings.ts';
+import type { LoopMemory } from '../effects/state/saved-step.ts';
+import { createStateStore } from '../effects/state/state-store.ts';
+import { IN_PROGRESS, intoWorkProblem, takeIntoWork } from '../effects/vault/task-file.ts';
+import { nameInside, ownFiles } from '../effects/vault/vault-folders.ts';
+import type { GitProgress } from '../effects/workspace/git-progress.ts';
+import {
+  type EarlierPlace,
+  fitBaseline,
+  readBaseline,
+} from '../effects/workspace/kept-baseline.ts';
 import {
   type Baseline,
   type BaselineRequest,
   idleProtections,
   takeBaseline,
-} from '../effects/workspace.ts';
+} from '../effects/workspace/workspace.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
 import { makeRoom, type TakenUp, takeUp } from './open-task.ts';
+import type { HeldRun } from './run.ts';
 
 /** Where a run begins. */
 export interface Start {

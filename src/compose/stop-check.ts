@@ -2,21 +2,17 @@
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import type { CommandResult, Sightings } from '../core/completion.ts';
-import type { KeptSettings } from '../core/kept-policy.ts';
-import type { Policy } from '../core/policy.ts';
-import type { TaskState } from '../core/task-state.ts';
-import { MB, readWithin } from '../effects/bounded-read.ts';
-import { fitBaseline, readBaseline } from '../effects/kept-baseline.ts';
-import { savedStartDir } from '../effects/saved-settings.ts';
-import { runShellCommand } from '../effects/shell-command.ts';
-import { watchSignals } from '../effects/stop-requests.ts';
-import { ownFiles } from '../effects/vault-folders.ts';
-import { createWorkspace, takeBaseline } from '../effects/workspace.ts';
-
-// biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
-export { parseObject } from '../effects/json-fields.ts';
-export { lastMessageIn } from '../effects/session-transcript.ts';
+import type { CommandResult, Sightings } from '../core/completion/conditions.ts';
+import type { KeptSettings } from '../core/completion/stored-policy.ts';
+import type { Policy } from '../core/task/policy.ts';
+import type { TaskState } from '../core/task/task-state.ts';
+import { MB, readWithin } from '../effects/files/bounded-read.ts';
+import { savedStartDir } from '../effects/plan/saved-settings.ts';
+import { runShellCommand } from '../effects/processes/shell-command.ts';
+import { watchSignals } from '../effects/processes/signals.ts';
+import { ownFiles } from '../effects/vault/vault-folders.ts';
+import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts';
+import { createWorkspace, takeBaseline } from '../effects/workspace/workspace.ts';
 
 /** A task that is looked at, and where. */
 export interface StopScene {

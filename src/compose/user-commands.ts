@@ -1,7 +1,7 @@
-import type { CommandResult } from '../core/completion.ts';
-import { type ChildOptions, childEnvironment } from '../effects/agent-runner.ts';
-import type { RunPlan } from '../effects/run-plan.ts';
-import { runShellCommand, type ShellOptions } from '../effects/shell-command.ts';
+import type { CommandResult } from '../core/completion/conditions.ts';
+import { type ChildOptions, childEnvironment } from '../effects/agents/agent-runner.ts';
+import type { RunPlan } from '../effects/plan/run-plan.ts';
+import { runShellCommand, type ShellOptions } from '../effects/processes/shell-command.ts';
 import type { StopRequests } from '../loop/ports.ts';
 
 /** Runs one of the user's shell commands with a text on its standard input. */

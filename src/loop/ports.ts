@@ -1,7 +1,8 @@
-import type { AttemptFacts, RetryFacts } from '../core/attempt.ts';
-import type { CommandResult, Sightings } from '../core/completion.ts';
-import type { Activity, Changes, RalphEvent } from '../core/events.ts';
-import type { Hint } from '../core/hints.ts';
+import type { AttemptFacts, RetryFacts } from '../core/agent/attempt.ts';
+import type { CommandResult, Sightings } from '../core/completion/conditions.ts';
+import type { ProgressReport } from '../core/completion/progress-report.ts';
+import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
+import type { Hint } from '../core/machine/hints.ts';
 import type {
   ApprovalAnswer,
   Doing,
@@ -9,9 +10,8 @@ import type {
   LoopState,
   Saying,
   StopCause,
-} from '../core/machine.ts';
-import type { ProgressReport } from '../core/progress-report.ts';
-import type { Approval, EndedStatus, ThereBefore } from '../core/task-state.ts';
+} from '../core/machine/loop-state.ts';
+import type { Approval, EndedStatus, ThereBefore } from '../core/task/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose.ts` binds each port to an effect. */
 export interface Ports {

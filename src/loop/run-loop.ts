@@ -1,12 +1,12 @@
-import { standstillMs } from '../core/clock-gap.ts';
-import { endingBody } from '../core/ending.ts';
+import { standstillMs } from '../core/machine/clock-gap.ts';
+import { endingBody } from '../core/machine/ending.ts';
 import {
   type Activity,
   type EndingFields,
   type EventBody,
   type RalphEvent,
   stamped,
-} from '../core/events.ts';
+} from '../core/machine/events.ts';
 import type {
   Action,
   AgentPrompt,
@@ -16,13 +16,13 @@ import type {
   Ending,
   LoopEvent,
   LoopState,
-} from '../core/machine.ts';
-import { oneLine, withoutControls } from '../core/material.ts';
-import type { Policy } from '../core/policy.ts';
-import { preview } from '../core/preview.ts';
-import { maskDeep, maskLine, maskLines, maskSecrets } from '../core/secrets.ts';
-import { type Approval, laterBy } from '../core/task-state.ts';
-import { transition } from '../core/transition.ts';
+} from '../core/machine/loop-state.ts';
+import { transition } from '../core/machine/transition.ts';
+import { preview } from '../core/secrets/preview.ts';
+import { maskDeep, maskLine, maskLines, maskSecrets } from '../core/secrets/secrets.ts';
+import type { Policy } from '../core/task/policy.ts';
+import { type Approval, laterBy } from '../core/task/task-state.ts';
+import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 
 /** How a run ended, with everything its caller may want to show. */

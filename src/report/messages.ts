@@ -1,6 +1,6 @@
-import type { Activity, Changes, EndingFields, RalphEvent } from '../core/events.ts';
-import type { Doing, Saying } from '../core/machine.ts';
-import type { Wait } from '../core/task-state.ts';
+import type { Activity, Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
+import type { Doing, Saying } from '../core/machine/loop-state.ts';
+import type { Wait } from '../core/task/task-state.ts';
 import { fitted } from './columns.ts';
 import { formatCost, formatCountdown, formatDuration } from './format.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';

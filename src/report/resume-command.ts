@@ -1,4 +1,4 @@
-import type { EndedStatus } from '../core/task-state.ts';
+import type { EndedStatus } from '../core/task/task-state.ts';
 
 /** What a command that resumes a task has to name. */
 export interface ResumeFacts {

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { leadsOut, nameInside, promptProblem, readTaskFile } from '../compose/books.ts';
-import { safeJson } from '../core/safe-json.ts';
-import { defaultTaskId } from '../core/task-id.ts';
-import { msBetween, type TaskState } from '../core/task-state.ts';
+import { defaultTaskId } from '../core/task/task-id.ts';
+import { msBetween, type TaskState } from '../core/task/task-state.ts';
+import { safeJson } from '../core/text/safe-json.ts';
+import { promptProblem } from '../effects/plan/prompt-source.ts';
+import { readTaskFile } from '../effects/vault/task-file-text.ts';
+import { leadsOut, nameInside } from '../effects/vault/vault-folders.ts';
 import { InvalidPromptError, TaskNotFoundError, UsageError } from '../errors.ts';
-import { newBookTask } from './book-entries.ts';
 import type { ServicePlace } from './service-options.ts';
+import { newBookTask } from './task-changes.ts';
 import { type StartTaskOptions, taskSettings } from './task-options.ts';
 
 /** A validated request for a new task. */

@@ -1,11 +1,16 @@
-import { openTaskBooks, type TaskBooks } from '../compose/books.ts';
-import { writeDuration } from '../core/duration.ts';
-import { type EventBody, type RalphEvent, stamped } from '../core/events.ts';
-import { oneLine, withoutControls } from '../core/material.ts';
-import { maskSecrets } from '../core/secrets.ts';
-import { type Evidence, msBetween, type TaskState } from '../core/task-state.ts';
+import { type EventBody, type RalphEvent, stamped } from '../core/machine/events.ts';
+import { maskSecrets } from '../core/secrets/secrets.ts';
+import { writeDuration } from '../core/settings/duration.ts';
+import { type Evidence, msBetween, type TaskState } from '../core/task/task-state.ts';
+import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
+import { openTaskBooks, type TaskBooks } from '../effects/state/service-store.ts';
 import { InvalidStateError, MaxIterationsExceededError, TimeoutError } from '../errors.ts';
-import { askApproval, grantedApproval } from './book-approval.ts';
+import { endingEvent } from './ending-event.ts';
+import { leaveAlone } from './leave-alone.ts';
+import { readNewTask, settingsJson } from './new-task.ts';
+import { askApproval, grantedApproval } from './service-approval.ts';
+import { leaveNote } from './service-note.ts';
+import { type RalphServiceOptions, type ServicePlace, servicePlace } from './service-options.ts';
 import {
   type BookEnd,
   ended,
@@ -17,12 +22,7 @@ import {
   withCounts,
   withProgress,
   withReport,
-} from './book-entries.ts';
-import { endingEvent } from './book-events.ts';
-import { leaveNote } from './book-note.ts';
-import { leaveAlone } from './leave-alone.ts';
-import { readNewTask, settingsJson } from './new-task.ts';
-import { type RalphServiceOptions, type ServicePlace, servicePlace } from './service-options.ts';
+} from './task-changes.ts';
 import { type TaskLookup, taskLookup } from './task-lookup.ts';
 import {
   type CompleteTaskOptions,

@@ -1,16 +1,22 @@
-import { settle } from '../compose/layers.ts';
-import { readStateFile, taskPaths } from '../compose/tasks.ts';
-import { planRun, type RunPlan, startRun, watchAbort } from '../compose.ts';
-import { NO_USAGE, type Usage } from '../core/attempt.ts';
-import type { RalphEvent } from '../core/events.ts';
-import { nearest } from '../core/nearest.ts';
-import type { Layer, Written } from '../core/setting-source.ts';
-import { SETTINGS, type SettingName, type Settings, settingNames } from '../core/settings.ts';
-import { defaultTaskId } from '../core/task-id.ts';
-import type { EndedStatus, Evidence } from '../core/task-state.ts';
+import { planRun, type RunPlan, startRun, watchAbort } from '../compose/run.ts';
+import { settle } from '../compose/settings.ts';
+import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
+import type { RalphEvent } from '../core/machine/events.ts';
+import { nearest } from '../core/settings/nearest.ts';
+import type { Layer, Written } from '../core/settings/setting-source.ts';
+import {
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  settingNames,
+} from '../core/settings/settings.ts';
+import { defaultTaskId } from '../core/task/task-id.ts';
+import type { EndedStatus, Evidence } from '../core/task/task-state.ts';
+import { readStateFile } from '../effects/state/state-file.ts';
+import { taskPaths } from '../effects/state/task-folder.ts';
 import { ApprovalPendingError, UsageError } from '../errors.ts';
 import { exitCodeFor } from '../exit-codes.ts';
-import type { View } from '../report/view.ts';
+import type { View } from '../report/terminal/view.ts';
 import { leaveAlone } from './leave-alone.ts';
 
 /** Settings for the command line only; `signal` means an `AbortSignal` here. */

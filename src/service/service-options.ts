@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { keyFlag } from '../compose/tasks.ts';
-import { parseDuration } from '../core/duration.ts';
-import type { RalphEvent } from '../core/events.ts';
+import type { RalphEvent } from '../core/machine/events.ts';
+import { parseDuration } from '../core/settings/duration.ts';
+import { keyFlag } from '../effects/trust/key.ts';
 import { UsageError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

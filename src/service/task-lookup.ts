@@ -1,7 +1,9 @@
-import { liveClaim, type TaskBooks, thisPlace } from '../compose/books.ts';
-import { isDriverAlive } from '../core/driver.ts';
-import { isTaskId } from '../core/task-id.ts';
-import type { TaskState } from '../core/task-state.ts';
+import { isDriverAlive } from '../core/task/driver.ts';
+import { isTaskId } from '../core/task/task-id.ts';
+import type { TaskState } from '../core/task/task-state.ts';
+import { thisPlace } from '../effects/lock/driver-identity.ts';
+import { liveClaim } from '../effects/lock/task-lock.ts';
+import type { TaskBooks } from '../effects/state/service-store.ts';
 import {
   InvalidStateError,
   StateCorruptedError,
@@ -9,7 +11,7 @@ import {
   TaskAlreadyActiveError,
   TaskNotFoundError,
 } from '../errors.ts';
-import { isAtWork, isOpen, isOver } from './book-entries.ts';
+import { isAtWork, isOpen, isOver } from './task-changes.ts';
 
 /** Finds tasks, and refuses those in the wrong status. */
 export interface TaskLookup {

@@ -1,7 +1,7 @@
-import { DEFAULT_PROMISE } from '../core/default-promise.ts';
-import { untagged } from '../core/promise.ts';
-import { isTaskId, TASK_ID_RULE } from '../core/task-id.ts';
-import { isPayment } from '../core/task-type.ts';
+import { untagged } from '../core/completion/promise.ts';
+import { isPayment } from '../core/settings/task-type.ts';
+import { DEFAULT_PROMISE } from '../core/task/default-promise.ts';
+import { isTaskId, TASK_ID_RULE } from '../core/task/task-id.ts';
 import { UsageError } from '../errors.ts';
 import type { ServicePlace } from './service-options.ts';
 

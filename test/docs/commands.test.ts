@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SETTINGS, settingNames } from '../../src/core/settings.ts';
+import { SETTINGS, settingNames } from '../../src/core/settings/settings.ts';
 
 // What the documents tell people to type, held against what `--help` says.
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { settingsFromEnvironment } from '../../src/cli/settings/environment.ts';
-import { SETTINGS, settingNames, variableOf } from '../../src/core/settings.ts';
-import { TASK_TYPES } from '../../src/core/task-type.ts';
+import { settingsFromEnvironment } from '../../src/core/settings/environment.ts';
+import { SETTINGS, settingNames, variableOf } from '../../src/core/settings/settings.ts';
+import { TASK_TYPES } from '../../src/core/settings/task-type.ts';
 import * as ralph from '../../src/index.ts';
 
 // docs/contracts.md, held against the code it names, the tests it names, and the names that the five
@@ -125,7 +125,7 @@ describe('docs/contracts.md', () => {
 
   test('the statuses are statuses of the state file', () => {
     const known = /export type EndedStatus =([\s\S]*?)export interface/.exec(
-      read('src/core/task-state.ts'),
+      read('src/core/task/task-state.ts'),
     )?.[1];
     for (const { here } of rowsIn('Statuses')) {
       for (const status of codeIn(here)) expect(known).toContain(`'${status}'`);
@@ -140,7 +140,7 @@ describe('docs/contracts.md', () => {
   });
 
   test('the events are told under their names', () => {
-    const known = read('src/core/events.ts');
+    const known = read('src/core/machine/events.ts');
     for (const { theirs, here } of rowsIn('Events')) {
       expect(codeIn(here)).toEqual(codeIn(theirs));
       for (const event of codeIn(here)) expect(known).toContain(`event: '${event}'`);

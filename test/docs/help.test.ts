@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { SETTINGS, settingNames } from '../../src/core/settings.ts';
+import { SETTINGS, settingNames } from '../../src/core/settings/settings.ts';
 import { EXIT_CODES } from '../../src/exit-codes.ts';
 
 const root = join(import.meta.dirname, '../..');

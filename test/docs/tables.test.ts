@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DOCUMENTS, withTables } from '../../scripts/settings-doc.ts';
 import { readConfig } from '../../src/cli/settings/config-file.ts';
-import { resolveSettings } from '../../src/compose/resolve-settings.ts';
-import { keyOf, SETTINGS, settingNames, variableOf } from '../../src/core/settings.ts';
-import { TASK_TYPES } from '../../src/core/task-type.ts';
+import { resolveSettings } from '../../src/core/settings/resolve-settings.ts';
+import { keyOf, SETTINGS, settingNames, variableOf } from '../../src/core/settings/settings.ts';
+import { TASK_TYPES } from '../../src/core/settings/task-type.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { CONDITIONS } from '../../src/core/completion.ts';
-import type { Evidence } from '../../src/core/task-state.ts';
+import { CONDITIONS } from '../../src/core/completion/conditions.ts';
+import type { Evidence } from '../../src/core/task/task-state.ts';
 import type { Turn } from '../helpers/fake-claude.ts';
 import { makeScene } from '../helpers/scene.ts';
 

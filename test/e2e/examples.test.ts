@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { shellWords } from '../../src/core/shell-words.ts';
+import { shellWords } from '../../src/core/settings/shell-words.ts';
 import { EXIT_CODES } from '../../src/exit-codes.ts';
 import { type FakeClaude, makeFakeClaude, type Turn } from '../helpers/fake-claude.ts';
 import { makeScene } from '../helpers/scene.ts';

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { journalLine } from '../../src/effects/journal.ts';
-import { freeMemoryName } from '../../src/effects/saved-step.ts';
-import { readNewestStep, readStateFile } from '../../src/effects/state-file.ts';
-import { inHistory, taskPaths } from '../../src/effects/task-folder.ts';
-import { untoldEvents } from '../../src/effects/untold-events.ts';
+import { journalLine } from '../../src/effects/logs/journal.ts';
+import { untoldEvents } from '../../src/effects/logs/untold-events.ts';
+import { freeMemoryName } from '../../src/effects/state/saved-step.ts';
+import { readNewestStep, readStateFile } from '../../src/effects/state/state-file.ts';
+import { inHistory, taskPaths } from '../../src/effects/state/task-folder.ts';
 import { endAllInLater } from '../helpers/living-in.ts';
 import { CUTS, readOps, replayedDisk } from '../helpers/power-cut.ts';
 import { fixture } from '../helpers/processes.ts';

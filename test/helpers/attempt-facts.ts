@@ -4,8 +4,8 @@ import type {
   RefusedTool,
   ResultFacts,
   RetryFacts,
-} from '../../src/core/attempt.ts';
-import { NO_USAGE } from '../../src/core/attempt.ts';
+} from '../../src/core/agent/attempt.ts';
+import { NO_USAGE } from '../../src/core/agent/attempt.ts';
 
 /** A `claude` that exited with code 0 and showed nothing, but for what is given. */
 export function attemptFacts(changes: Partial<AttemptFacts> = {}): AttemptFacts {

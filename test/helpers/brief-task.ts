@@ -1,6 +1,6 @@
-import type { BriefIteration, BriefingSources, FoundRun } from '../../src/core/briefing.ts';
-import { showTask } from '../../src/core/shown-task.ts';
-import { laterBy, type TaskState } from '../../src/core/task-state.ts';
+import type { BriefIteration, BriefingSources, FoundRun } from '../../src/core/task/briefing.ts';
+import { showTask } from '../../src/core/task/shown-task.ts';
+import { laterBy, type TaskState } from '../../src/core/task/task-state.ts';
 import { newTask, START } from './new-task.ts';
 
 /** A day after the tests' tasks start. */

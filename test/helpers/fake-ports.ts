@@ -1,9 +1,18 @@
-import type { AttemptFacts } from '../../src/core/attempt.ts';
-import { type CommandResult, NOTHING_SEEN, type Sightings } from '../../src/core/completion.ts';
-import type { RalphEvent } from '../../src/core/events.ts';
-import type { ApprovalAnswer, LoopState, Saying, StopCause } from '../../src/core/machine.ts';
-import type { ProgressReport } from '../../src/core/progress-report.ts';
-import { laterBy, msBetween } from '../../src/core/task-state.ts';
+import type { AttemptFacts } from '../../src/core/agent/attempt.ts';
+import {
+  type CommandResult,
+  NOTHING_SEEN,
+  type Sightings,
+} from '../../src/core/completion/conditions.ts';
+import type { ProgressReport } from '../../src/core/completion/progress-report.ts';
+import type { RalphEvent } from '../../src/core/machine/events.ts';
+import type {
+  ApprovalAnswer,
+  LoopState,
+  Saying,
+  StopCause,
+} from '../../src/core/machine/loop-state.ts';
+import { laterBy, msBetween } from '../../src/core/task/task-state.ts';
 import { exitCodeFor } from '../../src/exit-codes.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
 import { START } from './new-task.ts';

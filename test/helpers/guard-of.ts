@@ -1,4 +1,4 @@
-import { listProcesses, readProcess } from '../../src/effects/process-table.ts';
+import { listProcesses, readProcess } from '../../src/effects/processes/process-table.ts';
 import { endLater, until } from './processes.ts';
 
 /** The guard of a running ralph, once it is there; it is ended with the test. */

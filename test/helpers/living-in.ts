@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
-import { listProcesses } from '../../src/effects/process-table.ts';
+import { listProcesses } from '../../src/effects/processes/process-table.ts';
 import { until } from './processes.ts';
 
 /** A process that is alive, for a message that says which. */

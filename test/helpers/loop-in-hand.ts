@@ -1,6 +1,6 @@
-import type { AttemptFacts, Usage } from '../../src/core/attempt.ts';
-import type { CommandResult, Sightings } from '../../src/core/completion.ts';
-import type { EventBody } from '../../src/core/events.ts';
+import type { AttemptFacts, Usage } from '../../src/core/agent/attempt.ts';
+import type { CommandResult, Sightings } from '../../src/core/completion/conditions.ts';
+import type { EventBody } from '../../src/core/machine/events.ts';
 import type {
   Action,
   ApprovalAnswer,
@@ -9,10 +9,15 @@ import type {
   LoopEvent,
   LoopState,
   StopCause,
-} from '../../src/core/machine.ts';
-import type { Policy } from '../../src/core/policy.ts';
-import { lastWorkAt, laterBy, msBetween, type ThereBefore } from '../../src/core/task-state.ts';
-import { initialState, transition } from '../../src/core/transition.ts';
+} from '../../src/core/machine/loop-state.ts';
+import { initialState, transition } from '../../src/core/machine/transition.ts';
+import type { Policy } from '../../src/core/task/policy.ts';
+import {
+  lastWorkAt,
+  laterBy,
+  msBetween,
+  type ThereBefore,
+} from '../../src/core/task/task-state.ts';
 import { loopPolicy } from './loop-policy.ts';
 import { newTask, START } from './new-task.ts';
 

@@ -1,4 +1,4 @@
-import type { Policy } from '../../src/core/policy.ts';
+import type { Policy } from '../../src/core/task/policy.ts';
 
 /**
  * The defaults of `ralph run` with the promise DONE, but for what is given. The circuit breaker is

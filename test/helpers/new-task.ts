@@ -1,5 +1,5 @@
-import type { Policy } from '../../src/core/policy.ts';
-import { newTaskState, type TaskState } from '../../src/core/task-state.ts';
+import type { Policy } from '../../src/core/task/policy.ts';
+import { newTaskState, type TaskState } from '../../src/core/task/task-state.ts';
 import { loopPolicy } from './loop-policy.ts';
 
 /** When the tests' tasks start. */

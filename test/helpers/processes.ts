@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { type ProcessDetails, readProcess } from '../../src/effects/process-table.ts';
+import { type ProcessDetails, readProcess } from '../../src/effects/processes/process-table.ts';
 
 const DEADLINE_MS = 10_000;
 // The real ones, also where a test has put its own in their place.

@@ -1,4 +1,4 @@
-import type { FileFacts, FileTask, VaultFile } from '../../src/core/vault-work.ts';
+import type { FileFacts, FileTask, VaultFile } from '../../src/core/rescue/vault-files.ts';
 
 /** When the tests' passes look. */
 export const NOW = '2026-01-05T12:00:00.000Z';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { NOTHING_SEEN } from '../../src/core/completion.ts';
-import type { LoopEvent, LoopState } from '../../src/core/machine.ts';
-import type { Policy } from '../../src/core/policy.ts';
-import { lastWorkAt, laterBy, msBetween } from '../../src/core/task-state.ts';
-import { initialState } from '../../src/core/transition.ts';
+import { NOTHING_SEEN } from '../../src/core/completion/conditions.ts';
+import type { LoopEvent, LoopState } from '../../src/core/machine/loop-state.ts';
+import { initialState } from '../../src/core/machine/transition.ts';
+import type { Policy } from '../../src/core/task/policy.ts';
+import { lastWorkAt, laterBy, msBetween } from '../../src/core/task/task-state.ts';
 import { type RunEnd, runLoop } from '../../src/loop/run-loop.ts';
 import {
   answered,

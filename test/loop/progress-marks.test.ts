@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { initialState } from '../../src/core/transition.ts';
+import { initialState } from '../../src/core/machine/transition.ts';
 import { runLoop } from '../../src/loop/run-loop.ts';
 import { answered, errorReport } from '../helpers/attempt-facts.ts';
 import { fakePorts } from '../helpers/fake-ports.ts';

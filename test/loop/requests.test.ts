@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { AttemptFacts } from '../../src/core/attempt.ts';
-import type { LoopEvent, LoopState } from '../../src/core/machine.ts';
-import type { Policy } from '../../src/core/policy.ts';
-import { laterBy } from '../../src/core/task-state.ts';
-import { initialState } from '../../src/core/transition.ts';
+import type { AttemptFacts } from '../../src/core/agent/attempt.ts';
+import type { LoopEvent, LoopState } from '../../src/core/machine/loop-state.ts';
+import { initialState } from '../../src/core/machine/transition.ts';
+import type { Policy } from '../../src/core/task/policy.ts';
+import { laterBy } from '../../src/core/task/task-state.ts';
 import { runLoop } from '../../src/loop/run-loop.ts';
 import { answered, cut, errorReport } from '../helpers/attempt-facts.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';

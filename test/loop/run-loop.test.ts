@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AttemptFacts } from '../../src/core/attempt.ts';
-import { NOTHING_SEEN } from '../../src/core/completion.ts';
-import type { Policy } from '../../src/core/policy.ts';
-import { stateJson } from '../../src/core/state-json.ts';
-import { laterBy } from '../../src/core/task-state.ts';
-import { initialState } from '../../src/core/transition.ts';
+import type { AttemptFacts } from '../../src/core/agent/attempt.ts';
+import { NOTHING_SEEN } from '../../src/core/completion/conditions.ts';
+import { initialState } from '../../src/core/machine/transition.ts';
+import type { Policy } from '../../src/core/task/policy.ts';
+import { stateJson } from '../../src/core/task/state-json.ts';
+import { laterBy } from '../../src/core/task/task-state.ts';
 import type { AgentRequest } from '../../src/loop/ports.ts';
 import { runLoop } from '../../src/loop/run-loop.ts';
 import {

@@ -1,8 +1,8 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { newTaskState } from '../../src/core/task-state.ts';
-import { thisDriver } from '../../src/effects/driver-identity.ts';
+import { newTaskState } from '../../src/core/task/task-state.ts';
+import { thisDriver } from '../../src/effects/lock/driver-identity.ts';
 import * as ralph from '../../src/index.ts';
 import { openBooks } from '../helpers/books.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stamped } from '../../src/core/events.ts';
-import { openTaskBooks } from '../../src/effects/task-books.ts';
+import { stamped } from '../../src/core/machine/events.ts';
+import { openTaskBooks } from '../../src/effects/state/service-store.ts';
 import { OPENED, openBooks } from '../helpers/books.ts';
 import { HOSTILE, hostileSign } from '../helpers/hostile-signs.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';

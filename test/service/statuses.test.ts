@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Status } from '../../src/core/task-state.ts';
-import { FOREIGN_STATUSES } from '../../src/effects/foreign-state.ts';
+import type { Status } from '../../src/core/task/task-state.ts';
+import { FOREIGN_STATUSES } from '../../src/effects/state/foreign-state.ts';
 import { openBooks } from '../helpers/books.ts';
 
 // One test for each status that the contracts name, by their name and ours.

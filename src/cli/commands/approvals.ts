@@ -1,15 +1,10 @@
-import {
-  answerRequest,
-  isPending,
-  openTaskIds,
-  readStateFile,
-  taskPaths,
-  tryReadStateFile,
-} from '../../compose/tasks.ts';
-import { oneLine } from '../../core/material.ts';
-import { safeJson } from '../../core/safe-json.ts';
-import { isTaskId } from '../../core/task-id.ts';
-import { type Approval, msBetween, type TaskState } from '../../core/task-state.ts';
+import { isTaskId } from '../../core/task/task-id.ts';
+import { type Approval, msBetween, type TaskState } from '../../core/task/task-state.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { readStateFile, tryReadStateFile } from '../../effects/state/state-file.ts';
+import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
+import { answerRequest, isPending } from '../../effects/vault/answer-request.ts';
 import { InvalidStateError, messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { formatDuration } from '../../report/format.ts';

@@ -1,15 +1,17 @@
+import { keptPolicy } from '../../core/completion/stored-policy.ts';
+import { buildAddition } from '../../core/machine/prompt.ts';
 import {
-  foreignFiles,
-  openTaskIds,
-  readSavedSettings,
-  readStateFile,
-  sealAt,
-  taskPaths,
-} from '../../compose/tasks.ts';
-import { keptPolicy } from '../../core/kept-policy.ts';
-import { withoutControls } from '../../core/material.ts';
-import { buildAddition } from '../../core/prompt.ts';
-import { checkStop, heldCarry, releasedBy, type StopAnswer } from '../../core/stop-check.ts';
+  checkStop,
+  heldCarry,
+  releasedBy,
+  type StopAnswer,
+} from '../../core/machine/stop-check.ts';
+import { withoutControls } from '../../core/text/untrusted-text.ts';
+import { readSavedSettings } from '../../effects/plan/saved-settings.ts';
+import { readStateFile } from '../../effects/state/state-file.ts';
+import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
+import { foreignFiles } from '../../effects/trust/foreign-files.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { type FoundTask, findTask, standingOf } from '../find-task.ts';

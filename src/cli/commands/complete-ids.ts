@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { openTaskIds } from '../../compose/tasks.ts';
+import { openTaskIds } from '../../effects/state/task-folder.ts';
 import { placeOf } from '../place.ts';
 
 /**

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { resolveSettings } from '../../compose/resolve-settings.ts';
-import { planRun, startRun } from '../../compose.ts';
-import type { Layer, Written } from '../../core/setting-source.ts';
-import { type SettingName, settingNames } from '../../core/settings.ts';
+import { planRun, startRun } from '../../compose/run.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import { type SettingName, settingNames } from '../../core/settings/settings.ts';
 import { UsageError } from '../../errors.ts';
 import { announcements, viewFor } from './run.ts';
 

@@ -1,10 +1,15 @@
 import path from 'node:path';
-import { liesIn, makeVaultFolders, type SetUp, writeNewConfig } from '../../compose/setup.ts';
-import { oneLine } from '../../core/material.ts';
+import { configTemplate } from '../../core/settings/config-template.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import {
+  liesIn,
+  makeVaultFolders,
+  type SetUp,
+  writeNewConfig,
+} from '../../effects/vault/vault-setup.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { renderInit } from '../../report/init.ts';
+import { renderInit } from '../../report/screens/init.ts';
 import { placeOf, startFolder } from '../place.ts';
-import { configTemplate } from '../settings/config-template.ts';
 
 export interface InitOptions {
   readonly vault?: string;

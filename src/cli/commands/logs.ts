@@ -2,9 +2,8 @@ import {
   createPlainLog,
   createReadableLog,
   type LogItem,
-  type LogPiece,
-  openTaskLogs,
-} from '../../compose/tasks.ts';
+} from '../../effects/claude/readable-log.ts';
+import { type LogPiece, openTaskLogs } from '../../effects/logs/task-logs.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import {
@@ -13,7 +12,7 @@ import {
   noLogsYet,
   noSuchIteration,
   STDERR_HEADER,
-} from '../../report/logs.ts';
+} from '../../report/screens/logs.ts';
 import { standardOutlet } from '../outlet.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
 import { unknownTask } from '../unknown-task.ts';

@@ -1,4 +1,4 @@
-import { leaveRequest } from '../../compose/tasks.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
 import { findOpenTask, notLive, refuseInsideOwnLoop } from '../find-task.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { leaveRequest } from '../../compose/tasks.ts';
-import { type ProgressReport, progressReport } from '../../core/progress-report.ts';
-import { maskSecrets } from '../../core/secrets.ts';
+import { type ProgressReport, progressReport } from '../../core/completion/progress-report.ts';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
 import { UsageError } from '../../errors.ts';
 import { findOpenTask, notLive } from '../find-task.ts';
 import { type Place, type PlaceOptions, placeOf } from '../place.ts';

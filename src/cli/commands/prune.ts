@@ -1,9 +1,9 @@
-import { pruneHistory } from '../../compose/tasks.ts';
-import { parseDuration } from '../../core/duration.ts';
-import { oneLine } from '../../core/material.ts';
+import { parseDuration } from '../../core/settings/duration.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { pruneHistory } from '../../effects/state/prune-history.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { prunedLine, pruneFailure, pruneSummary } from '../../report/prune.ts';
+import { prunedLine, pruneFailure, pruneSummary } from '../../report/screens/prune.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';
 
 export interface PruneOptions extends PlaceOptions {

@@ -1,21 +1,20 @@
 import path from 'node:path';
-import {
-  listTasksSince,
-  openNotes,
-  openRequests,
-  readJournal,
-  writeFileAtomic,
-} from '../../compose/report.ts';
-import { keyFlag, sealAt, thisPlace } from '../../compose/tasks.ts';
-import { type Briefing, type FoundRun, makeBriefing } from '../../core/briefing.ts';
-import { parseDuration } from '../../core/duration.ts';
-import { withoutControlsIn } from '../../core/material.ts';
-import { safeJson } from '../../core/safe-json.ts';
-import { maskDeep } from '../../core/secrets.ts';
-import { laterBy } from '../../core/task-state.ts';
+import { maskDeep } from '../../core/secrets/secrets.ts';
+import { parseDuration } from '../../core/settings/duration.ts';
+import { type Briefing, type FoundRun, makeBriefing } from '../../core/task/briefing.ts';
+import { laterBy } from '../../core/task/task-state.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { writeFileAtomic } from '../../effects/files/write-file.ts';
+import { thisPlace } from '../../effects/lock/driver-identity.ts';
+import { readJournal } from '../../effects/logs/journal-reader.ts';
+import { listTasksSince } from '../../effects/state/task-list.ts';
+import { keyFlag } from '../../effects/trust/key.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
+import { openNotes, openRequests } from '../../effects/vault/open-notes.ts';
 import { messageOf, UsageError } from '../../errors.ts';
-import { renderBriefing } from '../../report/briefing.ts';
-import { briefingJson } from '../../report/briefing-json.ts';
+import { renderBriefing } from '../../report/briefing/briefing.ts';
+import { briefingJson } from '../../report/briefing/briefing-json.ts';
 import { standardOutlet } from '../outlet.ts';
 import { type Place, type PlaceOptions, placeOf, startFolder } from '../place.ts';
 import { shownOf } from '../task-view.ts';
@@ -47,7 +46,7 @@ export async function report(options: ReportOptions): Promise<number> {
 }
 
 async function writePage(briefing: Briefing, file: string): Promise<void> {
-  const { renderPage } = await import('../../report/html/page.ts');
+  const { renderPage } = await import('../../report/briefing/html/page.ts');
   try {
     await writeFileAtomic(file, renderPage(briefing));
   } catch (error) {

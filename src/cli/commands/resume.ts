@@ -1,25 +1,21 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { clearUp, doubtOf, planRun, setAside } from '../../compose/run.ts';
+import { permissionsOf, programsBeyond, rightsOf } from '../../core/rescue/task-rights.ts';
+import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import { settingNames } from '../../core/settings/settings.ts';
+import { isTaskId } from '../../core/task/task-id.ts';
+import { hasUntoldEnd, lastWorkAt, msBetween, type TaskState } from '../../core/task/task-state.ts';
+import { MB, readWithin } from '../../effects/files/bounded-read.ts';
+import { readNewestStep, readStateFile, tryReadStateFile } from '../../effects/state/state-file.ts';
 import {
   inHistory,
-  MB,
   openTaskIds,
-  readNewestStep,
-  readStateFile,
-  readWithin,
-  type Seal,
-  sealAt,
   type TaskPaths,
   taskPaths,
-  tryReadStateFile,
-} from '../../compose/tasks.ts';
-import { clearUp, doubtOf, planRun, setAside } from '../../compose.ts';
-import type { Layer, Written } from '../../core/setting-source.ts';
-import { settingNames } from '../../core/settings.ts';
-import { isTaskId } from '../../core/task-id.ts';
-import { permissionsOf, programsBeyond, rightsOf } from '../../core/task-rights.ts';
-import { hasUntoldEnd, lastWorkAt, msBetween, type TaskState } from '../../core/task-state.ts';
+} from '../../effects/state/task-folder.ts';
+import { type Seal, sealAt } from '../../effects/trust/seal.ts';
 import {
   BeyondPassError,
   StateCorruptedError,
@@ -31,13 +27,13 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
 import { completedByAnother, takenOver } from '../../report/messages.ts';
 import { personAt } from '../ask-person.ts';
 import { findTask, refuseInsideOwnLoop, standingOf } from '../find-task.ts';
+import { type ReadFlags, readFlags } from '../flags/flags.ts';
 import { type Place, type PlaceOptions, placeOf, startFolder } from '../place.ts';
+import { tellBeforeResume } from '../run/tell-untold.ts';
 import { collectSettings } from '../settings/collect.ts';
-import { type ReadFlags, readFlags } from '../settings/flags.ts';
 import type { Ask } from '../settings/found-config.ts';
 import { overrideSettings, type Used } from '../settings/override.ts';
-import { readStoredRun, type StoredRun } from '../settings/stored.ts';
-import { tellBeforeResume } from '../tell-untold.ts';
+import { readStoredRun, type StoredRun } from '../settings/stored-run.ts';
 import { unknownTask } from '../unknown-task.ts';
 import { type PlannedRun, runPlan } from './run.ts';
 

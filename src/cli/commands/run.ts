@@ -1,12 +1,14 @@
-import { isUntold, readNewestStep, sealAt } from '../../compose/tasks.ts';
-import { planRun, type Resume, type RunPlan, startRun } from '../../compose.ts';
-import { describeCompletion } from '../../core/completion.ts';
-import { ifOpen } from '../../core/if-open.ts';
-import { oneLine } from '../../core/material.ts';
-import { judgePromise } from '../../core/promise.ts';
-import type { Settings } from '../../core/settings.ts';
-import { defaultTaskId } from '../../core/task-id.ts';
-import { hasUntoldEnd } from '../../core/task-state.ts';
+import { planRun, type Resume, type RunPlan, startRun } from '../../compose/run.ts';
+import { describeCompletion } from '../../core/completion/conditions.ts';
+import { judgePromise } from '../../core/completion/promise.ts';
+import { takeDetachedLog } from '../../core/settings/environment.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import { ifOpen } from '../../core/task/if-open.ts';
+import { defaultTaskId } from '../../core/task/task-id.ts';
+import { hasUntoldEnd } from '../../core/task/task-state.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { isUntold, readNewestStep } from '../../effects/state/state-file.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
 import { LeftToPersonError, UsageError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import {
@@ -16,15 +18,14 @@ import {
   startLine,
   type Telling,
 } from '../../report/messages.ts';
-import { allOf, type View } from '../../report/view.ts';
+import { allOf, type View } from '../../report/terminal/view.ts';
 import { personAt } from '../ask-person.ts';
 import { endedByBugs } from '../bugs.ts';
 import { resumeCommand as commandToResume, findTask } from '../find-task.ts';
-import { limitHeap } from '../heap-growth.ts';
+import { type ReadFlags, readFlags } from '../flags/flags.ts';
 import { placeOf, startFolder } from '../place.ts';
+import { limitHeap } from '../run/heap-growth.ts';
 import { collectSettings } from '../settings/collect.ts';
-import { takeDetachedLog } from '../settings/environment.ts';
-import { type ReadFlags, readFlags } from '../settings/flags.ts';
 import { refusalOf, sayPowers } from '../settings/found-config.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
@@ -67,7 +68,7 @@ export async function runCommand(
   }
   const { plan } = planned;
   if (!settings.dryRun && hasUntold(plan)) {
-    const { tellBeforeNew } = await import('../tell-untold.ts');
+    const { tellBeforeNew } = await import('../run/tell-untold.ts');
     const stopped = await tellBeforeNew(plan.taskId, plan, flags);
     if (stopped !== null) return stopped;
   }
@@ -171,12 +172,12 @@ export async function runPlan(run: PlannedRun): Promise<number> {
   const { plan, notices, powers = [], resume, again } = run;
   const { settings } = plan;
   if (settings.dryRun) {
-    const { dryRun } = await import('./dry-run.ts');
+    const { dryRun } = await import('../run/dry-run.ts');
     return dryRun(plan, [...powers, ...notices]);
   }
   const log = takeDetachedLog(process.env);
   if (settings.detach && log === null) {
-    const { detach } = await import('./detach.ts');
+    const { detach } = await import('../run/detach.ts');
     const code = await detach(plan, resume === undefined ? withTaskId(again, plan.taskId) : again);
     // Where it has not started, the words of the background are shown, these among them.
     if (code === 0) sayPowers(powers);
@@ -217,7 +218,7 @@ function withTaskId(argv: readonly string[], taskId: string): readonly string[] 
 }
 
 async function backgroundView(log: string, plan: RunPlan): Promise<View> {
-  const { detachedView } = await import('./detach.ts');
+  const { detachedView } = await import('../run/detach.ts');
   return detachedView(log, `${plan.stateDir}/${plan.taskId}`);
 }
 
@@ -269,14 +270,14 @@ export async function viewFor(settings: Settings, telling: Telling): Promise<Vie
   const { stderr, stdout } = process;
   const views: View[] = [];
   if (settings.json) {
-    const { jsonView } = await import('../../report/json.ts');
+    const { jsonView } = await import('../../report/terminal/json.ts');
     views.push(jsonView(stdout));
   }
   if (settings.quiet) {
-    const { quietView } = await import('../../report/plain.ts');
+    const { quietView } = await import('../../report/terminal/plain.ts');
     views.push(quietView(stderr, telling));
   } else if (isLiveTerminal()) {
-    const { liveView } = await import('../../report/live.ts');
+    const { liveView } = await import('../../report/terminal/live.ts');
     const { Chalk } = await import('chalk');
     const colorless = settings.noColor || Boolean(process.env.NO_COLOR);
     views.push(
@@ -290,7 +291,7 @@ export async function viewFor(settings: Settings, telling: Telling): Promise<Vie
       }),
     );
   } else {
-    const { plainView } = await import('../../report/plain.ts');
+    const { plainView } = await import('../../report/terminal/plain.ts');
     views.push(plainView(stderr, { ...telling, verbose: settings.verbose }));
   }
   return allOf(views);

@@ -1,9 +1,14 @@
-import { readStateObject } from '../../compose/tasks.ts';
-import { withoutControlsIn } from '../../core/material.ts';
-import { safeJson } from '../../core/safe-json.ts';
-import { isLive, type ShownTask } from '../../core/shown-task.ts';
-import { noTasks, statusJson, statusTable, type TableOptions } from '../../report/status.ts';
-import { type TaskDetail, taskDetail } from '../../report/task-detail.ts';
+import { isLive, type ShownTask } from '../../core/task/shown-task.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { readStateObject } from '../../effects/state/task-list.ts';
+import {
+  noTasks,
+  statusJson,
+  statusTable,
+  type TableOptions,
+} from '../../report/screens/status.ts';
+import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
 import { standardOutlet } from '../outlet.ts';
 import { type Place, type PlaceOptions, placeOf } from '../place.ts';
 import { viewTask, viewTasks } from '../task-view.ts';

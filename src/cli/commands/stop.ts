@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaveRequest, liveClaim, thisPlace } from '../../compose/tasks.ts';
-import { oneLine } from '../../core/material.ts';
-import type { Driver } from '../../core/task-state.ts';
+import type { Driver } from '../../core/task/task-state.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { thisPlace } from '../../effects/lock/driver-identity.ts';
+import { liveClaim } from '../../effects/lock/task-lock.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import {
   type FoundTask,

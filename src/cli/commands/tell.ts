@@ -1,5 +1,6 @@
-import { leaveRequest, sealAt } from '../../compose/tasks.ts';
-import { HINT_MAX_BYTES } from '../../core/hints.ts';
+import { HINT_MAX_BYTES } from '../../core/machine/hints.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../find-task.ts';
 import { type PlaceOptions, placeOf } from '../place.ts';

@@ -8,10 +8,10 @@ import {
   revokeTrust,
   trustedAmong,
 } from '../../compose/config.ts';
-import { resolveSettings } from '../../compose/resolve-settings.ts';
-import { type Power, powersOf } from '../../core/power.ts';
+import { type Power, powersOf } from '../../core/settings/power.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { InsideLoopError, UsageError } from '../../errors.ts';
-import { noTrustNeeded, powerLines, revoked, TRUSTED } from '../../report/trust.ts';
+import { noTrustNeeded, powerLines, revoked, TRUSTED } from '../../report/screens/trust.ts';
 import { startFolder } from '../place.ts';
 import { readConfig } from '../settings/config-file.ts';
 

@@ -1,7 +1,7 @@
-import { type Rest, watch } from '../../orchestrator/watch.ts';
 import { formatDuration } from '../../report/format.ts';
-import { readVaultFlags } from '../settings/vault-flags.ts';
-import { openVault } from '../vault-run.ts';
+import { type Rest, watch } from '../../rescue/watch.ts';
+import { readVaultFlags } from '../flags/rescue-flags.ts';
+import { openVault } from '../rescue-run.ts';
 import { stopCode } from './rescue.ts';
 
 /** `ralph watch`: makes pass after pass until a signal ends it and its loops. */

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
-import { SETTINGS, settingNames } from '../../core/settings.ts';
-import { TASK_TYPES } from '../../core/task-type.ts';
+import { SETTINGS, settingNames } from '../../core/settings/settings.ts';
+import { TASK_TYPES } from '../../core/settings/task-type.ts';
 
 /** What a shell can suggest as a value. */
 type Suggestion =

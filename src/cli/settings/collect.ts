@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { type ConfigText, findConfig, readNamedConfig } from '../../compose/config.ts';
-import { type SettledSettings, settle } from '../../compose/layers.ts';
-import { resolveSettings } from '../../compose/resolve-settings.ts';
-import { powersInForce } from '../../core/power.ts';
-import type { Layer, Written } from '../../core/setting-source.ts';
-import type { VaultLayer } from '../../core/vault-settings.ts';
-import { setsLine } from '../../report/trust.ts';
+import { type SettledSettings, settle } from '../../compose/settings.ts';
+import { settingsFromEnvironment } from '../../core/settings/environment.ts';
+import { powersInForce } from '../../core/settings/power.ts';
+import type { VaultLayer } from '../../core/settings/rescue-settings.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import { setsLine } from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
-import { settingsFromEnvironment } from './environment.ts';
 import {
   type Ask,
   noticeOf,

@@ -1,10 +1,16 @@
 import path from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, type YAMLMap } from 'yaml';
 import type { ConfigText } from '../../compose/config.ts';
-import { parseValue } from '../../compose/parse-value.ts';
 import { parseYaml } from '../../compose/yaml.ts';
-import { nearest } from '../../core/nearest.ts';
-import type { Layer, Written } from '../../core/setting-source.ts';
+import { nearest } from '../../core/settings/nearest.ts';
+import { parseValue } from '../../core/settings/parse-value.ts';
+import {
+  VAULT_SETTINGS,
+  type VaultLayer,
+  type VaultSettingName,
+  vaultSettingNames,
+} from '../../core/settings/rescue-settings.ts';
+import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import {
   furtherNames,
   keyOf,
@@ -12,14 +18,8 @@ import {
   type SettingName,
   settingNames,
   snakeCase,
-} from '../../core/settings.ts';
-import { isPayment, type TaskTypeLimits } from '../../core/task-type.ts';
-import {
-  VAULT_SETTINGS,
-  type VaultLayer,
-  type VaultSettingName,
-  vaultSettingNames,
-} from '../../core/vault-settings.ts';
+} from '../../core/settings/settings.ts';
+import { isPayment, type TaskTypeLimits } from '../../core/settings/task-type.ts';
 
 export interface ConfigSettings {
   readonly layer: Layer;

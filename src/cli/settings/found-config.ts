@@ -5,14 +5,14 @@ import {
   trustedAmong,
   trustStanding,
 } from '../../compose/config.ts';
-import { powersOf } from '../../core/power.ts';
+import { powersOf } from '../../core/settings/power.ts';
 import { UsageError } from '../../errors.ts';
 import {
   trustQuestion,
   type UntrustedConfig,
   untrustedNotice,
   untrustedRefusal,
-} from '../../report/trust.ts';
+} from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
 
 /** A configuration that needs trust, and whether it has it. */

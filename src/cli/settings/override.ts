@@ -3,10 +3,10 @@ import {
   areSources,
   groupOf,
   resolveSettings,
-} from '../../compose/resolve-settings.ts';
-import type { Layer, Source, Written } from '../../core/setting-source.ts';
-import { SETTINGS, type SettingName, settingNames } from '../../core/settings.ts';
-import type { StoredRun } from './stored.ts';
+} from '../../core/settings/resolve-settings.ts';
+import type { Layer, Source, Written } from '../../core/settings/setting-source.ts';
+import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
+import type { StoredRun } from './stored-run.ts';
 
 /** What a task has used so far, for flags that add to it. */
 export interface Used {

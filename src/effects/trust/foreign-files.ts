@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { TaskState } from '../../core/task-state.ts';
-import { readTextWithin } from '../bounded-read.ts';
-import { parseObject } from '../json-fields.ts';
-import { BASELINE_MAX_BYTES } from '../read-mark.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { readTextWithin } from '../files/bounded-read.ts';
+import { parseObject } from '../files/json-fields.ts';
+import { BASELINE_MAX_BYTES } from '../workspace/read-mark.ts';
 import { fileOf, type Seal } from './seal.ts';
 
 /**

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
-import { homeFolder } from '../home-folder.ts';
-import { errorCode, makePrivateFolder, removeFile } from '../write-file.ts';
+import { homeFolder } from '../files/home-folder.ts';
+import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
 
 /*
  * The key with which this user's ralph recognises what it wrote itself. It is outside every vault,

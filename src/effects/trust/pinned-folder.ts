@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { realPath } from '../real-path.ts';
+import { realPath } from '../files/real-path.ts';
 import { distrustPath } from './owner.ts';
 
 /** A folder that ralph writes to while a task runs. */

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { realPath } from '../real-path.ts';
+import { realPath } from '../files/real-path.ts';
 import { type Key, type NoKey, readKey } from './key.ts';
 
 /*
@@ -89,3 +89,14 @@ const NO_SEAL: Seal = {
 
 /** Spaces may follow: a shorter text overwriting a longer one is padded with them. */
 const SUM = /^"sum": ?"([0-9a-f]{64})"\s*\}\s*$/;
+
+/** Where states lie, and the key by which one's own are known. */
+export interface SealedPlace {
+  readonly stateDir: string;
+  readonly keyFile: string | null;
+}
+
+/** The seal of a place, for commands that look: no key is made for them. */
+export function sealAt({ stateDir, keyFile }: SealedPlace, create = false): Seal {
+  return openSeal({ stateDir, keyFile, env: process.env, create });
+}

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { constants, fstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf, UsageError } from '../../errors.ts';
-import { withRegularFile } from '../bounded-read.ts';
-import type { ConfigText } from '../config-search.ts';
-import { homeFolder } from '../home-folder.ts';
-import { namesIn } from '../names-in.ts';
-import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../write-file.ts';
+import { withRegularFile } from '../files/bounded-read.ts';
+import { homeFolder } from '../files/home-folder.ts';
+import { namesIn } from '../files/names-in.ts';
+import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
+import type { ConfigText } from '../plan/config-search.ts';
 import { distrust } from './owner.ts';
 
 /*

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, chown, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ConfigText } from '../../../src/effects/config-search.ts';
+import type { ConfigText } from '../../../src/effects/plan/config-search.ts';
 import { noteTrust, revokeTrust, trustStanding } from '../../../src/effects/trust/trust-store.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import {
+  VAULT_COMMANDS,
+  VAULT_SETTINGS,
+  type VaultCommand,
+} from '../../core/settings/rescue-settings.ts';
+import type { SettingName, SettingRow } from '../../core/settings/settings.ts';
+import { declareSettings } from './flags.ts';
+
+/** Settings that come from the task file, or make no sense for several tasks. */
+const NOT_OF_MANY: readonly SettingName[] = [
+  'prompt',
+  'promptFile',
+  'taskFile',
+  'taskId',
+  'watchFile',
+  'detach',
+  'resumeIfOpen',
+  'noWait',
+  'dryRun',
+  'json',
+];
+
+/** A rescue has its own promise as its condition; only new tasks of `watch` may have others. */
+const NOT_OF_RESCUES: readonly SettingName[] = [
+  'promise',
+  'watchGlob',
+  'watchExisting',
+  'until',
+  'signal',
+  'planFile',
+];
+
+/** The settings of a run that the command does not accept. */
+export function notTaken(name: VaultCommand): readonly SettingName[] {
+  return name === 'rescue' ? [...NOT_OF_MANY, ...NOT_OF_RESCUES] : NOT_OF_MANY;
+}
+
+/** Declares the flags of `ralph rescue` or `ralph watch`: its own, and those of its runs. */
+export function declareVaultFlags(command: Command, name: VaultCommand): Command {
+  for (const each of VAULT_COMMANDS[name]) {
+    const row: SettingRow = VAULT_SETTINGS[each];
+    const argument = row.argument === undefined ? '' : ` <${row.argument}>`;
+    const help = `${row.help}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
+    command.addOption(command.createOption(`${row.flag}${argument}`, help).helpGroup('The vault:'));
+  }
+  return declareSettings(command, notTaken(name));
+}

@@ -1,0 +1,236 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type FileRun, type OrchestrateOptions, orchestrate } from '../compose/rescue.ts';
+import { planRun, type RunPlan } from '../compose/run.ts';
+import { RESCUE_PROMISE, rescuePrompt } from '../core/rescue/rescue-prompt.ts';
+import type { VaultCommand, VaultLayer } from '../core/settings/rescue-settings.ts';
+import type { Layer, Written } from '../core/settings/setting-source.ts';
+import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
+import { sealAt } from '../effects/trust/seal.ts';
+import { UsageError } from '../errors.ts';
+import { vaultLine } from '../report/screens/vault-line.ts';
+import { plainView, quietView } from '../report/terminal/plain.ts';
+import type { View } from '../report/terminal/view.ts';
+import type { TaskRequest, VaultPorts } from '../rescue/ports.ts';
+import { personAt } from './ask-person.ts';
+import { endedByBugs } from './bugs.ts';
+import { planResume } from './commands/resume.ts';
+import { announcements, planWarnings } from './commands/run.ts';
+import { outputFlags, type ReadFlags } from './flags/flags.ts';
+import { type ReadVaultFlags, settleVault, type VaultSettings } from './flags/rescue-flags.ts';
+import { startFolder } from './place.ts';
+import { limitHeap } from './run/heap-growth.ts';
+import { collectSettings } from './settings/collect.ts';
+import { sayPowers } from './settings/found-config.ts';
+
+/** Everything that a pass over the vault needs, validated. */
+export interface VaultRun {
+  readonly ports: VaultPorts & { readonly close: () => void };
+  readonly settings: VaultSettings;
+  /** Prints a sentence on standard error. */
+  readonly say: (sentence: string) => void;
+}
+
+/**
+ * Checks everything that can be checked before the first file, and connects a pass to the real world.
+ * Repeats the line of a file only if it has changed. Rejects with a `UsageError`.
+ */
+export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promise<VaultRun> {
+  const startDir = startFolder();
+  const said = new Set<string>();
+  const base: Base = { read, startDir, said };
+  const { plan, notices, vault } = await planOf(base, {}, `ralph ${name}`);
+  if (!existsSync(plan.vault)) {
+    throw new UsageError([
+      `ralph ${name} expects a vault; there is no folder ${plan.vault}. Check --vault, or create one with ralph init.`,
+    ]);
+  }
+  const { settings } = plan;
+  const say = (sentence: string): void => {
+    if (!settings.quiet)
+      process.stderr.write(`${withoutControls(sentence).replace(/^/gm, 'ralph: ')}\n`);
+  };
+  for (const notice of [...notices, ...planWarnings(plan)]) {
+    said.add(notice);
+    say(oneLine(notice, 2_000));
+  }
+  const printed = new Map<string, string>();
+  const heap = limitHeap();
+  const options: OrchestrateOptions = {
+    vault: plan.vault,
+    stateDir: plan.stateDir,
+    keyFile: plan.keyFile,
+    doneFolder: plan.policy.doneFolder,
+    agent: plan.policy.agent,
+    prepare: async (request) => ({
+      ...(await prepare(request, plan, base)),
+      onOutput: heap.count,
+    }),
+    endedByBugs,
+    warn: say,
+    tell(file, outcome) {
+      const line = vaultLine(file, outcome);
+      // A new age alone is not worth a new line.
+      const ageless = line?.replace(/ \S+ ago$/, '') ?? '';
+      const key = `${file.folder}/${file.name}`;
+      if (line === null || printed.get(key) === ageless) return;
+      printed.set(key, ageless);
+      process.stdout.write(`${line}\n`);
+    },
+  };
+  return { ports: orchestrate(options), settings: settleVault(read.own, vault), say };
+}
+
+interface Base {
+  readonly read: ReadVaultFlags;
+  readonly startDir: string;
+  /** Notices already printed, so they are not repeated for each task. */
+  readonly said: Set<string>;
+}
+
+/** Turns a request into a run. Rejects if the file cannot be run. */
+async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promise<FileRun> {
+  const { policy } = first;
+  const view = viewOf(request.taskId, first);
+  if (request.kind === 'resume') {
+    const flags = { ...flagsOfNow(base.read.flags), isTrusted: false };
+    const planned = await planResume(request.taskId, first, flags, { allowed: first });
+    if (planned === null) throw new Error(`${request.taskId} is already completed`);
+    const { powers, isUntold, ...run } = planned;
+    sayNewPowers(powers, base);
+    // What follows for the file is decided by how the task has ended: by the next pass.
+    const resume = { ...run.resume, tellsOnly: isUntold };
+    return { ...run, resume, view, announcements: [] };
+  }
+  const { file } = request;
+  const where = `${file.folder}/${file.name}`;
+  const written = (value: string): Written => ({ value, source: { kind: 'flag', where } });
+  const asked = { taskFile: written(path.join(first.vault, file.folder, file.name)) };
+  if (request.kind === 'new') {
+    const { plan } = await planOf(base, asked, where);
+    return { plan, view, announcements: news(plan, base) };
+  }
+  const prompt = rescuePrompt(
+    { name: file.name, text: file.text ?? '', stuckForMs: request.stuckForMs },
+    { expandsAtPaths: policy.agent === 'claude' },
+  );
+  const layer = {
+    ...asked,
+    taskId: written(request.taskId),
+    promise: written(RESCUE_PROMISE),
+  };
+  const { plan } = await planOf(base, layer, where, new TextEncoder().encode(prompt));
+  return { plan, view, announcements: news(plan, base) };
+}
+
+/** Prints only new sentences. They can change during a watch, when an edited configuration is trusted. */
+function sayNewPowers(powers: readonly string[], { said }: Base): void {
+  sayPowers(powers.filter((sentence) => !said.has(sentence)));
+  for (const sentence of powers) said.add(sentence);
+}
+
+function news(plan: RunPlan, { said }: Base): readonly string[] {
+  return announcements(plan).filter((sentence) => !said.has(sentence));
+}
+
+interface PlannedFile {
+  readonly plan: RunPlan;
+  readonly notices: readonly string[];
+  /** The command's own settings in the configuration. */
+  readonly vault: VaultLayer;
+}
+
+/**
+ * Plans one run from the caller's settings and those of its file. Without a file it only reports problems
+ * of the settings. Rejects with a `UsageError`.
+ */
+async function planOf(
+  base: Base,
+  ofFile: Layer,
+  where: string,
+  prompt?: Uint8Array,
+): Promise<PlannedFile> {
+  const { read, startDir } = base;
+  const { flags, env } = read;
+  const isAlone = ofFile.taskFile === undefined;
+  const collected = await collectSettings({
+    flags: { ...flags.layer, ...ofFile },
+    env,
+    startDir,
+    // Only before the first file: a question would block running tasks.
+    ask: isAlone ? personAt(env) : null,
+  });
+  const { settings, sources } = collected;
+  const isRescue = prompt !== undefined;
+  const isGiven = sources.maxWait.kind !== 'default';
+  const source = { kind: 'default' as const, where };
+  const planned = await planRun({
+    ...collected,
+    settings: {
+      ...settings,
+      ...NOT_OF_MANY,
+      // A waiting task would delay all others; the next pass resumes it.
+      noWait: true,
+      maxWait: isGiven ? settings.maxWait : 0,
+      ...(isRescue ? ONLY_PROMISE : {}),
+      ...(isAlone ? { taskFile: null, taskId: null } : {}),
+    },
+    sources: isGiven ? sources : { ...sources, maxWait: source },
+    passthrough: flags.passthrough,
+    startDir,
+    env,
+    readStdin: async () => new Uint8Array(),
+    newTaskId: () => 'task',
+    ...(isAlone ? { keptPrompt: new TextEncoder().encode('task') } : {}),
+    ...(isRescue ? { keptPrompt: prompt } : {}),
+  });
+  const problems = [
+    ...(isAlone ? read.problems : []),
+    ...collected.problems,
+    ...('problems' in planned ? planned.problems : []),
+  ];
+  if ('problems' in planned || problems.length > 0) {
+    throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
+  }
+  sayNewPowers(collected.powers, base);
+  return { plan: planned.plan, notices: collected.notices, vault: collected.vault };
+}
+
+/** Settings that an environment or a configuration may hold, but that make no sense for several tasks. */
+const NOT_OF_MANY = {
+  prompt: null,
+  promptFile: null,
+  detach: false,
+  resumeIfOpen: false,
+  dryRun: false,
+  json: false,
+} as const;
+
+/** A rescue is complete by its promise, or when the agent has moved the file. */
+const ONLY_PROMISE = {
+  watchGlob: [],
+  watchFile: null,
+  until: null,
+  signal: [],
+  planFile: null,
+} as const;
+
+/** Only the output flags apply to a resumed task. */
+function flagsOfNow(flags: ReadFlags): ReadFlags {
+  const noWait: Written = { value: true, source: { kind: 'flag', where: '--no-wait' } };
+  const { layer, ...others } = outputFlags(flags);
+  return { ...others, layer: { ...layer, noWait } };
+}
+
+/** Starts each line with the task id, since several tasks may run at once. */
+function viewOf(taskId: string, plan: RunPlan): View {
+  const { settings, policy } = plan;
+  const task = { ...plan, taskId, needsTrust: sealAt(plan, true).problem !== null };
+  const sink = {
+    write: (text: string): void => {
+      process.stderr.write(text.replace(/^ralph: /gm, `ralph: ${taskId}: `));
+    },
+  };
+  if (settings.quiet) return quietView(sink, { agent: policy.agent, task });
+  return plainView(sink, { verbose: settings.verbose, agent: policy.agent, task });
+}

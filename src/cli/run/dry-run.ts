@@ -1,0 +1,113 @@
+import path from 'node:path';
+import { locateAgent, type RunPlan } from '../../compose/run.ts';
+import { describeCompletion } from '../../core/completion/conditions.ts';
+import { buildAddition } from '../../core/machine/prompt.ts';
+import { writeDuration } from '../../core/settings/duration.ts';
+import {
+  SETTINGS,
+  type SettingName,
+  settingNames,
+  snakeCase,
+} from '../../core/settings/settings.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
+import { planWarnings } from '../commands/run.ts';
+
+/** `ralph run --dry-run`: prints what a run would do. Starts and writes nothing. */
+export function dryRun(plan: RunPlan, notices: readonly string[]): number {
+  const facts = planFacts(plan, notices);
+  process.stdout.write(plan.settings.json ? `${safeJson(facts, 2)}\n` : renderPlan(facts));
+  return 0;
+}
+
+const EXAMPLE_OUTPUT = '(the output of the previous iteration)';
+
+function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
+  const { policy } = plan;
+  const agent = locateAgent(plan);
+  const prompt = new TextDecoder('utf-8', { ignoreBOM: true }).decode(plan.prompt);
+  // A continued session remembers its own output.
+  const output = policy.session === 'continue' ? null : EXAMPLE_OUTPUT;
+  const carry = { output, wasCut: false, missing: [], hints: [] };
+  return {
+    task_id: plan.taskId,
+    task_type: plan.taskType,
+    completion: describeCompletion(policy),
+    full_iterations: fullIterations(plan),
+    max_iterations: policy.maxIterations,
+    argv: agent.argv,
+    cwd: plan.cwd,
+    first_prompt: prompt + buildAddition(policy, carry, 1),
+    continuation_prompt: prompt + buildAddition(policy, carry, 2),
+    settings: settingNames().map((name) => ({
+      name: snakeCase(name),
+      value: shownValue(name, plan),
+      source: plan.sources[name].where,
+    })),
+    writes: writes(plan),
+    warnings: [
+      ...notices,
+      ...planWarnings(plan),
+      ...(agent.missing === null ? [] : [`Cannot find the agent: ${agent.missing}.`]),
+    ],
+  };
+}
+
+/** The value as a user would write it. An absent value is shown as the run fills it in. */
+function shownValue(name: SettingName, plan: RunPlan): unknown {
+  const inForce: Partial<Record<SettingName, unknown>> = {
+    agent: plan.policy.agent,
+    promise: plan.policy.promise,
+    askBack: plan.policy.askBack,
+    doneFolder: plan.policy.doneFolder,
+    iterationTimeout: plan.policy.iterationTimeoutMs,
+    taskId: plan.taskId,
+    taskType: plan.taskType,
+    vault: plan.vault,
+    stateDir: plan.stateDir,
+    cwd: plan.cwd,
+  };
+  const value = inForce[name] ?? plan.settings[name];
+  const isDuration = SETTINGS[name].type.kind === 'duration';
+  return isDuration && typeof value === 'number' ? writeDuration(value) : value;
+}
+
+/** How many full-length iterations, with the delays between them, fit into the limit of the whole task. */
+function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
+  const { iterationTimeoutMs, delayMs } = policy;
+  return Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));
+}
+
+function writes(plan: RunPlan): PlanFacts['writes'] {
+  const state = path.join(plan.stateDir, plan.taskId);
+  return [
+    { path: `${state}.json`, what: 'the state of the task' },
+    { path: `${state}/`, what: 'the prompt, the settings, and every byte the agent writes' },
+    { path: path.join(plan.stateDir, 'events.jsonl'), what: 'every event, one on each line' },
+    {
+      path: path.join(plan.stateDir, 'history/'),
+      what: 'all of these, after the task is completed',
+    },
+    {
+      path: path.join(plan.vault, 'Needs_Action', `RALPH_*_${plan.taskId}_*.md`),
+      what: 'a note for a human, if the task does not end well',
+    },
+    {
+      path: path.join(plan.vault, 'Pending_Approval', `APPROVAL_${plan.taskId}_*.md`),
+      what: 'a request to a person, if the agent asks for an approval',
+    },
+    ...taskFileMoves(plan),
+  ];
+}
+
+function taskFileMoves({ taskFile, vault, policy }: RunPlan): PlanFacts['writes'] {
+  if (taskFile === null) return [];
+  const name = path.basename(taskFile);
+  return [
+    { path: path.join(vault, 'In_Progress', name), what: 'the task file, while the task runs' },
+    {
+      path: path.join(policy.doneFolder, name),
+      what: 'the task file, after the task is completed',
+    },
+  ];
+}

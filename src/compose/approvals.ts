@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { preview } from '../core/secrets/preview.ts';
+import type { TaskState } from '../core/task/task-state.ts';
+import type { RunPlan } from '../effects/plan/run-plan.ts';
+import type { TaskPaths } from '../effects/state/task-folder.ts';
+import { awaitAnswer, placeRequest } from '../effects/vault/approval-folder.ts';
+import { moveWithin } from '../effects/vault/task-file.ts';
+import { messageOf } from '../errors.ts';
+import type { ApprovalDesk } from '../loop/ports.ts';
+import { renderRequest } from '../report/notes/approval-request.ts';
+
+/** Where the person behind a plan's vault is asked. */
+export function approvalDesk(
+  plan: RunPlan,
+  paths: TaskPaths,
+  warn: (sentence: string) => void,
+): ApprovalDesk {
+  return {
+    async request(approval) {
+      const asked = preview(new TextDecoder().decode(plan.prompt), 500);
+      const facts = { taskId: plan.taskId, approval, asked, logDir: paths.folder };
+      try {
+        return await placeRequest(plan.vault, approval, renderRequest(facts));
+      } catch (error) {
+        warn(`The request for an approval could not be written: ${messageOf(error)}`);
+        return null;
+      }
+    },
+    answer: (approval, patiently, signal) =>
+      awaitAnswer(plan.vault, approval, { patiently, signal }),
+  };
+}
+
+/** Moves the file of a completed task to `Done`, unless the agent has moved it. */
+export async function putAway(
+  task: TaskState,
+  plan: RunPlan,
+  warn: (sentence: string) => void,
+): Promise<void> {
+  if (task.task_file === null) return;
+  const file = path.join(plan.vault, task.task_file);
+  try {
+    if (existsSync(file)) await moveWithin(plan.vault, file, doneFolder(plan));
+  } catch (error) {
+    warn(`${task.task_file} could not be moved to ${plan.policy.doneFolder}: ${messageOf(error)}`);
+  }
+}
+
+/** As a folder of the vault. */
+function doneFolder(plan: RunPlan): string {
+  return path.relative(plan.vault, plan.policy.doneFolder);
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { verdictOf } from '../core/rescue/endings.ts';
+import type { VaultNote, WorkFolder } from '../core/rescue/vault-files.ts';
+import { maskSecrets } from '../core/secrets/secrets.ts';
+import { BEAT_MS } from '../core/task/driver.ts';
+import { MB, readTextWithin } from '../effects/files/bounded-read.ts';
+import { systemClock } from '../effects/files/clock.ts';
+import { namesIn } from '../effects/files/names-in.ts';
+import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
+import { claimTask } from '../effects/lock/task-lock.ts';
+import type { RunPlan } from '../effects/plan/run-plan.ts';
+import { linkedStops } from '../effects/processes/linked-stops.ts';
+import { watchSignals } from '../effects/processes/signals.ts';
+import { taskPaths } from '../effects/state/task-folder.ts';
+import { openSeal } from '../effects/trust/seal.ts';
+import { writeNote } from '../effects/vault/note-file.ts';
+import {
+  changeRescueRecord,
+  closedRecord,
+  removeRescueRecord,
+  withFailed,
+} from '../effects/vault/rescue-records.ts';
+import { moveWithin } from '../effects/vault/task-file.ts';
+import { leadsOut } from '../effects/vault/vault-folders.ts';
+import { lookAgain, lookAtVault, type VaultPlace } from '../effects/vault/vault-scan.ts';
+import {
+  BeyondPassError,
+  messageOf,
+  TaskAlreadyActiveError,
+  UntrustedTaskError,
+} from '../errors.ts';
+import type { StopRequests } from '../loop/ports.ts';
+import type { AgentName } from '../report/messages.ts';
+import { NOTE_REASONS, renderVaultNote } from '../report/notes/vault-note.ts';
+import type { View } from '../report/terminal/view.ts';
+import type {
+  RescueBooks,
+  TaskEnd,
+  TaskRequest,
+  Vault,
+  VaultNotes,
+  VaultPorts,
+} from '../rescue/ports.ts';
+import { type Resume, type RunOptions, startRun } from './run.ts';
+
+/** A run of a file's task, ready to be started. */
+export interface FileRun {
+  readonly plan: RunPlan;
+  readonly view: View;
+  readonly announcements: readonly string[];
+  readonly resume?: Resume;
+  readonly onOutput?: NonNullable<RunOptions['onOutput']>;
+}
+
+export interface OrchestrateOptions {
+  /** Absolute, all three. */
+  readonly vault: string;
+  readonly stateDir: string;
+  readonly doneFolder: string;
+  /** The key that the user named, absolute; null for the user's own. */
+  readonly keyFile: string | null;
+  readonly agent: AgentName;
+  /** Makes a request into a run; rejects for what keeps it from starting. */
+  readonly prepare: (request: TaskRequest) => Promise<FileRun>;
+  /** Hands a run the signal that aborts where ralph itself has failed. */
+  readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
+  readonly tell: VaultPorts['tell'];
+  /** A sentence for people that belongs to no file. */
+  readonly warn: (sentence: string) => void;
+}
+
+/** Binds the effects to the ports of a pass. `close` gives the signals back. */
+export function orchestrate(
+  options: OrchestrateOptions,
+): VaultPorts & { readonly close: () => void } {
+  const stops = watchSignals();
+  return {
+    vault: vaultDesk(options),
+    books: rescueBooks(options.stateDir),
+    notes: vaultNotes(options),
+    runTask: (request) => runTask(request, options, stops),
+    tell: options.tell,
+    clock: systemClock,
+    stops,
+    close: stops.close,
+  };
+}
+
+function vaultDesk({ vault, stateDir, doneFolder, keyFile }: OrchestrateOptions): Vault {
+  const place: VaultPlace = {
+    vault,
+    stateDir,
+    seal: openSeal({ stateDir, keyFile, env: process.env, create: true }),
+    saysSomething: (status, exitReason) => verdictOf(status, exitReason) === 'failed',
+  };
+  const here = () => thisPlace(systemClock.now());
+  return {
+    async list({ withNew }) {
+      const folders: WorkFolder[] = withNew ? ['In_Progress', 'Needs_Action'] : ['In_Progress'];
+      return lookAtVault(place, folders, here());
+    },
+    look: async (file) => lookAgain(place, file, here()),
+    hold: (ownId) => holdFile(stateDir, ownId),
+    async move(file, to) {
+      const target = to === 'done' ? path.relative(vault, doneFolder) : 'Quarantine';
+      const from = path.join(vault, file.folder, file.name);
+      return path.relative(vault, await moveWithin(vault, from, target));
+    },
+  };
+}
+
+/**
+ * A claim like that on a task, on the file itself: of several passes one has it in hand. Rejects where
+ * no claim can be kept, since then nothing would keep two from starting the same.
+ */
+async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold']> {
+  const driver = thisDriver(systemClock.now(), randomUUID());
+  const here = () => thisPlace(systemClock.now());
+  const result = await claimTask(stateDir, `file.${ownId}`, driver, here);
+  if (result.kind === 'taken') return null;
+  if (result.kind === 'unwritable') {
+    throw new Error(`nothing can be kept in ${stateDir} (${messageOf(result.error)})`);
+  }
+  const { claim } = result;
+  const timer = setInterval(() => claim.renew(), BEAT_MS).unref();
+  return {
+    release() {
+      clearInterval(timer);
+      claim.release();
+    },
+  };
+}
+
+function rescueBooks(stateDir: string): RescueBooks {
+  return {
+    async countFailed(rescueId, startedAt) {
+      const after = await changeRescueRecord(stateDir, rescueId, (before) =>
+        withFailed(before, startedAt),
+      );
+      return after.failed.length;
+    },
+    async adopt(rescueId) {
+      await changeRescueRecord(stateDir, rescueId, (before) => ({ ...before, is_ours: true }));
+    },
+    async close(rescueId) {
+      // Without a state nothing is left to be counted again.
+      if (!existsSync(taskPaths(stateDir, rescueId).stateFile)) {
+        return removeRescueRecord(stateDir, rescueId);
+      }
+      await changeRescueRecord(stateDir, rescueId, () => closedRecord(systemClock.now()));
+    },
+  };
+}
+
+function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): VaultNotes {
+  const folder = path.join(vault, 'Needs_Action');
+  /** The notes of a kind and task that are there, by their full names. */
+  const there = (kind: VaultNote['kind'], taskId: string): readonly string[] => {
+    const prefix = `RALPH_${NOTE_REASONS[kind]}_${taskId}_`;
+    return namesIn(folder)
+      .filter(
+        (name) => name.startsWith(prefix) && /^\d{8}T\d{6}Z\.md$/.test(name.slice(prefix.length)),
+      )
+      .map((name) => path.join(folder, name));
+  };
+  return {
+    async leave(note) {
+      const at = systemClock.now();
+      const text = maskSecrets(renderVaultNote(note, { created: at, agent, stateDir }));
+      try {
+        if (leadsOut(folder, vault)) throw new Error(`${folder} leads out of the vault`);
+        const kept = there(note.kind, note.taskId).find((file) => saysTheSame(file, text));
+        const reason = NOTE_REASONS[note.kind];
+        return kept ?? (await writeNote({ folder, reason, taskId: note.taskId, at, text }));
+      } catch (error) {
+        warn(`The note for a human could not be written: ${messageOf(error)}`);
+        return null;
+      }
+    },
+    takeBack: (file) => rm(file, { force: true }).catch(() => undefined),
+    async clearBlocked() {
+      if (leadsOut(folder, vault)) return;
+      for (const file of there('blocked', 'rescue')) {
+        await rm(file, { force: true }).catch(() => undefined);
+      }
+    },
+  };
+}
+
+/** But for when it was written. */
+function saysTheSame(file: string, text: string): boolean {
+  const plain = (note: string): string => note.replace(/^created: .*$/m, '');
+  try {
+    return plain(readTextWithin(file, MB)) === plain(text);
+  } catch {
+    return false;
+  }
+}
+
+async function runTask(
+  request: TaskRequest,
+  { prepare, endedByBugs }: OrchestrateOptions,
+  all: StopRequests,
+): Promise<TaskEnd> {
+  try {
+    const run = await prepare(request);
+    const { state, fields } = await endedByBugs((bugs) =>
+      startRun({ ...run, bugs, stops: linkedStops(all) }),
+    );
+    return {
+      kind: 'ended',
+      status: fields.status,
+      exitReason: fields.exit_reason,
+      exitCode: fields.exit_code,
+      startedAt: state.task.started_at,
+      note: fields.note,
+    };
+  } catch (error) {
+    const { taskId } = request;
+    if (error instanceof TaskAlreadyActiveError) return { kind: 'taken' };
+    if (error instanceof UntrustedTaskError) {
+      return { kind: 'refused', reason: 'not-yours', detail: taskId };
+    }
+    if (error instanceof BeyondPassError) {
+      const detail = `${taskId} would run ${error.programs.join(', ')}`;
+      return { kind: 'refused', reason: 'beyond-pass', detail };
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { StopCause } from '../core/machine/loop-state.ts';
+import type { NewTask } from '../core/task/task-state.ts';
+import { withoutControls } from '../core/text/untrusted-text.ts';
+import type { AgentKind } from '../effects/agents/agent.ts';
+import {
+  type ChildOptions,
+  createAgentRunner,
+  type GuardedRunner,
+} from '../effects/agents/agent-runner.ts';
+import { findOtherLoops } from '../effects/claude/other-loops.ts';
+import { startClock, systemClock } from '../effects/files/clock.ts';
+import { thisDriver } from '../effects/lock/driver-identity.ts';
+import { createJournal } from '../effects/logs/journal.ts';
+import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
+import type { RunPlan } from '../effects/plan/run-plan.ts';
+import { settingsJson } from '../effects/plan/stored-settings.ts';
+import { preventSleep, type SleepInhibitor } from '../effects/processes/keep-awake.ts';
+import { type SignalWatch, watchSignals } from '../effects/processes/signals.ts';
+import { watchRequests } from '../effects/state/requests.ts';
+import { createStateStore } from '../effects/state/state-store.ts';
+import { type TaskPaths, taskPaths } from '../effects/state/task-folder.ts';
+import { openSeal, type Seal } from '../effects/trust/seal.ts';
+import { describeRequest, requestsNaming } from '../effects/vault/pending-requests.ts';
+import { VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
+import { createGitProgress, type GitProgress } from '../effects/workspace/git-progress.ts';
+import { baselineJson } from '../effects/workspace/kept-baseline.ts';
+import { createWorkspace } from '../effects/workspace/workspace.ts';
+import { TaskAlreadyActiveError } from '../errors.ts';
+import { exitCodeFor } from '../exit-codes.ts';
+import type { Ports, Reporter, RunClock } from '../loop/ports.ts';
+import { type RunEnd, runLoop } from '../loop/run-loop.ts';
+import { commandFailed, leftoverLine, sayingText } from '../report/messages.ts';
+import { defaultLimitHint } from '../report/terminal/default-limit.ts';
+import type { View } from '../report/terminal/view.ts';
+import { agentKind } from './agent.ts';
+import { approvalDesk, putAway } from './approvals.ts';
+import { noteWriter } from './notes.ts';
+import { clearUp, doubtOf, holdTask } from './open-task.ts';
+import { begin, goOn, watchOf } from './start.ts';
+import { endCommand, userCommands } from './user-commands.ts';
+
+export { makePrivateFolder } from '../effects/files/write-file.ts';
+export { planRun, type RunPlan } from '../effects/plan/run-plan.ts';
+export { watchAbort } from '../effects/processes/signals.ts';
+export { keepAside as setAside } from '../effects/state/state-store.ts';
+// biome-ignore lint/performance/noBarrelFile: this file is a door to the effects
+export { locateAgent } from './agent.ts';
+export { clearUp, doubtOf };
+
+export interface RunOptions {
+  readonly plan: RunPlan;
+  readonly view: View;
+  /** Said once the task is this process's to drive. */
+  readonly announcements?: readonly string[];
+  /** Given how it ended, before what is needed to go on with it is put away: whoever dies before has told nobody. */
+  readonly tell?: (fields: RunEnd['fields']) => void;
+  /** Given where a task is gone on with. */
+  readonly resume?: Resume;
+  /** Who may ask the loop to stop; signals, if nobody is named. */
+  readonly stops?: SignalWatch;
+  /** Aborts, with the error, where something is thrown that nobody waits for. */
+  readonly bugs?: AbortSignal;
+  /** Whether somebody sits at a terminal and watches: then the machine is kept awake where that works. */
+  readonly isAttended?: boolean;
+  /** Told how many bytes the agent has just said. */
+  readonly onOutput?: (bytes: number) => void;
+  /** Words between the agent's program and its arguments: for a program that is a script. */
+  readonly agentPrefixArgs?: readonly string[];
+}
+
+/** What is known of a task that is gone on with, beside its plan. */
+export interface Resume {
+  /** How long its whole time was before. */
+  readonly previousTimeoutMs: number;
+  /** The folder that it worked in before, absolute. */
+  readonly previousCwd: string;
+  /** A person has looked at what somebody else has written, and takes it over. */
+  readonly isTrusted: boolean;
+  /** How the task ended is told, since its driver died before it had, and nothing else is done. */
+  readonly tellsOnly?: boolean;
+}
+
+/**
+ * Binds the effects to the loop's ports and runs one task to its end, from its beginning or from where
+ * it stood. Rejects with `TaskAlreadyActiveError`, and for what stands in the way of a resume with
+ * `TaskNotFoundError`, `StateTooNewError` or `StateCorruptedError`.
+ */
+export async function startRun(
+  options: RunOptions,
+): Promise<RunEnd & { readonly stoppedBy: StopCause | null }> {
+  const { plan, view } = options;
+  const paths = taskPaths(plan.stateDir, plan.taskId);
+  const warn = (sentence: string): void => view.notice(withoutControls(sentence));
+  const driver = thisDriver(systemClock.now(), randomUUID());
+  const stops = options.stops ?? watchSignals();
+  try {
+    const hold = await holdTask(paths, plan.taskId, driver);
+    try {
+      options.announcements?.forEach(warn);
+      const awake = keepAwake(options);
+      const clock = startClock();
+      const run = { ...options, paths, warn, driver, hold, stops, clock, seal: sealOf(plan, warn) };
+      const end = await runHeld(run).finally(() => {
+        awake.close();
+        clock.close();
+      });
+      if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
+      return { ...end, stoppedBy: stops.cause() };
+    } finally {
+      hold.release();
+    }
+  } finally {
+    view.close();
+    stops.close();
+  }
+}
+
+/** Without a key the task runs all the same; only to go on with it a person has to vouch for it. */
+function sealOf({ stateDir, keyFile }: RunPlan, warn: (sentence: string) => void): Seal {
+  const seal = openSeal({ stateDir, keyFile, env: process.env, create: true });
+  if (seal.problem !== null) {
+    warn(`This task cannot be signed, so that going on with it takes --trust: ${seal.problem}`);
+  }
+  return seal;
+}
+
+function keepAwake({ plan, isAttended = false }: RunOptions): SleepInhibitor {
+  const { settings, taskId, env } = plan;
+  const isWanted = settings.preventSleep ?? isAttended;
+  return isWanted
+    ? preventSleep({ taskId, env, isAsked: settings.preventSleep === true })
+    : { close() {} };
+}
+
+/** A task that this process drives. */
+export interface HeldRun extends RunOptions {
+  readonly paths: TaskPaths;
+  readonly warn: (sentence: string) => void;
+  readonly driver: NonNullable<NewTask['driver']>;
+  readonly hold: Awaited<ReturnType<typeof holdTask>>;
+  readonly stops: SignalWatch;
+  readonly clock: RunClock;
+  readonly seal: Seal;
+}
+
+async function runHeld(run: HeldRun): Promise<RunEnd> {
+  const { plan, view, paths, warn, stops } = run;
+  const { policy } = plan;
+  const watch = watchOf(plan);
+  const git = gitProgress(plan, run.driver.run_id, stops.signal);
+  const kind = agentKind(plan, run.agentPrefixArgs ?? []);
+  const start =
+    run.resume === undefined
+      ? await begin(run, watch, git)
+      : await goOn({ ...run, kind }, watch, git);
+  if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
+
+  const journal = createJournal(paths.eventsFile, warn);
+  const requests = watchRequests(paths.folder, run.seal);
+  requests.stop.addEventListener('abort', () => stops.request('request'));
+  stops.signal.addEventListener('abort', () => view.doing?.({ kind: 'stop' }));
+  let runner: GuardedRunner | null = null;
+  try {
+    const store = await createStateStore({
+      paths,
+      seal: run.seal,
+      clock: run.clock,
+      task: start.state.task,
+      files: {
+        prompt: plan.prompt,
+        settings: settingsJson(plan),
+        baseline: baselineJson(start.baseline, watch),
+      },
+      warn,
+      syncEvents: journal.sync,
+    });
+    run.hold.keep(store, stops);
+    const hint = defaultLimitHint(plan.sources, warn);
+    const reporter: Reporter = {
+      publish(event) {
+        journal.append(event);
+        view.event(event);
+        hint(event);
+      },
+      wants: (what) =>
+        what === 'agent-text' ? view.showsText : view.showsActivity || journal.hasRoom(what),
+      agentText: (text) => view.agentText(text),
+      say: (what) => warn(sayingText(what)),
+      doing: (what) => view.doing?.(what),
+    };
+    // A driver that was killed between saving a step and telling it.
+    for (const event of start.untold) reporter.publish(event);
+    // The next save may write over the step that they are kept with.
+    await journal.sync();
+    const child: ChildOptions = {
+      env: plan.env,
+      runId: run.driver.run_id,
+      taskId: plan.taskId,
+      maxIterations: policy.maxIterations,
+      stateFile: paths.stateFile,
+    };
+    runner = agentRunner(run, kind, child);
+    let iteration = start.state.task.current_iteration;
+    const agent = runner;
+    const ports: Ports = {
+      agent: {
+        run(request) {
+          iteration = request.iteration;
+          return agent.run(request);
+        },
+        close: (hurry) => agent.close(hurry),
+      },
+      store,
+      prompt:
+        plan.promptFile === null
+          ? fixedPrompt(plan.prompt)
+          : promptFile(plan.promptFile, plan.prompt, warn),
+      workspace: createWorkspace(
+        {
+          ...watch,
+          isResumed: run.resume !== undefined,
+          requests: () => requestsNaming(plan.vault, plan.taskId),
+          describe: (request) => describeRequest(plan.vault, request),
+          asked: start.state.task.approval?.file ?? null,
+          onFinished: () => putAway(start.state.task, plan, warn),
+          planFile: policy.planFile === null ? null : path.resolve(plan.cwd, policy.planFile),
+          until: policy.until,
+          git,
+          run: userCommands(plan, child, stops, () => iteration),
+          onAfterFailed: ({ exitCode }) => warn(commandFailed('--after', exitCode)),
+          onEnd: endCommand(plan, child, stops, () => iteration),
+          onEndFailed: ({ exitCode }) => warn(commandFailed('--on-end', exitCode)),
+        },
+        start.baseline,
+      ),
+      requests,
+      approvals: approvalDesk(plan, paths, warn),
+      notes: noteWriter(run),
+      reporter,
+      clock: run.clock,
+      stops,
+      bugs: run.bugs ?? new AbortController().signal,
+      abandon: () => stops.request('request'),
+      exitCode: exitCodeFor,
+    };
+    const end = await runLoop(ports, start.state, start.event, policy);
+    view.close();
+    run.tell?.(end.fields);
+    await store.told();
+    return end;
+  } finally {
+    runner?.dismissGuard();
+    requests.close();
+    journal.close();
+  }
+}
+
+/** Null where no limit asks whether the work tree moved. */
+function gitProgress(plan: RunPlan, runId: string, signal: AbortSignal): GitProgress | null {
+  if (plan.policy.noProgressLimit === 0 && plan.policy.sameErrorLimit === 0) return null;
+  const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));
+  return createGitProgress({
+    cwd: plan.cwd,
+    excluded: [...excluded, plan.stateDir],
+    env: plan.env,
+    runId,
+    signal,
+  });
+}
+
+function agentRunner(run: HeldRun, kind: AgentKind, child: ChildOptions): GuardedRunner {
+  const { plan, paths, warn } = run;
+  return createAgentRunner({
+    kind,
+    cwd: plan.cwd,
+    ...child,
+    logDir: paths.folder,
+    iterationTimeoutMs: plan.policy.iterationTimeoutMs,
+    idleTimeoutMs: plan.policy.idleTimeoutMs,
+    guardProgram: fileURLToPath(new URL('guard-program.js', import.meta.url)),
+    keepBackground: plan.settings.keepBackground,
+    logLimitBytes: plan.settings.logLimit,
+    onLeftovers: (what, processes) => warn(leftoverLine(what, processes)),
+    onOutput: run.onOutput,
+    warn,
+  });
+}

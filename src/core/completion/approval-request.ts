@@ -1,0 +1,54 @@
+import { plainText } from '../markdown/phrase.ts';
+import { maskNonProse, whyMasked } from '../markdown/prose.ts';
+import { oneLine } from '../text/untrusted-text.ts';
+
+/** What an agent asks a person to allow. */
+export interface ApprovalRequest {
+  /** `[a-z0-9-]{1,40}`. */
+  readonly id: string;
+  /** One line without control characters. */
+  readonly what: string;
+  /** The agent's own file in `Pending_Approval`, which then is the request; null: ralph writes one. */
+  readonly file: string | null;
+}
+
+/** Bounded, so that a message full of openings is read in linear time. */
+const REQUEST =
+  /<approval\s+id\s*=\s*(?:"([a-z0-9-]{1,40})"|'([a-z0-9-]{1,40})')\s*>((?:(?!<approval\b)[\s\S]){1,4000}?)<\/approval\s*>/g;
+const LONGEST_WHAT = 1_000;
+
+/**
+ * The last `<approval id="short-id">what</approval>` of a final message; null if there is none. One
+ * that stands in code, in a quote or in a comment is shown, not asked; so is one that says what an
+ * example says.
+ */
+export function readApprovalRequest(
+  message: string,
+  examples: readonly string[] = [],
+): ApprovalRequest | null {
+  if (!message.includes('</approval')) return null;
+  const text = plainText(message);
+  const prose = maskNonProse(text);
+  let last: ApprovalRequest | null = null;
+  for (const match of text.matchAll(REQUEST)) {
+    const [all, double, single, words = ''] = match;
+    const isShown = [match.index, match.index + all.length - 1].some((index) =>
+      ['in-code', 'in-a-comment', 'in-a-quote'].includes(whyMasked(prose, index) ?? ''),
+    );
+    const what = oneLine(words, LONGEST_WHAT);
+    if (!isShown && what !== '' && !examples.includes(what))
+      last = { id: double ?? single ?? '', what, file: null };
+  }
+  return last;
+}
+
+/** A request whose id is none, or that has no words: it asks for nothing, and looks as if it did. */
+const MALFORMED = /<approval\b[^<>]{0,200}>[^<]{0,4000}<\/approval\s*>/g;
+
+/** Whether a final message asks in a form that counts for nothing; what is only shown does not ask. */
+export function hasMalformedRequest(message: string): boolean {
+  if (!message.includes('</approval') || readApprovalRequest(message) !== null) return false;
+  const text = plainText(message);
+  const prose = maskNonProse(text);
+  return [...text.matchAll(MALFORMED)].some(({ index }) => whyMasked(prose, index) === null);
+}

@@ -1,0 +1,70 @@
+import { BLANK_BOX_ANYWHERE, OPEN_BOX_LINE } from '../markdown/checkbox.ts';
+import { endOfRun } from '../markdown/inline-code.ts';
+
+/** The checkboxes of a plan. */
+export interface PlanCount {
+  readonly open: number;
+  readonly done: number;
+}
+
+/** Quote signs and list markers, nested ones too; then the box with a blank behind it. */
+const TICKED_LINE = /^\s*(?:>\s*)*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:>\s*)*)+\[[xX]\](?:\s|$)/;
+/** Behind what ends a list item or a quote, a fence may begin. */
+const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
+const COMMENT = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*<!--/;
+const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
+
+/**
+ * Counts every checkbox of a Markdown text, nested ones too. A plan must not pass for carried out
+ * while anything in it is open, so what is open is read generously: also without a list marker, in a
+ * heading or a table, and behind a fence or a comment that never closes. What is ticked is read
+ * strictly: the first thing of a list item. What stands in closed fences and comments is no box.
+ */
+export function readPlan(text: string): PlanCount {
+  const lines = text.split(/\r\n?|\n/);
+  let open = 0;
+  let done = 0;
+  let isDoubtful = false;
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const end = isDoubtful ? at : endOfHidden(lines, at);
+    if (end === null) isDoubtful = true;
+    else if (end > at || COMMENT.test(line)) {
+      at = end;
+      continue;
+    }
+    if (hasOpenBox(line)) open += 1;
+    else if (!isDoubtful && TICKED_LINE.test(line)) done += 1;
+  }
+  return { open, done };
+}
+
+function hasOpenBox(line: string): boolean {
+  return OPEN_BOX_LINE.test(line) || (HEADING_OR_ROW.test(line) && BLANK_BOX_ANYWHERE.test(line));
+}
+
+/** The last line of the fence or comment that begins here: the same line if none does, null if it never ends. */
+function endOfHidden(lines: readonly string[], at: number): number | null {
+  const line = lines[at] ?? '';
+  const isComment = COMMENT.test(line);
+  const [, backticks, tildes] = isComment ? [] : (FENCE.exec(line) ?? []);
+  const fence = backticks ?? tildes;
+  if (isComment && line.includes('-->')) return at;
+  if (!isComment && fence === undefined) return at;
+  for (let end = at + 1; end < lines.length; end += 1) {
+    const candidate = lines[end] ?? '';
+    if (fence === undefined ? candidate.includes('-->') : closes(candidate, fence)) return end;
+  }
+  return null;
+}
+
+/** The same sign, at least as often, and nothing behind it. */
+function closes(line: string, fence: string): boolean {
+  const sign = line.replace(/^[\s>]+/, '').trimEnd();
+  return sign.startsWith(fence) && endOfRun(sign, 0) === sign.length;
+}
+
+/** Whether the plan is carried out: at least one box, and none of them open. */
+export function isPlanDone({ open, done }: PlanCount): boolean {
+  return done > 0 && open === 0;
+}

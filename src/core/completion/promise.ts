@@ -1,0 +1,178 @@
+import { hasOpenBox } from '../markdown/checkbox.ts';
+import {
+  anywhere,
+  foldSpace,
+  lastMention,
+  type Mention,
+  type Span,
+  STAND_INS,
+} from '../markdown/phrase.ts';
+import type { NonProse } from '../markdown/prose.ts';
+import { clip } from '../text/untrusted-text.ts';
+import { type OwnText, removeEchoes } from './echoes.ts';
+import { readStand } from './statement.ts';
+
+export type { OwnText } from './echoes.ts';
+
+/** `statement`: the promise is stated, tagged or bare. `tag`: tagged only. `contains`: anywhere. */
+export type MatchRule = 'statement' | 'tag' | 'contains';
+
+/** What a message says about the promise. `line` is where, as evidence: one line, 200 at most. */
+export type PromiseVerdict =
+  /** By the rule asked for, the promise is made. */
+  | {
+      readonly kind: 'stated';
+      readonly form: 'tagged' | 'bare' | 'contained';
+      readonly line: string;
+    }
+  /** It may be made: the agent is to be asked. */
+  | {
+      readonly kind: 'in-doubt';
+      readonly line: string;
+      readonly where: /** In its tags, alone on a line that is not the last. */
+        | 'earlier-line'
+        /** Without its tags, as the last sentence. */
+        | 'closing-sentence'
+        /** What stands before it may not be finished: `I will end with:`, `ggf.`, half a sentence. */
+        | 'after-open-sentence';
+    }
+  /** The promise appears and is not accepted. */
+  | { readonly kind: 'near-miss'; readonly line: string; readonly why: NearMissReason }
+  /** The promise does not appear, but for echoes of what ralph itself wrote. */
+  | { readonly kind: 'absent' };
+
+export type NearMissReason =
+  | NonProse
+  /** Other words stand on its line. */
+  | 'in-a-sentence'
+  /** Alone, but with something about it: a bullet, quotes, strike-through, `?`, `…`. */
+  | 'decorated'
+  /** It would count as the last thing of the message; something follows. */
+  | 'not-at-the-end'
+  /** Alone on a line, and an unticked box stands behind it. */
+  | 'before-an-open-box'
+  /** Stated without its tags where the rule is `tag`. */
+  | 'untagged'
+  | 'not-ended-well';
+
+/**
+ * Judges the agent's final message by a rule of match, after echoes of `ownTexts` have been taken
+ * out. All is literal and case-sensitive; white space is folded, colour codes and CRLF are ignored.
+ * It never fails; an empty promise is absent from every message. Source of the rules: the
+ * completion rules in docs/completion.md.
+ */
+export function judgePromise(
+  message: string,
+  promise: string,
+  rule: MatchRule,
+  ownTexts: readonly OwnText[],
+): PromiseVerdict {
+  const phrase = untagged(promise);
+  if (phrase === '') return { kind: 'absent' };
+  const text = removeEchoes(message, ownTexts, phrase);
+  const first = new RegExp(anywhere(phrase), 'u').exec(text);
+  if (first === null) return { kind: 'absent' };
+  if (rule === 'contains') {
+    const place = { from: first.index, to: first.index + first[0].length };
+    return { kind: 'stated', form: 'contained', line: lineOf(text, place) };
+  }
+  return judgeStatement(text, phrase, rule);
+}
+
+/**
+ * Whether the message states the phrase, tagged or bare, as the rule `statement` has it, or as its
+ * closing sentence. For signals and abort promises, of which nobody is asked.
+ */
+export function statesPhrase(
+  message: string,
+  phrase: string,
+  ownTexts: readonly OwnText[],
+): boolean {
+  const verdict = judgePromise(message, phrase, 'statement', ownTexts);
+  return (
+    verdict.kind === 'stated' ||
+    (verdict.kind === 'in-doubt' && verdict.where === 'closing-sentence')
+  );
+}
+
+/** The promise itself: `<promise>X</promise>`, as given with its tags, is taken without them. */
+export function untagged(promise: string): string {
+  const inner = /^\s*<promise>([\s\S]*)<\/promise>\s*$/.exec(promise)?.[1];
+  return foldSpace(inner ?? promise);
+}
+
+/** The last mention decides: one behind a statement takes it back, or speaks of it. */
+function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'): PromiseVerdict {
+  // A promise that itself looks like Markdown must be read as a word, or it could not be stated.
+  const phrase = shield(promise);
+  const shielded =
+    phrase === promise ? text : text.replace(new RegExp(anywhere(promise), 'gu'), shield);
+  const mention = lastMention(shielded, phrase);
+  if (mention === null) return { kind: 'absent' };
+  const verdict = { ...judgeMention(shielded, phrase, mention), line: lineOf(text, mention) };
+  const wouldCount = verdict.kind !== 'near-miss' || verdict.why === 'not-at-the-end';
+  return rule === 'tag' && !mention.tagged && wouldCount
+    ? { kind: 'near-miss', line: verdict.line, why: 'untagged' }
+    : verdict;
+}
+
+type WithoutLine<V> = V extends { readonly line: string } ? Omit<V, 'line'> : never;
+
+/** One line for each place at which a phrase may stand. */
+function judgeMention(text: string, phrase: string, mention: Mention): WithoutLine<PromiseVerdict> {
+  const stand = readStand(text, mention, phrase);
+  const { tagged } = mention;
+  switch (stand.kind) {
+    case 'shown':
+      return { kind: 'near-miss', why: stand.why };
+    case 'own-line': {
+      const { above, isLast } = stand;
+      if (!isLast) return judgeEarlier(text.slice(mention.to), tagged, above === 'open');
+      if (above === 'open') return { kind: 'in-doubt', where: 'after-open-sentence' };
+      if (tagged) return { kind: 'stated', form: 'tagged' };
+      return above === 'closed'
+        ? { kind: 'stated', form: 'bare' }
+        : { kind: 'in-doubt', where: 'closing-sentence' };
+    }
+    case 'closing':
+      if (!stand.isLast) return { kind: 'near-miss', why: 'not-at-the-end' };
+      if (!tagged) return { kind: 'in-doubt', where: 'closing-sentence' };
+      return stand.behind === 'certain' && !stand.isListed
+        ? { kind: 'stated', form: 'tagged' }
+        : { kind: 'in-doubt', where: 'after-open-sentence' };
+    case 'in-between':
+      return { kind: 'near-miss', why: 'not-at-the-end' };
+    case 'in-a-sentence':
+    case 'decorated':
+      return { kind: 'near-miss', why: stand.kind };
+  }
+}
+
+/** Alone on a line, with more behind it. */
+function judgeEarlier(
+  behind: string,
+  tagged: boolean,
+  isOpenAbove: boolean,
+): WithoutLine<PromiseVerdict> {
+  if (hasOpenBox(behind)) return { kind: 'near-miss', why: 'before-an-open-box' };
+  if (!tagged) return { kind: 'near-miss', why: 'not-at-the-end' };
+  return isOpenAbove
+    ? { kind: 'near-miss', why: 'in-a-sentence' }
+    : { kind: 'in-doubt', where: 'earlier-line' };
+}
+
+function shield(promise: string): string {
+  return promise.replace(/[`~#>|<=[]/g, STAND_INS.shield);
+}
+
+const LONGEST_LINE = 200;
+
+/** The line of a place as evidence, cut around it where it is long. */
+function lineOf(text: string, { from, to }: Span): string {
+  const start = Math.max(text.lastIndexOf('\n', from - 1) + 1, from - 60);
+  const lineEnd = text.indexOf('\n', to);
+  const end = Math.min(lineEnd === -1 ? text.length : lineEnd, start + 2 * LONGEST_LINE);
+  // The cut may fall into a character of two code units.
+  const line = text.slice(start, end).replace(/^[\udc00-\udfff]/, '');
+  return clip(foldSpace(line).replaceAll(STAND_INS.echo, '…'), LONGEST_LINE);
+}

@@ -1,0 +1,116 @@
+import type { Mention } from '../markdown/phrase.ts';
+import { maskNonProse, type NonProse, whyMasked } from '../markdown/prose.ts';
+import { CHEERS, type SentenceEnd, STOPS, sentenceEnd } from '../markdown/sentence.ts';
+import { hasWords } from '../markdown/words.ts';
+import { type Above, isUnclosed, readAbove } from './line-above.ts';
+
+/** Where and how a message says a phrase. */
+export type Stand =
+  /** In code, a quotation, data: shown, not said. */
+  | { readonly kind: 'shown'; readonly why: NonProse }
+  /** Alone on its line. */
+  | { readonly kind: 'own-line'; readonly isLast: boolean; readonly above: Above }
+  /** Behind a sentence on its line, which it ends. */
+  | {
+      readonly kind: 'closing';
+      readonly isLast: boolean;
+      readonly behind: Exclude<SentenceEnd, 'none'>;
+      /** The sentence is an item of a list, or somebody's words: behind a colon, in a quotation. */
+      readonly isListed: boolean;
+    }
+  /** Behind a sentence, and more stands on its line. */
+  | { readonly kind: 'in-between' }
+  | { readonly kind: 'in-a-sentence' }
+  /** Alone, but with something about it: a bullet, quotes, strike-through, `?`, `…`. */
+  | { readonly kind: 'decorated' };
+
+/** So much of what stands before and behind is looked at closely. */
+const WINDOW = 4_096;
+/** More than this about a phrase is no decoration. */
+const MOST = 40;
+
+const EMPHASIS = '[*_]{0,3}';
+const TICKED_BOX = '(?:(?:[-*+]|\\d{1,9}[.)])[^\\S\\n]+\\[[xX]\\][^\\S\\n]+)?';
+const CHEER_OR_SPACE = `(?:[^\\S\\n]|${CHEERS})*`;
+const BEFORE = new RegExp(
+  `^[^\\S\\n]*${TICKED_BOX}${CHEER_OR_SPACE}(${EMPHASIS})${CHEER_OR_SPACE}$`,
+  'u',
+);
+const BEHIND = new RegExp(
+  `^(${EMPHASIS})${CHEER_OR_SPACE}([${STOPS}]?)(${EMPHASIS})${CHEER_OR_SPACE}(${EMPHASIS})$`,
+  'u',
+);
+const STOP = new RegExp(`[${STOPS}]$`, 'u');
+
+export function readStand(text: string, mention: Mention, phrase: string): Stand {
+  const from = Math.max(0, mention.from - WINDOW);
+  const lineBreak = text.indexOf('\n', mention.to);
+  const lineEnd = lineBreak === -1 ? text.length : lineBreak;
+  const to = Math.min(lineEnd, mention.to + WINDOW);
+  const masked = maskNonProse(text, from, to);
+  const place = { from: mention.from - from, to: mention.to - from };
+  const why = whyMasked(masked, place.from) ?? whyMasked(masked, place.to - 1);
+  if (why !== null) return { kind: 'shown', why };
+
+  const lineStart = masked.lastIndexOf('\n', place.from - 1) + 1;
+  const before = masked.slice(lineStart, place.from);
+  const behind = masked.slice(place.to).trimEnd();
+  const isLast = !/\S/.test(text.slice(lineEnd));
+  const isLong = behind.length > MOST || /\S/.test(text.slice(to, lineEnd));
+  const end = isLong ? null : BEHIND.exec(behind);
+  const mayStop = mention.tagged || !STOP.test(phrase);
+  const isEnd = end !== null && (mayStop || end[2] === '');
+  const close = `${end?.[1] ?? ''}${end?.[3] ?? ''}${end?.[4] ?? ''}`;
+  const opening = paragraphBefore(masked, place.from);
+
+  const own = before.trim().length > MOST ? null : BEFORE.exec(before.trimStart());
+  if (isEnd && own !== null && closesEmphasis(own[1] ?? '', close, opening)) {
+    const statement = { bare: !mention.tagged, text: phrase };
+    const above = readAbove(masked, text.slice(from, to), lineStart, statement);
+    return { kind: 'own-line', isLast, above };
+  }
+  const open = /[*_]{1,3}$/.exec(before)?.[0] ?? '';
+  const sentence = before.slice(0, before.length - open.length);
+  const ends = before.trim() === open ? 'none' : sentenceEnd(sentence);
+  if (
+    isEnd &&
+    ends !== 'none' &&
+    closesEmphasis(open, close, opening.slice(0, -open.length || undefined))
+  ) {
+    return { kind: 'closing', isLast, behind: ends, isListed: isListed(before) };
+  }
+  const isBetween =
+    (ends !== 'none' || before.trim() === open) && /^[*_]{0,3}[.!][*_]{0,3}(?=\s|$)/.test(behind);
+  const rest = before.replace(/^\s*(?:[-*+]|\d{1,9}[.)])\s/, '');
+  if (!saysAnything(rest) && !saysAnything(behind) && to === lineEnd) return { kind: 'decorated' };
+  return { kind: isBetween ? 'in-between' : 'in-a-sentence' };
+}
+
+/** A bullet, a number, a timestamp before the sentence; a colon, a quotation or a bracket in it. */
+const LISTED =
+  /^\s*(?:[-+•‣◦]\s|\*\s|\(?\d{1,9}[.)]\s|\[[^\]\n]*\]\s|\d{1,4}[-:/.]\d)|[:：][*_]*\s|[:：]$/u;
+
+function isListed(before: string): boolean {
+  return LISTED.test(before) || isUnclosed(before);
+}
+
+/** What was opened is closed, here or in the paragraph before. `COMPLETE*` has a footnote. */
+function closesEmphasis(open: string, close: string, before: string): boolean {
+  const own = [...open].reverse().join('');
+  if (!close.startsWith(own)) return false;
+  const rest = close.slice(own.length);
+  if (rest === '') return true;
+  const opened = before.replace(/(?<!\S)[*_]+(?!\S)/g, '').split(rest).length - 1;
+  return opened % 2 === 1;
+}
+
+function paragraphBefore(masked: string, at: number): string {
+  const start = masked.lastIndexOf('\n\n', at);
+  return masked.slice(start === -1 ? 0 : start + 2, at);
+}
+
+/** What was masked or taken out counts as a word. */
+function saysAnything(text: string): boolean {
+  const plain = text.replace(/<\/?promise>/g, '');
+  return hasWords(plain) || /[\uE000-\uF8FF\u{F0000}-\u{FFFFD}\u{100000}-\u{10FFFD}]/u.test(plain);
+}

@@ -1,0 +1,208 @@
+import type { ApprovalRequest } from '../completion/approval-request.ts';
+import { maskSecrets } from '../secrets/secrets.ts';
+import type { Policy } from '../task/policy.ts';
+import { type Approval, laterBy } from '../task/task-state.ts';
+import { oneLine } from '../text/untrusted-text.ts';
+import { postponed } from './clock-gap.ts';
+import { end, endStopped } from './ending.ts';
+import type { LoopEvent, LoopState, Transition } from './loop-state.ts';
+import { endBudget, startNext } from './next-iteration.ts';
+import type { Missing } from './prompt.ts';
+
+/*
+ * A person is asked before the agent goes on. Nothing of the task runs meanwhile.
+ *
+ *   judged ──► requesting ──approval-requested──► awaiting ──approval-answered──┬─ approved ─► the next iteration
+ *   (or new)   leftovers are ended,               the file is moved             ├─ rejected ─► the next, told why
+ *              the request is written             to Approved or Rejected       ├─ expired, not waited for ─► ended
+ *                                                                               └─ stopped, paused ─► ended
+ */
+
+/** The id of the request that `approval_required` in a task file makes. */
+export const START_APPROVAL = 'start';
+
+/** Asks a person; the loop goes on once there is an answer. */
+export function askApproval(
+  state: LoopState,
+  request: ApprovalRequest,
+  at: string,
+  policy: Policy,
+): Transition {
+  const { task } = state;
+  const approval: Approval = {
+    id: request.id,
+    what: maskSecrets(request.what),
+    file: request.file ?? `APPROVAL_${task.task_id}_${request.id}.md`,
+    by_agent: request.file !== null,
+    requested_at: at,
+    expires_at: laterBy(at, policy.approvalTimeoutMs),
+    there_before: null,
+    decision: null,
+    answered_at: null,
+    answer_file: null,
+    reason: null,
+  };
+  return requested(awaiting(state, approval));
+}
+
+/**
+ * Asks for what a resumed task was waiting for, and anew for one that was not allowed to begin; null
+ * where nothing is to be asked.
+ */
+export function askAgain(state: LoopState, at: string, policy: Policy): Transition | null {
+  const { approval, paused_for_approval, current_iteration } = state.task;
+  // What was asked is not known any more; that something was asked is.
+  if (approval === null) {
+    return paused_for_approval ? askApproval(state, LOST_REQUEST, at, policy) : null;
+  }
+  if (approval.decision === 'rejected' && current_iteration === 0) {
+    return askApproval(state, { ...approval, file: null }, at, policy);
+  }
+  if (approval.decision !== null || !paused_for_approval) return null;
+  const renewed = { ...approval, expires_at: laterBy(at, policy.approvalTimeoutMs) };
+  // Also where it has been made: its file may be gone, and then nobody could answer.
+  return requested(awaiting(state, renewed));
+}
+
+const LOST_REQUEST: ApprovalRequest = {
+  id: 'resume',
+  what: 'go on; what the task had asked for is not known any more',
+  file: null,
+};
+
+function awaiting(state: LoopState, approval: Approval): LoopState {
+  return {
+    ...state,
+    step: { kind: 'approving' },
+    task: {
+      ...state.task,
+      status: 'paused_awaiting_approval',
+      paused_for_approval: true,
+      approval,
+      wait: null,
+    },
+  };
+}
+
+function requested(state: LoopState): Transition {
+  const { approval } = state.task;
+  if (approval === null) throw new Error('there is nothing to ask for');
+  return { state, actions: [{ kind: 'request-approval', approval }] };
+}
+
+/** It is told only now: whoever answers as soon as he is told finds the request there. */
+function wait(state: LoopState, approval: Approval, policy: Policy): Transition {
+  const body = {
+    event: 'task_paused' as const,
+    approval_id: approval.id,
+    what: approval.what,
+    file: shownName(approval.file),
+  };
+  return {
+    state,
+    actions: [
+      { kind: 'publish', body },
+      { kind: 'await-approval', approval, patiently: !policy.noWait },
+    ],
+  };
+}
+
+/** The request lies where a person finds it. */
+export function approvalRequested(
+  state: LoopState,
+  event: Extract<LoopEvent, { kind: 'approval-requested' }>,
+  policy: Policy,
+): Transition {
+  const { approval } = state.task;
+  if (state.step.kind !== 'approving' || approval === null) return { state, actions: [] };
+  const asked = { ...approval, there_before: event.thereBefore };
+  return wait({ ...state, task: { ...state.task, approval: asked } }, asked, policy);
+}
+
+/** A person has answered, or nobody has for as long as was to be waited. */
+export function approvalAnswered(
+  state: LoopState,
+  event: Extract<LoopEvent, { kind: 'approval-answered' }>,
+  policy: Policy,
+): Transition {
+  const { answer, at } = event;
+  const { approval } = state.task;
+  if (state.step.kind !== 'approving' || approval === null) return { state, actions: [] };
+  // No work was possible meanwhile.
+  const restedMs = event.tookMs - event.heldUpMs;
+  const moved: LoopState = { ...state, task: postponed(state.task, restedMs) };
+  if (answer.kind === 'none') return endUnanswered(moved, answer.why, at);
+  const answered: LoopState = {
+    ...moved,
+    task: {
+      ...moved.task,
+      status: 'running',
+      paused_for_approval: false,
+      approval: {
+        ...approval,
+        decision: answer.kind,
+        answered_at: at,
+        answer_file: answer.file,
+        reason: answer.reason === null ? null : maskSecrets(answer.reason),
+      },
+    },
+    carry: {
+      ...moved.carry,
+      missing: [
+        ...moved.carry.missing.filter(({ kind }) => kind !== 'question'),
+        told(approval, answer.kind, answer.reason),
+      ],
+    },
+  };
+  const body = {
+    event: 'task_resumed' as const,
+    iteration: answered.task.current_iteration,
+    max_iterations: answered.task.max_iterations,
+    approval_id: approval.id,
+    decision: answer.kind,
+    file: shownName(answer.file),
+    reason: answer.reason,
+  };
+  const next =
+    answer.kind === 'rejected' && answered.task.current_iteration === 0
+      ? endRefusedAtStart(answered, answer.reason, at)
+      : (endBudget(answered, at, policy) ?? startNext(answered, at, policy));
+  return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
+}
+
+/** A file that an agent has named may hold what acts on a terminal. */
+function shownName(file: string): string {
+  return oneLine(file, 300);
+}
+
+function told(
+  approval: Approval,
+  decision: 'approved' | 'rejected',
+  reason: string | null,
+): Missing {
+  return { kind: 'decision', id: approval.id, what: approval.what, decision, reason };
+}
+
+function endUnanswered(
+  state: LoopState,
+  why: 'expired' | 'not-waited' | 'interrupted',
+  at: string,
+): Transition {
+  if (why === 'interrupted' && state.stopRequested !== null) {
+    return endStopped(state, at, state.stopRequested);
+  }
+  if (why === 'interrupted') return end(state, at, { status: 'paused', exitReason: 'paused' });
+  return end(state, at, {
+    status: 'paused_awaiting_approval',
+    exitReason: why === 'expired' ? 'approval-expired' : 'approval-pending',
+  });
+}
+
+/** A task that may not begin has nothing to go on with. */
+function endRefusedAtStart(state: LoopState, reason: string | null, at: string): Transition {
+  return end(state, at, {
+    status: 'failed',
+    exitReason: 'failed:aborted',
+    error: `a person has rejected the task${reason === null ? '' : `: ${reason}`}`,
+  });
+}

@@ -1,0 +1,132 @@
+import { clip, withoutControls } from '../text/untrusted-text.ts';
+
+/*
+ * The circuit breaker: a loop that goes nowhere is stopped before its limits are used up.
+ *
+ *   closed ──┬── no-progress-limit iterations without progress ──► open: no-progress
+ *      ▲     └── same-error-limit iterations with one error ─────► open: same-error
+ *      └── an iteration with progress sets both counts to 0
+ */
+
+/** What the breaker has counted so far, as the state file keeps it. */
+export interface BreakerState {
+  /** Iterations without progress since the last one with it. */
+  readonly no_progress: number;
+  /** Failed iterations with `last_error` since the last progress. */
+  readonly same_error: number;
+  /** Normalised. */
+  readonly last_error: string | null;
+}
+
+export const NO_BREAKER: BreakerState = { no_progress: 0, same_error: 0, last_error: null };
+
+/** What an iteration means to the breaker. */
+interface BreakerNews {
+  /** Null where there was no sign of any kind to look at. */
+  readonly progress: boolean | null;
+  /** The error of a failed iteration, as it came. */
+  readonly error: string | null;
+}
+
+/**
+ * Counts one iteration.
+ *
+ * - Progress sets everything back, even where the iteration failed: the next error begins at 1.
+ * - Without a sign to look at nothing is known, so `no_progress` stays as it is.
+ * - An iteration that went well but moved nothing does not clear the error: an agent that fails and
+ *   idles by turns is as stuck as one that only fails. Where no sign can be looked at, going well is
+ *   the only sign there is, and it does.
+ */
+export function afterIteration(
+  breaker: BreakerState,
+  { progress, error }: BreakerNews,
+): BreakerState {
+  if (progress === true) return NO_BREAKER;
+  const no_progress = breaker.no_progress + (progress === false ? 1 : 0);
+  if (error === null) {
+    return progress === null ? { ...NO_BREAKER, no_progress } : { ...breaker, no_progress };
+  }
+  const last_error = normalisedError(error);
+  const same_error = last_error === breaker.last_error ? breaker.same_error + 1 : 1;
+  return { no_progress, same_error, last_error };
+}
+
+/** When the breaker opens; 0 turns a limit off. */
+interface BreakerLimits {
+  readonly noProgressLimit: number;
+  readonly sameErrorLimit: number;
+}
+
+/** Why the breaker is open, after how many iterations, and the flag that would have kept it closed. */
+interface BreakerVerdict {
+  readonly reason: 'no-progress' | 'same-error';
+  readonly count: number;
+  readonly flag: '--no-progress-limit' | '--same-error-limit';
+}
+
+/** Whether the breaker opens; null while it is closed. An error says more than that nothing moved. */
+export function breakerVerdict(
+  { no_progress, same_error }: BreakerState,
+  { noProgressLimit, sameErrorLimit }: BreakerLimits,
+): BreakerVerdict | null {
+  if (sameErrorLimit > 0 && same_error >= sameErrorLimit) {
+    return { reason: 'same-error', count: same_error, flag: '--same-error-limit' };
+  }
+  if (noProgressLimit > 0 && no_progress >= noProgressLimit) {
+    return { reason: 'no-progress', count: no_progress, flag: '--no-progress-limit' };
+  }
+  return null;
+}
+
+/** Enough to tell errors apart; the state file keeps one. */
+const READ_AT_MOST = 4_000;
+const KEPT_AT_MOST = 300;
+
+const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*';
+const DAY = '(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*';
+
+/** What differs between two tellings of one error, in the order in which it is taken out. */
+const VARYING: readonly (readonly [RegExp, string])[] = [
+  // A path in quotes may hold blanks.
+  [/(["'`])(?:~|\.{0,2})\/[^"'`\n]*\1/g, '<path>'],
+  [/(["'`])[A-Za-z]:\\[^"'`\n]*\1/g, '<path>'],
+  [/\bfile:\/\/[^\s"'`<>()]+/g, '<path>'],
+  // The host says who failed, the rest of an address which request it was.
+  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/"'`<>()]+)[^\s"'`<>()]*/gi, '$1'],
+  [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>'],
+  // Absolute, or from here, or from home.
+  [/(?<![\w/.:~\\-])(?:~|\.{1,2})?\/[^\s"'`()<>,;:]+/g, '<path>'],
+  [/(?<!\w)[A-Za-z]:\\[^\s"'`()<>,;:]+/g, '<path>'],
+  // Relative: `and/or` and `application/json` are none, so a file name with its ending, or two slashes.
+  [/(?<![\w@./-])[\w@.-]+(?:\/[\w@.-]+){2,}/g, '<path>'],
+  [/(?<![\w@./-])[\w.-]+\/[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}(?![\w/])/g, '<path>'],
+  [
+    /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?(?!\w)/g,
+    '#',
+  ],
+  [new RegExp(`\\b(?:${DAY},? +)?${MONTH}\\.? +\\d{1,2}\\b(?:,? +\\d{4}\\b)?`, 'gi'), '#'],
+  [new RegExp(`\\b(?:${DAY},? +)?\\d{1,2} +${MONTH}\\b(?: +\\d{4}\\b)?`, 'gi'), '#'],
+  [/\b\d{1,2}(?::\d\d){0,2}(?:[.,]\d+)? ?[ap]m\b/gi, '#'],
+  // `req_011CSHoEe`, `toolu_01A…`: a prefix and letters with digits among them.
+  [/\b[a-z]{2,12}[_-](?=[A-Za-z0-9_-]*\d)[A-Za-z0-9_-]{8,}/g, '<id>'],
+  [/\b0x[0-9a-f]+\b/gi, '<id>'],
+  [/\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/gi, '<id>'],
+  [/\b(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]{20,}/g, '<id>'],
+  // The 2345 of TS2345 is a name; worker3 and 12.5 s are counts.
+  [
+    /(?<![A-Z]|[A-Z][\d_]{1,9})\d+(?:[.,:]\d+)*(?: ?(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|[kMG]?i?B)\b)?/g,
+    '#',
+  ],
+  [/#(?:\s*[-,:/ ]\s*#)+/g, '#'],
+];
+
+/**
+ * An error without what differs each time it is told: paths, numbers, times, hashes and ids. Words
+ * in quotes stay, since they say what the error is about (`command 'jq' not found`), and so do
+ * codes such as TS2345 and EPIPE. At most 300 code units long, and never fails.
+ */
+export function normalisedError(message: string): string {
+  let text = withoutControls(message.slice(0, READ_AT_MOST));
+  for (const [pattern, standIn] of VARYING) text = text.replace(pattern, standIn);
+  return clip(text.replace(/\s+/g, ' ').trim(), KEPT_AT_MOST);
+}

@@ -1,0 +1,105 @@
+import { type EndedStatus, msBetween, type TaskState } from '../task/task-state.ts';
+import type { EndingFields, EventBody } from './events.ts';
+import type { Ending, LoopState, StopCause, Transition } from './loop-state.ts';
+
+/** What each ending is called outside, and the note it leaves. A new ending is one more row. */
+const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
+  completed: { event: 'task_completed', note: null },
+  failed: { event: 'task_failed', note: 'FAILED' },
+  timeout: { event: 'task_timeout', note: 'TIMEOUT' },
+  max_iterations_reached: { event: 'max_iterations_reached', note: 'EXHAUSTED' },
+  stalled: { event: 'task_stalled', note: 'STALLED' },
+  budget_spent: { event: 'task_budget_spent', note: 'BUDGET' },
+  usage_limited: { event: 'task_usage_limited', note: 'LIMITED' },
+  stopped: { event: 'task_stopped', note: null },
+  paused: { event: 'task_paused', note: null },
+  paused_awaiting_approval: { event: 'task_paused', note: null },
+};
+
+type HowItEnded = Pick<Ending, 'status' | 'exitReason'> &
+  Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
+
+function endingOf(how: HowItEnded): Ending {
+  return { evidence: null, error: null, until: null, ...ENDINGS[how.status], ...how };
+}
+
+/** How a task has ended, as its state tells it; null for one that has not. */
+function endingOfTask({ status, exit_reason, evidence, errors }: TaskState): Ending | null {
+  if (status === 'pending' || status === 'running') return null;
+  const error = status === 'failed' ? (errors.at(-1)?.message ?? null) : null;
+  return endingOf({ status, exitReason: exit_reason ?? status, evidence, error });
+}
+
+/** Says again how a task ended: its driver died before the world was told. */
+export function tellEndAgain(state: LoopState): Transition {
+  const ending = endingOfTask(state.task);
+  if (ending === null) throw new Error('a task that has not ended has no end to be told');
+  const task = { ...state.task, driver: untilTold(state.task, ending) };
+  return { state: { ...state, task }, actions: [{ kind: 'stop', ending }] };
+}
+
+/**
+ * Whoever drives a task to its end drives it until that is told. A completed task has no driver: what says
+ * that it is still to be told is its memory, in the history.
+ */
+function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver'] {
+  return status === 'completed' ? null : driver;
+}
+
+/** Ends the loop: the state says so first, then the world is told. */
+export function end(state: LoopState, at: string, how: HowItEnded): Transition {
+  const { task } = state;
+  const ending = endingOf(how);
+  return {
+    state: {
+      ...state,
+      step: { kind: 'ended' },
+      task: {
+        ...task,
+        status: ending.status,
+        exit_reason: ending.exitReason,
+        evidence: ending.evidence,
+        finished_at: at,
+        wait: null,
+        driver: untilTold(task, ending),
+        metrics: {
+          ...task.metrics,
+          total_duration_seconds: Math.max(0, msBetween(task.started_at, at)) / 1000,
+        },
+      },
+    },
+    actions: [{ kind: 'stop', ending }],
+  };
+}
+
+/** Ends the loop because somebody asked for it; the task can be taken up again. */
+export function endStopped(state: LoopState, at: string, by: StopCause): Transition {
+  return end(state, at, {
+    status: 'stopped',
+    exitReason: `stopped:${by}`,
+  });
+}
+
+/** The event that tells how a task ended. */
+export function endingBody(ending: Ending, maxIterations: number, fields: EndingFields): EventBody {
+  switch (ending.event) {
+    case 'task_failed':
+      return { event: ending.event, error: ending.error ?? '', ...fields };
+    case 'max_iterations_reached':
+      return { event: ending.event, max_iterations: maxIterations, ...fields };
+    case 'task_usage_limited':
+      return { event: ending.event, until: ending.until, ...fields };
+    case 'task_completed':
+      return { event: ending.event, ...fields };
+    case 'task_timeout':
+      return { event: ending.event, ...fields };
+    case 'task_stalled':
+      return { event: ending.event, ...fields };
+    case 'task_budget_spent':
+      return { event: ending.event, ...fields };
+    case 'task_stopped':
+      return { event: ending.event, ...fields };
+    case 'task_paused':
+      return { event: ending.event, final: true, ...fields };
+  }
+}

@@ -1,0 +1,123 @@
+import type { Usage } from '../agent/attempt.ts';
+import type { EndedStatus, Evidence, IterationRecord } from '../task/task-state.ts';
+
+/** What the agent is doing at this moment. */
+export type Activity =
+  | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'thinking' };
+
+/** What the work tree shows since the task's start: the agent's, and whoever else's. */
+export interface Changes {
+  readonly commits: number;
+  /** New, changed and deleted ones, committed or not. */
+  readonly files: number;
+}
+
+/** How a task ended, in full, for whoever acts on it. */
+export interface EndingFields {
+  readonly status: EndedStatus;
+  readonly exit_reason: string;
+  readonly exit_code: number;
+  readonly iterations_used: number;
+  readonly usage: Usage;
+  readonly evidence: Evidence | null;
+  /** Null where git cannot tell. */
+  readonly changes: Changes | null;
+  readonly final_message: string | null;
+  readonly note: string | null;
+  readonly state_file: string;
+  readonly log_dir: string;
+}
+
+/** What is told to the journal and to `--json`; names and fields are part of the contract. */
+export type EventBody =
+  | { readonly event: 'task_started'; readonly prompt: string; readonly max_iterations: number }
+  | {
+      readonly event: 'task_resumed';
+      readonly iteration: number;
+      readonly max_iterations: number;
+      /** Given where a person's answer let it go on. */
+      readonly approval_id?: string;
+      readonly decision?: 'approved' | 'rejected';
+      readonly file?: string;
+      readonly reason?: string | null;
+    }
+  | {
+      readonly event: 'task_paused';
+      readonly approval_id: string;
+      readonly what: string;
+      readonly file: string;
+      readonly final?: never;
+    }
+  | {
+      readonly event: 'iteration_started';
+      readonly iteration: number;
+      readonly max_iterations: number;
+      readonly attempt: number;
+      /** ISO instant at which the time for the whole task is over, unless something is waited for. */
+      readonly timeout_at: string;
+      /** What the task has used so far. */
+      readonly usage: Usage;
+    }
+  | { readonly event: 'agent_activity'; readonly iteration: number; readonly activity: Activity }
+  | {
+      readonly event: 'agent_retry';
+      readonly iteration: number;
+      readonly attempt: number;
+      /** Who retries: the agent within its attempt, or ralph with a further attempt. */
+      readonly by: 'agent' | 'ralph';
+      readonly status: number | null;
+      readonly delay_ms: number | null;
+      readonly error: string;
+    }
+  | ({ readonly event: 'task_iterated'; readonly iteration: number } & Omit<
+      IterationRecord,
+      'number'
+    > & { readonly detail: string })
+  | {
+      /** The agent is asked whether it is done, since it stated the promise in a doubtful place. */
+      readonly event: 'asked_back';
+      readonly iteration: number;
+      readonly attempt: number;
+      readonly line: string;
+      readonly where: string;
+    }
+  | { readonly event: 'usage_limit_wait'; readonly iteration: number; readonly until: string }
+  | {
+      readonly event: 'near_miss';
+      readonly iteration: number;
+      readonly line: string;
+      readonly why: string;
+    }
+  | {
+      readonly event: 'claim_held';
+      readonly iteration: number;
+      readonly gate: string;
+      readonly detail: string;
+    }
+  | EndingBody;
+
+export type EndingBody =
+  | ({ readonly event: 'task_completed' } & EndingFields)
+  | ({ readonly event: 'task_failed'; readonly error: string } & EndingFields)
+  | ({
+      readonly event: 'max_iterations_reached';
+      readonly max_iterations: number;
+    } & EndingFields)
+  | ({ readonly event: 'task_timeout' } & EndingFields)
+  | ({ readonly event: 'task_stalled' } & EndingFields)
+  | ({ readonly event: 'task_budget_spent' } & EndingFields)
+  | ({ readonly event: 'task_usage_limited'; readonly until: string | null } & EndingFields)
+  | ({ readonly event: 'task_stopped' } & EndingFields)
+  | ({ readonly event: 'task_paused'; readonly final: true } & EndingFields);
+
+/** An event with its instant and task, as it is written out. */
+export type RalphEvent = { readonly at: string; readonly task_id: string } & EventBody;
+
+/** Gives an event its instant and its task, in the order in which it is written out. */
+export function stamped(body: EventBody, at: string, taskId: string): RalphEvent {
+  const { event, ...fields } = body;
+  // The spread keeps the union's members apart; TypeScript cannot see that.
+  return { event, at, task_id: taskId, ...fields } as RalphEvent;
+}

@@ -1,0 +1,289 @@
+import type { RefusedTool } from '../agent/attempt.ts';
+import type { CountedOutcome } from '../agent/outcome.ts';
+import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
+import { type CommandResult, describeCompletion } from '../completion/conditions.ts';
+import type { Held } from '../completion/gates.ts';
+import type { OwnText } from '../completion/promise.ts';
+import type { Policy } from '../task/policy.ts';
+import {
+  disarm,
+  type MaterialRules,
+  materialBlock,
+  materialLine,
+  oneLine,
+  tailOf,
+  withoutControls,
+} from '../text/untrusted-text.ts';
+import { type Hint, newestHints, type ToldHints } from './hints.ts';
+
+/** What the next iteration is told about the one before. */
+export interface Carry {
+  /** Its final message, or what there was of it when it was cut. */
+  readonly output: string | null;
+  readonly wasCut: boolean;
+  readonly missing: readonly Missing[];
+  /** What a person says to this iteration. */
+  readonly hints: readonly Hint[];
+}
+
+/** Why the iteration did not complete the task, one sentence each in the reminder. */
+export type Missing =
+  | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
+  /** `hasReplied`: the agent was asked back, and did not state the promise. */
+  | {
+      readonly kind: 'in-doubt';
+      readonly line: string;
+      readonly where: DoubtfulPlace;
+      readonly hasReplied: boolean;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly tools: readonly RefusedTool[];
+      readonly held: boolean;
+      readonly verified: CommandResult | null;
+    }
+  | { readonly kind: 'held'; readonly held: Exclude<Held, { gate: 'refused-tools' }> }
+  /** The command of `--until` failed. */
+  | { readonly kind: 'until'; readonly result: CommandResult }
+  | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
+  | { readonly kind: 'question' }
+  | { readonly kind: 'malformed-request' }
+  /** What a person has said to a request. */
+  | {
+      readonly kind: 'decision';
+      readonly id: string;
+      readonly what: string;
+      readonly decision: 'approved' | 'rejected';
+      readonly reason: string | null;
+    };
+
+export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [], hints: [] };
+
+/**
+ * What ralph puts behind the user's prompt. The prompt itself comes first and unchanged, so that
+ * the agent's prompt cache holds; the protocol note comes last and is always the same.
+ */
+export function buildAddition(policy: Policy, carry: Carry, iteration: number): string {
+  return ['', ...ownTexts(policy, carry, iteration).map(({ text }) => text)]
+    .join('\n\n')
+    .concat('\n');
+}
+
+/**
+ * The same texts one by one: an echo of them must not satisfy the promise. The block of earlier
+ * output is known only as a whole, since the agent may truthfully say again what stands in it.
+ */
+export function ownTexts(policy: Policy, carry: Carry, iteration: number): readonly OwnText[] {
+  const texts: OwnText[] = [];
+  if (iteration > 1) {
+    const block = contextBlock(policy, carry);
+    if (block !== null) texts.push({ kind: 'whole', text: block });
+    texts.push(...outputBlocks(policy, carry));
+    texts.push(...unprovenHints(policy, toldHints(policy, carry)));
+    texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
+  } else {
+    // A person has let the task begin, or the first iteration is tried again after he has said something.
+    const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
+    const hints = toldHints(policy, carry);
+    const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(hints)];
+    texts.push(...unprovenHints(policy, hints));
+    if (said.length > 0) texts.push({ kind: 'sentence-wise', text: said.join('\n') });
+  }
+  texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
+  return texts;
+}
+
+function contextBlock(policy: Policy, carry: Carry): string | null {
+  if (policy.context === 'none' || carry.output === null) return null;
+  // Cleaned before it is cut: half an escape sequence would no longer be known for one.
+  const output = withoutControls(carry.output);
+  if (output.trim() === '') return null;
+  const kept = tailOf(output, policy.contextChars);
+  const left = output.length - kept.length;
+  const cut = left > 0 ? [`[the first ${left} characters are left out]`] : [];
+  const title = carry.wasCut
+    ? 'what the previous iteration wrote before it was cut off'
+    : 'the output of the previous iteration';
+  return materialBlock(title, [...cut, kept].join('\n'), rulesFor(policy));
+}
+
+function reminder(policy: Policy, carry: Carry): string {
+  // Who has to check a claim must not be told to go on in the same breath.
+  const mustCheck = carry.missing.some(
+    (missing) => missing.kind === 'held' && missing.held.gate === 'confirm',
+  );
+  const lines = [
+    mustCheck
+      ? `The task is NOT yet confirmed. Please check and ensure ${describeCompletion(policy)}.`
+      : `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
+    ...carry.missing.map((missing) => describeMissing(missing, policy)),
+    ...hintLines(toldHints(policy, carry)),
+  ];
+  return lines.join('\n');
+}
+
+/** Together they have as much room as earlier output. */
+function toldHints(policy: Policy, carry: Carry): ToldHints {
+  const hints = carry.hints.map((hint) => ({ ...hint, text: withoutControls(hint.text).trim() }));
+  return newestHints(hints, policy.contextChars);
+}
+
+function hintLines({ told, leftOut }: ToldHints): readonly string[] {
+  const lines = told
+    .filter(({ isProven }) => isProven)
+    .map(({ text }) => `The person you work for adds: ${text}`);
+  if (leftOut === 0) return lines;
+  return [
+    `More was left for you to read than has room here: ${leftOut} characters are left out, the oldest first.`,
+    ...lines,
+  ];
+}
+
+/** What anybody could have written is data, and said to be that. */
+function unprovenHints(policy: Policy, { told }: ToldHints): readonly OwnText[] {
+  const unproven = told.filter(({ isProven }) => !isProven).map(({ text }) => text);
+  if (unproven.length === 0) return [];
+  const title = 'notes that somebody left for you; nobody can tell who';
+  return [{ kind: 'whole', text: materialBlock(title, unproven.join('\n\n'), rulesFor(policy)) }];
+}
+
+/** What a person gives as a reason is told in full, within reason. */
+const LONGEST_REASON = 1_000;
+
+/** One sentence to the agent: what kept the task from being complete. */
+export function describeMissing(missing: Missing, policy: Policy): string {
+  const rules = rulesFor(policy);
+  switch (missing.kind) {
+    case 'near-miss':
+      return `Your last message mentioned the promise without stating it (${missing.why.replaceAll('-', ' ')}): "${materialLine(missing.line, rules)}". A mention does not count.`;
+    case 'in-doubt':
+      return `Your last message stated the promise ${PLACES[missing.where]}: "${materialLine(missing.line, rules)}". ${
+        missing.hasReplied
+          ? 'Asked whether the task is complete, you did not state it: mend first what you said is missing. '
+          : ''
+      }When the task is truly complete, state it as the last line of your final message.`;
+    case 'refused':
+      return `${
+        missing.held
+          ? 'Your statement that the task is complete was not accepted, because these tools were refused'
+          : 'These tools were refused'
+      }: ${missing.tools
+        .slice(0, 10)
+        .map(({ tool, target }) =>
+          materialLine(target === '' ? tool : `${tool} (${target})`, rules),
+        )
+        .join(
+          '; ',
+        )}. Only the person who started this can allow them, by --allowed-tools or --permission-mode: find another way, or say plainly what you need.`;
+    case 'held':
+      return describeHold(missing.held, rules);
+    case 'until':
+      return `The command that decides whether the task is complete ${describeFailure(missing.result)}: ${materialLine(missing.result.command, rules)}.${hasWords(missing.result) ? ' Its output stands above.' : ''}`;
+    case 'not-ended-well':
+      return describeBadEnd(missing.outcome, policy, rules);
+    case 'decision':
+      return missing.decision === 'approved'
+        ? `A person has approved your request ${missing.id} (${materialLine(missing.what, rules)}): you may do it now.`
+        : `A person has rejected your request ${missing.id} (${materialLine(missing.what, rules)})${missing.reason === null ? '' : `, because: ${oneLine(disarm(missing.reason, rules), LONGEST_REASON).replace(/\.+$/, '')}`}. Do not do it; find another way, or say plainly that it cannot be done without.`;
+    case 'malformed-request':
+      return 'You asked for an approval in a form that is not understood, so nobody was asked and nothing was allowed: write <approval id="short-id">what you want to do</approval>, the id in small letters, digits and dashes.';
+    case 'question':
+      return 'Your last message ended in a question. Nobody answers questions here: decide yourself and go on.';
+  }
+}
+
+function describeHold(
+  held: Exclude<Held, { gate: 'refused-tools' }>,
+  rules: MaterialRules,
+): string {
+  switch (held.gate) {
+    case 'min-iterations':
+      return `Your statement that the task is complete came early: at least ${held.from} iterations are asked for. Go through the work again and improve it.`;
+    case 'protect':
+      return `Your statement that the task is complete was not accepted, because protected files have changed: ${materialLine(held.files.slice(0, 10).join(', '), rules)}. Put them back as they were.`;
+    case 'verify':
+      return `Your statement that the task is complete was not accepted, because the command that checks it ${describeFailure(held.result)}: ${materialLine(held.result.command, rules)}. Its output stands above.`;
+    case 'stopped-subagents':
+      return `Your statement that the task is complete was not accepted, because the system stopped ${held.count === 1 ? 'a sub-agent of yours' : `${held.count} of your sub-agents`} before the end. Do that part yourself, or start it again and wait for its answer; check the result, then state it again. Only the person who started this can name a command that vouches for it, by --verify.`;
+    case 'confirm':
+      return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and mend it.`;
+  }
+}
+
+function describeFailure({ timedOut, exitCode }: CommandResult): string {
+  return timedOut ? 'did not end in time' : `exited with ${exitCode ?? 'a signal'}`;
+}
+
+/** What a command of the user's printed. */
+export interface CommandOutput {
+  readonly by: 'verify' | 'until';
+  readonly output: string;
+}
+
+/** What the user's commands printed that failed after the last iteration, where they printed anything. */
+export function failedOutputs(carry: Carry): readonly CommandOutput[] {
+  return carry.missing.flatMap((missing): readonly CommandOutput[] => {
+    const failed =
+      missing.kind === 'until'
+        ? missing.result
+        : missing.kind === 'refused'
+          ? missing.verified
+          : missing.kind === 'held' && missing.held.gate === 'verify'
+            ? missing.held.result
+            : null;
+    if (failed === null || !hasWords(failed)) return [];
+    return [{ by: missing.kind === 'until' ? 'until' : 'verify', output: failed.output }];
+  });
+}
+
+function hasWords({ output }: CommandResult): boolean {
+  return output.trim() !== '';
+}
+
+const TITLES: Readonly<Record<CommandOutput['by'], string>> = {
+  verify: 'the output of the command that checks the task',
+  until: 'the output of the command that decides whether the task is complete',
+};
+
+/** In the same form as all that ralph did not get from the user. */
+function outputBlocks(policy: Policy, carry: Carry): readonly OwnText[] {
+  return failedOutputs(carry).map(({ by, output }) => ({
+    kind: 'whole',
+    text: materialBlock(TITLES[by], output, rulesFor(policy)),
+  }));
+}
+
+function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: MaterialRules): string {
+  switch (outcome.kind) {
+    case 'timed-out':
+      return outcome.limit === 'idle'
+        ? 'The previous iteration was ended because it was silent for too long. Work in steps that show progress.'
+        : `The previous iteration was ended after its time limit of ${Math.round(policy.iterationTimeoutMs / 1000)} seconds. Work in smaller steps.`;
+    case 'bounded':
+      return `The previous iteration was cut by its own ${outcome.by === 'max-turns' ? 'turn' : 'budget'} limit.`;
+    case 'errored':
+      return `The previous iteration failed: ${materialLine(outcome.message, rules)}`;
+    case 'answered':
+      return '';
+  }
+}
+
+/** Under 900 characters, and the same in every iteration of a task. */
+export function protocolNote(policy: Policy): string {
+  const complete =
+    policy.promise === null
+      ? `The task counts as complete when ${describeCompletion(policy)}. Bring that about only when the work is truly done.`
+      : `When the task is truly complete, and only then, write <promise>${policy.promise}</promise> as the last line of your final message, below a blank line, with nothing behind it. Never state it to get out of the loop: if something is missing or fails, say what, without the promise.`;
+  return [
+    'About this session: you run unattended, in a loop that starts you again until the task is complete.',
+    complete,
+    'Nobody answers questions: decide yourself. Work you leave in the background ends with your turn: wait for it to finish.',
+    'Before a step that a person has to allow, end your message with <approval id="short-id">what you want to do</approval> and wait for the next turn.',
+    'You may report progress: <progress done="2" total="5">what you do now</progress>.',
+  ].join(' ');
+}
+
+/** What material must be protected from, for the agent of this policy. */
+function rulesFor(policy: Policy): MaterialRules {
+  return { expandsAtPaths: policy.agent === 'claude' };
+}

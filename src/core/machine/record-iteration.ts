@@ -1,0 +1,159 @@
+import { type AttemptFacts, outputOf } from '../agent/attempt.ts';
+import { describeOutcome, isCounted } from '../agent/outcome.ts';
+import { hasMalformedRequest } from '../completion/approval-request.ts';
+import type { Sightings } from '../completion/conditions.ts';
+import type { Held } from '../completion/gates.ts';
+import { type Judged, openRefusals } from '../completion/judged.ts';
+import {
+  type ProgressReport,
+  progressOf,
+  readProgressReport,
+} from '../completion/progress-report.ts';
+import type { OwnText } from '../completion/promise.ts';
+import { preview } from '../secrets/preview.ts';
+import { withIteration } from '../task/task-state.ts';
+import { afterIteration } from './breaker.ts';
+import type { Answer, LoopState } from './loop-state.ts';
+import type { Carry, Missing } from './prompt.ts';
+
+/** A counted attempt as the iteration's answer, with the record of what it took. */
+export function answerOf(
+  { task, attemptsUsage }: LoopState,
+  { startedAt, ...answer }: Omit<Answer, 'record'> & { readonly startedAt: string },
+): Answer {
+  const { facts, outcome, verdict } = answer;
+  return {
+    ...answer,
+    record: {
+      number: task.current_iteration,
+      started_at: startedAt,
+      duration_ms: facts.durationMs,
+      outcome: outcome.kind,
+      exit_code: exitCodeOf(facts),
+      completed: false,
+      near_miss: verdict.kind === 'near-miss' || verdict.kind === 'in-doubt',
+      ...attemptsUsage,
+      turns: facts.turns,
+      tools: facts.tools,
+      // Those that nothing made good come first: they are what a claim is held for.
+      refused: [...facts.refused]
+        .sort((a, b) => Number(a.laterSucceeded) - Number(b.laterSucceeded))
+        .slice(0, 5)
+        .map(({ tool, target }) => preview(target === '' ? tool : `${tool}: ${target}`, 120)),
+      files_changed: null,
+      output_preview: preview(outputOf(facts), 200),
+    },
+  };
+}
+
+function exitCodeOf({ end }: AttemptFacts): number | null {
+  return end.kind === 'exited' || end.kind === 'cut' ? end.exitCode : null;
+}
+
+/** Writes the iteration down: its record, its streaks, its progress, what the next one is told. */
+export function record(
+  state: LoopState,
+  answer: Answer,
+  sightings: Sightings,
+  judged: Judged,
+  { signals, report }: { readonly signals: number; readonly report: ProgressReport | null },
+): LoopState {
+  const { facts, outcome } = answer;
+  const { git, watched } = sightings.progress;
+  const signs = [
+    git === null ? null : git.commits > 0 || git.filesChanged > 0,
+    watched,
+    report === null ? null : isFurther(state, report),
+    state.reported ?? null,
+  ].filter((sign) => sign !== null);
+  const error = isCounted(outcome) && outcome.kind !== 'answered' && outcome.kind !== 'bounded';
+  const held = judged.kind === 'held' ? judged.held : null;
+  // An iteration that is asked to check and not to go on moves nothing, and should not.
+  const progress = signs.length === 0 || held?.gate === 'confirm' ? null : signs.includes(true);
+  const task = withIteration(state.task, {
+    ...answer.record,
+    completed: judged.kind === 'passed',
+    files_changed: git?.filesChanged ?? null,
+  });
+  return {
+    ...state,
+    task: {
+      ...task,
+      progress: report === null ? task.progress : progressOf(report),
+      breaker: afterIteration(task.breaker, {
+        progress,
+        error: error ? describeOutcome(outcome) : null,
+      }),
+    },
+    carry: carryFrom(answer, sightings, held),
+    finalMessage: facts.finalMessage,
+    reported: null,
+    streaks: {
+      signals,
+      refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
+      unprovenClaims: held?.gate === 'stopped-subagents' ? state.streaks.unprovenClaims + 1 : 0,
+      confirmations: held?.gate === 'confirm' ? state.streaks.confirmations + 1 : 0,
+    },
+  };
+}
+
+/** Takes down what a script reports; the iteration that runs is judged by it too. */
+export function withReport(state: LoopState, report: ProgressReport): LoopState {
+  return {
+    ...state,
+    reported: state.reported === true || isFurther(state, report),
+    // `updated_at` stays as it is: a wait is as long as the time since it was last set.
+    task: { ...state.task, progress: progressOf(report) },
+  };
+}
+
+function isFurther({ task }: LoopState, { done }: ProgressReport): boolean {
+  return done > (task.progress?.steps_completed ?? 0);
+}
+
+/** What the agent reports; the example that the prompt gives, said back, is no report. */
+export function readOwnReport({ facts }: Answer, own: readonly OwnText[]): ProgressReport | null {
+  const report = readProgressReport(facts.finalMessage ?? '');
+  if (report === null) return null;
+  const examples = own
+    .filter(({ kind }) => kind === 'sentence-wise')
+    .map(({ text }) => readProgressReport(text));
+  return examples.some((example) => isSameReport(example, report)) ? null : report;
+}
+
+function isSameReport(one: ProgressReport | null, other: ProgressReport): boolean {
+  return one?.done === other.done && one.total === other.total && one.step === other.step;
+}
+
+function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Carry {
+  const { facts, outcome, verdict, reply } = answer;
+  const missing: Missing[] = [];
+  const isHeldForTools = held?.gate === 'refused-tools';
+  const refused = isHeldForTools ? held.tools : openRefusals(answer);
+  if (isCounted(outcome) && outcome.kind !== 'answered') {
+    missing.push({ kind: 'not-ended-well', outcome });
+  }
+  if (verdict.kind === 'near-miss') {
+    missing.push({ kind: 'near-miss', line: verdict.line, why: verdict.why });
+  }
+  if (verdict.kind === 'in-doubt') {
+    const { line, where } = verdict;
+    missing.push({ kind: 'in-doubt', line, where, hasReplied: reply !== undefined });
+  }
+  if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
+  if (until !== null && until.exitCode !== 0) missing.push({ kind: 'until', result: until });
+  if (refused.length > 0) {
+    const verified = isHeldForTools ? held.verified : null;
+    missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });
+  }
+  if (hasMalformedRequest(facts.finalMessage ?? '')) missing.push({ kind: 'malformed-request' });
+  if (outcome.kind === 'answered' && /\?\s*$/.test(reply ?? facts.finalMessage ?? '')) {
+    missing.push({ kind: 'question' });
+  }
+  // What it found missing is what the next iteration needs most, and stands last.
+  const output =
+    reply === undefined
+      ? outputOf(facts)
+      : `${outputOf(facts)}\n\n[asked whether the task is complete, it answered:]\n${reply}`;
+  return { output, wasCut: facts.end.kind === 'cut', missing, hints: [] };
+}

@@ -1,0 +1,114 @@
+import { readApprovalRequest } from '../completion/approval-request.ts';
+import {
+  type CommandResult,
+  findClaims,
+  judgeMessage,
+  type Sightings,
+  statesOneOf,
+} from '../completion/conditions.ts';
+import { askGates, type Held } from '../completion/gates.ts';
+import type { OwnText } from '../completion/promise.ts';
+import type { Policy } from '../task/policy.ts';
+import { isLive, type ShownState } from '../task/shown-task.ts';
+import { msBetween, type TaskState } from '../task/task-state.ts';
+import { type Carry, type Missing, NOTHING_CARRIED, ownTexts } from './prompt.ts';
+
+/*
+ * The stop-hook contract: may an agent that wants to stop do so?
+ *
+ *   ended, paused, waiting for a person, out of iterations or time ──► lets go
+ *   complete, given up, asking a person ─────────────────────────────► lets go
+ *   anything else ───────────────────────────────────────────────────► holds, with what is missing
+ */
+
+/** Whether an agent may stop. `why` is half a sentence about the task. */
+export type StopAnswer =
+  | { readonly kind: 'lets-go'; readonly why: string }
+  | { readonly kind: 'ask-verify' }
+  | { readonly kind: 'holds'; readonly missing: readonly Missing[] };
+
+/** Why a task holds nobody, whatever was done; null where that has to be looked at. */
+export function releasedBy(
+  task: TaskState,
+  standing: 'live' | ShownState,
+  at: string,
+): string | null {
+  // What has a driver is that one's to end, and what lost it may be gone on with.
+  const isDriven = standing === 'live' || standing === 'interrupted';
+  if (!isDriven && !isLive(standing)) return `it is ${standing}`;
+  if (task.status === 'paused_awaiting_approval') return 'it waits for an approval';
+  if (task.evidence !== null) return 'it is complete';
+  if (standing === 'live') return null;
+  if (task.metrics.iterations >= task.max_iterations) {
+    return `its ${task.max_iterations} iterations are used up`;
+  }
+  const isOver = task.kept_by === 'library' && msBetween(at, task.timeout_at) <= 0;
+  return isOver ? 'its time is over' : null;
+}
+
+/** All that is known of a task when its agent wants to stop. */
+export interface StopView {
+  readonly task: TaskState;
+  readonly policy: Policy;
+  /** The agent's last message; null where it is not known. */
+  readonly message: string | null;
+  readonly sightings: Sightings;
+  /** How `--verify` ended; null before it was run. */
+  readonly verified: CommandResult | null;
+}
+
+/** Judges what was done by the task's conditions and gates. */
+export function checkStop({ task, policy, message, sightings, verified }: StopView): StopAnswer {
+  // What the agent was told when it was held last is no statement of its own.
+  const own = ownTexts(policy, NOTHING_CARRIED, 2);
+  if (policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own)) {
+    return { kind: 'lets-go', why: 'its agent has given it up' };
+  }
+  if (asksPerson(message, own)) {
+    return { kind: 'lets-go', why: 'its agent asks for an approval' };
+  }
+  const verdict = judgeMessage(message, policy, own);
+  const claims = findClaims({
+    outcome: { kind: 'answered' },
+    verdict,
+    sightings,
+    signalsInARow: statesOneOf(policy.signals, message, own) ? 1 : 0,
+    policy,
+  });
+  let held: Held | null = null;
+  for (const claim of claims) {
+    const answer = askGates({
+      claim,
+      iteration: task.metrics.iterations + 1,
+      refused: [],
+      stoppedSubAgents: 0,
+      sightings,
+      verified,
+      confirmations: 1,
+      policy,
+    });
+    if (answer.kind === 'passed') {
+      return { kind: 'lets-go', why: `it is complete (${claim.evidence.detail})` };
+    }
+    if (answer.kind === 'ask-verify') return answer;
+    held ??= answer.held;
+  }
+  const missing: Missing[] = [];
+  if (verdict.kind === 'near-miss') missing.push({ ...verdict, kind: 'near-miss' });
+  if (verdict.kind === 'in-doubt') missing.push({ ...verdict, hasReplied: false });
+  if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
+  return { kind: 'holds', missing };
+}
+
+/** Whether the agent asks for an approval, in other words than those of the example it was given. */
+function asksPerson(message: string | null, own: readonly OwnText[]): boolean {
+  const request = message === null ? null : readApprovalRequest(message);
+  return (
+    request !== null && own.every(({ text }) => readApprovalRequest(text)?.what !== request.what)
+  );
+}
+
+/** What a held agent is told of the work so far. */
+export function heldCarry(output: string | null, missing: readonly Missing[]): Carry {
+  return { ...NOTHING_CARRIED, output, missing };
+}

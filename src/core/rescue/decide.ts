@@ -1,0 +1,189 @@
+import { msBetween } from '../task/task-state.ts';
+import { canGoOn, verdictOf } from './endings.ts';
+import { isPaymentFile } from './payment.ts';
+import type { FileAction, FileFacts, FileTask, LeaveReason } from './vault-files.ts';
+
+/** What a decision depends on, besides the file. */
+export interface Rules {
+  /** ISO instant. */
+  readonly now: string;
+  /** How long a file must have been untouched to count as stuck. */
+  readonly stuckAfterMs: number;
+}
+
+/** After this many failed rescues a file is moved to `Quarantine`. */
+export const MAX_RESCUES = 3;
+/** A younger file may still be being written. */
+const STILL_MS = 2_000;
+/** The size limit of a prompt, less what ralph adds around the text. */
+const LARGEST_BYTES = 1_000_000;
+
+/**
+ * Decides what to do with a file: the first rule that applies.
+ *
+ *   not a task, or taken ─► live ─► completed ─► In_Progress: ours, its rescue's, failed 3 times, stuck?
+ *                                                │            payment, own task, text ─► rescue
+ *                                                └ Needs_Action: still? payment, own task, text ─► start
+ */
+export function decide(facts: FileFacts, rules: Rules): FileAction {
+  return (
+    noTask(facts) ??
+    (facts.file.folder === 'In_Progress' ? inProgress(facts, rules) : needsAction(facts, rules))
+  );
+}
+
+/** Files that are not tasks, or that somebody else works on. */
+function noTask({ file, own, ownId, rescue, rescueId }: FileFacts): FileAction | null {
+  if (/^RALPH_.+\.md$/i.test(file.name) || /^ralph_/i.test(file.frontMatter.type ?? '')) {
+    return leave('own-note');
+  }
+  if (file.kind === 'link') return leave('link');
+  if (file.kind === 'other' || isTemporary(file.name)) return leave('no-task');
+  if (file.folder === 'Needs_Action' && !/\.(?:md|txt)$/i.test(file.name)) return leave('no-task');
+  if (file.kind === 'unnamed') return leave('unnamed');
+  if (own?.standing === 'live' || rescue?.standing === 'live') return leave('live');
+  if (own?.isOwn === false) return leave('not-yours', ownId);
+  if (rescue?.isOwn === false) return leave('not-yours', rescueId);
+  return file.hasNamesake ? leave('namesake') : null;
+}
+
+function isTemporary(name: string): boolean {
+  return name.startsWith('.') || name.startsWith('~') || /(?:~|\.part|\.tmp)$/i.test(name);
+}
+
+function inProgress(facts: FileFacts, rules: Rules): FileAction {
+  const { file, own, ownId, rescue, rescueId, isOurs } = facts;
+  if (isOver(own, facts)) return { kind: 'finish', taskId: ownId };
+  if (isOver(rescue, facts)) return { kind: 'finish', taskId: rescueId };
+  const isStuck = msBetween(file.touchedAt, rules.now) >= rules.stuckAfterMs;
+  if (isPaymentFile(file)) {
+    return isStuck ? { kind: 'to-human', why: 'payment', detail: '' } : fresh(facts, rules);
+  }
+  if (isOurs && own !== null) {
+    const resume = waiting(own, ownId, rules) ?? resumption(own, ownId);
+    if (resume !== null) return resume;
+  }
+  if (rescue !== null) {
+    const resume = waiting(rescue, rescueId, rules) ?? resumption(rescue, rescueId);
+    if (resume !== null) return resume;
+  }
+  if (facts.failedRescues >= MAX_RESCUES) {
+    return { kind: 'quarantine', failedRescues: facts.failedRescues };
+  }
+  if (!isStuck) return fresh(facts, rules);
+  return (
+    ownTask(facts, rules) ??
+    heldBy(rescue) ??
+    content(facts) ?? {
+      kind: 'rescue',
+      taskId: rescueId,
+      stuckForMs: msBetween(file.touchedAt, rules.now),
+    }
+  );
+}
+
+/** Completed, and the file has not changed since, so it only has to be moved. */
+function isOver(task: FileTask | null, { file }: FileFacts): boolean {
+  if (task?.standing !== 'completed' || task.finishedAt === null) return false;
+  return msBetween(file.changedAt, task.finishedAt) >= 0;
+}
+
+function fresh({ file }: FileFacts, { now }: Rules): FileAction {
+  const ageMs = Math.max(0, msBetween(file.touchedAt, now));
+  return leave('fresh', String(ageMs));
+}
+
+/** The action for a task that waits for an approval, or null if it does not. */
+function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | null {
+  const { approval, standing } = task;
+  if (standing !== 'paused_awaiting_approval' || approval === null) return null;
+  if (approval.isAnswered) return { kind: 'resume', taskId };
+  const overdueMs = msBetween(approval.expiresAt, now);
+  if (overdueMs < 0) return { kind: 'needs-approval', request: approval.file };
+  return {
+    kind: 'overdue-approval',
+    request: approval.file,
+    overdueMs,
+  };
+}
+
+function resumption(task: FileTask, taskId: string): FileAction | null {
+  return canGoOn(task) ? { kind: 'resume', taskId } : null;
+}
+
+/** The action that the file's own task requires, or null. */
+function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction | null {
+  if (own === null) return ownNote === null ? null : leave('noted', ownNote);
+  if (own.isKeptByProgram && own.standing !== 'completed')
+    return leave('held', 'kept by a program');
+  switch (own.standing) {
+    case 'interrupted':
+      return { kind: 'resume', taskId: ownId };
+    case 'completed':
+      return null;
+    case 'paused_awaiting_approval':
+      return own.approval?.isAnswered === true
+        ? leave('held', own.standing)
+        : (waiting(own, ownId, rules) ?? leave('held', own.standing));
+    case 'paused':
+    case 'stopped':
+    case 'usage_limited':
+      return leave('held', own.standing);
+    case 'corrupt':
+    case 'newer ralph':
+    case 'unreadable':
+      return leave('unreadable-state', own.standing);
+    default:
+      return ownNote === null ? null : leave('noted', ownNote);
+  }
+}
+
+/** The action for a rescue that a person has to resume, or null. */
+function heldBy(rescue: FileTask | null): FileAction | null {
+  if (rescue === null) return null;
+  if (rescue.standing === 'failed' && rescue.isRejected) return leave('rejected');
+  switch (rescue.standing) {
+    case 'corrupt':
+    case 'completed':
+      // The new run sets a corrupt state aside.
+      return null;
+    case 'newer ralph':
+    case 'unreadable':
+      return leave('unreadable-state', rescue.standing);
+    default:
+      return verdictOf(rescue.standing, rescue.exitReason) === 'held'
+        ? leave('held', rescue.standing)
+        : null;
+  }
+}
+
+/** The action for a file that cannot serve as a prompt, or null. */
+function content({ file }: FileFacts): FileAction | null {
+  const { frontMatter, sizeBytes, text } = file;
+  if (sizeBytes > LARGEST_BYTES) return { kind: 'to-human', why: 'too-large', detail: '' };
+  if (text === null) return leave('no-text');
+  if (text.trim() === '') return leave('empty');
+  if (frontMatter.problem !== null) {
+    return { kind: 'to-human', why: 'front-matter', detail: frontMatter.problem };
+  }
+  return null;
+}
+
+function needsAction(facts: FileFacts, rules: Rules): FileAction {
+  const { file, own, ownId, isOurs } = facts;
+  const { now } = rules;
+  // A copied file may keep its old modification time, but its change time is new.
+  const stillMs = Math.min(msBetween(file.touchedAt, now), msBetween(file.changedAt, now));
+  if (stillMs < STILL_MS) return leave('unsettled');
+  if (isPaymentFile(file)) return { kind: 'to-human', why: 'payment', detail: '' };
+  if (isOver(own, facts)) return leave('completed');
+  if (own !== null && isOurs) {
+    const resume = waiting(own, ownId, rules) ?? resumption(own, ownId);
+    if (resume !== null) return resume;
+  }
+  return ownTask(facts, rules) ?? content(facts) ?? { kind: 'start-new', taskId: ownId };
+}
+
+function leave(reason: LeaveReason, detail = ''): Extract<FileAction, { kind: 'leave' }> {
+  return { kind: 'leave', reason, detail };
+}

@@ -1,0 +1,60 @@
+import { withoutControls } from '../text/untrusted-text.ts';
+import { joinRules, MASK } from './mask.ts';
+import { wordMasker } from './mask-words.ts';
+import { maskPrivateKeys } from './private-keys.ts';
+import { ASSIGNMENTS, isCredentialField } from './secret-assignments.ts';
+import { COMMAND_RULES, FLAG_RULES } from './secret-commands.ts';
+import { HEADER_RULES } from './secret-headers.ts';
+import { PLACE_RULES } from './secret-places.ts';
+import { INNER_RULES, SHAPE_RULES } from './secret-shapes.ts';
+
+const maskShapes = wordMasker(SHAPE_RULES);
+const maskPlaces = joinRules([...INNER_RULES, ...PLACE_RULES, ...COMMAND_RULES], '');
+const maskNamed = joinRules([...HEADER_RULES, ...FLAG_RULES, ASSIGNMENTS], 'i');
+
+/** Shorter texts cannot contain a credential: `key=12345678`. */
+const SHORTEST = 8;
+
+/**
+ * Masks everything that looks like a credential, and keeps enough to tell which kind it was:
+ * `sk-ant-api03-…[masked]`, `DB_PASSWORD=…[masked]`. Idempotent. It also recognises credentials
+ * with colours or invisible characters in them; those are removed from a text in which it masks
+ * anything. Mask a text before cutting it: half a secret may not be recognised.
+ */
+export function maskSecrets(text: string): string {
+  if (text.length < SHORTEST) return text;
+  const plain = withoutControls(text);
+  const masked = maskNamed(maskPlaces(maskShapes(maskPrivateKeys(plain))));
+  return masked === plain ? text : masked;
+}
+
+/** A line of a private key or another base64 secret, as opposed to a hash or a name. */
+const KEY_LINE = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/]{40,200}={0,2}$/;
+
+/** Like `maskSecrets`, for a single line of a longer text, whose neighbours are unknown. */
+export function maskLine(line: string): string {
+  return KEY_LINE.test(withoutControls(line).trim()) ? MASK : maskSecrets(line);
+}
+
+/** Like `maskLine`, for several lines. */
+export function maskLines(text: string): string {
+  return maskSecrets(text).split('\n').map(maskLine).join('\n');
+}
+
+/** Like `maskSecrets`, for every string in plain JSON data; also masks values by field name. */
+export function maskDeep<T>(value: T): T {
+  // The type stays the same: strings remain strings, lists lists, and records keep their keys.
+  return masked(value) as T;
+}
+
+function masked(value: unknown): unknown {
+  if (typeof value === 'string') return maskSecrets(value);
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(value)) {
+    const isNamed = typeof field === 'string' && isCredentialField(name, withoutControls(field));
+    fields[name] = isNamed ? MASK : masked(field);
+  }
+  return fields;
+}

@@ -1,0 +1,70 @@
+import { nearest } from './nearest.ts';
+import { VAULT_VARIABLES } from './rescue-settings.ts';
+import type { Layer, Written } from './setting-source.ts';
+import { furtherNames, SETTINGS, type SettingName, settingNames, variableOf } from './settings.ts';
+
+/** Variables that tell an agent about its loop. Inside a loop they are not settings. */
+const IDENTITY = [
+  'RALPH_TASK_ID',
+  'RALPH_ITERATION',
+  'RALPH_MAX_ITERATIONS',
+  'RALPH_STATE_FILE',
+  'RALPH_RUN_ID',
+];
+
+/** Passes the path of the log to a loop in the background. */
+export const DETACHED_LOG = 'RALPH_DETACHED_LOG';
+
+/** An alias of `RALPH_TIMEOUT`, in minutes. */
+const TIMEOUT_MINUTES = 'RALPH_TIMEOUT_MINUTES';
+
+/** Reads the `RALPH_*` variables. An unknown one is only a warning. */
+export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
+  readonly layer: Layer;
+  readonly warnings: readonly string[];
+} {
+  const isInsideLoop = env.RALPH_RUN_ID !== undefined;
+  const names = new Map<string, SettingName>();
+  for (const name of settingNames()) {
+    const variable = variableOf(name);
+    if (variable === null) continue;
+    names.set(variable, name);
+    for (const further of furtherNames(name)) names.set(`RALPH_${further.toUpperCase()}`, name);
+  }
+  const layer: Partial<Record<SettingName, Written>> = {};
+  const warnings: string[] = [];
+  for (const [variable, value] of Object.entries(env)) {
+    if (!variable.startsWith('RALPH_') || value === undefined) continue;
+    if (variable === DETACHED_LOG || (isInsideLoop && IDENTITY.includes(variable))) continue;
+    if (VAULT_VARIABLES.includes(variable)) continue;
+    const name = names.get(variable);
+    const source = { kind: 'variable' as const, where: variable };
+    if (name !== undefined) layer[name] ??= { value: readText(name, value), source };
+    else if (variable !== TIMEOUT_MINUTES)
+      warnings.push(unknownVariable(variable, [...names.keys()]));
+  }
+  const minutes = env[TIMEOUT_MINUTES];
+  if (minutes !== undefined && layer.timeout === undefined) {
+    const source = { kind: 'variable' as const, where: TIMEOUT_MINUTES };
+    layer.timeout = { value: /^[\d.]+$/.test(minutes) ? `${minutes}m` : minutes, source };
+  }
+  return { layer, warnings };
+}
+
+/** A variable holds several texts one on each line. */
+function readText(name: SettingName, value: string): unknown {
+  if (SETTINGS[name].type.kind !== 'texts') return value;
+  return value.split('\n').filter((line) => line.trim() !== '');
+}
+
+function unknownVariable(variable: string, known: readonly string[]): string {
+  const near = nearest(variable, [...known, TIMEOUT_MINUTES]);
+  return `ralph does not know the variable ${variable}${near === null ? '' : `; did you mean ${near}?`}`;
+}
+
+/** Returns the log of a loop in the background, or null. Removes the variable, so no agent inherits it. */
+export function takeDetachedLog(env: NodeJS.ProcessEnv): string | null {
+  const log = env[DETACHED_LOG] ?? null;
+  delete env[DETACHED_LOG];
+  return log;
+}

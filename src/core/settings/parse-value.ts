@@ -1,0 +1,114 @@
+import { parseDuration } from './duration.ts';
+import { nearest } from './nearest.ts';
+import type { SettingKind } from './settings.ts';
+import { parseSize } from './size.ts';
+
+/** Judges one written value; the problem says what was expected and what was found. */
+export function parseValue(
+  type: SettingKind,
+  written: unknown,
+): { readonly value: unknown } | { readonly problem: string } {
+  const value = read(type, written);
+  return value === null
+    ? { problem: `expects ${expected(type)}; found ${shown(written)}${meant(type, written)}` }
+    : { value };
+}
+
+/** Null for what is none. Plain code, since a schema for each of sixty settings costs every start 4 ms. */
+function read(type: SettingKind, written: unknown): unknown {
+  switch (type.kind) {
+    case 'text':
+      return typeof written === 'string' ? written : null;
+    case 'texts':
+      return textsOf(written);
+    case 'switch':
+      return switchOf(written);
+    case 'choice':
+      return type.choices.find((choice) => choice === written) ?? null;
+    case 'count':
+      return numberOf(written, type.min, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null));
+    case 'duration':
+      return numberOf(written, type.minMs, parseDuration);
+    case 'size':
+      return numberOf(written, 1, parseSize);
+    case 'cost':
+      return numberOf(written, 0.000001, (text) =>
+        /^\d+(\.\d+)?$/.test(text) ? Number(text) : null,
+      );
+    case 'percent':
+      return numberOf(written, 1, readPercent);
+  }
+}
+
+function textsOf(written: unknown): readonly string[] | null {
+  if (typeof written === 'string') return [written];
+  if (!Array.isArray(written)) return null;
+  return written.every((each) => typeof each === 'string') ? written : null;
+}
+
+const SWITCH_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['yes', true],
+  ['on', true],
+  ['1', true],
+  ['false', false],
+  ['no', false],
+  ['off', false],
+  ['0', false],
+  ['', false],
+]);
+
+function switchOf(written: unknown): boolean | null {
+  if (typeof written === 'boolean') return written;
+  return typeof written === 'string' ? (SWITCH_WORDS.get(written.toLowerCase()) ?? null) : null;
+}
+
+/** Configuration files write numbers as numbers: `max_iterations: 10`. */
+function numberOf(
+  written: unknown,
+  min: number,
+  parse: (text: string) => number | null,
+): number | null {
+  if (typeof written !== 'string' && typeof written !== 'number') return null;
+  const value = parse(String(written));
+  return value !== null && Number.isFinite(value) && value >= min ? value : null;
+}
+
+function readPercent(text: string): number | null {
+  const [, digits] = /^(\d{1,3}(?:\.\d+)?)%?$/.exec(text.trim()) ?? [];
+  return digits === undefined || Number(digits) > 100 ? null : Number(digits);
+}
+
+function expected(type: SettingKind): string {
+  switch (type.kind) {
+    case 'text':
+      return 'text';
+    case 'texts':
+      return 'text, or a list of texts';
+    case 'switch':
+      return 'true or false';
+    case 'choice':
+      return `one of ${type.choices.join(', ')}`;
+    case 'count':
+      return `a whole number, at least ${type.min}`;
+    case 'cost':
+      return 'an amount in US dollars such as 2 or 0.50, more than 0';
+    case 'percent':
+      return 'a percentage from 1 to 100';
+    case 'size':
+      return 'a size such as 64KB, 500MB or 1GB';
+    case 'duration':
+      return `a duration such as 500ms, 90s, 30m or 1h30m${type.minMs > 0 ? ', more than 0' : ''}`;
+  }
+}
+
+/** The choice that was probably meant. */
+function meant(type: SettingKind, written: unknown): string {
+  const near =
+    type.kind === 'choice' && typeof written === 'string' ? nearest(written, type.choices) : null;
+  return near === null ? '' : ` (did you mean ${near}?)`;
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+}

@@ -1,0 +1,41 @@
+import {
+  VAULT_SETTINGS,
+  type VaultLayer,
+  type VaultSettingName,
+  vaultSettingNames,
+} from './rescue-settings.ts';
+import type { Layer, Sources } from './setting-source.ts';
+import { keyOf, powerfulSettings, type SettingName, snakeCase } from './settings.ts';
+
+/** A setting that needs trust, as a configuration file writes it. */
+export interface Power {
+  readonly name: SettingName | VaultSettingName;
+  /** As it is called in the file: `on_end`. */
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/** The settings of a configuration that need trust, in the order of the help. */
+export function powersOf(config: Layer, vault: VaultLayer): readonly Power[] {
+  const ofRun = powerfulSettings().flatMap((name) => {
+    const written = config[name];
+    const key = keyOf(name);
+    return written === undefined || key === null ? [] : [{ name, key, value: written.value }];
+  });
+  const ofVault = vaultSettingNames().flatMap((name) => {
+    const written = vault[name];
+    if (written === undefined || VAULT_SETTINGS[name].trust !== true) return [];
+    return [{ name, key: snakeCase(name), value: written.value }];
+  });
+  return [...ofRun, ...ofVault];
+}
+
+/**
+ * Of these the ones that count for a run: a flag or a variable may have overridden the others. What only
+ * `ralph watch` has, it says itself.
+ */
+export function powersInForce(powers: readonly Power[], sources: Sources): readonly Power[] {
+  return powers.filter(
+    ({ name }) => name in sources && sources[name as SettingName].kind === 'config',
+  );
+}

@@ -1,0 +1,81 @@
+import { parseValue } from './parse-value.ts';
+import type { Layer, Source, Sources, Written } from './setting-source.ts';
+import { SETTINGS, type SettingName, type Settings, settingNames } from './settings.ts';
+
+export interface ResolvedSettings {
+  /** A bad value is replaced by its default here, so that whatever else is wrong can be said too. */
+  readonly settings: Settings;
+  readonly sources: Sources;
+  readonly bad: ReadonlySet<SettingName>;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Settings that stand for one another: who writes one of them has answered for all, so that a
+ * prompt given by flag is not at odds with a prompt file named in the configuration.
+ */
+const GROUPS: readonly (readonly SettingName[])[] = [
+  ['prompt', 'promptFile', 'taskFile'],
+  ['agent', 'agentCommand'],
+  ['quiet', 'verbose'],
+];
+
+/** Takes each setting from the first layer that has it; every bad value of every layer is a problem. */
+export function resolveSettings(layers: readonly Layer[]): ResolvedSettings {
+  const problems: string[] = [];
+  for (const layer of layers) problems.push(...badValues(layer));
+  const values: Record<string, unknown> = {};
+  const sources: Record<string, Source> = {};
+  const bad = new Set<SettingName>();
+  for (const name of settingNames()) {
+    const written = firstWritten(name, layers);
+    const parsed = written === undefined ? null : parseValue(SETTINGS[name].type, written.value);
+    const isGood = parsed !== null && 'value' in parsed;
+    if (parsed !== null && !isGood) bad.add(name);
+    values[name] = isGood ? parsed.value : defaultValue(name);
+    sources[name] = isGood && written ? written.source : { kind: 'default', where: 'default' };
+  }
+  if (!areSettings(values) || !areSources(sources)) {
+    throw new Error('the table of settings does not make settings');
+  }
+  return { settings: values, sources, bad, problems };
+}
+
+function badValues(layer: Layer): readonly string[] {
+  return settingNames().flatMap((name) => {
+    const written = layer[name];
+    if (written === undefined) return [];
+    const parsed = parseValue(SETTINGS[name].type, written.value);
+    return 'problem' in parsed ? [`${written.source.where} ${parsed.problem}.`] : [];
+  });
+}
+
+/** The settings that stand for this one too, itself included. */
+export function groupOf(name: SettingName): readonly SettingName[] {
+  return GROUPS.find((names) => names.includes(name)) ?? [name];
+}
+
+function firstWritten(name: SettingName, layers: readonly Layer[]): Written | undefined {
+  const group = groupOf(name);
+  const layer = layers.find((each) => group.some((member) => each[member] !== undefined));
+  return layer?.[name];
+}
+
+function defaultValue(name: SettingName): unknown {
+  const { type, default: fallback, negation } = SETTINGS[name];
+  if (fallback !== undefined) {
+    const parsed = parseValue(type, fallback);
+    if ('value' in parsed) return parsed.value;
+  }
+  if (type.kind === 'switch') return negation === undefined ? false : null;
+  return type.kind === 'texts' ? [] : null;
+}
+
+/** The types of `Settings` come from the same table as the values, which have all been parsed by it. */
+export function areSettings(values: Readonly<Record<string, unknown>>): values is Settings {
+  return settingNames().every((name) => name in values);
+}
+
+export function areSources(sources: Readonly<Record<string, Source>>): sources is Sources {
+  return settingNames().every((name) => name in sources);
+}

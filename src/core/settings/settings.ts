@@ -1,0 +1,116 @@
+import { AGENT_ROWS } from './rows/agent.ts';
+import { COMPLETION_ROWS } from './rows/completion.ts';
+import { LIMIT_ROWS } from './rows/limits.ts';
+import { AROUND_ROWS } from './rows/places.ts';
+
+/**
+ * The one table of settings: flags, their kinds, defaults and help all come from here, and so do
+ * the variables, configuration keys and documentation made from them.
+ */
+
+/** How a setting is written, and what it becomes. */
+export type SettingKind =
+  /** Text as it stands. */
+  | { readonly kind: 'text' }
+  /** Text, may be given several times. */
+  | { readonly kind: 'texts' }
+  /** A whole number, at least `min`. */
+  | { readonly kind: 'count'; readonly min: number }
+  /** `500ms`, `90s`, `1h30m`; becomes milliseconds, at least `minMs`. */
+  | { readonly kind: 'duration'; readonly minMs: number }
+  /** `64KB`, `500MB`, `1GB`; becomes bytes. */
+  | { readonly kind: 'size' }
+  /** US dollars, more than 0: `2`, `0.50`. */
+  | { readonly kind: 'cost' }
+  /** 1 to 100. */
+  | { readonly kind: 'percent' }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | { readonly kind: 'switch' };
+
+type SettingGroup = 'Prompt' | 'Completion' | 'Limits' | 'Agent' | 'Around it' | 'Output';
+
+export interface SettingRow {
+  readonly flag: string;
+  /** Further names of the flag. */
+  readonly aliases?: readonly string[];
+  readonly short?: string;
+  /** The flag that turns a switch off; without either of them ralph decides for itself. */
+  readonly negation?: string;
+  /** What stands after the flag in help: `TEXT`, `N`. */
+  readonly argument?: string;
+  readonly type: SettingKind;
+  readonly group: SettingGroup;
+  /** As it is written on the command line; absent where there is none. */
+  readonly default?: string;
+  /** False where no `RALPH_*` variable sets it. */
+  readonly variable?: false;
+  /** False where no key of the configuration file sets it. */
+  readonly key?: false;
+  /**
+   * True where it decides what is run, what the agent may do, what counts as done, or where ralph reads
+   * and writes. A configuration that was found, not named, may set it only once a person has trusted it.
+   */
+  readonly trust?: true;
+  readonly help: string;
+}
+
+/** Every setting, in the order of the help. */
+const TABLE = {
+  ...COMPLETION_ROWS,
+  ...LIMIT_ROWS,
+  ...AGENT_ROWS,
+  ...AROUND_ROWS,
+} as const satisfies Readonly<Record<string, SettingRow>>;
+
+export type SettingName = keyof typeof TABLE;
+
+export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = TABLE;
+
+/** The values of all settings; durations in milliseconds, null where nothing was given. */
+export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
+
+type ValueOf<Row extends SettingRow> = Row['type'] extends {
+  readonly choices: readonly (infer Choice)[];
+}
+  ? Choice
+  : Row['type']['kind'] extends 'text'
+    ? string | null
+    : Row['type']['kind'] extends 'texts'
+      ? readonly string[]
+      : Row['type']['kind'] extends 'switch'
+        ? Row extends { readonly negation: string; readonly default?: never }
+          ? boolean | null
+          : boolean
+        : Row extends { readonly default: string }
+          ? number
+          : number | null;
+
+/** The names of all settings, in the order of the help. */
+export function settingNames(): readonly SettingName[] {
+  return Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
+}
+
+/** The names of the settings that a found configuration may set only once a person has trusted it. */
+export function powerfulSettings(): readonly SettingName[] {
+  return settingNames().filter((name) => SETTINGS[name].trust === true);
+}
+
+/** The environment variable of a setting: `maxIterations` is `RALPH_MAX_ITERATIONS`. */
+export function variableOf(name: SettingName): string | null {
+  return SETTINGS[name].variable === false ? null : `RALPH_${snakeCase(name).toUpperCase()}`;
+}
+
+/** The key of a setting in the configuration file: `maxIterations` is `max_iterations`. */
+export function keyOf(name: SettingName): string | null {
+  return SETTINGS[name].key === false ? null : snakeCase(name);
+}
+
+/** A flag's further names as variables and keys have them: `--completion-promise` is `completion_promise`. */
+export function furtherNames(name: SettingName): readonly string[] {
+  return (SETTINGS[name].aliases ?? []).map((flag) => flag.slice(2).replaceAll('-', '_'));
+}
+
+/** `maxIterations` as `max_iterations`. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

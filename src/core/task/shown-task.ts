@@ -1,0 +1,147 @@
+import { oneLine } from '../text/untrusted-text.ts';
+import { type Here, isDriverAlive } from './driver.ts';
+import {
+  type Driver,
+  hasUntoldEnd,
+  lastWorkAt,
+  msBetween,
+  type Status,
+  type TaskState,
+  type Wait,
+} from './task-state.ts';
+
+/** The state shown for a task: its status, or what is wrong with it. */
+export type ShownState = Status | 'interrupted' | 'corrupt' | 'newer ralph' | 'unreadable';
+
+/** A task as `ralph status` shows it. A field is null if the file is not a readable state. */
+export interface ShownTask {
+  readonly taskId: string;
+  readonly state: ShownState;
+  readonly status: Status | null;
+  readonly iteration: number | null;
+  readonly maxIterations: number | null;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly elapsedMs: number | null;
+  readonly costUsd: number | null;
+  /** The agent's last words on one line; null if it has said nothing yet. */
+  readonly last: string | null;
+  readonly wait: Wait | null;
+  readonly driver: Driver | null;
+  /** Who is running it, `pid 123` or `pid 123 on host`; null if nobody is. */
+  readonly runBy: string | null;
+  readonly exitReason: string | null;
+  readonly stateFile: string;
+  readonly logDir: string;
+  /** In the history, as opposed to open. */
+  readonly archived: boolean;
+  /** Whether this user's ralph wrote it here; also false if that is unknown. */
+  readonly isOwn: boolean;
+}
+
+export interface ShownPlaces {
+  readonly taskId: string;
+  readonly stateFile: string;
+  readonly logDir: string;
+  readonly archived: boolean;
+  readonly isOwn: boolean;
+}
+
+const LAST_CHARS = 200;
+const HOST_CHARS = 60;
+
+/** Shows a task whose state could be read. */
+export function showTask(task: TaskState, places: ShownPlaces, here: Here): ShownTask {
+  const state = shownState(task, here);
+  const { driver } = task;
+  const isDriven = hasLiveDriver(task, here);
+  return {
+    ...places,
+    taskId: oneLine(task.task_id, 128),
+    state,
+    status: task.status,
+    iteration: task.current_iteration,
+    maxIterations: task.max_iterations,
+    startedAt: task.started_at,
+    finishedAt: task.finished_at,
+    elapsedMs: Math.max(0, msBetween(task.started_at, isDriven ? here.at : lastWorkAt(task))),
+    costUsd: task.usage.cost_usd,
+    last: lastWords(task),
+    wait: isLive(state) ? task.wait : null,
+    driver,
+    runBy: isDriven && driver !== null ? runBy(driver, here) : null,
+    exitReason: task.exit_reason,
+  };
+}
+
+/** Shows a file in the place of a state that cannot be read as one. */
+export function showBroken(
+  state: 'corrupt' | 'newer ralph' | 'unreadable',
+  places: ShownPlaces,
+): ShownTask {
+  return {
+    ...places,
+    state,
+    status: null,
+    iteration: null,
+    maxIterations: null,
+    startedAt: null,
+    finishedAt: null,
+    elapsedMs: null,
+    costUsd: null,
+    last: null,
+    wait: null,
+    driver: null,
+    runBy: null,
+    exitReason: null,
+  };
+}
+
+/**
+ * Returns the status, or `interrupted` for a live status without a live driver, and for a task whose driver
+ * died before it announced the end. Without any driver, a task may still wait for an approval (it was told
+ * not to wait for it), and a task kept by the library never has one.
+ */
+export function shownState(task: TaskState, here: Here): ShownState {
+  const { status, driver } = task;
+  if (hasUntoldEnd(task) && status !== 'paused_awaiting_approval') {
+    return driver === null || isDriverAlive(driver, here) ? status : 'interrupted';
+  }
+  if (!isLive(task.status) || hasLiveDriver(task, here)) return task.status;
+  const isOwnWay = task.status === 'paused_awaiting_approval' || task.kept_by === 'library';
+  return task.driver === null && isOwnWay ? task.status : 'interrupted';
+}
+
+/** Whether a loop is driving it now, so that more can follow. */
+export function hasLiveDriver({ status, driver }: TaskState, here: Here): boolean {
+  return isLive(status) && driver !== null && isDriverAlive(driver, here);
+}
+
+/** Whether it is running or waiting. */
+export function isLive(state: ShownState): boolean {
+  return state === 'running' || state === 'pending' || state === 'paused_awaiting_approval';
+}
+
+/** Sorts running and waiting tasks first, then other open ones, then ended ones, newest first. */
+export function inShownOrder(tasks: readonly ShownTask[]): readonly ShownTask[] {
+  const rank = (task: ShownTask): number => (isLive(task.state) ? 0 : task.archived ? 2 : 1);
+  const newest = (task: ShownTask): string => task.finishedAt ?? task.startedAt ?? '';
+  return tasks.toSorted(
+    (one, other) => rank(one) - rank(other) || compare(newest(other), newest(one)),
+  );
+}
+
+function compare(one: string, other: string): number {
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+function lastWords(task: TaskState): string | null {
+  const words = task.progress?.current_step || task.iterations.at(-1)?.output_preview || '';
+  const line = oneLine(words, LAST_CHARS);
+  return line === '' ? null : line;
+}
+
+function runBy(driver: Driver, here: Here): string {
+  const isHere = driver.host === here.host && driver.boot_id === here.bootId;
+  return isHere ? `pid ${driver.pid}` : `pid ${driver.pid} on ${oneLine(driver.host, HOST_CHARS)}`;
+}

@@ -1,0 +1,51 @@
+import { safeJson } from '../text/safe-json.ts';
+import { clip } from '../text/untrusted-text.ts';
+import type { TaskState } from './task-state.ts';
+
+/** The size a state file never passes, in bytes. */
+export const STATE_MAX_BYTES = 50_000;
+/** What the keyed sum takes that is put behind it. */
+const SUM_BYTES = 100;
+
+/**
+ * The state file's text. When it would grow past its bound, the oldest iterations and errors go
+ * first: the totals in `metrics` and `usage` hold them all, and the logs hold every byte.
+ */
+export function stateJson(task: TaskState): string {
+  let kept = task;
+  let lastLength = Number.POSITIVE_INFINITY;
+  for (;;) {
+    const json = `${safeJson(kept, 2)}\n`;
+    if (new TextEncoder().encode(json).length <= STATE_MAX_BYTES - SUM_BYTES) return json;
+    if (json.length >= lastLength) return json;
+    lastLength = json.length;
+    kept = kept.iterations.length + kept.errors.length > 2 ? withoutOldest(kept) : inBrief(kept);
+  }
+}
+
+function withoutOldest(task: TaskState): TaskState {
+  return {
+    ...task,
+    iterations: task.iterations.slice(Math.ceil(task.iterations.length / 4)),
+    errors: task.errors.slice(Math.ceil(task.errors.length / 4)),
+  };
+}
+
+/** What the user gave at unusual length; `settings.json` beside the state has it whole. */
+function inBrief(task: TaskState): TaskState {
+  const { task_prompt, completion_promise, watch_glob, watch_file } = task;
+  return {
+    ...task,
+    task_prompt: halved(task_prompt),
+    completion_promise: completion_promise === null ? null : halved(completion_promise),
+    watch_glob: watch_glob.slice(0, Math.ceil(watch_glob.length / 2)).map(halved),
+    watch_file: watch_file === null ? null : halved(watch_file),
+    done_folder: halved(task.done_folder),
+    iterations: [],
+    errors: [],
+  };
+}
+
+function halved(text: string): string {
+  return text.length > 200 ? clip(text, Math.ceil(text.length / 2)) : text;
+}

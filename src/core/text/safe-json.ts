@@ -1,0 +1,27 @@
+import { UNSEEN } from './untrusted-text.ts';
+
+/**
+ * JSON for files and streams that people read. `JSON.stringify` escapes only the first 32 control
+ * characters; a terminal would act on the others.
+ */
+
+const RAW = new RegExp(`${UNSEEN}|[\\u2028\\u2029]`);
+const EACH = new RegExp(RAW, 'g');
+
+/** Formats plain data as JSON that is safe to show on a terminal. Parses back to the same value. */
+export function safeJson(value: unknown, indent?: number): string {
+  return escapedJson(JSON.stringify(value, null, indent));
+}
+
+/** Like `safeJson`, for text that is already JSON. */
+export function escapedJson(json: string): string {
+  return RAW.test(json) ? json.replace(EACH, escaped) : json;
+}
+
+function escaped(character: string): string {
+  let units = '';
+  for (let index = 0; index < character.length; index += 1) {
+    units += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }
+  return units;
+}

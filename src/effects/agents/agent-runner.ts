@@ -1,0 +1,199 @@
+import type { AttemptFacts, Leftover } from '../../core/agent/attempt.ts';
+import type { AgentRequest, AgentRunner } from '../../loop/ports.ts';
+import { noteCost } from '../logs/cost-notes.ts';
+import { createTranscript } from '../logs/iteration-log.ts';
+import { forAgent } from '../processes/child-environment.ts';
+import { endLeftovers } from '../processes/end-process.ts';
+import { type Guard, startGuard } from '../processes/guard.ts';
+import { isAlive, MARKER_NAME } from '../processes/process-table.ts';
+import type { LeftoverProcess } from '../processes/process-tree.ts';
+import { runAgentProcess } from '../processes/run-process.ts';
+import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
+import type { AgentKind, AgentReader } from './agent.ts';
+
+/** What a child process learns about its run. */
+export interface ChildOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** Random and unique per driver; it marks every process of the run. */
+  readonly runId: string;
+  readonly taskId: string;
+  readonly maxIterations: number;
+  readonly stateFile: string;
+}
+
+export interface RunnerOptions extends ChildOptions {
+  readonly kind: AgentKind;
+  readonly cwd: string;
+  /** Folder of the iteration logs. */
+  readonly logDir: string;
+  readonly iterationTimeoutMs: number;
+  readonly idleTimeoutMs: number | null;
+  /** Path of the bundled guard program. */
+  readonly guardProgram: string;
+  readonly keepBackground: boolean;
+  readonly logLimitBytes: number;
+  /** Reports background processes that were left running or have been ended. */
+  readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
+  /** Called with the number of bytes the agent has just written to standard output. */
+  readonly onOutput?: ((bytes: number) => void) | undefined;
+  readonly warn: (sentence: string) => void;
+}
+
+/** A runner with a guard, which stays until every process of the run has ended. */
+export interface GuardedRunner extends AgentRunner {
+  /** Dismisses the guard. Call this last, when no process of the run needs it any more. */
+  dismissGuard(): void;
+}
+
+/** Starts the agent once per attempt, logs all its output, and tracks what it leaves running. */
+export function createAgentRunner(options: RunnerOptions): GuardedRunner {
+  const logs = pinFolder(options.logDir);
+  let guard: Guard | null = null;
+  let leftovers: readonly LeftoverProcess[] = [];
+  const alive = (): readonly LeftoverProcess[] => {
+    leftovers = leftovers.filter(isAlive);
+    return leftovers;
+  };
+
+  return {
+    async run(request) {
+      guard ??= startGuard({
+        runId: options.runId,
+        programPath: options.guardProgram,
+        onProblem: (why) =>
+          options.warn(`There is no guard (${why}): end the agent yourself if ralph is killed.`),
+      });
+      const facts = await runAttempt(request, { ...options, logs }, guard, alive);
+      leftovers = [...alive(), ...facts.left];
+      if (facts.left.length > 0) options.onLeftovers('left', facts.left);
+      guard.note(leftovers);
+      return facts.facts;
+    },
+    async close(hurry) {
+      const open = alive();
+      if (open.length > 0 && !options.keepBackground) {
+        const ending = endLeftovers(open, {
+          marker: options.runId,
+          neverPids: guard?.pid == null ? [] : [guard.pid],
+        });
+        const killNow = (): void => ending.killNow();
+        if (hurry.aborted) killNow();
+        hurry.addEventListener('abort', killNow);
+        await ending.done;
+        hurry.removeEventListener('abort', killNow);
+        options.onLeftovers('ended', open);
+      }
+    },
+    dismissGuard: () => guard?.farewell(),
+  };
+}
+
+async function runAttempt(
+  request: AgentRequest,
+  options: RunnerOptions & { readonly logs: PinnedFolder },
+  guard: Guard,
+  spare: () => readonly LeftoverProcess[],
+): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
+  const command = options.kind.locate(request);
+  if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
+
+  const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
+  let reader: AgentReader | null = null;
+  const keepCost = (): void => {
+    if (reader !== null && transcript.isCut()) {
+      noteCost(options.logs, request, reader.facts().usage);
+    }
+  };
+  const report = await runAgentProcess({
+    command,
+    cwd: options.cwd,
+    env: childEnvironment(options, request.iteration),
+    prompt: request.prompt,
+    marker: options.runId,
+    limits: {
+      iterationMs: options.iterationTimeoutMs,
+      idleMs: options.idleTimeoutMs,
+      taskMs: Date.parse(request.taskDeadlineAt) - Date.now(),
+    },
+    stops: request.stops,
+    guardPid: guard.pid,
+    spare,
+    onMembers: (members) => guard.note([...spare(), ...members]),
+    onStart: (signs) => {
+      transcript.open();
+      reader = options.kind.read(request.listener, {
+        ...signs,
+        resultGiven() {
+          keepCost();
+          signs.resultGiven();
+        },
+      });
+    },
+    onStdout(chunk) {
+      options.onOutput?.(chunk.length);
+      transcript.stdout(chunk);
+    },
+    onHeard: (chunk) => reader?.push(chunk),
+    onStderr: (chunk) => transcript.stderr(chunk),
+  });
+  keepCost();
+  transcript.close();
+  const heard = endReader(reader, options.kind, request);
+  if (heard.skippedLines > 0) options.warn(skippedLinesNotice(heard.skippedLines));
+  if (heard.brokenLines > 0) options.warn(brokenLinesNotice(heard.brokenLines));
+  return {
+    facts: {
+      ...heard,
+      end: report.end,
+      durationMs: report.durationMs,
+      retryWaitMs: report.retryWaitMs,
+      heldUpMs: report.heldUpMs,
+      stderrTail: report.stderrTail,
+      owesResult: options.kind.owesResult,
+      leftovers: report.leftovers.map(({ pid, command: line }) => ({ pid, command: line })),
+    },
+    left: report.leftovers,
+  };
+}
+
+function skippedLinesNotice(lines: number): string {
+  return `${lines} line(s) of the agent's output were over 16 MB and were not read; the log has them.`;
+}
+
+function brokenLinesNotice(lines: number): string {
+  return `${lines} line(s) of the agent's output were nested too deeply or malformed and were not read; the log has them.`;
+}
+
+const NO_SIGNS = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
+
+function endReader(reader: AgentReader | null, kind: AgentKind, request: AgentRequest) {
+  const heard = reader ?? kind.read(request.listener, NO_SIGNS);
+  heard.end();
+  return heard.facts();
+}
+
+function notFound(sentence: string, kind: AgentKind): AttemptFacts {
+  const silent = { activity() {}, retry() {}, text() {} };
+  return {
+    ...kind.read(silent, NO_SIGNS).facts(),
+    end: { kind: 'not-started', code: 'ENOENT', message: sentence },
+    durationMs: 0,
+    retryWaitMs: 0,
+    heldUpMs: 0,
+    stderrTail: '',
+    owesResult: kind.owesResult,
+    leftovers: [],
+  };
+}
+
+/** The environment of everything a run starts: the caller's, plus the task and iteration. */
+export function childEnvironment(options: ChildOptions, iteration: number): NodeJS.ProcessEnv {
+  return {
+    ...forAgent(options.env),
+    RALPH_TASK_ID: options.taskId,
+    RALPH_ITERATION: String(iteration),
+    RALPH_MAX_ITERATIONS: String(options.maxIterations),
+    RALPH_STATE_FILE: options.stateFile,
+    [MARKER_NAME]: options.runId,
+  };
+}

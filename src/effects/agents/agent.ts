@@ -1,0 +1,71 @@
+import type { AttemptFacts, CutCause } from '../../core/agent/attempt.ts';
+import type { AgentListener } from '../../loop/ports.ts';
+
+/**
+ * One kind of agent: how it is started and how its standard output is read. A new kind is a new
+ * file that creates one of these, and one line in `compose.ts`.
+ */
+export interface AgentKind {
+  /** If true, an attempt without a closing report has failed. */
+  readonly owesResult: boolean;
+  /** Looks for the program on every call, because it may be updated while the loop runs. */
+  locate(turn: AgentTurn): AgentCommand | AgentMissing;
+  /** The command line it would have if the program were installed; shown in a plan. */
+  wanted(turn: AgentTurn): readonly string[];
+  /** A reader for the output of one attempt. */
+  read(listener: AgentListener, signs: AgentSigns): AgentReader;
+}
+
+export interface AgentTurn {
+  /** The agent's session to resume; null starts a new one. */
+  readonly resumeSession: string | null;
+  /** The most it may spend, in US dollars; null means no limit. */
+  readonly budgetUsd: number | null;
+}
+
+export interface AgentCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** The program was not found; the sentence says where it was looked for. */
+export interface AgentMissing {
+  readonly missing: string;
+}
+
+/** What the output says about the process while it runs. */
+export interface AgentSigns {
+  /** The closing report has arrived: the process has a moment to exit on its own. */
+  resultGiven(): void;
+  /** The agent is waiting to retry: all time limits pause. */
+  retrying(delayMs: number | null): void;
+  working(): void;
+  /** The attempt can no longer succeed. */
+  hopeless(cause: CutCause): void;
+}
+
+export interface AgentReader {
+  /** Reads the next bytes of standard output; keeps no reference to the chunk. */
+  push(chunk: Buffer): void;
+  end(): void;
+  facts(): ReaderFacts;
+}
+
+/** The facts about an attempt that come from standard output. */
+export type ReaderFacts = Pick<
+  AttemptFacts,
+  | 'result'
+  | 'finalMessage'
+  | 'partialOutput'
+  | 'retries'
+  | 'endedInRetry'
+  | 'rateLimit'
+  | 'usage'
+  | 'turns'
+  | 'tools'
+  | 'refused'
+  | 'stoppedSubAgents'
+  | 'sessionId'
+  | 'skippedLines'
+  | 'brokenLines'
+>;

@@ -1,0 +1,71 @@
+import { closeSync, readSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Usage } from '../../core/agent/attempt.ts';
+import { openRegular } from '../files/bounded-read.ts';
+import { readNotedCost } from '../logs/cost-notes.ts';
+import { transcriptNames } from '../logs/iteration-log.ts';
+import type { AgentKind } from './agent.ts';
+
+/** What an attempt has left in its log whose driver died before it could be counted. */
+export interface LostAttempt {
+  /** What the agent said that it had cost and used. */
+  readonly usage: Usage;
+  /** When it spoke last, as an ISO instant; null where it has said nothing. */
+  readonly lastWordAt: string | null;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+const SILENT = { activity() {}, retry() {}, text() {} };
+const NO_SIGNS = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
+
+/**
+ * Reads the log of an iteration from the byte on at which the attempt began, as its agent's output was
+ * read. What was noted beside a log that has reached its limit comes first. Never throws.
+ */
+export function readLostAttempt(
+  kind: AgentKind,
+  folder: string,
+  { iteration, attempt }: { readonly iteration: number; readonly attempt: number },
+  fromByte: number,
+): LostAttempt {
+  const names = transcriptNames(iteration);
+  const stdout = path.join(folder, names.stdout);
+  const logs = [stdout, `${stdout}.tail`, path.join(folder, names.stderr)];
+  const touched = logs.flatMap((file) => lengthened(file));
+  const lastMs = Math.max(0, ...touched);
+  return {
+    usage: readNotedCost(folder, iteration, attempt) ?? usageIn(kind, stdout, fromByte),
+    lastWordAt: lastMs === 0 ? null : new Date(lastMs).toISOString(),
+  };
+}
+
+function usageIn(kind: AgentKind, log: string, fromByte: number): Usage {
+  const reader = kind.read(SILENT, NO_SIGNS);
+  pushFile(log, fromByte, reader.push);
+  reader.end();
+  return reader.facts().usage;
+}
+
+function lengthened(file: string): readonly number[] {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats !== undefined && stats.size > 0 ? [stats.mtimeMs] : [];
+}
+
+function pushFile(file: string, fromByte: number, push: (chunk: Buffer) => void): void {
+  try {
+    const { descriptor } = openRegular(file, 0);
+    try {
+      for (let at = fromByte; ; ) {
+        const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+        const length = readSync(descriptor, chunk, 0, CHUNK_BYTES, at);
+        if (length === 0) return;
+        push(chunk.subarray(0, length));
+        at += length;
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // No log: the agent was not started yet, or the disk was full.
+  }
+}

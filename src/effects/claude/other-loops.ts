@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { isObject, objectAt, parseObject } from '../files/json-fields.ts';
+
+/**
+ * Finds loops that work with a stop hook: they would take over any `claude` in the folder and block
+ * the end of an iteration. Each result is one sentence that says what to do.
+ */
+export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly string[] {
+  const found: string[] = [];
+  const stale = path.join(cwd, '.claude', 'ralph-loop.local.md');
+  if (existsSync(stale)) {
+    found.push(
+      `${stale} belongs to a loop driven by a stop hook, which would take over the agent; remove it.`,
+    );
+  }
+  const settings = [
+    path.join(cwd, '.claude', 'settings.json'),
+    path.join(cwd, '.claude', 'settings.local.json'),
+    ...(env.HOME ? [path.join(env.HOME, '.claude', 'settings.json')] : []),
+  ];
+  for (const file of new Set(settings)) {
+    if (hasRalphStopHook(file, env.HOME)) {
+      found.push(
+        `${file} has a stop hook for a ralph loop, which would keep the agent from ending; remove it.`,
+      );
+    }
+  }
+  return found;
+}
+
+/** `ralph check` as the only command of a hook: inside our own loop it lets the agent end. */
+const OWN_HOOK = /"(?:npx )?(?:[^\s"\\;&|]*\/)?ralph check\b(?:[^"\\;&|]|\\")*"/g;
+
+function hasRalphStopHook(file: string, home: string | undefined): boolean {
+  let text: string;
+  try {
+    text = readTextWithin(file, MB);
+  } catch {
+    return false;
+  }
+  const settings = parseObject(text);
+  if (settings === null) return false;
+  const stop = objectAt(settings, 'hooks')?.Stop;
+  const plugins = objectAt(settings, 'enabledPlugins') ?? {};
+  const hook = JSON.stringify(stop ?? null).replace(OWN_HOOK, '""');
+  // "ralph" may be part of the user's home folder.
+  const isHooked = /ralph/i.test(home ? hook.replaceAll(home, '') : hook);
+  const isPlugged = Object.entries(plugins).some(
+    ([name, isOn]) => /ralph/i.test(name) && isOn !== false && !isObject(isOn),
+  );
+  return isHooked || isPlugged;
+}

@@ -1,0 +1,35 @@
+import { createTailText, oneLine } from '../files/bounded-text.ts';
+
+const MAX_BYTES = 64 * 1024;
+const MAX_CALLS = 10;
+const MAX_CALL_CHARS = 300;
+
+interface PartialOutput {
+  readonly addText: (text: string) => void;
+  readonly addCall: (tool: string, target: string) => void;
+  /** The texts, then the last calls as `[tool] Bash: npm test`; at most 64 KiB of UTF-8 in all. */
+  readonly read: () => string;
+}
+
+/**
+ * Keeps what an attempt that is cut short hands to the next one: the end of the agent's texts, and
+ * its last ten tool calls.
+ */
+export function createPartialOutput(): PartialOutput {
+  const texts = createTailText(MAX_BYTES, '\n\n');
+  const calls: string[] = [];
+  return {
+    addText: texts.append,
+    addCall: (tool, target) => {
+      calls.push(oneLine(`[tool] ${tool}${target === '' ? '' : `: ${target}`}`, MAX_CALL_CHARS));
+      if (calls.length > MAX_CALLS) calls.shift();
+    },
+    read: () => {
+      if (calls.length === 0) return texts.read();
+      const list = calls.join('\n');
+      // The calls are short and recent: if space is short, the texts are cut.
+      const text = texts.read(MAX_BYTES - Buffer.byteLength(list) - 2);
+      return text === '' ? list : `${text}\n\n${list}`;
+    },
+  };
+}

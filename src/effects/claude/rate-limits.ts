@@ -1,0 +1,40 @@
+import type { RateLimitFacts } from '../../core/agent/attempt.ts';
+import { remember } from '../files/bounded-map.ts';
+
+/** More kinds of limit than any account has, so that a runaway report cannot fill memory. */
+const REMEMBERED_TYPES = 32;
+
+interface RateLimits {
+  readonly add: (limit: RateLimitFacts) => void;
+  /** The most pressing of the newest reports on each kind of limit; null if there are none. */
+  readonly read: () => RateLimitFacts | null;
+}
+
+/** Keeps the newest report on each kind of limit (five hours, seven days, …). */
+export function createRateLimits(): RateLimits {
+  const newest = new Map<string | null, RateLimitFacts>();
+  return {
+    add: (limit) => {
+      // Deleted first, so that the map is in order of the reports and a tie goes to the newest.
+      newest.delete(limit.type);
+      remember(newest, limit.type, limit, REMEMBERED_TYPES);
+    },
+    read: () => {
+      let pressing: RateLimitFacts | null = null;
+      for (const limit of newest.values()) {
+        if (pressing === null || !pressesMore(pressing, limit)) pressing = limit;
+      }
+      return pressing;
+    },
+  };
+}
+
+function pressesMore(a: RateLimitFacts, b: RateLimitFacts): boolean {
+  const difference = urgency(a.status) - urgency(b.status);
+  return difference === 0 ? (a.utilization ?? 0) > (b.utilization ?? 0) : difference > 0;
+}
+
+function urgency(status: string): number {
+  if (status === 'rejected') return 2;
+  return status.includes('warning') ? 1 : 0;
+}

@@ -1,0 +1,188 @@
+import { withoutControls } from '../../core/text/untrusted-text.ts';
+import { oneLine } from '../files/bounded-text.ts';
+import {
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  parseObject,
+  stringAt,
+} from '../files/json-fields.ts';
+import { createLineSplitter } from '../files/line-splitter.ts';
+import { dropLongStrings } from './drop-long-strings.ts';
+import {
+  contentBlocks,
+  describeTarget,
+  isFromSubAgent,
+  kindOf,
+  nameAt,
+  peekKind,
+  readResult,
+} from './stream-events.ts';
+import { readCost } from './usage-meter.ts';
+
+/** One thing that a log shows to a person. Texts contain no control or escape sequences. */
+export type LogItem =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
+  | { readonly kind: 'tool-error'; readonly text: string }
+  | {
+      readonly kind: 'result';
+      /** `success`, `error_max_turns`, … */
+      readonly how: string;
+      readonly turns: number | null;
+      readonly costUsd: number | null;
+    }
+  /** A line that is not an event: from a command agent, or a program before the agent. */
+  | { readonly kind: 'line'; readonly text: string }
+  /** An event that breaks off, for example because the agent was ended. */
+  | { readonly kind: 'torn' }
+  | { readonly kind: 'skipped'; readonly bytes: number };
+
+/** Reads a log of any agent. */
+export interface ReadableLog {
+  /** Takes the next bytes and returns the items they complete. */
+  push(chunk: Buffer): readonly LogItem[];
+  /** The log has ended: returns the items of a last line without a line end. */
+  end(): readonly LogItem[];
+}
+
+/** Longer lines from `claude` are thinned out before parsing. */
+const THIN_ABOVE_BYTES = 1024 * 1024;
+const LONGEST_KEPT_STRING_BYTES = 64 * 1024;
+const MAX_ERROR_CHARS = 200;
+
+/** These hold nothing for a person, and are by far the most frequent. */
+const PASSED_OVER = new Set(['stream_event', 'rate_limit_event']);
+
+/** Shows lines unchanged, without control characters; for standard error. */
+export function createPlainLog(): ReadableLog {
+  return byLines((line, items) => {
+    items.push({ kind: 'line', text: withoutControls(line.toString()) });
+  });
+}
+
+/** Turns `stream-json` into text; lines that are not events stay unchanged. */
+export function createReadableLog(): ReadableLog {
+  let hasSpoken = false;
+
+  const readLine = (line: Buffer, items: LogItem[]): void => {
+    const peeked = peekKind(line);
+    if (peeked !== null && (PASSED_OVER.has(peeked) || peeked.startsWith('system/'))) return;
+    const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
+    const text = isBig
+      ? dropLongStrings(line, { maxBytes: LONGEST_KEPT_STRING_BYTES })
+      : line.toString();
+    if (text === null) {
+      items.push({ kind: 'skipped', bytes: line.length });
+      return;
+    }
+    const event = text.trimStart().startsWith('{') ? parseObject(text) : null;
+    if (event === null || !isEvent(event)) items.push(otherLine(text, event));
+    else readEvent(event, items);
+  };
+
+  const readEvent = (event: JsonObject, items: LogItem[]): void => {
+    const body = objectAt(event, 'message');
+    switch (stringAt(event, 'type')) {
+      case 'assistant':
+        if (body !== null) readMessage(body, isFromSubAgent(event), items);
+        return;
+      case 'user':
+        if (body !== null && !isFromSubAgent(event)) readToolResults(body, items);
+        return;
+      case 'result':
+        readReport(event, items);
+    }
+  };
+
+  /** Shows a sub-agent's tool calls, but not its texts. */
+  const readMessage = (body: JsonObject, isOfSubAgent: boolean, items: LogItem[]): void => {
+    for (const block of contentBlocks(body)) {
+      const type = stringAt(block, 'type');
+      if (type === 'tool_use') {
+        items.push({
+          kind: 'tool',
+          tool: clean(nameAt(block, 'name') ?? 'unknown'),
+          target: clean(describeTarget(objectAt(block, 'input'))),
+        });
+      } else if (type === 'text' && !isOfSubAgent) {
+        const text = withoutControls(stringAt(block, 'text') ?? '').trim();
+        if (text === '') continue;
+        hasSpoken = true;
+        items.push({ kind: 'text', text });
+      }
+    }
+  };
+
+  const readToolResults = (body: JsonObject, items: LogItem[]): void => {
+    for (const block of contentBlocks(body)) {
+      if (stringAt(block, 'type') !== 'tool_result' || block.is_error !== true) continue;
+      const words =
+        stringAt(block, 'content') ??
+        objectsAt(block, 'content')
+          .map((part) => stringAt(part, 'text') ?? '')
+          .join(' ');
+      items.push({ kind: 'tool-error', text: oneLine(withoutControls(words), MAX_ERROR_CHARS) });
+    }
+  };
+
+  const readReport = (event: JsonObject, items: LogItem[]): void => {
+    const report = readResult(event);
+    // If the agent has said nothing, as after a slash command, only the report has text.
+    const words = [report.text ?? '', ...report.errors].join('\n').trim();
+    if (!hasSpoken && words !== '') items.push({ kind: 'text', text: withoutControls(words) });
+    hasSpoken = false;
+    items.push({
+      kind: 'result',
+      how: clean(report.isError && report.subtype === 'success' ? 'error' : report.subtype),
+      turns: report.numTurns,
+      costUsd: readCost(event),
+    });
+  };
+
+  return byLines(readLine);
+}
+
+function byLines(onLine: (line: Buffer, items: LogItem[]) => void): ReadableLog {
+  let items: LogItem[] = [];
+  const lines = createLineSplitter({
+    onLine: (line) => onLine(line, items),
+    onSkipped: (bytes) => items.push({ kind: 'skipped', bytes }),
+  });
+  const take = (): readonly LogItem[] => {
+    const taken = items;
+    items = [];
+    return taken;
+  };
+  return {
+    push(chunk) {
+      lines.push(chunk);
+      return take();
+    },
+    end() {
+      lines.end();
+      return take();
+    },
+  };
+}
+
+/** Whether `claude` itself wrote it; a command may print JSON with a type of its own. */
+function isEvent(event: JsonObject): boolean {
+  const kind = kindOf(event);
+  if (kind === null) return false;
+  const isMessage = kind === 'assistant' || kind === 'user';
+  if (isMessage) return objectAt(event, 'message') !== null;
+  if (kind === 'result') return stringAt(event, 'subtype') !== null;
+  return kind.startsWith('system/') || stringAt(event, 'session_id') !== null;
+}
+
+const TORN = /^\s*\{\s*"type"\s*:\s*"(?:assistant|user|system|result|stream_event)"\s*,/;
+
+function otherLine(text: string, parsed: JsonObject | null): LogItem {
+  if (parsed === null && TORN.test(text)) return { kind: 'torn' };
+  return { kind: 'line', text: withoutControls(text) };
+}
+
+function clean(text: string): string {
+  return oneLine(withoutControls(text), 200);
+}

@@ -1,0 +1,45 @@
+import { readSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { withRegularFile } from '../files/bounded-read.ts';
+import { parseObject, stringAt } from '../files/json-fields.ts';
+import { createLineSplitter } from '../files/line-splitter.ts';
+import { createConversation } from './conversation.ts';
+
+/** Only this much of the end is read, so that a long session takes no longer than a short one. */
+const TAIL_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Returns the last message of the main agent in the transcript of a Claude Code session, a file of
+ * JSON lines; null if there is none or it is not a regular file. Never throws.
+ */
+export function lastMessageIn(transcript: string): string | null {
+  const file = transcript.startsWith('~/') ? path.join(homedir(), transcript.slice(2)) : transcript;
+  const bytes = tailBytes(file);
+  if (bytes === null) return null;
+  const conversation = createConversation({});
+  const splitter = createLineSplitter({
+    onLine: (line) => {
+      const entry = parseObject(line.toString());
+      if (entry === null || stringAt(entry, 'type') !== 'assistant') return;
+      // Skips sub-agents and messages that Claude Code itself writes for the agent.
+      if (entry.isSidechain === true || entry.isApiErrorMessage === true) return;
+      conversation.readAssistant(entry);
+    },
+  });
+  splitter.push(bytes);
+  splitter.end();
+  return conversation.lastMessage();
+}
+
+function tailBytes(file: string): Buffer | null {
+  try {
+    return withRegularFile(file, 0, (descriptor, size) => {
+      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
+      const length = readSync(descriptor, bytes, 0, bytes.length, size - bytes.length);
+      return bytes.subarray(0, length);
+    });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,91 @@
+import type { Usage } from '../../core/agent/attempt.ts';
+import { remember } from '../files/bounded-map.ts';
+import { isObject, type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
+
+/** Messages whose usage may still be updated; each is complete long before this many follow. */
+const REMEMBERED_MESSAGES = 100;
+
+/** US dollars, and tokens; values above these, or below zero, are ignored. */
+const MOST_USD = 1e6;
+const MOST_TOKENS = 1e12;
+
+type Tokens = Omit<Usage, 'cost_usd'>;
+
+interface UsageMeter {
+  /** Adds the usage of one `assistant` event; for each message id, the last one counts. */
+  readonly add: (messageId: string | null, usage: JsonObject) => void;
+  /** Tokens so far. The cost is 0, because events carry none. */
+  readonly read: () => Usage;
+}
+
+/**
+ * Adds up tokens from `assistant` events, for an attempt without a closing report. A message comes
+ * as one event per content block, each with the usage of the whole message. Input includes tokens
+ * written to and read from the prompt cache.
+ */
+export function createUsageMeter(): UsageMeter {
+  const counted = new Map<string, Tokens>();
+  let input = 0;
+  let output = 0;
+  return {
+    add: (messageId, usage) => {
+      const tokens = readTokens(usage);
+      const before = messageId === null ? undefined : counted.get(messageId);
+      input += tokens.input_tokens - (before?.input_tokens ?? 0);
+      output += tokens.output_tokens - (before?.output_tokens ?? 0);
+      if (messageId === null) return;
+      remember(counted, messageId, tokens, REMEMBERED_MESSAGES);
+    },
+    read: () => ({ cost_usd: 0, input_tokens: input, output_tokens: output }),
+  };
+}
+
+/**
+ * Returns what the attempt cost according to its closing report (US dollars, and tokens including
+ * cached input), or null if the report does not say. `modelUsage` comes first: it covers the same
+ * as `total_cost_usd`, while plain `usage` leaves out sub-agents. Both cover this process only,
+ * even in a resumed session.
+ */
+export function readResultUsage(result: JsonObject): Usage | null {
+  const cost = readCost(result);
+  const tokens = readModelUsage(result) ?? readPlainUsage(result);
+  if (cost === null || tokens === null) return null;
+  return { cost_usd: cost, ...tokens };
+}
+
+/** Returns the cost in a closing report, in US dollars; null if it is missing or implausible. */
+export function readCost(result: JsonObject): number | null {
+  const cost = numberAt(result, 'total_cost_usd');
+  return cost !== null && cost >= 0 && cost <= MOST_USD ? cost : null;
+}
+
+function readModelUsage(result: JsonObject): Tokens | null {
+  const models = Object.values(objectAt(result, 'modelUsage') ?? {}).filter(isObject);
+  if (models.length === 0) return null;
+  const sum = (key: string) => models.reduce((total, model) => total + countAt(model, key), 0);
+  return {
+    input_tokens:
+      sum('inputTokens') + sum('cacheCreationInputTokens') + sum('cacheReadInputTokens'),
+    output_tokens: sum('outputTokens'),
+  };
+}
+
+function readPlainUsage(result: JsonObject): Tokens | null {
+  const usage = objectAt(result, 'usage');
+  return usage === null ? null : readTokens(usage);
+}
+
+function readTokens(usage: JsonObject): Tokens {
+  return {
+    input_tokens:
+      countAt(usage, 'input_tokens') +
+      countAt(usage, 'cache_creation_input_tokens') +
+      countAt(usage, 'cache_read_input_tokens'),
+    output_tokens: countAt(usage, 'output_tokens'),
+  };
+}
+
+function countAt(object: JsonObject, key: string): number {
+  const count = numberAt(object, key) ?? 0;
+  return Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS ? count : 0;
+}

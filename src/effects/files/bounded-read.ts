@@ -1,0 +1,101 @@
+import { closeSync, constants, fstatSync, openSync, type PathLike, readSync } from 'node:fs';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+
+/*
+ * Opens and reads files that another user may have planted. They are opened without waiting, since
+ * a pipe would block for ever, and never read beyond the size the file system reports: something
+ * that is not a file on disk, such as /proc/kmsg, has none.
+ */
+
+export const KB = 1024;
+export const MB = 1024 * 1024;
+
+/** A file ralph refuses to read: `EINVAL` if it is not regular, `EFBIG` if it is too large. */
+class FileRefusedError extends Error {
+  readonly exitCode = EXIT_FAILED;
+  readonly code: 'EFBIG' | 'EINVAL';
+
+  constructor(code: 'EFBIG' | 'EINVAL', message: string) {
+    super(message);
+    this.name = 'FileRefusedError';
+    this.code = code;
+  }
+}
+
+/** Reads a regular file of at most `maxBytes` bytes. Throws the system's error, EFBIG or EINVAL. */
+export function readWithin(file: PathLike, maxBytes: number): Buffer {
+  return withRegularFile(file, 0, (descriptor, size) => {
+    if (size > maxBytes) {
+      const found = `${file} has ${size} bytes, and ralph reads no more than ${maxBytes} of it`;
+      throw new FileRefusedError('EFBIG', `${found}; move it away`);
+    }
+    return readBytes(descriptor, size);
+  });
+}
+
+/** Like `readWithin`, but returns text. */
+export function readTextWithin(file: PathLike, maxBytes: number): string {
+  return readWithin(file, maxBytes).toString();
+}
+
+/** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
+export function readHead(file: PathLike, maxBytes: number): Buffer {
+  return withRegularFile(file, 0, (descriptor, size) =>
+    readBytes(descriptor, Math.min(size, maxBytes)),
+  );
+}
+
+/** Reads the last `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
+export function readTail(file: PathLike, maxBytes: number): Buffer {
+  return withRegularFile(file, 0, (descriptor, size) =>
+    readBytes(descriptor, Math.min(size, maxBytes), Math.max(0, size - maxBytes)),
+  );
+}
+
+/** Opens a regular file with additional flags and closes it again. Throws like `readWithin`. */
+export function withRegularFile<T>(
+  file: PathLike,
+  flags: number,
+  use: (descriptor: number, size: number) => T,
+): T {
+  const { descriptor, size } = openRegular(file, flags);
+  try {
+    return use(descriptor, size);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Like `withRegularFile`, but leaves the file open; the caller closes it. With the right flags it
+ * also opens for writing, where a pipe would wait for a reader. `mode` applies to a file it
+ * creates.
+ */
+export function openRegular(
+  file: PathLike,
+  flags: number,
+  mode = 0o600,
+): { readonly descriptor: number; readonly size: number } {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags, mode);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw new FileRefusedError('EINVAL', `${file} is not a regular file`);
+    return { descriptor, size: stats.size };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** Reads `length` bytes from a position, by default the current one; fewer at the end. */
+export function readBytes(descriptor: number, length: number, from: number | null = null): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let used = 0;
+  while (used < length) {
+    const position = from === null ? null : from + used;
+    const read = readSync(descriptor, bytes, used, length - used, position);
+    if (read === 0) break;
+    used += read;
+  }
+  return bytes.subarray(0, used);
+}

@@ -1,0 +1,47 @@
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { messageOf } from '../../errors.ts';
+import { errorCode } from './write-file.ts';
+
+/** Whether files can be created in a folder; found out without writing anything. */
+export type FolderProbe =
+  | { readonly kind: 'writable' }
+  /** It would be created in this folder, which exists and is writable. */
+  | { readonly kind: 'to-be-made'; readonly within: string }
+  | { readonly kind: 'not-writable'; readonly why: string };
+
+export function probeFolder(folder: string): FolderProbe {
+  const there = nearestThere(folder);
+  try {
+    if (!statSync(there).isDirectory()) {
+      return { kind: 'not-writable', why: `${there} is not a folder` };
+    }
+    accessSync(there, constants.W_OK | constants.X_OK);
+    return there === folder ? { kind: 'writable' } : { kind: 'to-be-made', within: there };
+  } catch (error) {
+    return { kind: 'not-writable', why: messageOf(error) };
+  }
+}
+
+/** Returns the free bytes for this user where the folder is or would be; null if unknown. */
+export function freeBytes(folder: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(nearestThere(folder));
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the folder itself, or its nearest ancestor that exists or cannot be checked. */
+function nearestThere(folder: string): string {
+  const there = path.resolve(folder);
+  const parent = path.dirname(there);
+  try {
+    statSync(there);
+  } catch (error) {
+    const isGone = ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
+    if (isGone && parent !== there) return nearestThere(parent);
+  }
+  return there;
+}

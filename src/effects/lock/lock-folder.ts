@@ -1,0 +1,197 @@
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { type Here, isDriverAlive } from '../../core/task/driver.ts';
+import { msBetween } from '../../core/task/task-state.ts';
+import { KB, openRegular, readTextWithin } from '../files/bounded-read.ts';
+import { parseObject } from '../files/json-fields.ts';
+import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
+
+/*
+ * The folder `locks/<task_id>/` and the claims in it, one file each. A claim is renamed to its
+ * final name only after it is written, so a crash while writing leaves no lock. After that it is
+ * only overwritten in place, never replaced by a rename: a folder that is read during a rename may
+ * show neither name, and a driver that has lost its claim would restore it.
+ */
+
+/** Built when another driver's claim is first read. */
+let schema: ReturnType<typeof buildSchema> | null = null;
+
+function buildSchema() {
+  return z.object({
+    phase: z.enum(['candidate', 'owner']),
+    /** Decides who came first: an instant and a random part. */
+    ticket: z.string(),
+    driver: z.object({
+      pid: z.number(),
+      pid_started_at: z.string(),
+      boot_id: z.string(),
+      host: z.string(),
+      pid_namespace: z.string(),
+      run_id: z.string(),
+      beat_at: z.string(),
+    }),
+  });
+}
+
+export type ClaimRecord = z.infer<ReturnType<typeof buildSchema>>;
+
+/** The claim of a living driver; null if its file has no content yet. */
+export type LiveClaim = ClaimRecord | null;
+
+/** The claims on a task, except one's own. */
+export interface Claims {
+  readonly live: readonly LiveClaim[];
+  /** Claim files of dead drivers. */
+  readonly dead: readonly string[];
+}
+
+/** An unreadable claim may be half-written; if it is this old, its writer has died. */
+const UNREADABLE_DEAD_AFTER_MS = 10_000;
+/** Several times the size of a claim. */
+const RECORD_LENGTH = 1023;
+/** The last to leave removes the folder, perhaps just as the next one arrives. */
+const MOST_ENTRIES = 1_000;
+
+/** Suffix of a claim that is still being written. */
+const UNWRITTEN = '.new';
+
+/** Returns the folder for the claims on a task. */
+export function claimFolder(stateDir: string, taskId: string): string {
+  return path.join(stateDir, 'locks', taskId);
+}
+
+/** Creates a claim, and its folder if necessary. Throws the system's error. */
+export function createClaim(file: string, claim: ClaimRecord): void {
+  const folder = path.dirname(file);
+  for (let entry = 1; ; entry += 1) {
+    try {
+      refuseLinks(folder);
+      makePrivateFolder(folder);
+      writeFileSync(`${file}${UNWRITTEN}`, textOf(claim), { flag: 'wx', mode: 0o600 });
+      renameSync(`${file}${UNWRITTEN}`, file);
+      return;
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT' && entry < MOST_ENTRIES) continue;
+      ignoreErrors(() => removeFile(`${file}${UNWRITTEN}`));
+      throw error;
+    }
+  }
+}
+
+/** Overwrites an existing claim. Throws the system's error, `ENOENT` if it was removed. */
+export function rewriteClaim(file: string, claim: ClaimRecord): void {
+  const fd = openRegular(file, constants.O_RDWR | constants.O_NOFOLLOW).descriptor;
+  try {
+    writeSync(fd, textOf(claim), 0);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Whether a claim exists. Throws the system's error if that is unknown. */
+export function isClaimThere(file: string): boolean {
+  try {
+    // Opened, because a remote file system may answer a mere stat from its cache.
+    closeSync(openRegular(file, constants.O_NOFOLLOW).descriptor);
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
+/** Removes claims, and their folder with the last one. Ignores errors. */
+export function removeClaims(folder: string, files: readonly string[]): void {
+  for (const file of files) ignoreErrors(() => removeFile(file));
+  ignoreErrors(() => rmdirSync(folder));
+  ignoreErrors(() => rmdirSync(path.dirname(folder)));
+}
+
+/** Reads all claims on a task except `ownFile`. Throws the system's error. */
+export function readClaims(folder: string, here: Here, ownFile?: string): Claims {
+  refuseLinks(folder);
+  const live: LiveClaim[] = [];
+  const dead: string[] = [];
+  for (const entry of unlessGone(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
+    const file = path.join(folder, entry.name);
+    // Reading a named pipe would never end.
+    if (!entry.isFile() || file === ownFile) continue;
+    // If its writer is still alive, it writes the claim again.
+    if (file.endsWith(`.json${UNWRITTEN}`)) dead.push(file);
+    if (!file.endsWith('.json')) continue;
+    const text = unlessGone(() => textIn(file));
+    if (text === null) continue;
+    schema ??= buildSchema();
+    const claim = schema.safeParse(parseObject(text)).data ?? null;
+    const isAlive = claim === null ? isFresh(file, here) : isDriverAlive(claim.driver, here);
+    if (isAlive) live.push(claim);
+    else dead.push(file);
+  }
+  return { live, dead };
+}
+
+/** Many times the size of a claim: a larger file counts as empty. */
+const CLAIM_MAX_BYTES = 64 * KB;
+
+function textIn(file: string): string {
+  try {
+    return readTextWithin(file, CLAIM_MAX_BYTES);
+  } catch (error) {
+    if (errorCode(error) === 'EFBIG') return '';
+    throw error;
+  }
+}
+
+/** A time far in the future is as wrong as an old one. */
+function isFresh(file: string, { at }: Here): boolean {
+  const stats = unlessGone(() => statSync(file));
+  if (stats === null) return false;
+  return Math.abs(msBetween(stats.mtime.toISOString(), at)) < UNREADABLE_DEAD_AFTER_MS;
+}
+
+/** Padded to a fixed length, so that nothing of an older text remains after it. */
+function textOf(claim: ClaimRecord): string {
+  return `${JSON.stringify(claim).padEnd(RECORD_LENGTH)}\n`;
+}
+
+/** A link could redirect writes to any place. */
+function refuseLinks(folder: string): void {
+  for (const place of [path.dirname(folder), folder]) {
+    if (!lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+    const problem = `${place} is a symbolic link, which ralph does not follow; remove it.`;
+    throw Object.assign(new Error(problem), { code: 'ELOOP' });
+  }
+}
+
+function unlessGone<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (isGone(error)) return null;
+    throw error;
+  }
+}
+
+/** A removal by another machine shows as a stale handle. */
+function isGone(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(errorCode(error));
+}
+
+function ignoreErrors(action: () => void): void {
+  try {
+    action();
+  } catch {
+    // It is gone, or other claims are still in it.
+  }
+}

@@ -1,0 +1,58 @@
+import { closeSync } from 'node:fs';
+import path from 'node:path';
+import type { Usage } from '../../core/agent/attempt.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { appendLines } from '../files/append-lines.ts';
+import { KB, readTail } from '../files/bounded-read.ts';
+import { numberAt, parseObject } from '../files/json-fields.ts';
+import { openForAppend } from '../state/task-folder.ts';
+import type { PinnedFolder } from '../trust/pinned-folder.ts';
+
+/*
+ * A log that has reached its limit keeps its beginning and its end only, so the report of a call that was
+ * paid for may no longer be found in it. What the call has cost is noted beside such a log.
+ */
+
+/** Notes what an attempt has cost so far. A disk that takes no note takes no log either: nothing is thrown. */
+export function noteCost(
+  folder: PinnedFolder,
+  { iteration, attempt }: { readonly iteration: number; readonly attempt: number },
+  usage: Usage,
+): void {
+  try {
+    folder.check();
+    const descriptor = openForAppend(path.join(folder.path, costNotesName(iteration)));
+    try {
+      appendLines(descriptor, `${safeJson({ attempt, ...usage })}\n`);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // The state file meets the same trouble and tells of it.
+  }
+}
+
+/** What the newest note says that an attempt has cost, or null if there is no note of it. */
+export function readNotedCost(folder: string, iteration: number, attempt: number): Usage | null {
+  let text: string;
+  try {
+    text = readTail(path.join(folder, costNotesName(iteration)), 64 * KB).toString();
+  } catch {
+    return null;
+  }
+  const note = text
+    .split('\n')
+    .map(parseObject)
+    .findLast((each) => each !== null && numberAt(each, 'attempt') === attempt);
+  if (note == null) return null;
+  const amountAt = (key: keyof Usage): number => Math.max(0, numberAt(note, key) ?? 0);
+  return {
+    cost_usd: amountAt('cost_usd'),
+    input_tokens: amountAt('input_tokens'),
+    output_tokens: amountAt('output_tokens'),
+  };
+}
+
+function costNotesName(iteration: number): string {
+  return `iteration-${String(iteration).padStart(4, '0')}.cost.jsonl`;
+}

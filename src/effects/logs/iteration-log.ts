@@ -1,0 +1,46 @@
+import type { PinnedFolder } from '../trust/pinned-folder.ts';
+import { type BoundedLog, openBoundedLog } from './bounded-log.ts';
+
+/** The raw output of one iteration; its attempts are appended to the same files. */
+interface Transcript {
+  /** Call this once the agent runs: the files are then opened while it starts up. */
+  open(): void;
+  stdout(chunk: Uint8Array): void;
+  stderr(chunk: Uint8Array): void;
+  /** Whether part of standard output may be missing. */
+  isCut(): boolean;
+  close(): void;
+}
+
+/** Returns the names of an iteration's logs: `iteration-0001.stdout.log` and `.stderr.log`. */
+export function transcriptNames(iteration: number): { stdout: string; stderr: string } {
+  const name = `iteration-${String(iteration).padStart(4, '0')}`;
+  return { stdout: `${name}.stdout.log`, stderr: `${name}.stderr.log` };
+}
+
+/**
+ * Creates the log of an iteration, which keeps at most `maxBytes` bytes per stream. Writes are
+ * synchronous: they land in the page cache, and nothing is read from the agent meanwhile, so that a
+ * fast agent cannot fill the memory.
+ */
+export function createTranscript(
+  folder: PinnedFolder,
+  iteration: number,
+  maxBytes: number,
+): Transcript {
+  const names = transcriptNames(iteration);
+  const logs = new Map<'stdout' | 'stderr', BoundedLog>();
+  return {
+    open() {
+      for (const stream of ['stdout', 'stderr'] as const) {
+        logs.set(stream, openBoundedLog(folder, names[stream], maxBytes));
+      }
+    },
+    stdout: (chunk) => logs.get('stdout')?.write(chunk),
+    stderr: (chunk) => logs.get('stderr')?.write(chunk),
+    isCut: () => logs.get('stdout')?.isFull() === true,
+    close() {
+      for (const log of logs.values()) log.close();
+    },
+  };
+}

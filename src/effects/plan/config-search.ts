@@ -1,0 +1,130 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { messageOf } from '../../errors.ts';
+import { homeFolder } from '../files/home-folder.ts';
+import { realPath } from '../files/real-path.ts';
+import { distrust } from '../trust/owner.ts';
+
+/** A configuration file that may be used. */
+export interface ConfigText {
+  readonly file: string;
+  readonly text: string;
+  /** Found by the upward search, not named by the user. */
+  readonly wasFound: boolean;
+}
+
+export interface ConfigSearch {
+  readonly config: ConfigText | null;
+  /** Files that were found but are not used, each with the reason. */
+  readonly notices: readonly string[];
+  readonly problems: readonly string[];
+}
+
+const NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.json'];
+
+const NOTHING: ConfigSearch = { config: null, notices: [], problems: [] };
+
+/** Reads the configuration file the user named; `where` is the flag or variable that named it. */
+export function readNamedConfig(file: string, where: string): ConfigSearch {
+  try {
+    return withFile(file, (open) => textFrom(open, { file, wasFound: false }));
+  } catch (error) {
+    const problem = `${where} expects a file that can be read; found: ${messageOf(error)}.`;
+    return { ...NOTHING, problems: [problem] };
+  }
+}
+
+/**
+ * Searches upward for the nearest configuration file, up to the git root or the home folder. A file
+ * that another user could have written is not used, because it can name programs to run.
+ */
+export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSearch {
+  const home = homeOf(env);
+  let border: string | null = null;
+  for (const folder of upward(startDir)) {
+    const file = NAMES.map((name) => path.join(folder, name)).find((each) => existsSync(each));
+    if (file !== undefined) {
+      return border === null
+        ? readFoundConfig(file)
+        : notUsed(file, `it is above the ${border}; name it with --config`);
+    }
+    border ??= borderAt(folder, home);
+  }
+  return NOTHING;
+}
+
+/** Yields every path where a start in this folder would find a configuration, nearest first. */
+export function* configPlaces(startDir: string, env: NodeJS.ProcessEnv): Generator<string> {
+  const home = homeOf(env);
+  for (const folder of upward(startDir)) {
+    for (const name of NAMES) yield path.join(folder, name);
+    if (borderAt(folder, home) !== null) return;
+  }
+}
+
+/** Returns the border that a search does not cross, or null if this folder is not one. */
+function borderAt(folder: string, home: string | null): string | null {
+  if (existsSync(path.join(folder, '.git'))) return 'git root';
+  return home !== null && realPath(folder) === home ? 'home folder' : null;
+}
+
+function homeOf(env: NodeJS.ProcessEnv): string | null {
+  const home = homeFolder(env);
+  return home === null ? null : realPath(home);
+}
+
+/** Reads a configuration file like a found one: not if another user could have written it. */
+export function readFoundConfig(file: string): ConfigSearch {
+  try {
+    // Opening a named pipe would block.
+    if (!statSync(file).isFile()) return notUsed(file, 'it is not a regular file');
+    return withFile(file, (open) => {
+      const reason = distrust(fstatSync(open));
+      return reason === null ? textFrom(open, { file, wasFound: true }) : notUsed(file, reason);
+    });
+  } catch (error) {
+    return notUsed(file, `it cannot be read (${messageOf(error)})`);
+  }
+}
+
+function notUsed(file: string, reason: string): ConfigSearch {
+  return { ...NOTHING, notices: [`${file} is not used: ${reason}.`] };
+}
+
+/** Opens the file once, so that what was checked is what is read. */
+function withFile(file: string, use: (open: number) => ConfigSearch): ConfigSearch {
+  const open = openSync(file, 'r');
+  try {
+    return use(open);
+  } finally {
+    closeSync(open);
+  }
+}
+
+/** Parsing time grows with the square of the size; a long prompt belongs in its own file. */
+const MAX_BYTES = 64 * 1024;
+
+function textFrom(open: number, config: Omit<ConfigText, 'text'>): ConfigSearch {
+  const bytes = Buffer.alloc(MAX_BYTES + 1);
+  let length = 0;
+  while (length < bytes.length) {
+    const read = readSync(open, bytes, length, bytes.length - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  if (length > MAX_BYTES) {
+    const problem = `${config.file} is larger than 64 KB; a long prompt belongs in its own file (prompt_file).`;
+    return { ...NOTHING, problems: [problem] };
+  }
+  return { ...NOTHING, config: { ...config, text: bytes.toString('utf8', 0, length) } };
+}
+
+function* upward(startDir: string): Generator<string> {
+  let folder = path.resolve(startDir);
+  for (;;) {
+    yield folder;
+    const parent = path.dirname(folder);
+    if (parent === folder) return;
+    folder = parent;
+  }
+}

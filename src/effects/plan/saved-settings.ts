@@ -1,0 +1,33 @@
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { type JsonObject, objectAt, parseObject, stringAt } from '../files/json-fields.ts';
+import { isRealFolder } from '../state/task-list.ts';
+
+/** The settings that lie beside a task's state, by their configuration keys; empty where there are none. */
+export function readSavedSettings(folder: string): ReadonlyMap<string, unknown> {
+  const settings = objectAt(parseObject(textOf(folder)) ?? {}, 'settings') ?? {};
+  return new Map(
+    Object.keys(settings).map((key) => [key, (objectAt(settings, key) ?? NONE).value]),
+  );
+}
+
+const NONE: JsonObject = {};
+
+/** The folder a task was started in; null where its settings do not say. */
+export function savedStartDir(folder: string): string | null {
+  return stringAt(parseObject(textOf(folder)) ?? NONE, 'start_dir');
+}
+
+/** A prompt of 1 MB may stand in them, of which an escape may make six times as much. */
+const SETTINGS_MAX_BYTES = 8 * MB;
+
+function textOf(folder: string): string {
+  try {
+    const file = path.join(folder, 'settings.json');
+    const isOwn = isRealFolder(folder) && lstatSync(file).isFile();
+    return isOwn ? readTextWithin(file, SETTINGS_MAX_BYTES) : '';
+  } catch {
+    return '';
+  }
+}

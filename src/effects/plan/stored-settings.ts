@@ -1,0 +1,22 @@
+import { settingNames, snakeCase } from '../../core/settings/settings.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import type { RunPlan } from './run-plan.ts';
+
+/**
+ * The settings as they were resolved, each with its source, under their configuration keys; not sealed
+ * yet.
+ */
+export function settingsJson(plan: RunPlan): string {
+  const settings = Object.fromEntries(
+    settingNames().map((name) => [
+      snakeCase(name),
+      {
+        value: plan.settings[name],
+        source: plan.sources[name].where,
+        from: plan.sources[name].kind,
+      },
+    ]),
+  );
+  const { passthrough, taskType: task_type, startDir: start_dir } = plan;
+  return `${safeJson({ settings, passthrough, task_type, start_dir }, 2)}\n`;
+}

@@ -1,0 +1,37 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
+import type { AgentMissing } from '../agents/agent.ts';
+
+export interface ProgramSearch {
+  /** A bare name is looked up on PATH; a name with a slash is a path relative to `cwd`. */
+  readonly name: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Folders to search after PATH. */
+  readonly further: readonly string[];
+}
+
+/** Finds an executable file, or says in one sentence where it was looked for. */
+export function findProgram(search: ProgramSearch): { readonly file: string } | AgentMissing {
+  const { name, cwd } = search;
+  if (name.includes('/')) {
+    const file = path.resolve(cwd, name);
+    return isExecutable(file) ? { file } : { missing: `${file} is not an executable file` };
+  }
+  const onPath = (search.env.PATH ?? '/usr/bin:/bin').split(path.delimiter);
+  const folders = [...onPath, ...search.further].filter((folder) => folder !== '');
+  for (const folder of folders) {
+    const file = path.resolve(cwd, folder, name);
+    if (isExecutable(file)) return { file };
+  }
+  return { missing: `${name} was not found in ${[...new Set(folders)].join(', ')}` };
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

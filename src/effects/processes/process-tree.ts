@@ -1,0 +1,309 @@
+import type { Leftover } from '../../core/agent/attempt.ts';
+import {
+  identify,
+  isYoungest,
+  listMarked,
+  listProcesses,
+  type ProcessEntry,
+  type ProcessIdentity,
+  readProcess,
+  startedBefore,
+} from './process-table.ts';
+
+/*
+ * Which processes belong to an agent. No single sign is enough, so all of these are combined, until
+ * no more members are found:
+ *
+ *   seeds ─────────┐
+ *   marker ────────┼──► members ──► their children ──┐
+ *   own units of ──┘       ▲                         │
+ *   the last sweep         └── all in their units ◄──┘
+ *
+ * A unit is a process group or a session. The tree owns a unit if everyone in it may be a member
+ * and its leader is a member or dead. So a tool that left the agent's group and cleared its
+ * environment is found through its parents while they live, and its orphans through the unit they
+ * share with it.
+ */
+
+/** One look at a tree. */
+export interface TreeSweep {
+  /** Every living process of the tree, oldest first. */
+  readonly members: readonly ProcessEntry[];
+  /** Groups with only members in them; each can be signalled as a whole, new forks included. */
+  readonly ownGroups: ReadonlySet<number>;
+}
+
+/** Processes that are ended together. */
+export interface ProcessTree {
+  /** The process group that gets the interrupt; null if there is none. */
+  readonly agentGroup: number | null;
+  /** Looks now and remembers the result, because an orphan cannot be told from a stranger later. */
+  sweep(): TreeSweep;
+}
+
+/** How the members of a tree are recognised. */
+export interface TreeSigns {
+  /** Processes known to belong to it. */
+  readonly seeds: readonly ProcessIdentity[];
+  /** The run id that everything this run's agents start carries; null goes by descent alone. */
+  readonly marker: string | null;
+  /** Older processes are never members; null only if nothing but the marker is known. */
+  readonly since: string | null;
+  readonly agentGroup?: number | null;
+  /** Pids that are never members, such as the guard. This process and its ancestors never are. */
+  readonly neverPids?: readonly number[];
+  /** Processes to leave running with all they start: leftovers of earlier iterations. */
+  readonly spare?: () => readonly ProcessIdentity[];
+}
+
+type Unit = `group ${number}` | `session ${number}`;
+
+/** A tree that looks only when asked to. */
+export function createTree(signs: TreeSigns): ProcessTree {
+  const { marker, since, agentGroup = null, neverPids = [], spare = () => [] } = signs;
+  let known = new Map(signs.seeds.map((seed) => [seed.pid, seed.startedAt]));
+  let knownUnits: ReadonlySet<Unit> = new Set();
+  let last: TreeSweep = { members: [], ownGroups: new Set() };
+
+  function look(): TreeSweep {
+    const all = listProcesses();
+    const never = ownLine(all).concat(neverPids);
+    const touchable = all.filter(({ pid }) => pid > 1 && !never.includes(pid));
+    const spared = sparedOf(touchable, all, spare());
+    const candidates = touchable.filter(
+      (entry) => !spared.has(entry.pid) && (since === null || !startedBefore(entry, since)),
+    );
+    const relatives = createRelatives(candidates, all, knownUnits);
+    relatives.add(candidates.filter(({ pid, startedAt }) => known.get(pid) === startedAt));
+    if (marker !== null) {
+      const others = candidates.map(({ pid }) => pid).filter((pid) => !relatives.members.has(pid));
+      const marked = new Set(listMarked(others, marker));
+      relatives.add(candidates.filter(({ pid }) => marked.has(pid)));
+    }
+    const members = [...relatives.members.values()];
+    known = new Map(members.map(({ pid, startedAt }) => [pid, startedAt]));
+    knownUnits = relatives.ownUnits();
+    const groups = members.map(({ pgid }) => pgid);
+    return {
+      members: members.sort((a, b) => Number(a.startedAt) - Number(b.startedAt) || a.pid - b.pid),
+      ownGroups: new Set(groups.filter((pgid) => relatives.owns(`group ${pgid}`))),
+    };
+  }
+
+  return {
+    agentGroup,
+    sweep() {
+      try {
+        last = look();
+      } catch {
+        // Out of file descriptors, say: the last sweep is a better answer than "nothing is alive".
+      }
+      return last;
+    },
+  };
+}
+
+/** This process and its ancestors. */
+function ownLine(all: readonly ProcessEntry[]): number[] {
+  const parents = new Map(all.map(({ pid, ppid }) => [pid, ppid]));
+  const line: number[] = [];
+  for (let pid: number | undefined = process.pid; pid !== undefined && !line.includes(pid); ) {
+    line.push(pid);
+    pid = parents.get(pid);
+  }
+  return line;
+}
+
+function sparedOf(
+  touchable: readonly ProcessEntry[],
+  all: readonly ProcessEntry[],
+  spare: readonly ProcessIdentity[],
+): ReadonlyMap<number, ProcessEntry> {
+  const seeds = touchable.filter((entry) =>
+    spare.some(({ pid, startedAt }) => pid === entry.pid && startedAt === entry.startedAt),
+  );
+  if (seeds.length === 0) return new Map();
+  const oldest = Math.min(...seeds.map(({ startedAt }) => Number(startedAt)));
+  const candidates = touchable.filter((entry) => !startedBefore(entry, String(oldest)));
+  const relatives = createRelatives(candidates, all, new Set());
+  relatives.add(seeds);
+  return relatives.members;
+}
+
+/** Collects members among the candidates; each one brings in its children and its own units. */
+function createRelatives(
+  candidates: readonly ProcessEntry[],
+  all: readonly ProcessEntry[],
+  formerUnits: ReadonlySet<Unit>,
+) {
+  const members = new Map<number, ProcessEntry>();
+  const byPid = new Map(all.map((entry) => [entry.pid, entry]));
+  const may = new Set(candidates);
+  const foreign = new Set(all.filter((entry) => !may.has(entry)).flatMap(unitsOf));
+
+  /**
+   * While a unit has any process in it, the kernel does not reuse its number, even if the leader is
+   * dead.
+   */
+  function owns(unit: Unit): boolean {
+    if (foreign.has(unit)) return false;
+    const leader = byPid.get(Number(unit.slice(unit.indexOf(' '))));
+    return leader === undefined || members.has(leader.pid) || !unitsOf(leader).includes(unit);
+  }
+
+  function ownUnits(): Set<Unit> {
+    const units = new Set([...members.values()].flatMap(unitsOf).concat([...formerUnits]));
+    return new Set([...units].filter(owns));
+  }
+
+  function isChild(entry: ProcessEntry): boolean {
+    const parent = members.get(entry.ppid);
+    return parent !== undefined && !startedBefore(entry, parent.startedAt);
+  }
+
+  function add(entries: readonly ProcessEntry[]): void {
+    let found = entries;
+    do {
+      for (const entry of found) members.set(entry.pid, entry);
+      const units = ownUnits();
+      found = candidates.filter(
+        (entry) =>
+          !members.has(entry.pid) &&
+          (isChild(entry) || unitsOf(entry).some((unit) => units.has(unit))),
+      );
+    } while (found.length > 0);
+  }
+
+  return { members, add, owns, ownUnits };
+}
+
+function unitsOf({ pgid, sessionId }: ProcessEntry): Unit[] {
+  return sessionId === null ? [`group ${pgid}`] : [`group ${pgid}`, `session ${sessionId}`];
+}
+
+/** Calls back once after a delay; the function it returns cancels it. */
+export type Schedule = (callback: () => void, delayMs: number) => () => void;
+
+/** A process that an agent left running. */
+export interface LeftoverProcess extends ProcessIdentity, Leftover {}
+
+/** A watched tree; see `createTreeWatch`. */
+export interface TreeWatch extends ProcessTree {
+  /** The agent itself; null if it was gone before it could be read. */
+  readonly root: ProcessIdentity | null;
+  /** Every living process of the tree. */
+  members(): readonly ProcessEntry[];
+  /** The same without the agent itself, with command lines (one line, at most 120 characters). */
+  leftovers(): LeftoverProcess[];
+  /** Stops looking on its own. It can still be asked. */
+  stop(): void;
+}
+
+export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'spare'> {
+  /** The agent's pid; pass it right after the start, before the agent can be reaped. */
+  readonly rootPid: number;
+  readonly marker: string;
+  /** `countBirths()` from just before the agent's start; without it every look reads everything. */
+  readonly birthsBefore?: number | null;
+  /** Longest time between two looks; the first ones are closer. Default 500, or 2,000 with `ps`. */
+  readonly pollMs?: number;
+  /** Called whenever a look finds other members than the one before; the guard has to know them. */
+  readonly onChange?: (members: readonly ProcessIdentity[]) => void;
+  readonly schedule?: Schedule;
+}
+
+const POLL_MS = process.platform === 'linux' ? 500 : 2000;
+const FIRST_LOOK_MS = 50;
+
+/**
+ * Records an agent's descendants while it runs, because orphans have lost their parent later. The
+ * agent must lead its own process group. Call `stop()` when it has ended.
+ */
+export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
+  const { rootPid, marker, birthsBefore = null, onChange } = options;
+  const { neverPids = [], spare = () => [] } = options;
+  const { pollMs = POLL_MS, schedule = scheduleLoosely } = options;
+  const root = unlessUnreadable(() => identify(rootPid));
+  const tree = createTree({
+    seeds: root === null ? [] : [root],
+    marker,
+    since: root?.startedAt ?? null,
+    agentGroup: root?.pgid ?? null,
+    neverPids,
+    spare,
+  });
+  let lastReported = '';
+  function report(members: readonly ProcessIdentity[]): void {
+    const now = members.map(({ pid, startedAt }) => `${pid}:${startedAt}`).join(' ');
+    if (now === lastReported) return;
+    lastReported = now;
+    onChange?.(members);
+  }
+
+  function sweep(): TreeSweep {
+    const seen = tree.sweep();
+    report(seen.members);
+    return seen;
+  }
+
+  // Report it now: the driver may be killed before the first look.
+  if (root !== null) report([root]);
+  let stopped = false;
+  let cancel = () => {};
+  function lookAfter(delayMs: number): void {
+    const lookAgain = () => {
+      sweep();
+      if (!stopped) lookAfter(delayMs * 2);
+    };
+    cancel = schedule(lookAgain, Math.min(pollMs, delayMs));
+  }
+  lookAfter(FIRST_LOOK_MS);
+
+  return {
+    root,
+    agentGroup: tree.agentGroup,
+    sweep,
+    members: () => sweep().members,
+    leftovers() {
+      // Nearly always true, and ten times as fast.
+      if (root !== null && unlessUnreadable(() => isYoungest(root, birthsBefore)) === true)
+        return [];
+      return withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid));
+    },
+    stop() {
+      stopped = true;
+      cancel();
+    },
+  };
+}
+
+/** Adds the command lines (one line, at most 120 characters), so that a person recognises them. */
+export function withCommands(processes: readonly ProcessIdentity[]): LeftoverProcess[] {
+  return processes.map(({ pid, startedAt }) => ({ pid, startedAt, command: commandOf(pid) }));
+}
+
+const COMMAND_CHARS = 120;
+
+/** A command line can contain anything, including escape sequences. */
+function commandOf(pid: number): string {
+  const line = (unlessUnreadable(() => readProcess(pid))?.command ?? '')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
+    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim();
+  return line.length > COMMAND_CHARS ? `${line.slice(0, COMMAND_CHARS - 1)}…` : line;
+}
+
+/** Returns null if the system cannot be read (no descriptors left); the marker still works. */
+function unlessUnreadable<T>(read: () => T | null): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+/** The timer is unref'd. */
+function scheduleLoosely(callback: () => void, delayMs: number): () => void {
+  const timer = setTimeout(callback, delayMs).unref();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,226 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { AttemptEnd, CutCause } from '../../core/agent/attempt.ts';
+import type { StopRequests } from '../../loop/ports.ts';
+import type { AgentCommand, AgentSigns } from '../agents/agent.ts';
+import { createTailText } from '../files/bounded-text.ts';
+import { monotonicMs } from '../files/monotonic.ts';
+import { type Ending, endTree } from './end-process.ts';
+import { startPatientTimer } from './patient-timer.ts';
+import { countBirths, type ProcessIdentity } from './process-table.ts';
+import {
+  createTreeWatch,
+  type LeftoverProcess,
+  type ProcessTree,
+  type TreeWatch,
+} from './process-tree.ts';
+import { readPipe } from './read-pipe.ts';
+import { spawnAgent } from './spawn-process.ts';
+import { startWorkClock, type WorkLimits } from './work-clock.ts';
+
+export interface AgentProcessRequest {
+  readonly command: AgentCommand;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly prompt: Uint8Array;
+  /** The value of RALPH_RUN_ID in `env`. */
+  readonly marker: string;
+  readonly limits: WorkLimits;
+  readonly stops: StopRequests;
+  /** Processes to leave alone: the guard, and leftovers of earlier iterations. */
+  readonly guardPid: number | null;
+  readonly spare: () => readonly ProcessIdentity[];
+  readonly onMembers: (members: readonly ProcessIdentity[]) => void;
+  /** Every byte, for the log. */
+  readonly onStdout: (chunk: Buffer) => void;
+  /** The bytes that count: nothing more once an agent is being stopped after its result. */
+  readonly onHeard: (chunk: Buffer) => void;
+  readonly onStderr: (chunk: Buffer) => void;
+  /** Receives the callbacks with which the reader of the output controls the process. */
+  readonly onStart: (signs: AgentSigns) => void;
+}
+
+export interface AgentProcessReport {
+  readonly end: AttemptEnd;
+  readonly durationMs: number;
+  readonly retryWaitMs: number;
+  /** Time during which ralph itself was suspended. */
+  readonly heldUpMs: number;
+  readonly stderrTail: string;
+  /** Processes the agent left running; empty if its whole tree was ended. */
+  readonly leftovers: readonly LeftoverProcess[];
+}
+
+/** For an agent that has given its result, and for a grandchild that keeps the pipe open. */
+const GRACE_MS = 2_000;
+/** After everything has been ended: time to drain the pipes. */
+const LAST_WORDS_MS = 250;
+/** Added to the announced pause, because the call after it takes time too. */
+const RETRY_CALL_MS = 5 * 60_000;
+/**
+ * For an agent that has already reported its result and cost. While a background task of its own is
+ * alive, `claude` answers a gentler signal with one more call to its model.
+ */
+const AT_ONCE = [{ atMs: 0, signal: 'SIGKILL', to: 'everything' }] as const;
+const STDERR_TAIL_BYTES = 4_000;
+
+/*
+ * The life of one attempt. The first cause wins and is never replaced.
+ *
+ *   start ──► running ──┬── exits ─────────────────────────────► pipes end, or 2 s ──► report
+ *                       ├── gave its result, 2 s pass ──► its group is ended ──────────► report
+ *                       └── limit, stop, hopeless ──► the whole tree is ended ─────────► report
+ */
+/** Runs an agent until it exits. If ralph has to end it, none of its processes stays alive. */
+export async function runAgentProcess(request: AgentProcessRequest): Promise<AgentProcessReport> {
+  const startedAtMs = monotonicMs();
+  const stderr = createTailText(STDERR_TAIL_BYTES, '');
+  const decoder = new StringDecoder();
+  if (request.stops.signal.aborted) {
+    return notStarted({ kind: 'cut', cause: 'stop-requested', exitCode: null });
+  }
+  const birthsBefore = countBirths();
+  const started = await spawnAgent(request);
+  if (started.kind !== 'started') return notStarted(started);
+  const { child, pid } = started;
+
+  const exited = new Promise<{ exitCode: number | null; signal: string | null }>((resolve) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  const tree = createTreeWatch({
+    rootPid: pid,
+    marker: request.marker,
+    birthsBefore,
+    neverPids: request.guardPid === null ? [] : [request.guardPid],
+    spare: request.spare,
+    onChange: request.onMembers,
+  });
+
+  const life: Life = { cause: null, ending: null, hasResult: false, lingered: false };
+  let cancelGrace = (): void => {};
+
+  /** The result is in and is kept; only processes that linger remain. */
+  const linger = (): void => {
+    if (life.ending !== null) return;
+    // The reader must copy what it has seen so far: the memory behind it is about to be reused.
+    request.onHeard(Buffer.alloc(0));
+    life.lingered = true;
+    life.ending = endTree(groupOf(tree), { steps: AT_ONCE });
+  };
+  const cut = (why: CutCause): void => {
+    if (life.hasResult) linger();
+    if (life.ending !== null) return;
+    life.cause = why;
+    life.ending = endTree(tree);
+    if (request.stops.hurry.aborted) life.ending.killNow();
+  };
+  const clock = startWorkClock(request.limits, cut);
+  const onStop = (): void => cut('stop-requested');
+  const onHurry = (): void => life.ending?.killNow();
+  request.stops.signal.addEventListener('abort', onStop);
+  request.stops.hurry.addEventListener('abort', onHurry);
+  if (request.stops.signal.aborted) onStop();
+
+  request.onStart({
+    resultGiven() {
+      life.hasResult = true;
+      cancelGrace();
+      cancelGrace = startPatientTimer(linger, GRACE_MS);
+    },
+    retrying: (delayMs) => clock.pause((delayMs ?? 0) + RETRY_CALL_MS),
+    working() {
+      clock.resume();
+      // A background task of the agent woke it: only its next result counts.
+      life.hasResult = false;
+      cancelGrace();
+    },
+    hopeless: cut,
+  });
+
+  const stdoutPipe = readPipe(child.stdout, (chunk) => {
+    clock.alive();
+    request.onStdout(chunk);
+    // Output of an agent that is being stopped after its result no longer matters.
+    if (!life.lingered) request.onHeard(chunk);
+  });
+  const stderrPipe = readPipe(child.stderr, (chunk) => {
+    clock.alive();
+    stderr.append(decoder.write(chunk));
+    request.onStderr(chunk);
+  });
+  // An agent that does not read its prompt breaks the pipe; its exit code tells why.
+  child.stdin.on('error', () => {});
+  child.stdin.end(request.prompt);
+  const closed = Promise.all([stdoutPipe.closed, stderrPipe.closed]);
+
+  const { exitCode, signal } = await exited;
+  // Only the last output follows, and its time is bounded: no limit may change the cause now.
+  clock.stop();
+  cancelGrace();
+  if (life.ending === null) await within(closed, GRACE_MS);
+  cancelGrace();
+  if (life.ending !== null) {
+    await life.ending.done;
+    await within(closed, LAST_WORDS_MS);
+  }
+  stdoutPipe.destroy();
+  stderrPipe.destroy();
+  child.stdin.destroy();
+  request.stops.signal.removeEventListener('abort', onStop);
+  request.stops.hurry.removeEventListener('abort', onHurry);
+  const leftovers = life.cause === null ? tree.leftovers() : [];
+  tree.stop();
+
+  return {
+    end: endOf(life, exitCode, signal),
+    durationMs: Math.round(monotonicMs() - startedAtMs),
+    retryWaitMs: clock.pausedMs(),
+    heldUpMs: clock.heldUpMs(),
+    stderrTail: stderr.read(),
+    leftovers,
+  };
+}
+
+function notStarted(end: AttemptEnd): AgentProcessReport {
+  return { end, durationMs: 0, retryWaitMs: 0, heldUpMs: 0, stderrTail: '', leftovers: [] };
+}
+
+/** What has happened to the process so far. */
+interface Life {
+  cause: CutCause | null;
+  ending: Ending | null;
+  hasResult: boolean;
+  lingered: boolean;
+}
+
+function endOf(
+  { cause, lingered }: Life,
+  exitCode: number | null,
+  signal: string | null,
+): AttemptEnd {
+  if (cause !== null) return { kind: 'cut', cause, exitCode };
+  // The result is in, so the exit code no longer matters.
+  if (lingered) return { kind: 'exited', exitCode: 0 };
+  if (signal !== null) return { kind: 'signalled', signal };
+  return { kind: 'exited', exitCode: exitCode ?? 0 };
+}
+
+/** Only the agent's own process group; tools in their own sessions are left alone. */
+function groupOf(tree: TreeWatch): ProcessTree {
+  return {
+    agentGroup: tree.agentGroup,
+    sweep() {
+      const { members, ownGroups } = tree.sweep();
+      return { members: members.filter(({ pgid }) => pgid === tree.agentGroup), ownGroups };
+    },
+  };
+}
+
+/** Resolves with the promise, or after `ms` milliseconds. */
+async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  let cancel = (): void => {};
+  const timeout = new Promise<void>((resolve) => {
+    cancel = startPatientTimer(resolve, ms);
+  });
+  await Promise.race([promise, timeout]);
+  cancel();
+}

@@ -1,0 +1,55 @@
+import type { StopCause } from '../../core/machine/loop-state.ts';
+import type { StopRequests } from '../../loop/ports.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+export interface SignalWatch extends StopRequests {
+  /** Asks for a clean end, as a signal would; asking again has no effect. */
+  request(by: StopCause): void;
+  /** Restores Node's own handling of the signals. */
+  close(): void;
+}
+
+/** Turns an abort into a request to stop, for loops inside another program. It never hurries. */
+export function watchAbort(signal: AbortSignal | null): SignalWatch {
+  const watch = createWatch();
+  const onAbort = (): void => watch.request('request');
+  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted === true) onAbort();
+  return { ...watch, close: () => signal?.removeEventListener('abort', onAbort) };
+}
+
+/**
+ * Turns signals into requests: the first asks for a clean end, the second for an immediate one.
+ * Call it before the agent starts, or a signal in between would end only ralph.
+ */
+export function watchSignals(): SignalWatch {
+  const watch = createWatch();
+  const onSignal = (signal: StopCause): void => {
+    if (watch.cause() === null) watch.request(signal);
+    else watch.hasten();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return {
+    ...watch,
+    close() {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}
+
+function createWatch(): Omit<SignalWatch, 'close'> & { hasten(): void } {
+  const first = new AbortController();
+  const second = new AbortController();
+  let cause: StopCause | null = null;
+  return {
+    signal: first.signal,
+    hurry: second.signal,
+    cause: () => cause,
+    request(by) {
+      cause ??= by;
+      first.abort();
+    },
+    hasten: () => second.abort(),
+  };
+}

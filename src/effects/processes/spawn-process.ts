@@ -1,0 +1,51 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { AttemptEnd } from '../../core/agent/attempt.ts';
+import { messageOf } from '../../errors.ts';
+import type { AgentCommand } from '../agents/agent.ts';
+import { errorCode } from '../files/write-file.ts';
+
+interface SpawnRequest {
+  readonly command: AgentCommand;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+type NotStarted = Extract<AttemptEnd, { kind: 'not-started' }>;
+type Spawned = {
+  readonly kind: 'started';
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly pid: number;
+};
+
+/** Starts a program with pipes on all three streams, or returns why that failed. Never rejects. */
+export async function spawnAgent({
+  command,
+  cwd,
+  env,
+}: SpawnRequest): Promise<Spawned | NotStarted> {
+  // The system reports a missing folder as a missing program.
+  if (!existsSync(cwd)) return notStarted('ENOTDIR', `the folder ${cwd} is gone`);
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    // The agent leads its own process group, so an interrupt also reaches a wrapper in front of it.
+    child = spawn(command.file, [...command.args], { cwd, env, detached: true, stdio: 'pipe' });
+  } catch (error) {
+    // For example, a NUL in an argument, or too many arguments.
+    return notStarted(errorCode(error) || 'EINVAL', messageOf(error));
+  }
+  const { pid } = child;
+  if (pid !== undefined) {
+    // A failed signal also emits `error`; the caller of `kill` handles it.
+    child.on('error', () => {});
+    return { kind: 'started', child, pid };
+  }
+  const error = await new Promise<Error>((resolve) => {
+    child.once('error', resolve);
+  });
+  return notStarted(errorCode(error) || 'UNKNOWN', error.message);
+}
+
+function notStarted(code: string, message: string): NotStarted {
+  return { kind: 'not-started', code, message };
+}

@@ -1,0 +1,291 @@
+import path from 'node:path';
+import { isTaskId } from '../../core/task/task-id.ts';
+import {
+  type ErrorRecord,
+  type IterationRecord,
+  laterBy,
+  newTaskState,
+  type Progress,
+  type Status,
+  type TaskState,
+} from '../../core/task/task-state.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { MB, readTextWithin } from '../files/bounded-read.ts';
+import {
+  type JsonObject,
+  numberAt,
+  objectAt,
+  objectsAt,
+  stringAt,
+  stringsAt,
+} from '../files/json-fields.ts';
+
+/*
+ * State files of other loop tools, in the three formats their documents show. They have no schema
+ * version, which distinguishes them from ralph's own:
+ *
+ *   loop_id, prompt, iterations[{number, timestamp, …}]   read by a stop hook
+ *   task_id, task_file, iteration, iterations_history[]   kept by a service
+ *   task_id, task_prompt, watch_glob "…", outputs[]       kept by a headless loop
+ */
+
+/** Their names for statuses that ralph names differently. */
+export const FOREIGN_STATUSES: Readonly<Record<string, Status>> = {
+  initializing: 'pending',
+  in_progress: 'running',
+  waiting_approval: 'paused_awaiting_approval',
+};
+
+const OWN_STATUSES: ReadonlySet<string> = new Set<Status>([
+  'pending',
+  'running',
+  'paused',
+  'paused_awaiting_approval',
+  'completed',
+  'failed',
+  'timeout',
+  'max_iterations_reached',
+  'stopped',
+]);
+
+/** A longer text is not taken for a prompt. */
+const PROMPT_MAX_BYTES = MB;
+
+/** The defaults of these tools, for fields that are missing. */
+const DEFAULT_MAX_ITERATIONS = 10;
+const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+
+/** The fields that the three formats name differently. */
+interface Foreign {
+  readonly taskId: string;
+  /** The whole prompt, since there is no copy of it beside the state. */
+  readonly prompt: string;
+  readonly taskFile: string | null;
+  readonly iteration: number;
+  /** Number of finished iterations. */
+  readonly counted: number;
+  readonly updatedAt: string | null;
+  readonly iterations: readonly IterationRecord[];
+}
+
+/**
+ * Reads a parsed state file of another tool as a task; returns null if it is not one. The task id
+ * is the file's name, whatever the file says, because that is where the task is looked for.
+ */
+export function readForeignState(value: JsonObject, file: string): TaskState | null {
+  if (numberAt(value, 'schema_version') !== null) return null;
+  const startedAt = instantAt(value, 'started_at');
+  const status = statusOf(value);
+  const foreign = startedAt === null ? null : readShape(value, startedAt);
+  if (foreign === null || startedAt === null || status === null) return null;
+  const taskId = idHere(foreign.taskId, file);
+  if (taskId === null) return null;
+  const timeoutAt = instantAt(value, 'timeout_at') ?? laterBy(startedAt, DEFAULT_TIMEOUT_MS);
+  const updatedAt = foreign.updatedAt ?? foreign.iterations.at(-1)?.started_at ?? startedAt;
+  const fresh = newTaskState(
+    {
+      taskId,
+      promptPreview: foreign.prompt,
+      promptSha256: '',
+      taskType: stringAt(value, 'task_type') ?? 'default',
+      promise: stringAt(value, 'completion_promise'),
+      // These tools look for a text anywhere in the output; ralph requires a statement.
+      match: 'statement',
+      watchGlobs: globsOf(value),
+      watchFile: stringAt(value, 'watch_file') ?? foreign.taskFile,
+      doneFolder: stringAt(value, 'done_folder') ?? '',
+      maxIterations: countAt(value, 'max_iterations') ?? DEFAULT_MAX_ITERATIONS,
+      taskTimeoutMs: 0,
+      driver: null,
+      gitBase: null,
+    },
+    startedAt,
+  );
+  return {
+    ...fresh,
+    task_file: foreign.taskFile,
+    current_iteration: foreign.iteration,
+    attempt: foreign.iteration > 0 ? 1 : 0,
+    status,
+    updated_at: updatedAt,
+    finished_at: instantAt(value, 'completed_at'),
+    timeout_at: timeoutAt,
+    exit_reason: stringAt(value, 'exit_reason'),
+    iterations: foreign.iterations,
+    errors: errorsOf(value, updatedAt, foreign.iteration),
+    progress: progressOf(value),
+    metrics: { ...fresh.metrics, iterations: foreign.counted },
+    paused_for_approval: status === 'paused_awaiting_approval',
+  };
+}
+
+function readShape(value: JsonObject, startedAt: string): Foreign | null {
+  if (stringAt(value, 'loop_id') !== null) return readHookState(value, startedAt);
+  if (stringAt(value, 'task_id') === null) return null;
+  if (countAt(value, 'iteration') !== null) return readServiceState(value, startedAt);
+  return Array.isArray(value.outputs) ? readLoopState(value, startedAt) : null;
+}
+
+/** Reads the state of a stop hook; its `current_iteration` counts finished iterations. */
+function readHookState(value: JsonObject, startedAt: string): Foreign {
+  const iteration = countAt(value, 'current_iteration') ?? 0;
+  return {
+    taskId: stringAt(value, 'loop_id') ?? '',
+    prompt: stringAt(value, 'prompt') ?? '',
+    taskFile: null,
+    iteration,
+    counted: iteration,
+    updatedAt: instantAt(value, 'updated_at'),
+    iterations: objectsAt(value, 'iterations').map((each, index) =>
+      iterationRecord({
+        number: countAt(each, 'number') ?? index + 1,
+        startedAt: instantAt(each, 'timestamp') ?? startedAt,
+        preview: stringAt(each, 'output_preview') ?? '',
+        completed: each.completed === true,
+      }),
+    ),
+  };
+}
+
+/** Reads the state of a service; its `iteration` is the one in progress. */
+function readServiceState(value: JsonObject, startedAt: string): Foreign {
+  const iterations = objectsAt(value, 'iterations_history').map((each, index) =>
+    iterationRecord({
+      number: countAt(each, 'iteration') ?? index + 1,
+      startedAt: instantAt(each, 'timestamp') ?? startedAt,
+      preview: stringAt(each, 'action') ?? '',
+      outcome: (stringAt(each, 'result') ?? 'success') === 'success' ? 'answered' : 'errored',
+      durationMs: Math.round(Math.max(0, numberAt(each, 'duration_seconds') ?? 0) * 1_000),
+    }),
+  );
+  const iteration = countAt(value, 'iteration') ?? 0;
+  const taskFile = stringAt(value, 'task_file');
+  return {
+    taskId: stringAt(value, 'task_id') ?? '',
+    prompt: stringAt(value, 'prompt') ?? textOf(taskFile),
+    taskFile,
+    iteration: Math.max(iteration, iterations.at(-1)?.number ?? 0),
+    counted: iterations.at(-1)?.number ?? Math.max(0, iteration - 1),
+    updatedAt: instantAt(value, 'last_updated'),
+    iterations,
+  };
+}
+
+/** Returns the text of a task's file, the only prompt there is; '' if it is gone or too long. */
+function textOf(taskFile: string | null): string {
+  if (taskFile === null) return '';
+  try {
+    return readTextWithin(taskFile, PROMPT_MAX_BYTES);
+  } catch {
+    return '';
+  }
+}
+
+/** Reads the state of a headless loop; each output is one finished iteration. */
+function readLoopState(value: JsonObject, startedAt: string): Foreign {
+  const outputs = stringsAt(value, 'outputs');
+  const counted = Math.max(countAt(value, 'current_iteration') ?? 0, outputs.length);
+  const first = counted - outputs.length + 1;
+  return {
+    taskId: stringAt(value, 'task_id') ?? '',
+    prompt: stringAt(value, 'task_prompt') ?? '',
+    taskFile: null,
+    iteration: counted,
+    counted,
+    updatedAt: instantAt(value, 'updated_at'),
+    iterations: outputs.map((output, index) =>
+      iterationRecord({ number: first + index, startedAt, preview: output }),
+    ),
+  };
+}
+
+interface ForeignIteration {
+  readonly number: number;
+  readonly startedAt: string;
+  readonly preview: string;
+  readonly completed?: boolean;
+  readonly outcome?: string;
+  readonly durationMs?: number;
+}
+
+function iterationRecord(iteration: ForeignIteration): IterationRecord {
+  return {
+    number: iteration.number,
+    started_at: iteration.startedAt,
+    duration_ms: iteration.durationMs ?? 0,
+    outcome: iteration.outcome ?? 'answered',
+    exit_code: null,
+    completed: iteration.completed ?? false,
+    near_miss: false,
+    cost_usd: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    turns: 0,
+    tools: 0,
+    refused: [],
+    files_changed: null,
+    output_preview: oneLine(iteration.preview, 200),
+  };
+}
+
+function errorsOf(value: JsonObject, at: string, iteration: number): readonly ErrorRecord[] {
+  const texts = stringsAt(value, 'errors').map((message) => ({ at, message }));
+  const objects = objectsAt(value, 'errors').map((each) => ({
+    at: instantAt(each, 'timestamp') ?? instantAt(each, 'at') ?? at,
+    message: stringAt(each, 'message') ?? stringAt(each, 'error') ?? '',
+  }));
+  return [...texts, ...objects].map((error) => ({
+    at: error.at,
+    iteration,
+    attempt: 1,
+    kind: 'reported',
+    message: oneLine(error.message, 500),
+  }));
+}
+
+function progressOf(value: JsonObject): Progress | null {
+  const progress = objectAt(value, 'progress');
+  const total = progress === null ? null : countAt(progress, 'steps_total');
+  if (progress === null || total === null) return null;
+  const done = countAt(progress, 'steps_completed') ?? 0;
+  return {
+    steps_total: total,
+    steps_completed: done,
+    current_step: stringAt(progress, 'current_step') ?? '',
+    percentage: numberAt(progress, 'percentage') ?? (total === 0 ? 0 : (100 * done) / total),
+  };
+}
+
+function statusOf(value: JsonObject): Status | null {
+  const word = stringAt(value, 'status') ?? '';
+  const status = FOREIGN_STATUSES[word] ?? (isOwnStatus(word) ? word : null);
+  const mayWait = status === 'running' || status === 'paused';
+  return mayWait && value.paused_for_approval === true ? 'paused_awaiting_approval' : status;
+}
+
+function isOwnStatus(word: string): word is Status {
+  return OWN_STATUSES.has(word);
+}
+
+function globsOf(value: JsonObject): readonly string[] {
+  const glob = stringAt(value, 'watch_glob');
+  return glob === null || glob === '' ? stringsAt(value, 'watch_glob') : [glob];
+}
+
+/** In the history, the file name may continue after the id with the start time. */
+function idHere(taskId: string, file: string): string | null {
+  const stem = path.basename(file, '.json');
+  if (isTaskId(taskId) && (stem === taskId || stem.startsWith(`${taskId}.`))) return taskId;
+  return isTaskId(stem) ? stem : null;
+}
+
+function instantAt(value: JsonObject, key: string): string | null {
+  const text = stringAt(value, key);
+  const ms = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+}
+
+function countAt(value: JsonObject, key: string): number | null {
+  const number = numberAt(value, key);
+  return number !== null && Number.isInteger(number) && number >= 0 ? number : null;
+}

@@ -1,0 +1,119 @@
+import { lstatSync, rmSync, type Stats } from 'node:fs';
+import path from 'node:path';
+import { isTaskId } from '../../core/task/task-id.ts';
+import { SCHEMA_VERSION } from '../../core/task/task-state.ts';
+import { messageOf } from '../../errors.ts';
+import { readTextWithin } from '../files/bounded-read.ts';
+import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
+import { namesIn } from '../files/names-in.ts';
+import { STATE_MAX_BYTES } from './state-file.ts';
+import { isRealFolder } from './task-list.ts';
+
+/** Something old that was removed, or would be. */
+export interface Pruned {
+  readonly kind: 'task' | 'corrupt-file';
+  readonly name: string;
+  readonly bytes: number;
+  /** Why it could not be removed; null if it is gone. */
+  readonly failure: string | null;
+}
+
+/**
+ * Removes from the history the tasks that ended before an instant (in milliseconds), and older
+ * files set aside as corrupt. With `dryRun` it only lists them. It keeps open tasks, links,
+ * everything outside the history, and files that a newer ralph has written.
+ */
+export function* pruneHistory(
+  stateDir: string,
+  { beforeMs, dryRun }: { readonly beforeMs: number; readonly dryRun: boolean },
+): Generator<Pruned> {
+  const history = path.join(stateDir, 'history');
+  const old = [
+    ...(isRealFolder(history)
+      ? [...oldTasks(history, beforeMs), ...oldCorrupt(history, beforeMs)]
+      : []),
+    ...oldCorrupt(stateDir, beforeMs),
+  ];
+  for (const { kind, name, files } of old) {
+    const bytes = files.reduce((sum, file) => sum + bytesOf(file), 0);
+    yield { kind, name, bytes, failure: dryRun ? null : remove(files) };
+  }
+}
+
+interface Old {
+  readonly kind: Pruned['kind'];
+  readonly name: string;
+  /** In the order of removal. */
+  readonly files: readonly string[];
+}
+
+function oldTasks(history: string, beforeMs: number): Old[] {
+  const names = new Set(
+    namesIn(history)
+      .map((name) => name.replace(/\.json$/, ''))
+      .filter(isTaskId),
+  );
+  return [...names].flatMap((name) => {
+    const [stateFile, folder] = [path.join(history, `${name}.json`), path.join(history, name)];
+    const [state, logs] = [look(stateFile), look(folder)];
+    if (!state?.isFile() && !logs?.isDirectory()) return [];
+    const endedMs = state?.isFile() ? endOf(stateFile, state) : (logs?.mtimeMs ?? null);
+    if (endedMs === null || endedMs >= beforeMs) return [];
+    // The state goes last: if this is interrupted, the next run finds the rest through it.
+    const files = [
+      ...(logs?.isDirectory() ? [folder] : []),
+      ...(state?.isFile() ? [stateFile] : []),
+    ];
+    return [{ kind: 'task', name, files }];
+  });
+}
+
+function oldCorrupt(folder: string, beforeMs: number): Old[] {
+  return namesIn(folder)
+    .filter((name) => name.includes('.corrupt-'))
+    .flatMap((name) => {
+      const file = path.join(folder, name);
+      const stats = look(file);
+      if (!stats?.isFile() || stats.mtimeMs >= beforeMs) return [];
+      return [{ kind: 'corrupt-file', name, files: [file] }];
+    });
+}
+
+/** Returns when a task ended, by its state or the file's time; null if a newer ralph wrote it. */
+function endOf(stateFile: string, stats: Stats): number | null {
+  const state = parseObject(textOf(stateFile));
+  const version = state === null ? null : numberAt(state, 'schema_version');
+  if (version !== null && version > SCHEMA_VERSION) return null;
+  const finishedMs = Date.parse((state === null ? null : stringAt(state, 'finished_at')) ?? '');
+  return Number.isNaN(finishedMs) ? stats.mtimeMs : finishedMs;
+}
+
+function textOf(file: string): string {
+  try {
+    return readTextWithin(file, STATE_MAX_BYTES);
+  } catch {
+    return '';
+  }
+}
+
+function look(file: string): Stats | undefined {
+  return lstatSync(file, { throwIfNoEntry: false });
+}
+
+/** Returns the size of a file or a whole folder; links are not followed. */
+function bytesOf(file: string): number {
+  const stats = look(file);
+  if (stats === undefined) return 0;
+  if (!stats.isDirectory()) return stats.size;
+  return namesIn(file).reduce((sum, name) => sum + bytesOf(path.join(file, name)), 0);
+}
+
+/** Returns null once all are gone. Links are removed, their targets stay. */
+function remove(files: readonly string[]): string | null {
+  try {
+    for (const file of files) rmSync(file, { recursive: true, force: true });
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,282 @@
+import { randomUUID } from 'node:crypto';
+import { type Dirent, existsSync, type FSWatcher, readdirSync, watch } from 'node:fs';
+import path from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { type ProgressReport, progressReport } from '../../core/completion/progress-report.ts';
+import type { Hint } from '../../core/machine/hints.ts';
+import { HINT_MAX_BYTES } from '../../core/machine/hints.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { messageOf, RequestNotLeftError } from '../../errors.ts';
+import type { Requests } from '../../loop/ports.ts';
+import { MB, readHead } from '../files/bounded-read.ts';
+import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
+import { makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
+import type { Seal } from '../trust/seal.ts';
+import { leadsOut } from '../vault/vault-folders.ts';
+
+/*
+ * What people ask of a running loop from elsewhere. Each request is a file of its own in the task's
+ * folder, so nobody needs to know the driver's pid, and no signal can hit a stranger who has it now.
+ *
+ *   requests/stop-<stamp>-<uuid>.json    gone as soon as it is noticed
+ *   requests/pause-<stamp>-<uuid>.json   likewise
+ *   requests/tell-<stamp>-<uuid>.md      gone once the state that holds its text is saved
+ *   requests/progress-<stamp>-<uuid>.json  likewise
+ */
+
+const FOLDER = 'requests';
+
+/** How often is looked where file events do not tell: there is no folder yet, or a network's. */
+const POLL_MS = 1_000;
+
+/** What one look takes in; the rest waits for the next. */
+const FILES_AT_ONCE = 1_000;
+const CHARS_AT_ONCE = MB;
+
+/** A request, as a command leaves it. */
+type TaskRequest =
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'pause' }
+  | { readonly kind: 'tell'; readonly text: string }
+  | { readonly kind: 'progress'; readonly report: ProgressReport };
+
+type Kind = TaskRequest['kind'];
+
+/** The requests to one driver, noticed as they come. */
+export interface RequestBox extends Requests {
+  /** Aborts when the loop is asked to end its running iteration and stop. */
+  readonly stop: AbortSignal;
+  /** Nothing is noticed any more. */
+  close(): void;
+}
+
+/**
+ * Watches for the requests to a task from now on; what lies there already counts at once, so stale
+ * requests have to be dropped before. Never throws, and never keeps the process alive.
+ */
+export function watchRequests(
+  taskFolder: string,
+  seal: Seal,
+  { pollMs = POLL_MS } = {},
+): RequestBox {
+  const folder = path.join(taskFolder, FOLDER);
+  const stop = new AbortController();
+  const pause = new AbortController();
+  let watcher: FSWatcher | null = null;
+
+  const unwatch = (): void => {
+    watcher?.close();
+    watcher = null;
+  };
+  // Synchronous, so that no two looks overlap.
+  const look = (): void => {
+    // To watch what is not there costs a new task the reading of two of node's modules.
+    if (existsSync(folder)) watcher ??= tryWatch(folder, look, unwatch);
+    const entries = tryList(folder);
+    // The folder may be deleted and come again: then it is another one, to be watched anew.
+    if (entries === null) {
+      unwatch();
+      return;
+    }
+    if (take(folder, entries, 'stop')) stop.abort();
+    if (take(folder, entries, 'pause')) pause.abort();
+  };
+
+  const timer = setInterval(look, pollMs).unref();
+  look();
+  return {
+    ...keptBox(folder, seal),
+    stop: stop.signal,
+    pause: pause.signal,
+    close() {
+      clearInterval(timer);
+      unwatch();
+    },
+  };
+}
+
+function tryWatch(folder: string, onEvent: () => void, onError: () => void): FSWatcher | null {
+  try {
+    return watch(folder, { persistent: false }, onEvent).on('error', onError);
+  } catch {
+    // No folder yet, or no watches left in this system: the poll behind it will do.
+    return null;
+  }
+}
+
+function tryList(folder: string): readonly Dirent[] | null {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return null;
+  }
+}
+
+/** The beginning of a longer one: an agent can leave files here, too. */
+function tryRead(file: string): string | null {
+  try {
+    return readHead(file, HINT_MAX_BYTES + SIGNATURE_BYTES).toString();
+  } catch {
+    return null;
+  }
+}
+
+/** Whether there are requests of this kind, which are removed. */
+function take(folder: string, entries: readonly Dirent[], kind: Kind): boolean {
+  const names = namesOf(entries, kind).slice(0, FILES_AT_ONCE);
+  for (const name of names) {
+    // One that stays asks for nothing more than it has been given already.
+    remove(path.join(folder, name));
+  }
+  return names.length > 0;
+}
+
+/** What is gone only once the state that holds it is saved. */
+function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress' | 'settled'> {
+  /** Kept of a file that cannot be removed, too, so that it is not told again. */
+  const told = new Set<string>();
+  let unsettled: readonly string[] = [];
+  const filesOf = (kind: Kind): readonly { name: string; text: string }[] => {
+    // Synchronous: a trip to another thread takes longer than a look at a few names.
+    const entries = tryList(folder) ?? [];
+    const files: { name: string; text: string }[] = [];
+    const names = namesOf(entries, kind).filter((name) => !told.has(name));
+    let length = 0;
+    for (const name of names.slice(0, FILES_AT_ONCE)) {
+      if (length > CHARS_AT_ONCE) break;
+      const text = tryRead(path.join(folder, name));
+      // What cannot be read now is not lost: it is tried again with the next call.
+      if (text === null) continue;
+      told.add(name);
+      unsettled = [...unsettled, name];
+      files.push({ name, text });
+      length += text.length;
+    }
+    return files;
+  };
+  return {
+    hints: async () =>
+      filesOf('tell')
+        .map(({ name, text }) => readHint(text, folder, name, seal))
+        .filter(({ text }) => text.trim() !== ''),
+    progress: async () => filesOf('progress').flatMap(({ text }) => readReport(text) ?? []),
+    async settled() {
+      const names = unsettled;
+      unsettled = [];
+      for (const name of names) {
+        if (remove(path.join(folder, name))) told.delete(name);
+      }
+    },
+  };
+}
+
+/** The newest report that no driver has taken down yet; null where there is none. Never throws. */
+export function pendingProgress(taskFolder: string): ProgressReport | null {
+  const folder = path.join(taskFolder, FOLDER);
+  const name = namesOf(tryList(folder) ?? [], 'progress').at(-1);
+  // Null where it has been taken down meanwhile.
+  const text = name === undefined ? null : tryRead(path.join(folder, name));
+  return text === null ? null : readReport(text);
+}
+
+function readReport(text: string): ProgressReport | null {
+  const report = parseObject(text);
+  if (report === null) return null;
+  const [done, total] = [numberAt(report, 'done'), numberAt(report, 'total')];
+  if (done === null || total === null) return null;
+  return progressReport(done, total, stringAt(report, 'step') ?? '');
+}
+
+/** Behind a hint that this user's ralph has left: an agent that only writes files cannot make one. */
+const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
+
+const SIGNATURE_BYTES = 100;
+
+/** Of its own name and task, so that an old hint that was kept cannot be told again. */
+function nameOfHint(folder: string, name: string): string {
+  return `hint ${path.basename(path.dirname(folder))}/${name}`;
+}
+
+function signedHint(text: string, folder: string, name: string, seal: Seal | null): string {
+  const sum = seal?.sumOf(text, nameOfHint(folder, name)) ?? null;
+  return sum === null ? text : `${text}\n<!-- ralph: ${sum} -->\n`;
+}
+
+/** The beginning of a text; half a character at the cut is left out. */
+function withinBytes(text: string, bytes: number): string {
+  return new StringDecoder().write(Buffer.from(text).subarray(0, bytes));
+}
+
+function readHint(content: string, folder: string, name: string, seal: Seal): Hint {
+  const [, sum] = SIGNATURE.exec(content) ?? [];
+  const text = withinBytes(content.replace(SIGNATURE, ''), HINT_MAX_BYTES);
+  const isProven = sum !== undefined && sum === seal.sumOf(text, nameOfHint(folder, name));
+  return { text, isProven };
+}
+
+/**
+ * Leaves a request for a task's driver, or, a hint, for its next one. `at` is an ISO instant; a seal
+ * proves who has left a hint. Rejects with `RequestNotLeftError`.
+ */
+export async function leaveRequest(
+  taskFolder: string,
+  request: TaskRequest,
+  at: string,
+  seal: Seal | null = null,
+): Promise<void> {
+  const folder = path.join(taskFolder, FOLDER);
+  const { kind } = request;
+  const name = `${kind}-${at.replace(/\D/g, '')}-${randomUUID()}.${ENDINGS[kind]}`;
+  const report = kind === 'progress' ? request.report : {};
+  const content =
+    kind === 'tell'
+      ? signedHint(request.text, folder, name, seal)
+      : `${safeJson({ kind, at, ...report })}\n`;
+  try {
+    makePrivateFolder(folder);
+    if (leadsOut(folder, path.dirname(taskFolder))) throw new Error('it is a link that leads out');
+    await writeFileAtomic(path.join(folder, name), content);
+  } catch (error) {
+    throw new RequestNotLeftError(folder, messageOf(error));
+  }
+}
+
+/**
+ * Removes the requests to stop and to pause that an earlier driver died before reading; hints stay.
+ * To be called before the state names the new driver: from then on people ask it. Never throws.
+ */
+export function dropStaleRequests(taskFolder: string): void {
+  const folder = path.join(taskFolder, FOLDER);
+  const entries = tryList(folder) ?? [];
+  take(folder, entries, 'stop');
+  take(folder, entries, 'pause');
+}
+
+/** Whether it is gone now. */
+function remove(file: string): boolean {
+  try {
+    removeFile(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const ENDINGS: Readonly<Record<Kind, string>> = {
+  stop: 'json',
+  pause: 'json',
+  tell: 'md',
+  progress: 'json',
+};
+
+/** The requests of one kind, oldest first. Only regular files: a named pipe would never be read out. */
+function namesOf(entries: readonly Dirent[], kind: Kind): readonly string[] {
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .filter((name) => NAME.exec(name)?.[1] === kind && name.endsWith(`.${ENDINGS[kind]}`))
+    .sort();
+}
+
+const NAME =
+  /^(stop|pause|tell|progress)-\d{17}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.(?:json|md)$/;

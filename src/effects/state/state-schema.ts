@@ -1,0 +1,184 @@
+import * as z from 'zod/mini';
+import { laterBy, SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
+
+/*
+ * What a state file must hold to be one: an id, a status, and when it started. All else is taken
+ * where it has the right form and set to its beginning where it has not, so that a state that
+ * somebody has edited can still be gone on with.
+ */
+
+const orNull = <Schema extends z.ZodMiniType>(schema: Schema) => z.catch(z.nullable(schema), null);
+
+/** Built when the first state is read: a new task reads none, and its agent need not wait for it. */
+let built: ReturnType<typeof buildSchema> | null = null;
+
+function buildSchema() {
+  const text = z.string();
+  const count = z.number().check(z.int(), z.nonnegative());
+  const amount = z.number().check(z.nonnegative(), z.maximum(1e15));
+  /**
+   * Of our times: with instants at the edge of what a date can be nothing can be reckoned. And nothing
+   * but figures: `Date.parse` passes over whatever stands in brackets, and it is shown on terminals.
+   */
+  const instant = z
+    .string()
+    .check(
+      z.refine((value) => /^\d{4}-[\d:.TZ +-]+$/.test(value) && !Number.isNaN(Date.parse(value))),
+    );
+
+  const usage = z.object({ cost_usd: amount, input_tokens: amount, output_tokens: amount });
+
+  const status = z.enum([
+    'pending',
+    'running',
+    'paused',
+    'paused_awaiting_approval',
+    'completed',
+    'failed',
+    'timeout',
+    'max_iterations_reached',
+    'stalled',
+    'budget_spent',
+    'usage_limited',
+    'stopped',
+  ]);
+
+  const iteration = z.object({
+    number: count,
+    started_at: instant,
+    duration_ms: amount,
+    outcome: text,
+    exit_code: z.nullable(z.number()),
+    completed: z.boolean(),
+    near_miss: z.boolean(),
+    cost_usd: amount,
+    input_tokens: amount,
+    output_tokens: amount,
+    turns: amount,
+    tools: amount,
+    refused: z.array(text),
+    files_changed: z.nullable(amount),
+    output_preview: text,
+  });
+
+  const errorRecord = z.object({
+    at: instant,
+    iteration: count,
+    attempt: count,
+    kind: text,
+    message: text,
+  });
+
+  const evidence = z.object({
+    kind: z.enum(['promise', 'watch-glob', 'file-moved', 'until', 'plan-file', 'signal']),
+    detail: text,
+  });
+
+  const wait = z.object({
+    kind: z.enum(['delay', 'back-off', 'outage', 'recheck', 'usage-limit']),
+    until: instant,
+  });
+
+  const progress = z.object({
+    steps_total: amount,
+    steps_completed: amount,
+    current_step: text,
+    percentage: amount,
+  });
+
+  const driver = z.object({
+    pid: count,
+    pid_started_at: z.catch(text, ''),
+    boot_id: z.catch(text, ''),
+    host: z.catch(text, ''),
+    pid_namespace: z.catch(text, ''),
+    run_id: z.catch(text, ''),
+    beat_at: instant,
+  });
+
+  const approval = z.object({
+    id: text,
+    what: z.catch(text, ''),
+    // A name, nothing that leads elsewhere.
+    file: z.string().check(z.regex(/^[^./\\][^/\\]*$/)),
+    by_agent: z.catch(z.boolean(), false),
+    requested_at: instant,
+    expires_at: instant,
+    there_before: orNull(z.object({ approved: orNull(text), rejected: orNull(text) })),
+    decision: orNull(z.enum(['approved', 'rejected'])),
+    answered_at: orNull(instant),
+    answer_file: orNull(text),
+    reason: orNull(text),
+  });
+
+  return z.object({
+    schema_version: z.catch(z.number(), SCHEMA_VERSION),
+    task_id: text,
+    task_prompt: z.catch(text, ''),
+    prompt_sha256: z.catch(text, ''),
+    task_type: z.catch(text, 'default'),
+    task_file: orNull(text),
+    completion_promise: orNull(text),
+    match: z.catch(z.enum(['statement', 'tag', 'contains']), 'statement'),
+    watch_glob: z.catch(z.array(text), []),
+    watch_file: orNull(text),
+    done_folder: z.catch(text, ''),
+    max_iterations: z.catch(count, 0),
+    current_iteration: z.catch(count, 0),
+    attempt: z.catch(count, 0),
+    status,
+    started_at: instant,
+    updated_at: z.catch(z.nullable(instant), null),
+    finished_at: orNull(instant),
+    timeout_at: z.catch(z.nullable(instant), null),
+    exit_reason: orNull(text),
+    evidence: orNull(evidence),
+    iterations: z.catch(z.array(iteration), []),
+    errors: z.catch(z.array(errorRecord), []),
+    wait: orNull(wait),
+    progress: orNull(progress),
+    usage: z.catch(usage, { cost_usd: 0, input_tokens: 0, output_tokens: 0 }),
+    metrics: z.catch(
+      z.object({
+        total_duration_seconds: amount,
+        iterations: count,
+        api_calls: amount,
+        files_created: z.nullable(amount),
+        files_modified: z.nullable(amount),
+      }),
+      {
+        total_duration_seconds: 0,
+        iterations: 0,
+        api_calls: 0,
+        files_created: null,
+        files_modified: null,
+      },
+    ),
+    breaker: z.catch(
+      z.object({ no_progress: count, same_error: count, last_error: z.nullable(text) }),
+      { no_progress: 0, same_error: 0, last_error: null },
+    ),
+    paused_for_approval: z.catch(z.boolean(), false),
+    approval: orNull(approval),
+    session_id: orNull(text),
+    git_base: orNull(text),
+    driver: orNull(driver),
+    memory: orNull(text),
+    save: z.catch(count, 0),
+    kept_by: orNull(z.literal('library')),
+  });
+}
+
+/** The time for a whole task that nobody has limited otherwise. */
+const USUAL_TIMEOUT_MS = 30 * 60_000;
+
+/** Reads a parsed state file; null where it is none. */
+export function parseState(value: unknown): TaskState | null {
+  built ??= buildSchema();
+  const parsed = built.safeParse(value);
+  if (!parsed.success) return null;
+  const { kept_by, ...fields } = parsed.data;
+  const updated_at = fields.updated_at ?? fields.started_at;
+  const timeout_at = fields.timeout_at ?? laterBy(updated_at, USUAL_TIMEOUT_MS);
+  return { ...fields, updated_at, timeout_at, ...(kept_by === null ? {} : { kept_by }) };
+}

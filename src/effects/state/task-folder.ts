@@ -1,0 +1,116 @@
+import { constants, existsSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isTaskId } from '../../core/task/task-id.ts';
+import { openRegular } from '../files/bounded-read.ts';
+import { namesIn } from '../files/names-in.ts';
+import { errorCode, makePrivateFolder } from '../files/write-file.ts';
+import { distrustPath } from '../trust/owner.ts';
+import { leadsOut } from '../vault/vault-folders.ts';
+
+/** Where a task's files lie below the state folder. */
+export interface TaskPaths {
+  readonly stateDir: string;
+  readonly stateFile: string;
+  /** Prompt, settings, baseline and logs. */
+  readonly folder: string;
+  readonly history: string;
+  readonly eventsFile: string;
+}
+
+/** The paths of one task. `taskId` must already be a valid task id: it never leaves the folder. */
+export function taskPaths(stateDir: string, taskId: string): TaskPaths {
+  return {
+    stateDir,
+    stateFile: path.join(stateDir, `${taskId}.json`),
+    folder: path.join(stateDir, taskId),
+    history: path.join(stateDir, 'history'),
+    eventsFile: path.join(stateDir, 'events.jsonl'),
+  };
+}
+
+/**
+ * Makes the state folder, which hides itself from git, and the task's own folder in it. Throws the
+ * system's error, and for a folder that others can write to.
+ */
+export function makeTaskFolder(paths: TaskPaths): void {
+  refuseLink(paths.folder, paths.stateDir);
+  makePrivateFolder(paths.folder);
+  // By whoever drives the task: another user's first request must not make it theirs.
+  makePrivateFolder(path.join(paths.folder, 'requests'));
+  for (const folder of [paths.stateDir, paths.folder]) {
+    const why = distrustPath(folder);
+    if (why !== null) throw new Error(`${folder} is not used: ${why}`);
+  }
+  try {
+    writeFileSync(path.join(paths.stateDir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
+  } catch {
+    // There already, or not writable: the state file's own error will say so.
+  }
+}
+
+/**
+ * Moves a task's state and folder to the history under `name`; whatever is there keeps its own. Throws
+ * the system's error.
+ */
+export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
+  refuseLink(paths.history, paths.stateDir);
+  makePrivateFolder(paths.history);
+  let free = name;
+  // A folder that stands there without a state is our own, where ours is gone: a driver was killed
+  // between the two moves.
+  const isBegun = !existsSync(paths.folder) && !existsSync(inHistory(paths, name).stateFile);
+  for (let number = 2; !isBegun && isTaken(paths.history, free); number += 1) {
+    free = `${name}.${number}`;
+  }
+  const moved = inHistory(paths, free);
+  moveIfThere(paths.folder, moved.folder);
+  moveIfThere(paths.stateFile, moved.stateFile);
+  return moved;
+}
+
+/** An agent may have put a link there meanwhile. */
+function refuseLink(folder: string, stateDir: string): void {
+  if (leadsOut(folder, stateDir)) throw new Error(`${folder} is a link that leads out`);
+}
+
+/** Where a task lies in the history under a name. */
+export function inHistory(paths: TaskPaths, name: string): TaskPaths {
+  return {
+    ...paths,
+    stateFile: path.join(paths.history, `${name}.json`),
+    folder: path.join(paths.history, name),
+  };
+}
+
+function isTaken(folder: string, name: string): boolean {
+  return existsSync(path.join(folder, `${name}.json`)) || existsSync(path.join(folder, name));
+}
+
+function moveIfThere(from: string, to: string): void {
+  if (existsSync(from)) renameSync(from, to);
+}
+
+/**
+ * Opens a file for appending, and for reading how it ends; for its owner alone. A link is not followed,
+ * and a pipe not waited for. Throws the system's error.
+ */
+export function openForAppend(file: string): number {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+  const open = (): number => openRegular(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR).descriptor;
+  try {
+    return open();
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    makePrivateFolder(path.dirname(file));
+    return open();
+  }
+}
+
+/** The ids of the tasks that are not in the history, sorted; none where there is no state folder. */
+export function openTaskIds(stateDir: string): readonly string[] {
+  return namesIn(stateDir)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.slice(0, -'.json'.length))
+    .filter(isTaskId)
+    .sort();
+}

@@ -1,0 +1,57 @@
+import { lstatSync, promises } from 'node:fs';
+import path from 'node:path';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { makePrivateFolder, retryBusy, writeFileAtomic } from '../files/write-file.ts';
+import { APPROVED, PENDING, REJECTED } from './approval-folder.ts';
+import { leadsOut } from './vault-folders.ts';
+
+/** Whether a request of this name is waiting for an answer. */
+export function isPending(vault: string, name: string): boolean {
+  const isName = path.basename(name) === name && !name.startsWith('.');
+  const file = path.join(vault, PENDING, name);
+  return isName && lstatSync(file, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/**
+ * Answers a request by moving it, after writing the reason into it. A file already in that place is
+ * kept beside it under another name. Resolves to the path of the answer within the vault. Rejects
+ * with the system's error, or if a folder leads out of the vault.
+ */
+export async function answerRequest(
+  vault: string,
+  name: string,
+  {
+    decision,
+    reason,
+    at,
+  }: {
+    readonly decision: 'approved' | 'rejected';
+    readonly reason: string | null;
+    readonly at: string;
+  },
+): Promise<string> {
+  const folder = decision === 'approved' ? APPROVED : REJECTED;
+  for (const each of [PENDING, folder]) {
+    if (leadsOut(path.join(vault, each), vault)) {
+      throw new Error(`${path.join(vault, each)} leads out of the vault`);
+    }
+  }
+  const from = path.join(vault, PENDING, name);
+  const to = path.join(vault, folder, name);
+  await retryBusy(async () => makePrivateFolder(path.join(vault, folder)));
+  if (reason !== null) await writeFileAtomic(from, withReason(readTextWithin(from, MB), reason));
+  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) {
+    await promises.rename(to, `${to}.before-${at.replace(/\D/g, '')}`);
+  }
+  await retryBusy(() => promises.rename(from, to));
+  return `${folder}/${name}`;
+}
+
+/** Puts the reason on the request's own `reason:` line, or at the top if there is none. */
+function withReason(text: string, reason: string): string {
+  const line = `reason: ${safeJson(reason.replace(/\s+/g, ' ').trim())}`;
+  if (/^reason:.*$/m.test(text)) return text.replace(/^reason:.*$/m, () => line);
+  const [top] = /^\uFEFF?---[ \t]*\r?\n/.exec(text) ?? [];
+  return top === undefined ? `${line}\n\n${text}` : `${top}${line}\n${text.slice(top.length)}`;
+}

@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, promises, realpathSync, statSync, utimesSync } from 'node:fs';
+import path from 'node:path';
+import { isTaskId } from '../../core/task/task-id.ts';
+import { materialBlock, materialLine } from '../../core/text/untrusted-text.ts';
+import { messageOf, UsageError } from '../../errors.ts';
+import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { errorCode, makePrivateFolder, retryBusy } from '../files/write-file.ts';
+import { leadsOut } from './vault-folders.ts';
+
+export const IN_PROGRESS = 'In_Progress';
+
+/** A task file as it was read. */
+export interface TaskFileText {
+  /** Between the `---` lines at its top; null where there are none. */
+  readonly frontMatter: string | null;
+  readonly body: string;
+}
+
+/** Splits a text into its YAML front matter and the rest. */
+export function splitFrontMatter(text: string): TaskFileText {
+  const [, frontMatter, body] =
+    /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)([\s\S]*)$/m.exec(text) ?? [];
+  const isAtTop = /^\uFEFF?---[ \t]*\r?\n/.test(text);
+  return isAtTop && frontMatter !== undefined
+    ? { frontMatter, body: body ?? '' }
+    : { frontMatter: null, body: text };
+}
+
+/** More than any text with its front matter may have. */
+export const TASK_FILE_MAX_BYTES = 2 * MB;
+
+/** Why a file cannot be a task's, to follow its name; null if it can. Links are not followed. */
+export function taskFileProblem(file: string, vault: string): string | null {
+  try {
+    const stats = lstatSync(file);
+    if (!stats.isFile()) return 'is no regular file';
+    const real = realpathSync(file);
+    const root = realpathSync(vault);
+    if (!real.startsWith(`${root}${path.sep}`)) return `does not lie in the vault ${vault}`;
+    if (stats.size > TASK_FILE_MAX_BYTES) return 'is over 1 MB';
+    readTextWithin(file, TASK_FILE_MAX_BYTES);
+    return null;
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? 'is not there' : `cannot be read: ${messageOf(error)}`;
+  }
+}
+
+/** The text of a task file, looked up in the vault first; null where there is none to read. */
+export function readTaskText(name: string, vault: string, cwd: string): string | null {
+  for (const folder of [vault, cwd]) {
+    const file = path.resolve(folder, name);
+    try {
+      const stats = statSync(file);
+      // Nothing that never ends, such as a pipe.
+      if (!stats.isFile() || stats.size > TASK_FILE_MAX_BYTES) return null;
+      return readTextWithin(file, TASK_FILE_MAX_BYTES);
+    } catch {
+      // Not there: whether that is a mistake is judged with the plan.
+    }
+  }
+  return null;
+}
+
+/** The id of a file's task: its stem, made fit to be one. */
+export function taskIdOfFile(file: string): string {
+  const stem = path.parse(file).name;
+  if (isTaskId(stem)) return stem;
+  const hash = createHash('sha256').update(stem).digest('hex').slice(0, 6);
+  const plain = stem
+    .replace(/[^A-Za-z0-9._-]/g, '_')
+    .replace(/^[.-]+/, '')
+    .slice(0, 100);
+  return plain === '' ? `task_${hash}` : `${plain}_${hash}`;
+}
+
+/** The prompt of a task file: its text is the work to do, and widens nothing. */
+export function taskFilePrompt(name: string, body: string, forClaude: boolean): string {
+  const rules = { expandsAtPaths: forClaude };
+  const title = `the task file ${materialLine(name, rules)}`;
+  const block = materialBlock(title, body, rules, 'work');
+  return `Do the work that this task file describes.\n\n${block}\n`;
+}
+
+/**
+ * Moves a file of the vault into one of its folders by rename, under its own name or, where that is
+ * taken, `name-2.md` and so on: never over another file. Resolves to where it is now; rejects with the
+ * system's error, or for a folder that leads out of the vault.
+ */
+export async function moveWithin(vault: string, file: string, folderName: string): Promise<string> {
+  const folder = path.join(vault, folderName);
+  if (leadsOut(folder, vault)) throw new Error(`${folder} leads out of the vault`);
+  await retryBusy(async () => makePrivateFolder(folder));
+  const { name, ext } = path.parse(file);
+  for (let number = 1; ; number += 1) {
+    const target = path.join(folder, number === 1 ? `${name}${ext}` : `${name}-${number}${ext}`);
+    if (await movedTo(file, target)) return target;
+  }
+}
+
+/** A hard link fails where something stands; a rename would replace it. */
+async function movedTo(file: string, target: string): Promise<boolean> {
+  try {
+    await promises.link(file, target);
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return finishedMove(file, target);
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(errorCode(error))) {
+      throw error;
+    }
+    // A file system without hard links.
+    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false;
+    await retryBusy(() => promises.rename(file, target));
+    return true;
+  }
+  await promises.unlink(file);
+  return true;
+}
+
+/** Whoever died between the link and the removal has left one file under both names. */
+async function finishedMove(file: string, target: string): Promise<boolean> {
+  if (isSamePlace(file, target)) return true;
+  const [one, other] = [lstatSync(file, { bigint: true }), lstatSync(target, { bigint: true })];
+  if (one.ino !== other.ino || one.dev !== other.dev) return false;
+  await promises.unlink(file);
+  return true;
+}
+
+/** Whether two paths, one of them perhaps through a linked folder, are one. */
+function isSamePlace(file: string, target: string): boolean {
+  try {
+    return realpathSync(file) === realpathSync(target);
+  } catch {
+    return false;
+  }
+}
+
+/** Why a task file cannot be moved to where files that are worked on lie, a sentence; null if it can. */
+export function intoWorkProblem(vault: string, file: string): string | null {
+  const folder = path.join(vault, IN_PROGRESS);
+  if (leadsOut(folder, vault)) return `${folder} is a link that leads out of the vault`;
+  const target = path.join(folder, path.basename(file));
+  try {
+    const there = lstatSync(target, { throwIfNoEntry: false, bigint: true });
+    if (there === undefined) return null;
+    const own = lstatSync(file, { bigint: true });
+    const isOwn = there.ino === own.ino && there.dev === own.dev;
+    return isOwn ? null : `${target} is there already, and no file is moved over another`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/**
+ * Moves a task's file to where files that are worked on lie, as if it were new there. Rejects with a
+ * `UsageError` where it cannot be.
+ */
+export async function takeIntoWork(vault: string, file: string): Promise<string> {
+  const target = path.join(vault, IN_PROGRESS, path.basename(file));
+  try {
+    const problem = intoWorkProblem(vault, file);
+    if (problem !== null) throw new Error(problem);
+    await retryBusy(async () => makePrivateFolder(path.dirname(target)));
+    if (!(await movedTo(file, target))) throw new Error(`${target} is there already`);
+  } catch (error) {
+    const why = messageOf(error);
+    throw new UsageError([`The task file ${file} cannot be taken into work: ${why}.`]);
+  }
+  touch(target);
+  return target;
+}
+
+/** Who may not touch a file may still work on it. */
+function touch(file: string): void {
+  try {
+    const now = new Date();
+    utimesSync(file, now, now);
+  } catch {
+    // It belongs to somebody else.
+  }
+}

@@ -1,0 +1,71 @@
+import { lstatSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { messageOf } from '../../errors.ts';
+import { errorCode, makePrivateFolder } from '../files/write-file.ts';
+import { leadsOut, VAULT_FOLDERS } from './vault-folders.ts';
+
+/** The result for one path that `init` wanted to create. */
+export type SetUp =
+  | { readonly kind: 'made'; readonly path: string }
+  | { readonly kind: 'was-there'; readonly path: string }
+  /** Nothing is created behind a link that leads out of the vault, or over something else. */
+  | { readonly kind: 'refused'; readonly path: string; readonly why: string };
+
+/** Creates the vault and its folders; leaves existing ones as they are. Never throws. */
+export function makeVaultFolders(vault: string): readonly SetUp[] {
+  const own = makeFolder(vault, vault);
+  if (own.kind === 'refused') return [own];
+  return [own, ...VAULT_FOLDERS.map((name) => makeFolder(path.join(vault, name), vault))];
+}
+
+function makeFolder(folder: string, vault: string): SetUp {
+  try {
+    if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined)
+      return checkExisting(folder, vault);
+    makePrivateFolder(folder);
+    return { kind: 'made', path: folder };
+  } catch (error) {
+    return { kind: 'refused', path: folder, why: messageOf(error) };
+  }
+}
+
+function checkExisting(folder: string, vault: string): SetUp {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    return { kind: 'refused', path: folder, why: 'it is a link to nothing' };
+  }
+  if (!stats.isDirectory()) return { kind: 'refused', path: folder, why: 'it is not a folder' };
+  return leadsOut(folder, vault)
+    ? { kind: 'refused', path: folder, why: 'it is a link that leads out of the vault' }
+    : { kind: 'was-there', path: folder };
+}
+
+/** Names a configuration file may have. */
+const CONFIG_NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.json'];
+
+/** Writes the configuration file, unless one exists under any of its names. Never throws. */
+export function writeNewConfig(vault: string, text: string): SetUp {
+  const file = path.join(vault, 'ralph.config.yaml');
+  try {
+    const there = CONFIG_NAMES.map((name) => path.join(vault, name)).find(
+      (each) => lstatSync(each, { throwIfNoEntry: false }) !== undefined,
+    );
+    if (there !== undefined) return { kind: 'was-there', path: there };
+    // Created or refused in one step, so that it overwrites no file and follows no link.
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
+    return { kind: 'made', path: file };
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return { kind: 'was-there', path: file };
+    return { kind: 'refused', path: file, why: messageOf(error) };
+  }
+}
+
+/** Whether `folder` is `vault` or inside it, so that the vault's configuration is found there. */
+export function liesIn(folder: string, vault: string): boolean {
+  try {
+    const [inner, outer] = [realpathSync(folder), realpathSync(vault)];
+    return inner === outer || inner.startsWith(`${outer}${path.sep}`);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,184 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { MARKER_NAME } from '../processes/process-table.ts';
+
+/** A git setting passed through variables, where its name may contain anything. */
+export interface GitSetting {
+  readonly name: string;
+  readonly value: string;
+}
+
+interface GitExtras {
+  readonly input?: string;
+  /** Settings that override all others. */
+  readonly settings?: readonly GitSetting[];
+}
+
+/** Runs git in a folder; resolves to null if it fails. */
+export type RunGit = (
+  cwd: string,
+  args: readonly string[],
+  extras?: GitExtras,
+) => Promise<string | null>;
+
+/** One read-only call of git. */
+interface GitCommand extends GitExtras {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Marks the processes that git starts as part of this run; without it they carry no mark. */
+  readonly runId?: string | undefined;
+  readonly timeoutMs: number;
+  /** Ends it at once. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Enough for about 600,000 paths. */
+const OUTPUT_AT_MOST = 64 * 1024 * 1024;
+
+/**
+ * Runs git and resolves to its standard output as latin1, which keeps every byte of file names;
+ * null if it failed in any way (no git, no repository, another user's repository, timeout). It
+ * never prompts, never writes to the repository, and ends with this process. Of the repository's
+ * own programs it runs only filters (see `withoutOwnFilters`); anything else that was started and
+ * stayed in its process group is killed with it.
+ */
+export function runGit(command: GitCommand): Promise<string | null> {
+  const { timeoutMs, signal, input } = command;
+  if (signal?.aborted) return Promise.resolve(null);
+  const child = start(command);
+  if (child === null) return Promise.resolve(null);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let failed = false;
+  const giveUp = (): void => {
+    failed = true;
+    endGroup(child);
+    // If `git` is a script, a process it started may hold the pipe for longer.
+    child.stdout?.destroy();
+  };
+  const timer = setTimeout(giveUp, timeoutMs);
+  signal?.addEventListener('abort', giveUp);
+  const settled = giveUpAtExit(giveUp);
+  child.stdout?.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > OUTPUT_AT_MOST) giveUp();
+    else chunks.push(chunk);
+  });
+  child.stdout?.on('error', () => {});
+  // It may exit before it has read everything; its exit code tells.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  return new Promise((resolve) => {
+    const settle = (exitCode: number | null): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+      settled();
+      resolve(exitCode === 0 && !failed ? Buffer.concat(chunks).toString('latin1') : null);
+    };
+    child.once('error', () => settle(null));
+    child.once('exit', () => endGroup(child));
+    child.once('close', settle);
+  });
+}
+
+/** Calls of git to stop when this process exits. */
+const running = new Set<() => void>();
+const giveUpAll = (): void => {
+  for (const giveUp of running) giveUp();
+};
+
+/** One listener for all: with one per task, node would warn of a leak if there are many. */
+function giveUpAtExit(giveUp: () => void): () => void {
+  if (running.size === 0) process.on('exit', giveUpAll);
+  running.add(giveUp);
+  return () => {
+    running.delete(giveUp);
+    if (running.size === 0) process.off('exit', giveUpAll);
+  };
+}
+
+/** Most failures are reported by an event, but a few errors are thrown. */
+function start({ args, cwd, env, runId, settings, input }: GitCommand): ChildProcess | null {
+  try {
+    return spawn('git', [...SAFELY, ...args], {
+      cwd,
+      env: {
+        ...gitEnvironment(env, settings ?? []),
+        ...(runId === undefined ? {} : { [MARKER_NAME]: runId }),
+      },
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
+      // Its own process group, so that it can be ended as a whole.
+      detached: true,
+    });
+  } catch {
+    return null;
+  }
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group is already empty.
+  }
+}
+
+/**
+ * A file watcher would be a program of the repository's choice, or a daemon that stays; so would
+ * hooks, and a program that checks signatures.
+ */
+const SAFELY = [
+  '--no-pager',
+  ...[
+    'core.fsmonitor=false',
+    'core.hooksPath=/dev/null',
+    'commit.gpgSign=false',
+    'log.showSignature=false',
+    'submodule.recurse=false',
+  ].flatMap((setting) => ['-c', setting]),
+];
+
+/**
+ * Variables that carry git's own configuration or limit how far up it searches. All others are
+ * dropped: GIT_DIR or GIT_INDEX_FILE, as hooks set them, would point elsewhere, and
+ * GIT_LITERAL_PATHSPECS would turn our exclusions into file names.
+ */
+const KEPT =
+  /^GIT_(?:EXEC_PATH|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+))$/;
+
+function gitEnvironment(
+  env: NodeJS.ProcessEnv,
+  settings: readonly GitSetting[],
+): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    ...settingVariables(env, settings),
+    LC_ALL: 'C',
+    // The agent may lock the index at any moment, and must never find it locked by ralph.
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    // For older versions, which do not know GIT_NO_LAZY_FETCH. A setting would not work: the
+    // repository's own setting for a single protocol, such as a program, overrides the one for all.
+    GIT_ALLOW_PROTOCOL: 'none',
+  };
+}
+
+/** Appended to those the caller passes in the same way: the last one of a name wins. */
+function settingVariables(
+  env: NodeJS.ProcessEnv,
+  settings: readonly GitSetting[],
+): NodeJS.ProcessEnv {
+  if (settings.length === 0) return {};
+  const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
+  const variables = settings.flatMap(({ name, value }, index) => [
+    [`GIT_CONFIG_KEY_${first + index}`, name],
+    [`GIT_CONFIG_VALUE_${first + index}`, value],
+  ]);
+  return {
+    ...Object.fromEntries(variables),
+    GIT_CONFIG_COUNT: String(first + settings.length),
+  };
+}

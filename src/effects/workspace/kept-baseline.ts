@@ -1,0 +1,203 @@
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { readTextWithin } from '../files/bounded-read.ts';
+import { parseObject } from '../files/json-fields.ts';
+import { realPath } from '../files/real-path.ts';
+import { nameInside } from '../vault/vault-folders.ts';
+import {
+  differs,
+  type FileMark,
+  type FileMarks,
+  isOther,
+  markFile,
+  markFiles,
+} from './file-marks.ts';
+import { BASELINE_MAX_BYTES } from './read-mark.ts';
+import { type Baseline, type BaselineRequest, takeBaseline } from './workspace.ts';
+
+/**
+ * How the files stood at the task's start, as it is kept beside the state. Files of the folder that the
+ * task works in are named relative to it, so that the folder may be moved; others by absolute path.
+ */
+export interface KeptBaseline extends Baseline {
+  /** Where and for what it was taken; null in a file of ralph 0.1.0, whose names are all absolute. */
+  readonly taken: {
+    readonly cwd: string;
+    readonly globs: readonly string[];
+    readonly protect: readonly string[];
+    readonly done_path: string | null;
+  } | null;
+}
+
+/** The text of `baseline.json`, not sealed yet. */
+export function baselineJson(baseline: Baseline, request: BaselineRequest): string {
+  const { cwd, globs, protect, donePath } = request;
+  const kept: KeptBaseline = {
+    taken: { cwd, globs, protect, done_path: donePath },
+    watched: renamed(baseline.watched, (file) => nameInside(cwd, file)),
+    done: baseline.done,
+    protected: renamed(baseline.protected, (file) => nameInside(cwd, file)),
+  };
+  return `${safeJson(kept)}\n`;
+}
+
+/** The baseline as it was kept beside the state; null where it is gone or damaged. */
+export function readBaseline(taskFolder: string): KeptBaseline | null {
+  try {
+    const text = readTextWithin(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
+    const parsed = keptSchema().safeParse(parseObject(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function keptSchema() {
+  const mark = z.object({
+    size: z.number(),
+    changedAt: z.string(),
+    sha256: z.nullable(z.string()),
+  });
+  const texts = z.array(z.string());
+  const taken = z.object({
+    cwd: z.string(),
+    globs: texts,
+    protect: texts,
+    done_path: z.nullable(z.string()),
+  });
+  return z.object({
+    taken: z._default(z.nullable(taken), null),
+    watched: z.record(z.string(), mark),
+    done: z.nullable(mark),
+    protected: z.record(z.string(), mark),
+  });
+}
+
+/** Where a task of ralph 0.1.0 worked, by what else was kept of it. */
+export interface EarlierPlace {
+  readonly cwd: string;
+  readonly donePath: string | null;
+}
+
+/** A baseline in its place, or why it says nothing about that place: half a sentence. */
+export type Fitted = { readonly baseline: Baseline } | { readonly misfit: string };
+
+/**
+ * Puts a kept baseline in the place where the task is gone on with. Where that is another place than the
+ * one in which it was taken, all has to stand there as it was noted: a file that differs may be the work
+ * of the agent, or have been there all along, and nobody can tell any more.
+ */
+export async function fitBaseline(
+  kept: KeptBaseline,
+  request: BaselineRequest,
+  earlier: EarlierPlace,
+): Promise<Fitted> {
+  const { cwd, donePath } = request;
+  const { taken } = kept;
+  const from = taken?.cwd ?? earlier.cwd;
+  const patterns = [request, ...(taken === null ? [] : [taken])].flatMap(({ globs, protect }) => [
+    ...globs,
+    ...protect,
+  ]);
+  const reachesOut = patterns.find(reachesOutside);
+  const names = [...Object.keys(kept.watched), ...Object.keys(kept.protected)];
+  const outside = names.find((name) => path.isAbsolute(nameInside(from, path.resolve(from, name))));
+  // ralph 0.1.0 kept the old names where a task was gone on with in another folder.
+  if (outside !== undefined && reachesOut === undefined) {
+    return { misfit: `it tells of ${outside}, which is not in ${from}` };
+  }
+  const placed: Baseline = {
+    watched: renamed(kept.watched, (name) => fileIn(cwd, from, name)),
+    done: kept.done,
+    protected: renamed(kept.protected, (name) => fileIn(cwd, from, name)),
+  };
+  if (realPath(from) !== realPath(cwd)) {
+    if (reachesOut !== undefined) {
+      return { misfit: `${reachesOut} reaches out of the folder, and was noted for ${from}` };
+    }
+    const changed = await firstChange(placed, request);
+    if (changed !== null) return { misfit: `${changed} is not as it was noted in ${from}` };
+  }
+  const takenDonePath = taken === null ? earlier.donePath : taken.done_path;
+  if (donePath !== null && donePath !== takenDonePath) {
+    const now = await markFile(donePath);
+    const isAsNoted =
+      now === null || kept.done === null ? now === kept.done : !isOther(now, kept.done);
+    if (!isAsNoted) return { misfit: `${donePath} is not as ${takenDonePath ?? 'it'} was noted` };
+  }
+  return { baseline: await withNewPatterns(placed, taken, request) };
+}
+
+/** The first file that is gone, changed, or matches without having been noted. */
+async function firstChange(placed: Baseline, request: BaselineRequest): Promise<string | null> {
+  for (const [file, mark] of Object.entries({ ...placed.protected, ...placed.watched })) {
+    if ((await markFile(file)) === null || (await differs(file, mark))) return file;
+  }
+  if (request.existing) return null;
+  const now = await markFiles(request.globs, request, placed.watched);
+  return Object.keys(now).find((file) => placed.watched[file] === undefined) ?? null;
+}
+
+/** For patterns that were given anew the files count as they are now. */
+async function withNewPatterns(
+  placed: Baseline,
+  taken: KeptBaseline['taken'],
+  request: BaselineRequest,
+): Promise<Baseline> {
+  if (taken === null) return placed;
+  const isSame = (one: readonly string[], other: readonly string[]): boolean =>
+    one.length === other.length && one.every((pattern) => other.includes(pattern));
+  const hasNewGlobs = !isSame(taken.globs, request.globs);
+  const hasNewProtect = !isSame(taken.protect, request.protect);
+  if (!hasNewGlobs && !hasNewProtect) return placed;
+  const fresh = await takeBaseline(request);
+  const keepsAll = taken.protect.every((pattern) => request.protect.includes(pattern));
+  const stillProtected: Record<string, FileMark> = {};
+  for (const [file, mark] of Object.entries(placed.protected)) {
+    const matches = keepsAll || fresh.protected[file] !== undefined;
+    if (matches || (await mayMatchGone(file, mark, request))) stillProtected[file] = mark;
+  }
+  // Once no pattern reaches out of the folder, a mark of a file outside would not fit it at the next resume.
+  const reachesOut = request.globs.some(reachesOutside);
+  const stillWatched = Object.fromEntries(
+    Object.entries(placed.watched).filter(
+      ([file]) => reachesOut || !path.isAbsolute(nameInside(request.cwd, file)),
+    ),
+  );
+  return {
+    watched: hasNewGlobs ? { ...fresh.watched, ...stillWatched } : placed.watched,
+    done: placed.done,
+    protected: hasNewProtect ? { ...fresh.protected, ...stillProtected } : placed.protected,
+  };
+}
+
+/**
+ * Whether a protected file is gone and a new pattern may stand for it. No pattern finds such a file any
+ * more, so it counts if it lay where a pattern begins: in `tests` for `tests` and `tests/**`.
+ */
+async function mayMatchGone(
+  file: string,
+  mark: FileMark,
+  { cwd, protect }: BaselineRequest,
+): Promise<boolean> {
+  if ((await markFile(file, mark)) !== null) return false;
+  return protect.some((pattern) => {
+    const beginning = path.resolve(cwd, pattern.replace(/[^/]*[*?[\](){}!@+|\\].*$/s, ''));
+    return file === beginning || !path.isAbsolute(nameInside(beginning, file));
+  });
+}
+
+/** The file of that name now that `cwd` is what `from` was. */
+function fileIn(cwd: string, from: string, name: string): string {
+  return path.resolve(cwd, nameInside(from, path.resolve(from, name)));
+}
+
+/** Whether a pattern may match files that lie outside of the folder that it is looked up in. */
+function reachesOutside(pattern: string): boolean {
+  return /(?:^|[!({,|])\/|(?:^|[!({,|/])\.\.(?:$|[/},)|])/.test(pattern);
+}
+
+function renamed(marks: FileMarks, rename: (name: string) => string): FileMarks {
+  return Object.fromEntries(Object.entries(marks).map(([name, mark]) => [rename(name), mark]));
+}

@@ -1,0 +1,255 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import type { CommandResult, ProgressSigns } from '../../core/completion/conditions.ts';
+import { type PlanCount, readPlan } from '../../core/completion/plan-file.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import type { Workspace } from '../../loop/ports.ts';
+import { MB, readTextWithin } from '../files/bounded-read.ts';
+import {
+  differs,
+  type FileMark,
+  type FileMarks,
+  filesThatMatch,
+  type GlobOptions,
+  isOther,
+  markFile,
+  markFiles,
+} from './file-marks.ts';
+import type { GitProgress } from './git-progress.ts';
+
+/** What stood where at the task's start. */
+export interface Baseline {
+  readonly watched: FileMarks;
+  readonly done: FileMark | null;
+  readonly protected: FileMarks;
+}
+
+export interface WorkspaceRequest {
+  readonly cwd: string;
+  readonly globs: readonly string[];
+  /** Whether files that matched at the start count as they are. */
+  readonly existing: boolean;
+  /** Absolute path at which the watched file completes the task; null when none is watched. */
+  readonly donePath: string | null;
+  readonly protect: readonly string[];
+  /** Files that ralph itself writes while the task runs: they are no sign of anything. */
+  readonly isOwn: (file: string) => boolean;
+  /** Names of the requests to a person that name this task, and what one of them asks. */
+  readonly requests: () => readonly string[];
+  readonly describe: (request: string) => string;
+  /** The request that a resumed task has made last. */
+  readonly asked?: string | null;
+  /** Puts away what a completed task was made from. */
+  readonly onFinished: () => Promise<void>;
+  /** Absolute; null when there is none. */
+  readonly planFile: string | null;
+  readonly until: string | null;
+  /** The task was taken up again: part of the first iteration may have been done before. */
+  readonly isResumed?: boolean;
+  /** Null where git is not to be asked; marked already. */
+  readonly git: GitProgress | null;
+  /** Runs a command of the user's with this text on its standard input. */
+  readonly run: (command: string, input: string) => Promise<CommandResult>;
+  /** Told when a command that nobody judges did not succeed. */
+  readonly onAfterFailed: (result: CommandResult) => void;
+  /** Runs the command that follows the end; null: there is none. */
+  readonly onEnd: ((input: string) => Promise<CommandResult>) | null;
+  readonly onEndFailed: (result: CommandResult) => void;
+}
+
+/** What a baseline is taken of. */
+export type BaselineRequest = Pick<
+  WorkspaceRequest,
+  'cwd' | 'globs' | 'existing' | 'donePath' | 'protect' | 'isOwn'
+>;
+
+/** Notes how the files stand at the task's start. */
+export async function takeBaseline(request: BaselineRequest): Promise<Baseline> {
+  const { cwd, globs, existing, donePath, protect } = request;
+  const protectedGlobs = protect.map((glob) => protectedGlob(cwd, glob));
+  return {
+    watched: existing ? {} : await markFiles(globs, request),
+    done: donePath === null ? null : await markFile(donePath),
+    protected: await markFiles(protectedGlobs, hiddenToo(request)),
+  };
+}
+
+/** The patterns of `protect` that match no file: nothing is protected by them. */
+export async function idleProtections(request: BaselineRequest): Promise<readonly string[]> {
+  const idle: string[] = [];
+  for (const glob of request.protect) {
+    const files = await filesThatMatch([protectedGlob(request.cwd, glob)], hiddenToo(request));
+    if (files.length === 0) idle.push(glob);
+  }
+  return idle;
+}
+
+/** A folder stands for all that is in it. */
+function protectedGlob(cwd: string, glob: string): string {
+  const isFolder = statSync(path.resolve(cwd, glob), { throwIfNoEntry: false })?.isDirectory();
+  return isFolder === true ? `${glob.replace(/\/+$/, '')}/**` : glob;
+}
+
+/** A judge may lie in a hidden folder. */
+function hiddenToo({ cwd, isOwn }: BaselineRequest): GlobOptions {
+  return { cwd, isOwn, dot: true };
+}
+
+/** Looks at the files, the plan and the work tree after each iteration, against what was before. */
+export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): Workspace {
+  const { cwd, git, run } = request;
+  /** Newer marks of protected files whose content is the same. */
+  const unchanged = new Map<string, FileMark>();
+  let before = baseline.watched;
+  let planBefore: PlanCount | null = null;
+  // What was found after one iteration is what the next one is held against, unless something else
+  // has run in between.
+  let gitIsMarked = true;
+  let beforeIsNow = false;
+  // A further attempt belongs to the same iteration: what an earlier one did is not forgotten.
+  let filesAreMarked = false;
+  // Of a resumed task, one that its last driver did not live to see is new.
+  let requestsBefore = request
+    .requests()
+    .filter((name) => !request.isResumed || name === request.asked || name.startsWith('APPROVAL_'));
+  let requestsAreMarked = request.isResumed === true;
+  // A person is asked one thing at a time: the others come after the next iteration.
+  let notAskedYet: readonly string[] = [];
+  // What was done before the driver died cannot be told from what was there: then only a sign counts.
+  let mayBeOld = request.isResumed === true;
+  const knownSign = <Sign>(sign: Sign): Sign | null => (mayBeOld && !isSign(sign) ? null : sign);
+  /** For the user's own commands: what they do is no progress of the agent's. */
+  const runOwn = (command: string, input: string): Promise<CommandResult> => {
+    gitIsMarked = false;
+    beforeIsNow = false;
+    return run(command, input);
+  };
+
+  return {
+    get isQuick() {
+      return request.until === null && request.globs.length === 0 && git?.isIdle !== false;
+    },
+    async mark() {
+      if (!gitIsMarked) await git?.mark();
+      gitIsMarked = true;
+      if (filesAreMarked) return;
+      filesAreMarked = true;
+      if (!requestsAreMarked) {
+        requestsBefore = request.requests().filter((name) => !notAskedYet.includes(name));
+      }
+      requestsAreMarked = false;
+      if (beforeIsNow) return;
+      before = await markFiles(request.globs, request, before);
+      planBefore = planOf(request.planFile);
+      beforeIsNow = true;
+    },
+    async look() {
+      const now = await markFiles(request.globs, request, before);
+      const plan = planOf(request.planFile);
+      // Before `--until` runs: what that does is not the agent's either. A look that a resumed task
+      // begins with has nothing to hold things against.
+      const progress: ProgressSigns = !filesAreMarked
+        ? { git: null, watched: null }
+        : {
+            git: knownSign((await git?.since()) ?? null),
+            watched: knownSign(watchedMoved(request, now, before, planBefore, plan)),
+          };
+      mayBeOld = false;
+      filesAreMarked = false;
+      before = now;
+      planBefore = plan;
+      beforeIsNow = true;
+      const asked = request.requests().filter((name) => !requestsBefore.includes(name));
+      notAskedYet = asked.slice(1);
+      const moved =
+        request.donePath !== null && (await differs(request.donePath, baseline.done ?? undefined));
+      return {
+        watchMatches: changed(now, baseline.watched, cwd),
+        movedFile: moved ? request.donePath : null,
+        until: request.until === null ? null : await runOwn(request.until, ''),
+        plan,
+        protectedChanged: await changedOrGone(baseline.protected, unchanged, cwd),
+        approvalFile:
+          asked[0] === undefined ? null : { name: asked[0], what: request.describe(asked[0]) },
+        progress,
+      };
+    },
+    verify: (command) => runOwn(command, ''),
+    async after(command, event) {
+      const result = await runOwn(command, `${safeJson(event)}\n`);
+      if (result.exitCode !== 0) request.onAfterFailed(result);
+    },
+    async changes(gitBase, hurry) {
+      const change = (await git?.inAll(gitBase, hurry)) ?? null;
+      return change === null ? null : { commits: change.commits, files: change.filesChanged };
+    },
+    finished: () => request.onFinished(),
+    async ended(event) {
+      const result = await request.onEnd?.(`${safeJson(event)}\n`);
+      if (result !== undefined && result.exitCode !== 0) request.onEndFailed(result);
+    },
+  };
+}
+
+function isSign(sign: unknown): boolean {
+  if (typeof sign !== 'object' || sign === null) return sign === true;
+  return Object.values(sign).some((count) => count > 0);
+}
+
+/** The agent writes it. */
+const PLAN_MAX_BYTES = MB;
+
+function planOf(planFile: string | null): PlanCount | null {
+  if (planFile === null) return null;
+  try {
+    return readPlan(readTextWithin(planFile, PLAN_MAX_BYTES));
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a watched file or the plan moved in this iteration; null where neither is watched. */
+function watchedMoved(
+  { cwd, globs, planFile }: WorkspaceRequest,
+  now: FileMarks,
+  before: FileMarks,
+  planBefore: PlanCount | null,
+  plan: PlanCount | null,
+): ProgressSigns['watched'] {
+  if (globs.length === 0 && planFile === null) return null;
+  const advanced = (plan?.done ?? 0) > (planBefore?.done ?? 0);
+  return advanced || changed(now, before, cwd).length > 0;
+}
+
+/** The files that are not as they were marked, or were not there. */
+function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string[] {
+  if (now === marks) return [];
+  return Object.keys(now)
+    .filter((file) => {
+      const mark = now[file];
+      return mark !== undefined && isOther(mark, marks[file]);
+    })
+    .sort()
+    .map((file) => named(file, cwd));
+}
+
+/** Protected files that are not as they were, or not there any more. */
+async function changedOrGone(
+  marks: FileMarks,
+  unchanged: Map<string, FileMark>,
+  cwd: string,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const file of Object.keys(marks).sort()) {
+    const mark = unchanged.get(file) ?? marks[file];
+    if (mark === undefined) continue;
+    const now = await markFile(file, mark);
+    if (now === null || isOther(now, mark)) found.push(named(file, cwd));
+    else if (now.sha256 === mark.sha256) unchanged.set(file, now);
+  }
+  return found;
+}
+
+function named(file: string, cwd: string): string {
+  return path.relative(cwd, file) || file;
+}

@@ -1,0 +1,79 @@
+import type { Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
+import { statusJson } from '../screens/status.ts';
+import { commandOf, reasonOf, remedyOf } from './briefing-words.ts';
+
+/** A briefing as JSON. Durations are in seconds, money in US dollars. */
+export function briefingJson(briefing: Briefing): object {
+  const { since, until, vault, stateDir, totals, needs, tasks } = briefing;
+  return {
+    since,
+    until,
+    vault,
+    state_dir: stateDir,
+    totals: {
+      completed: totals.completed,
+      not_yours: totals.foreign,
+      failed: totals.failed,
+      waiting: totals.waiting,
+      running: totals.running,
+      iterations: totals.iterations,
+      cost_usd: totals.costUsd,
+      work_seconds: seconds(totals.workMs),
+    },
+    needs_person: needs.map((need) => needJson(need, briefing)),
+    tasks: tasks.map((task) => taskJson(task, briefing)),
+  };
+}
+
+function needJson(need: Need, briefing: Briefing): object {
+  switch (need.kind) {
+    case 'task': {
+      const { task } = need;
+      return {
+        kind: 'task',
+        task_id: task.shown.taskId,
+        state: task.shown.state,
+        reason: reasonOf(task),
+        what_to_do: remedyOf(task),
+        command: commandOf(task, briefing),
+        note: task.note?.file ?? null,
+      };
+    }
+    case 'request':
+      return {
+        kind: 'request',
+        task_id: need.request.taskId,
+        file: need.request.file,
+        at: need.request.at,
+      };
+    case 'note':
+      return {
+        kind: 'note',
+        task_id: need.note.taskId,
+        reason: need.note.reason.toLowerCase(),
+        file: need.note.file,
+        at: need.note.at,
+      };
+  }
+}
+
+function taskJson(task: BriefTask, briefing: Briefing): object {
+  return {
+    ...statusJson(task.shown),
+    group: task.group,
+    reason: reasonOf(task),
+    command: commandOf(task, briefing),
+    note: task.note?.file ?? null,
+    // For the period of the briefing; the fields above cover the whole task.
+    span: {
+      iterations: task.iterations.length,
+      cost_usd: task.costUsd,
+      work_seconds: seconds(task.workMs),
+    },
+    iterations: task.iterations,
+  };
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
+}

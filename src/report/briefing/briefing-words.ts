@@ -1,0 +1,143 @@
+import type { Briefing, BriefTask, Happening } from '../../core/task/briefing.ts';
+import type { ShownState } from '../../core/task/shown-task.ts';
+import { formatCost, formatDuration } from '../format.ts';
+import { remedyFor, stallRemedy } from '../messages.ts';
+import { resumeCommand, shellQuote } from '../resume-command.ts';
+import { isForeign, NOT_YOURS } from '../screens/status.ts';
+
+/** The words of a briefing, shared by Markdown and HTML. */
+
+const STATES: Readonly<Record<ShownState, string>> = {
+  completed: 'completed',
+  failed: 'failed',
+  timeout: 'out of time',
+  max_iterations_reached: 'out of iterations',
+  stalled: 'stalled',
+  budget_spent: 'out of money',
+  usage_limited: 'at a usage limit',
+  stopped: 'stopped',
+  paused: 'paused',
+  paused_awaiting_approval: 'waits for your approval',
+  interrupted: 'interrupted',
+  running: 'running',
+  pending: 'about to start',
+  corrupt: 'damaged',
+  'newer ralph': 'written by a newer ralph',
+  unreadable: 'unreadable',
+};
+
+export function stateWords(state: ShownState): string {
+  return STATES[state];
+}
+
+/** The reason for a task's state, as half a sentence; empty if the state needs no explanation. */
+export function reasonOf(task: BriefTask): string {
+  const why = whyOf(task);
+  if (!isForeign(task.shown)) return why;
+  return why === '' ? NOT_YOURS : `${NOT_YOURS}: ${why}`;
+}
+
+function whyOf({ shown, task }: BriefTask): string {
+  if (task === null) return `its state in ${shown.stateFile} cannot be read`;
+  switch (shown.state) {
+    case 'completed':
+      // A forged state proves nothing.
+      return task.evidence === null || !shown.isOwn
+        ? ''
+        : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}`;
+    case 'paused_awaiting_approval':
+      return task.approval === null ? '' : task.approval.what;
+    case 'interrupted':
+      return 'its driver died';
+    case 'running':
+    case 'pending':
+      return shown.last ?? '';
+    case 'failed':
+    case 'stalled':
+    case 'usage_limited':
+      return failure(task.exit_reason ?? '', task.errors.at(-1)?.message ?? '');
+    default:
+      return '';
+  }
+}
+
+function failure(exitReason: string, error: string): string {
+  const cause = exitReason.replace(/^failed:/, '').replace(/[-_]/g, ' ');
+  return [cause, error].filter((part) => part !== '').join(': ');
+}
+
+/** Returns general advice for a stalled or failed task, or null if there is none. */
+export function remedyOf({ shown, task }: BriefTask): string | null {
+  const reason = task?.exit_reason ?? '';
+  if (shown.state === 'stalled') return stallRemedy(reason);
+  return shown.state === 'failed' ? remedyFor(reason, 'claude') : null;
+}
+
+/** Returns the shell command that continues a task, or null if no command can. */
+export function commandOf(
+  { shown, task }: BriefTask,
+  { vault, stateDir, keyFlag }: Briefing,
+): string | null {
+  if (task === null || shown.archived) return null;
+  const facts = { taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) };
+  if (shown.state === 'paused_awaiting_approval') {
+    // An answer runs nothing from the task, so it needs no trust.
+    return resumeCommand({ ...facts, needsTrust: false }).replace('ralph resume', 'ralph approve');
+  }
+  if (task.kept_by === 'library') return null;
+  switch (shown.state) {
+    case 'completed':
+    case 'running':
+    case 'pending':
+      return null;
+    case 'max_iterations_reached':
+    case 'timeout':
+    case 'budget_spent':
+      return resumeCommand(facts, shown.state);
+    default:
+      return resumeCommand(facts);
+  }
+}
+
+/** The command that shows a file. */
+export function readCommand(file: string): string {
+  return `cat ${shellQuote(file)}`;
+}
+
+/** What was used within the period: `3 iterations, 12m 05s, $1.20`. */
+export function usedWords({
+  iterations,
+  workMs,
+  costUsd,
+}: Pick<BriefTask, 'workMs' | 'costUsd'> & { readonly iterations: number }): string {
+  return [
+    plural(iterations, 'iteration'),
+    ...(workMs > 0 ? [formatDuration(workMs)] : []),
+    ...(costUsd > 0 ? [formatCost(costUsd)] : []),
+  ].join(', ');
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+const HAPPENINGS: Readonly<Record<Happening['kind'], string>> = {
+  started: 'started',
+  resumed: 'resumed',
+  'asked-back': 'was asked whether it is done',
+  'near-miss': 'mentioned the promise without stating it',
+  held: 'claimed complete, not accepted',
+  retried: 'tried again',
+  limited: 'waits for a usage limit until',
+  asked: 'asked for an approval',
+  ended: 'ended',
+};
+
+export function happeningWords(kind: Happening['kind']): string {
+  return HAPPENINGS[kind];
+}
+
+/** An instant to the minute, in UTC: `2026-01-05 10:00`. */
+export function minute(instant: string): string {
+  return instant.slice(0, 16).replace('T', ' ');
+}

@@ -1,0 +1,107 @@
+import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
+import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { formatCost, formatDuration } from '../format.ts';
+import { cell, codeSpan, fenced, inline } from '../notes/markdown.ts';
+import {
+  commandOf,
+  minute,
+  plural,
+  readCommand,
+  reasonOf,
+  remedyOf,
+  stateWords,
+  usedWords,
+} from './briefing-words.ts';
+
+/** A briefing as Markdown. What needs a person comes first. */
+export function renderBriefing(facts: Briefing): string {
+  const briefing = withoutControlsIn(facts);
+  const { totals, needs } = briefing;
+  const sections = [
+    '# What ralph did',
+    `${minute(briefing.since)} to ${minute(briefing.until)} UTC, ${codeSpan(briefing.stateDir)}`,
+    `${plural(totals.completed, 'task')} completed${foreignWords(totals.foreign)}, ${totals.failed} failed, ${totals.waiting} waiting, ${totals.running} running: ${usedWords(totals)}.`,
+    `## Needs a person\n\n${needs.length === 0 ? 'Nothing.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
+    ...GROUPS.flatMap(([group, title]) => section(briefing, group, title)),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+/** States without a valid signature are counted separately: another user or an older ralph wrote them. */
+function foreignWords(count: number): string {
+  if (count === 0) return '';
+  return count === 1
+    ? ' (one more claims to be, but was not written by you here)'
+    : ` (${count} more claim to be, but were not written by you here)`;
+}
+
+const GROUPS: readonly (readonly [BriefGroup, string])[] = [
+  ['completed', 'Completed'],
+  ['failed', 'Failed'],
+  ['waiting', 'Waiting'],
+  ['running', 'Running'],
+];
+
+function needText(need: Need, briefing: Briefing): string {
+  switch (need.kind) {
+    case 'task':
+      return taskNeed(need.task, briefing);
+    case 'request': {
+      const { file, taskId, at } = need.request;
+      const about = taskId === null ? '' : ` of ${inline(taskId)}`;
+      return `- A request${about} has been waiting for your answer since ${minute(at)}: ${codeSpan(file)}`;
+    }
+    case 'note': {
+      const { file, taskId, reason, at } = need.note;
+      return `- A note about ${inline(taskId)} (${reason.toLowerCase()}, ${minute(at)}): ${codeSpan(file)}`;
+    }
+  }
+}
+
+function taskNeed(task: BriefTask, briefing: Briefing): string {
+  const { shown, note } = task;
+  const reason = reasonOf(task);
+  const remedy = remedyOf(task);
+  const command = commandOf(task, briefing) ?? (note === null ? null : readCommand(note.file));
+  const lines = [
+    `- **${inline(shown.taskId)}** ${stateWords(shown.state)}${reason === '' ? '' : `: ${inline(reason)}`} (${used(task)})`,
+    ...(remedy === null ? [] : [`What to do: ${inline(remedy)}.`]),
+    ...(note === null ? [] : [`Note: ${codeSpan(note.file)}`]),
+    ...(command === null ? [] : ['', fenced(command, 'sh')]),
+  ];
+  return lines.join('\n').replace(/\n(?=[^\n])/g, '\n  ');
+}
+
+function used({ iterations, workMs, costUsd }: BriefTask): string {
+  return usedWords({ iterations: iterations.length, workMs, costUsd });
+}
+
+function section({ tasks }: Briefing, group: BriefGroup, title: string): readonly string[] {
+  const rows = tasks.filter((task) => task.group === group);
+  if (rows.length === 0) return [];
+  const lines = rows.map((task) =>
+    [
+      cell(task.shown.taskId),
+      cell(stateWords(task.shown.state)),
+      cell(minute(task.shown.finishedAt ?? task.task?.updated_at ?? '')),
+      iterationsOf(task),
+      formatDuration(task.workMs),
+      formatCost(task.costUsd),
+      cell(reasonOf(task) || (task.shown.last ?? '')),
+    ].join(' | '),
+  );
+  return [
+    [
+      `## ${title}\n`,
+      '| task | state | last (UTC) | iterations | time | cost | why |',
+      '| --- | --- | --- | --- | --- | --- | --- |',
+      ...lines.map((line) => `| ${line} |`),
+    ].join('\n'),
+  ];
+}
+
+/** Iterations in the period, out of all iterations of the task. */
+function iterationsOf({ iterations, task }: BriefTask): string {
+  const all = task?.metrics.iterations ?? 0;
+  return iterations.length === all ? String(all) : `${iterations.length} of ${all}`;
+}

@@ -1,0 +1,43 @@
+import { withoutControls } from '../../../core/text/untrusted-text.ts';
+
+/** A safe piece of HTML. Only `html` makes one, and it escapes its strings. */
+export interface Markup {
+  readonly markup: string;
+}
+
+type Part = Markup | string | number | readonly Part[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/**
+ * Escapes untrusted text for use between tags and in quoted attributes. Removes control characters, too,
+ * since a page may be printed on a terminal.
+ */
+function escaped(text: string): string {
+  return withoutControls(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
+}
+
+/** Template tag that makes HTML: escapes the strings it is given, and inserts `Markup` unchanged. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  let markup = strings[0] ?? '';
+  parts.forEach((part, index) => {
+    markup += written(part) + (strings[index + 1] ?? '');
+  });
+  return { markup };
+}
+
+function written(part: Part): string {
+  if (typeof part === 'string') return escaped(part);
+  if (typeof part === 'number') return String(part);
+  if ('markup' in part) return part.markup;
+  return part.map(written).join('');
+}
+
+/** Empty markup. */
+export const NOTHING: Markup = { markup: '' };

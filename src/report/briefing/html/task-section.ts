@@ -1,0 +1,144 @@
+import type { BriefIteration, Briefing, BriefTask } from '../../../core/task/briefing.ts';
+import { formatCost, formatDuration } from '../../format.ts';
+import {
+  commandOf,
+  happeningWords,
+  minute,
+  reasonOf,
+  remedyOf,
+  stateWords,
+  usedWords,
+} from '../briefing-words.ts';
+import { type Bar, barChart } from './bars.ts';
+import { html, type Markup, NOTHING } from './markup.ts';
+import { iterationTitle } from './timeline.ts';
+import { iterationTone, outcomeWords, taskTone } from './tone.ts';
+
+const HAPPENINGS_SHOWN = 300;
+const MESSAGE_CHARS = 6_000;
+
+/** One task: a summary that opens to show all its details. */
+export function taskSection(task: BriefTask, briefing: Briefing, target: string): Markup {
+  const { shown, iterations, workMs, costUsd } = task;
+  const reason = reasonOf(task) || (shown.last ?? '');
+  return html`<details class="card task"><summary><span class="what"><span class="id">${shown.taskId}</span><span class="badge ${taskTone(task)}">${stateWords(shown.state)}</span></span><span class="used dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span>${reason === '' ? '' : html`<span class="why">${reason}</span>`}</summary>
+<div class="body" id="${target}">${asked(task)}${facts(task, briefing)}${charts(iterations)}${story(task)}${iterationTable(iterations)}${lastWords(task)}</div></details>`;
+}
+
+function asked({ task }: BriefTask): Markup {
+  if (task === null || task.task_prompt === '') return NOTHING;
+  return html`<h3>What was asked</h3><pre>${task.task_prompt}</pre>`;
+}
+
+function facts(each: BriefTask, briefing: Briefing): Markup {
+  const { shown, task, note } = each;
+  const command = commandOf(each, briefing);
+  const remedy = remedyOf(each);
+  const rows: readonly (readonly [string, string | Markup | null])[] = [
+    ['Type', task === null || task.task_type === 'default' ? null : task.task_type],
+    ['Done when', task?.completion_promise ?? null],
+    ['Started', shown.startedAt === null ? null : minute(shown.startedAt)],
+    ['Ended', shown.finishedAt === null ? null : minute(shown.finishedAt)],
+    [
+      'Total use',
+      task === null
+        ? null
+        : `${task.metrics.iterations} of ${task.max_iterations} iterations, ${formatCost(task.usage.cost_usd)}`,
+    ],
+    ['Progress', progressOf(each)],
+    ['What to do', remedy],
+    ['Continue with', command === null ? null : html`<code>${command}</code>`],
+    ['Note', note === null ? null : html`<code>${note.file}</code>`],
+    ['State', html`<code>${shown.stateFile}</code>`],
+    ['Logs', html`<code>${shown.logDir}</code>`],
+  ];
+  return html`<dl class="facts num">${rows.map(([name, value]) => (value === null ? '' : html`<dt>${name}</dt><dd>${value}</dd>`))}</dl>`;
+}
+
+function progressOf({ task }: BriefTask): string | null {
+  const progress = task?.progress ?? null;
+  if (progress === null) return null;
+  const { steps_completed: done, steps_total: total, current_step: step } = progress;
+  return `${done} of ${total}${step === '' ? '' : `: ${step}`}`;
+}
+
+function charts(iterations: readonly BriefIteration[]): Markup {
+  if (iterations.length < 2) return NOTHING;
+  const range = {
+    from: `#${iterations[0]?.number ?? 1}`,
+    to: `#${iterations.at(-1)?.number ?? 1}`,
+  };
+  const chart = (
+    title: string,
+    amountOf: (iteration: BriefIteration) => number,
+    text: (value: number) => string,
+  ): Markup => {
+    const values = iterations.map(amountOf);
+    const total = values.reduce((sum, value) => sum + value, 0);
+    if (total === 0) return NOTHING;
+    return barChart({
+      title,
+      total: `${text(total / values.length)} each`,
+      bars: bars(iterations, amountOf, text),
+      text,
+      ...range,
+    });
+  };
+  return html`<h3>Iteration by iteration</h3><div class="pair">${chart('Cost', ({ cost_usd }) => cost_usd, formatCost)}${chart('Duration', ({ duration_ms }) => duration_ms, formatDuration)}</div>`;
+}
+
+/** More bars would be as thin as lines, so beyond this several iterations share a bar. */
+const MOST_BARS = 200;
+
+function bars(
+  iterations: readonly BriefIteration[],
+  amountOf: (iteration: BriefIteration) => number,
+  text: (value: number) => string,
+): readonly Bar[] {
+  const size = Math.ceil(iterations.length / MOST_BARS);
+  if (size === 1) {
+    return iterations.map((each) => ({
+      value: amountOf(each),
+      tone: iterationTone(each),
+      title: iterationTitle(each),
+    }));
+  }
+  return Array.from({ length: Math.ceil(iterations.length / size) }, (_, index): Bar => {
+    const group = iterations.slice(index * size, (index + 1) * size);
+    const value = group.reduce((sum, each) => sum + amountOf(each), 0) / group.length;
+    const title = `iterations ${group[0]?.number ?? ''} to ${group.at(-1)?.number ?? ''}: ${text(value)} each`;
+    return { value, tone: 'work', title };
+  });
+}
+
+function story({ happenings }: BriefTask): Markup {
+  if (happenings.length === 0) return NOTHING;
+  const shown = happenings.slice(-HAPPENINGS_SHOWN);
+  const left = happenings.length - shown.length;
+  return html`<h3>What happened</h3><ol class="story" tabindex="0">${left > 0 ? html`<li class="dim"><span></span>${left} earlier events not shown</li>` : ''}${shown.map(
+    ({ at, kind, detail }) =>
+      html`<li><time class="num" datetime="${at}">${minute(at)}</time><span>${happeningWords(kind)}${detail === '' ? '' : html`: <span class="dim">${detail}</span>`}</span></li>`,
+  )}</ol>`;
+}
+
+function iterationTable(iterations: readonly BriefIteration[]): Markup {
+  if (iterations.length === 0) return NOTHING;
+  return html`<h3>Iterations</h3><div class="scroll" tabindex="0"><table><thead><tr><th class="right">#</th><th>Outcome</th><th class="right">Time</th><th class="right">Cost</th><th>When</th><th class="right">Files</th><th class="right">Tokens out</th><th>First words</th></tr></thead><tbody>${iterations.map(row)}</tbody></table></div>`;
+}
+
+function row(iteration: BriefIteration): Markup {
+  const { number, started_at, duration_ms, cost_usd, files_changed, output_tokens } = iteration;
+  const words = [
+    iteration.outcome === 'answered' ? '' : iteration.detail,
+    iteration.refused.length === 0 ? '' : `refused: ${iteration.refused.join('; ')}`,
+    iteration.output_preview,
+  ].filter((part) => part !== '');
+  return html`<tr><td class="right num">${number}</td><td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${formatCost(cost_usd)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td><td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
+}
+
+function lastWords({ finalMessage }: BriefTask): Markup {
+  if (finalMessage === null || finalMessage.trim() === '') return NOTHING;
+  const isCut = finalMessage.length > MESSAGE_CHARS;
+  const kept = isCut ? `…${finalMessage.slice(-MESSAGE_CHARS)}` : finalMessage;
+  return html`<h3>The last message</h3><pre>${kept}</pre>`;
+}

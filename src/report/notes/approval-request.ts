@@ -1,0 +1,51 @@
+import type { Approval } from '../../core/task/task-state.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+
+/** The facts that a request for approval shows. */
+export interface RequestFacts {
+  readonly taskId: string;
+  readonly approval: Approval;
+  /** The task in one line. */
+  readonly asked: string;
+  readonly logDir: string;
+}
+
+/** The Markdown text of a request for approval: what is asked and how to answer. */
+export function renderRequest({ logDir, ...texts }: RequestFacts): string {
+  const { taskId, approval, asked } = withoutControlsIn(texts);
+  const fields: readonly (readonly [string, string])[] = [
+    ['type', 'approval_request'],
+    ['task_id', taskId],
+    ['approval_id', approval.id],
+    ['action', approval.what],
+    ['created', approval.requested_at],
+    ['expires', approval.expires_at],
+    ['log_dir', logDir],
+    ['reason', ''],
+  ];
+  // Every JSON string is a valid YAML string.
+  const front = fields.map(([key, value]) => `${key}: ${safeJson(value)}`).join('\n');
+  return `---
+${front}
+---
+
+# Approval wanted: ${taskId}
+
+The task is paused until you answer. It asks for permission to do this:
+
+${indented(approval.what)}
+
+The task itself:
+
+${indented(asked)}
+
+To allow it, move this file to \`Approved/\`, or run \`ralph approve ${taskId}\`.
+To refuse it, write why behind \`reason:\` above and move this file to \`Rejected/\`, or run \`ralph reject ${taskId} --reason "…"\`.
+`;
+}
+
+/** Markdown shows an indented block literally. */
+function indented(text: string): string {
+  return text.replace(/^/gm, '    ');
+}

@@ -1,0 +1,120 @@
+import type { Ending } from '../../core/machine/loop-state.ts';
+import type { CommandOutput } from '../../core/machine/prompt.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { formatCost, formatDuration } from '../format.ts';
+import { type AgentName, remedyFor, stallRemedy } from '../messages.ts';
+import { cell, codeSpan, fenced, inline } from './markdown.ts';
+
+/** The facts of a note. */
+export interface NoteFacts {
+  readonly task: TaskState;
+  readonly ending: Ending;
+  readonly agent: AgentName;
+  readonly created: string;
+  readonly stateFile: string;
+  readonly logDir: string;
+  /** The completion rule in words. */
+  readonly completion: string;
+  readonly lastOutput: string | null;
+  /** What the last iteration lacked to be complete, one sentence each. */
+  readonly missing: readonly string[];
+  /** The output of the user's commands that failed after the last iteration. */
+  readonly commandOutputs: readonly CommandOutput[];
+  /** The shell command that resumes the task. */
+  readonly again: string;
+}
+
+/** The Markdown text of a note for a person: what was asked, what happened, what to do next. */
+export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
+  // Paths stay unchanged, so that programs can read them from the front matter.
+  const facts = { ...withoutControlsIn(texts), stateFile, logDir };
+  const { task, ending } = facts;
+  const sections = [
+    frontMatter(facts),
+    `# ${TITLES[ending.note ?? 'FAILED']}: ${task.task_id}`,
+    `## What happened\n\n${whatHappened(facts)}`,
+    `## What was asked\n\n${fenced(task.task_prompt)}`,
+    `## What counts as complete\n\nComplete when ${codeSpan(facts.completion)}.`,
+    `## Iterations\n\n${iterationTable(task)}`,
+    ...(facts.missing.length > 0
+      ? [
+          `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inline(line)}`).join('\n')}`,
+        ]
+      : []),
+    ...facts.commandOutputs.map(({ by, output }) => `## What --${by} printed\n\n${fenced(output)}`),
+    `## The last output\n\n${facts.lastOutput === null ? 'There is none.' : fenced(facts.lastOutput)}`,
+    `## What to do next\n\n${whatToDo(facts)}`,
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+const TITLES: Readonly<Record<NonNullable<Ending['note']>, string>> = {
+  EXHAUSTED: 'The iterations ran out',
+  FAILED: 'The task failed',
+  TIMEOUT: 'The time ran out',
+  STALLED: 'The task makes no progress',
+  LIMITED: "The agent's service is unreachable, or its usage limit is reached",
+  BUDGET: 'The budget is spent',
+};
+
+function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): string {
+  const fields: readonly (readonly [string, string | number])[] = [
+    ['type', `ralph_${(ending.note ?? 'failed').toLowerCase()}`],
+    ['task_id', task.task_id],
+    ['task_type', task.task_type],
+    ['reason', ending.exitReason],
+    ['iterations', task.metrics.iterations],
+    ['max_iterations', task.max_iterations],
+    ['created', created],
+    ['state_file', stateFile],
+    ['log_dir', logDir],
+  ];
+  // Every JSON string is a valid YAML string.
+  const lines = fields.map(([key, value]) => `${key}: ${safeJson(value)}`);
+  return `---\n${lines.join('\n')}\n---`;
+}
+
+function whatHappened({ task, ending }: NoteFacts): string {
+  const cost = task.usage.cost_usd > 0 ? ` at ${formatCost(task.usage.cost_usd)}` : '';
+  const time = formatDuration(task.metrics.total_duration_seconds * 1000);
+  const used = `${task.metrics.iterations} of ${task.max_iterations} iterations, ${time}${cost}`;
+  return [
+    ...(ending.error === null ? [] : [inline(ending.error)]),
+    ...(ending.until === null ? [] : [`The limit resets at ${ending.until}.`]),
+    `Used: ${used}.`,
+  ].join('\n\n');
+}
+
+function iterationTable(task: TaskState): string {
+  if (task.iterations.length === 0) return 'No iteration counted.';
+  const folded = task.metrics.iterations - task.iterations.length;
+  const rows = task.iterations.map((record) =>
+    [
+      String(record.number),
+      formatDuration(record.duration_ms),
+      record.near_miss ? `${record.outcome}, near miss` : record.outcome,
+      formatCost(record.cost_usd),
+      cell(record.output_preview),
+    ].join(' | '),
+  );
+  return [
+    ...(folded > 0 ? [`The first ${folded} are not shown.\n`] : []),
+    '| # | time | outcome | cost | first words |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows.map((row) => `| ${row} |`),
+  ].join('\n');
+}
+
+function whatToDo({ ending, again, agent }: NoteFacts): string {
+  const remedy =
+    ending.note === 'STALLED'
+      ? stallRemedy(ending.exitReason)
+      : remedyFor(ending.exitReason, agent);
+  return [
+    ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
+    'To resume it:\n',
+    fenced(again, 'sh'),
+  ].join('\n');
+}

@@ -1,0 +1,94 @@
+import type { VaultNote } from '../../core/rescue/vault-files.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { type AgentName, remedyFor } from '../messages.ts';
+import { WHY } from '../screens/vault-line.ts';
+import { inline } from './markdown.ts';
+
+/** What every note of a pass mentions. */
+interface NoteContext {
+  /** ISO instant. */
+  readonly created: string;
+  readonly agent: AgentName;
+  readonly stateDir: string;
+}
+
+/** The word in a note's file name: `RALPH_<reason>_<task_id>_<timestamp>.md`. */
+export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
+  'for-human': 'HUMAN',
+  overdue: 'OVERDUE',
+  quarantined: 'QUARANTINED',
+  blocked: 'BLOCKED',
+};
+
+/** The Markdown text of a note that a pass leaves for a person. */
+export function renderVaultNote(facts: VaultNote, context: NoteContext): string {
+  const note = withoutControlsIn(facts);
+  const { title, reason, body } = contentOf(note, context);
+  const fields: readonly (readonly [string, string])[] = [
+    ['type', `ralph_${NOTE_REASONS[note.kind].toLowerCase()}`],
+    ['task_id', note.taskId],
+    ['reason', reason],
+    ...('file' in note ? [['file', note.file] as const] : []),
+    ['created', context.created],
+    ['state_dir', context.stateDir],
+  ];
+  // Every JSON string is a valid YAML string.
+  const lines = fields.map(([key, value]) => `${key}: ${safeJson(value)}`);
+  return [`---\n${lines.join('\n')}\n---`, `# ${title}`, ...body].join('\n\n').concat('\n');
+}
+
+interface NoteContent {
+  readonly title: string;
+  readonly reason: string;
+  readonly body: readonly string[];
+}
+
+function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
+  switch (note.kind) {
+    case 'for-human':
+      return {
+        title: `For a human: ${inline(note.file)}`,
+        reason: note.why,
+        body: [
+          `ralph does not process this file: ${WHY[note.why]}${note.detail === '' ? '' : ` (${inline(note.detail)})`}.`,
+          'Do the work yourself and move the file to `Done`, or correct the problem. You can delete this note.',
+        ],
+      };
+    case 'overdue':
+      return {
+        title: `An approval is overdue: ${inline(note.file)}`,
+        reason: 'approval-overdue',
+        body: [
+          `The work on this file waits for an answer to ${inline(note.request)}.`,
+          'Move the request from `Pending_Approval` to `Approved` or to `Rejected`; the next pass continues from there.',
+        ],
+      };
+    case 'quarantined':
+      return {
+        title: `Put away: ${inline(note.file)}`,
+        reason: 'failed-rescues',
+        body: [
+          `${note.failedRescues} rescues of this file have failed, so it was moved to \`Quarantine\`. \`ralph logs ${note.taskId}\` shows what the last one did.`,
+          'Correct the file, and move it back to `In_Progress` or `Needs_Action` to try it again.',
+        ],
+      };
+    case 'blocked':
+      return blocked(note, agent);
+  }
+}
+
+function blocked(note: Extract<VaultNote, { kind: 'blocked' }>, agent: AgentName): NoteContent {
+  const remedy = remedyFor(note.exitReason, agent);
+  const isLimit = note.status === 'usage_limited';
+  return {
+    title: 'ralph cannot process any file of the vault',
+    reason: note.exitReason,
+    body: [
+      `The last pass ended with: ${note.status.replaceAll('_', ' ')} (${inline(note.exitReason)}). This affects every file, so no rescue was counted as failed.`,
+      isLimit
+        ? 'The limit resets by itself; the next pass tries again.'
+        : `What to do: ${remedy ?? 'read the logs of the last task'}. The next pass then continues.`,
+    ],
+  };
+}

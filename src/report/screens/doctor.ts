@@ -1,0 +1,239 @@
+import { formatBytes } from '../bytes.ts';
+import type { AgentFacts, DoctorFacts, FolderFacts } from './doctor-facts.ts';
+import { untrustedRemedy, untrustedWords } from './trust.ts';
+
+/** The result of one check; a `problem` would make a run fail. */
+export interface Finding {
+  readonly kind: 'ok' | 'warning' | 'problem';
+  readonly says: string;
+  /** What to do, or null if nothing is needed or `says` already names it. */
+  readonly remedy: string | null;
+}
+
+/** Rates the facts, in the order in which a run would meet them. */
+export function findings(facts: DoctorFacts): readonly Finding[] {
+  return [
+    ...settingsFindings(facts),
+    ...untrustedFindings(facts),
+    ...(facts.agent === null ? [] : agentFindings(facts.agent)),
+    ...(facts.agent?.login == null ? [] : [loginFinding(facts.agent.login)]),
+    ...folderFindings(facts),
+    ...spaceFindings(facts),
+    gitFinding(facts),
+    ...hookFindings(facts),
+    ...stateFindings(facts),
+  ];
+}
+
+function ok(says: string): Finding {
+  return { kind: 'ok', says, remedy: null };
+}
+
+function settingsFindings({ problems, notices }: DoctorFacts): readonly Finding[] {
+  const found: Finding[] = problems.map((says) => ({ kind: 'problem', says, remedy: null }));
+  if (problems.length === 0) found.push(ok('settings: flags, variables and configuration agree'));
+  return [...found, ...notices.map((says) => ({ kind: 'warning' as const, says, remedy: null }))];
+}
+
+/** An untrusted file's agent is never started, so its program is named instead of its version. */
+function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
+  if (untrusted === null) return [];
+  const { file, program } = untrusted;
+  const says = `settings: every run is refused: ${untrustedWords(untrusted)}`;
+  const remedy = untrustedRemedy(untrusted);
+  const found: Finding[] = [{ kind: 'problem', says, remedy }];
+  if (program !== null) {
+    const named = `agent: ${file} names ${program}; it was not started`;
+    found.push({
+      kind: 'warning',
+      says: named,
+      remedy: 'trust the file, then run ralph doctor again',
+    });
+  }
+  return found;
+}
+
+function agentFindings({ kind, place, version, isRefusedAsRoot }: AgentFacts): readonly Finding[] {
+  const found: Finding[] = [];
+  if ('missing' in place) {
+    const remedy =
+      kind === 'claude'
+        ? 'install Claude Code (npm install -g @anthropic-ai/claude-code), or name the program with --claude-bin PATH'
+        : 'correct --agent-command, or add the folder of the program to PATH';
+    found.push({ kind: 'problem', says: `agent: ${place.missing}`, remedy });
+  } else if (version !== null && 'failed' in version) {
+    found.push({
+      kind: 'problem',
+      says: `agent: ${place.file} does not answer to --version: ${version.failed}`,
+      remedy: `try ${place.file} --version by hand; reinstall it if that fails too`,
+    });
+  } else {
+    found.push(ok(`agent: ${place.file}${version === null ? '' : `, ${version.version}`}`));
+  }
+  if (isRefusedAsRoot) {
+    found.push({
+      kind: 'problem',
+      says: 'agent: claude refuses --dangerously-skip-permissions for root',
+      remedy: 'run as another user, or set IS_SANDBOX=1 if this is a sandbox container',
+    });
+  }
+  return found;
+}
+
+const LOG_IN =
+  'start claude once and log in (/login), make a token with claude setup-token for CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY';
+
+function loginFinding({ found, isConclusive }: NonNullable<AgentFacts['login']>): Finding {
+  if (found.length > 0) return ok(`login: ${found.join(', ')} (found, but not tested)`);
+  return isConclusive
+    ? { kind: 'problem', says: 'login: no sign that claude is logged in', remedy: LOG_IN }
+    : {
+        kind: 'warning',
+        says: 'login: unknown, since claude may keep it in the keychain',
+        remedy: `if a run says that claude is not logged in: ${LOG_IN}`,
+      };
+}
+
+function folderFindings(facts: DoctorFacts): readonly Finding[] {
+  const { vault, vaultProbe, stateDir, stateProbe, strayFolders } = facts;
+  const states =
+    stateProbe.kind === 'not-writable' && vaultProbe.kind !== 'not-writable'
+      ? [folderFinding('state folder', stateDir, stateProbe, '--state-dir DIR')]
+      : [];
+  return [
+    folderFinding('vault', vault, vaultProbe, '--vault DIR'),
+    ...states,
+    ...strayFolders.map((folder) => ({
+      kind: 'warning' as const,
+      says: `vault: ${folder} is a link that leads out of the vault; ralph writes nothing there`,
+      remedy: 'replace it with a folder',
+    })),
+  ];
+}
+
+function folderFinding(what: string, folder: string, probe: FolderFacts, flag: string): Finding {
+  switch (probe.kind) {
+    case 'writable':
+      return ok(`${what}: ${folder} is writable`);
+    case 'to-be-made':
+      return ok(`${what}: ${folder} does not exist yet and can be created`);
+    case 'not-writable':
+      return {
+        kind: 'problem',
+        says: `${what}: cannot write to ${folder}: ${probe.why}`,
+        remedy: `correct its owner or mode, or choose another folder with ${flag}`,
+      };
+  }
+}
+
+const MB = 1024 * 1024;
+/** A single log may grow to this size. */
+const AMPLE_BYTES = 1024 * MB;
+const SCANT_BYTES = 50 * MB;
+
+function spaceFindings({ freeBytes, stateDir }: DoctorFacts): readonly Finding[] {
+  if (freeBytes === null) return [];
+  const says = `disk: ${formatBytes(freeBytes)} free in ${stateDir}`;
+  if (freeBytes >= AMPLE_BYTES) return [ok(says)];
+  return [
+    {
+      kind: freeBytes < SCANT_BYTES ? 'problem' : 'warning',
+      says,
+      remedy: 'make room (ralph prune clears the history), or lower --log-limit',
+    },
+  ];
+}
+
+function gitFinding({ git, cwd }: DoctorFacts): Finding {
+  switch (git) {
+    case 'work-tree':
+      return ok(`git: ${cwd} is a work tree, so commits and changed files count as progress`);
+    case 'no-work-tree':
+      return {
+        kind: 'warning',
+        says: `git: ${cwd} is not a work tree: commits and changed files do not count as progress`,
+        remedy: 'git init there, or have the agent report its progress',
+      };
+    case 'refused':
+      return {
+        kind: 'warning',
+        says: `git: git refuses to open the repository of ${cwd}`,
+        remedy:
+          'run git status there to see why (often: git config --global --add safe.directory DIR)',
+      };
+    case 'no-git':
+      return {
+        kind: 'warning',
+        says: 'git: not found on PATH: commits and changed files do not count as progress',
+        remedy: 'install git',
+      };
+  }
+}
+
+function hookFindings({ otherLoops, agent }: DoctorFacts): readonly Finding[] {
+  if (otherLoops.length === 0) {
+    return agent?.kind === 'claude' ? [ok('hooks: no other loop interferes with claude')] : [];
+  }
+  return otherLoops.map((says) => ({ kind: 'warning', says: `hooks: ${says}`, remedy: null }));
+}
+
+const BROKEN = {
+  corrupt: {
+    says: 'is not a ralph state file',
+    remedy: (id: string) =>
+      `ralph run --task-id ${id} sets it aside and starts over; or restore it from a backup`,
+  },
+  'too-new': {
+    says: 'was written by a newer ralph',
+    remedy: () => 'use that version for this task',
+  },
+  unreadable: {
+    says: 'cannot be read',
+    remedy: () => 'correct its owner or mode',
+  },
+} as const;
+
+function stateFindings(facts: DoctorFacts): readonly Finding[] {
+  const { staleLocks, interrupted, broken, statesUnreadable, stateDir } = facts;
+  if (statesUnreadable !== null) {
+    return [{ kind: 'problem', says: `states: ${statesUnreadable}`, remedy: null }];
+  }
+  const found: Finding[] = [
+    ...broken.map(({ taskId, stateFile, how }) => ({
+      kind: 'warning' as const,
+      says: `states: ${stateFile} ${BROKEN[how].says}`,
+      remedy: BROKEN[how].remedy(taskId),
+    })),
+    ...interrupted.map((taskId) => ({
+      kind: 'warning' as const,
+      says: `states: ${taskId} was interrupted: its driver is dead`,
+      remedy: `ralph resume ${taskId}`,
+    })),
+    ...staleLocks.map((taskId) => ({
+      kind: 'warning' as const,
+      says: `locks: ${taskId} is locked by a dead driver`,
+      remedy: `the next ralph run or resume of this task takes over; or remove ${stateDir}/locks/${taskId}`,
+    })),
+  ];
+  return found.length > 0 ? found : [ok('states: no corrupt states, no stale locks')];
+}
+
+/** All findings with their remedies, and a summary. */
+export function renderFindings(all: readonly Finding[]): string {
+  const lines = all.map(({ kind, says, remedy }) => {
+    const line = `${kind.padEnd(8)} ${says.replace(/\.$/, '')}\n`;
+    return remedy === null ? line : `${line}         -> ${remedy}\n`;
+  });
+  return `${lines.join('')}\n${summary(all)}\n`;
+}
+
+function summary(all: readonly Finding[]): string {
+  const count = (kind: Finding['kind'], noun: string): string => {
+    const number = all.filter((finding) => finding.kind === kind).length;
+    return `${number} ${noun}${number === 1 ? '' : 's'}`;
+  };
+  const warnings = count('warning', 'warning');
+  return all.some(({ kind }) => kind === 'problem')
+    ? `A run would fail: ${count('problem', 'problem')}, ${warnings}.`
+    : `A run can start: no problems, ${warnings}.`;
+}

@@ -1,0 +1,68 @@
+import { formatBytes } from '../bytes.ts';
+import { formatCost } from '../format.ts';
+
+/** One item of a log; its texts are free of control characters. */
+export type ShownItem =
+  | { readonly kind: 'text' | 'line' | 'tool-error'; readonly text: string }
+  | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
+  | {
+      readonly kind: 'result';
+      readonly how: string;
+      readonly turns: number | null;
+      readonly costUsd: number | null;
+    }
+  | { readonly kind: 'torn' }
+  | { readonly kind: 'skipped'; readonly bytes: number };
+
+/** The line above an iteration's output. */
+export function iterationHeader(number: number): string {
+  return `── iteration ${number} ──\n`;
+}
+
+export const STDERR_HEADER = 'stderr:\n';
+
+/** The lines that show one item. */
+export function logText(item: ShownItem): string {
+  return `${words(item)}\n`;
+}
+
+function words(item: ShownItem): string {
+  switch (item.kind) {
+    case 'text':
+    case 'line':
+      return item.text;
+    case 'tool':
+      return item.target === '' ? `> ${item.tool}` : `> ${item.tool}: ${item.target}`;
+    case 'tool-error':
+      return item.text === '' ? '! the tool failed' : `! ${item.text}`;
+    case 'result':
+      return `= ${[
+        item.how,
+        item.turns === null ? '' : `${item.turns} turn${item.turns === 1 ? '' : 's'}`,
+        item.costUsd === null ? '' : formatCost(item.costUsd),
+      ]
+        .filter((part) => part !== '')
+        .join(', ')}`;
+    case 'torn':
+      return '[this line is incomplete]';
+    case 'skipped':
+      return `[a line of ${formatBytes(item.bytes)} was left out; --raw shows it]`;
+  }
+}
+
+/** The message for a task without output. */
+export function noLogsYet(taskId: string): string {
+  return `ralph: task ${taskId} has no output yet\n`;
+}
+
+/** The message for an iteration that has no log. */
+export function noSuchIteration(taskId: string, number: number, there: readonly number[]): string {
+  const [first, last] = [there[0], there.at(-1)];
+  const range =
+    first === undefined || last === undefined
+      ? 'it has no output yet'
+      : first === last
+        ? `only iteration ${first} has one`
+        : `iterations ${first} to ${last} have one`;
+  return `Task ${taskId} has no log of iteration ${number}; ${range}.`;
+}

@@ -1,0 +1,81 @@
+import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+
+/** What a run would do, as `--dry-run --json` prints it. */
+export interface PlanFacts {
+  readonly task_id: string;
+  readonly task_type: string;
+  /** The completion rule in words. */
+  readonly completion: string;
+  /** How many full-length iterations fit into the time limit of the whole task. */
+  readonly full_iterations: number;
+  readonly max_iterations: number;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly first_prompt: string;
+  readonly continuation_prompt: string;
+  readonly settings: readonly {
+    readonly name: string;
+    readonly value: unknown;
+    readonly source: string;
+  }[];
+  readonly writes: readonly { readonly path: string; readonly what: string }[];
+  readonly warnings: readonly string[];
+}
+
+/** The plan as text; a prompt or a configuration cannot control the terminal with it. */
+export function renderPlan(facts: PlanFacts): string {
+  const plan = withoutControlsIn(facts);
+  return [
+    `Plan for task ${plan.task_id} (type ${plan.task_type}). Nothing was started or written.`,
+    section('Complete when', [plan.completion]),
+    section('Time', [
+      `the limit of the whole task allows ${iterations(plan.full_iterations)} of full length; at most ${iterations(plan.max_iterations)} will run`,
+    ]),
+    section('The agent is started with', [
+      plan.argv
+        .map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word)))
+        .join(' '),
+      `in ${plan.cwd}`,
+    ]),
+    section('The first prompt', shortened(plan.first_prompt)),
+    section('A continuation prompt', shortened(plan.continuation_prompt)),
+    section(
+      'What would be written',
+      plan.writes.map(({ path, what }) => `${path}: ${what}`),
+    ),
+    section('Settings', settingLines(plan)),
+    ...(plan.warnings.length > 0 ? [section('Warnings', plan.warnings)] : []),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function iterations(count: number): string {
+  return `${count} iteration${count === 1 ? '' : 's'}`;
+}
+
+function section(title: string, lines: readonly string[]): string {
+  // Indents every line, so that a text of several lines cannot look like a section.
+  const indented = lines.flatMap((line) => line.split('\n')).map((line) => `  ${line}`);
+  return `${title}:\n${indented.join('\n')}`;
+}
+
+const HEAD_LINES = 20;
+const TAIL_LINES = 12;
+
+/** Shortens a long prompt in the middle; its end holds what ralph adds. */
+function shortened(prompt: string): readonly string[] {
+  const lines = prompt.trimEnd().split('\n');
+  if (lines.length <= HEAD_LINES + TAIL_LINES) return lines;
+  const left = lines.length - HEAD_LINES - TAIL_LINES;
+  return [...lines.slice(0, HEAD_LINES), `[… ${left} more lines …]`, ...lines.slice(-TAIL_LINES)];
+}
+
+function settingLines({ settings }: PlanFacts): readonly string[] {
+  const width = Math.max(...settings.map(({ name }) => name.length));
+  return settings.map(({ name, value, source }) => {
+    const text = JSON.stringify(value);
+    const shown = text.length > 60 ? `${text.slice(0, 59)}…` : text;
+    return `${name.padEnd(width)}  ${shown}  (${source})`;
+  });
+}

@@ -1,0 +1,196 @@
+import type { ChalkInstance } from 'chalk';
+import type { ShownTask } from '../../core/task/shown-task.ts';
+import type { Wait } from '../../core/task/task-state.ts';
+import { columnsOf, fitted, padded } from '../columns.ts';
+import { formatCost, formatDuration } from '../format.ts';
+
+/** Colours the table; chalk at level 0 leaves it plain. */
+export type Painter = Pick<ChalkInstance, 'bold' | 'dim' | 'green' | 'yellow' | 'red'>;
+
+export interface TableOptions {
+  /** In terminal columns. */
+  readonly width: number;
+  /** Null for no colours. */
+  readonly paint: Painter | null;
+}
+
+const HEADINGS = ['TASK', 'STATE', 'ITERATION', 'ELAPSED', 'COST', 'RUN BY'] as const;
+const GAP = '  ';
+const NOTHING = '–';
+
+/*
+ * If the table is too wide, RUN BY moves to the second line of each task; if that is not enough, each
+ * task becomes a block of its own. Ids are for copying, so they are cut last.
+ */
+/** The table of tasks, one or two lines each, in the order given. */
+export function statusTable(tasks: readonly ShownTask[], options: TableOptions): string {
+  const rows = tasks.map((task) => ({ task, cells: cellsOf(task) }));
+  const layouts = [
+    { columns: 6, below: ({ task }: Row) => [said(task)] },
+    { columns: 5, below: ({ task }: Row) => [task.runBy, said(task)] },
+  ];
+  for (const { columns, below } of layouts) {
+    const widths = widthsOf(rows, columns);
+    const total = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+    if (total <= options.width) return table(rows, widths, below, options);
+  }
+  return rows.map((row) => block(row, options)).join('');
+}
+
+interface Row {
+  readonly task: ShownTask;
+  readonly cells: readonly string[];
+}
+
+function table(
+  rows: readonly Row[],
+  widths: readonly number[],
+  below: (row: Row) => readonly (string | null)[],
+  { width, paint }: TableOptions,
+): string {
+  const heading = joined(HEADINGS, widths).trimEnd();
+  const lines = rows.flatMap((row) => {
+    const cells = row.cells.map((cell, index) => padded(cell, widths[index] ?? 0));
+    const state = painted(row.task, cells[1] ?? '', paint);
+    const line = [cells[0], state, ...cells.slice(2, widths.length)].join(GAP).trimEnd();
+    return [line, ...second(below(row), width, paint)];
+  });
+  return [paint === null ? heading : paint.bold(heading), ...lines]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function block(row: Row, { width, paint }: TableOptions): string {
+  const [task = '', state = '', ...rest] = row.cells;
+  const facts = [...rest.slice(0, 3), row.task.runBy].filter((cell) => cell !== NOTHING);
+  const lines = [
+    fitted(task, width),
+    ...wrapped([state, ...facts], width).map((line, index) =>
+      index === 0 ? line.replace(state, () => painted(row.task, state, paint)) : line,
+    ),
+    ...second([said(row.task)], width, paint),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Puts cells one after another, on as many lines as needed. */
+function wrapped(cells: readonly (string | null)[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const cell of cells) {
+    if (cell === null) continue;
+    const line = lines.at(-1);
+    const longer = `${line}${GAP}${cell}`;
+    if (line !== undefined && columnsOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(fitted(`${GAP}${cell}`, width));
+  }
+  return lines;
+}
+
+function second(
+  parts: readonly (string | null)[],
+  width: number,
+  paint: Painter | null,
+): readonly string[] {
+  const text = parts.filter((part) => part !== null).join(' · ');
+  if (text === '') return [];
+  const line = fitted(`${GAP}${text}`, width);
+  return [paint === null ? line : paint.dim(line)];
+}
+
+function widthsOf(rows: readonly Row[], count: number): readonly number[] {
+  return HEADINGS.slice(0, count).map((heading, index) =>
+    Math.max(heading.length, ...rows.map(({ cells }) => columnsOf(cells[index] ?? ''))),
+  );
+}
+
+function joined(cells: readonly string[], widths: readonly number[]): string {
+  return widths.map((width, index) => padded(cells[index] ?? '', width)).join(GAP);
+}
+
+function cellsOf(task: ShownTask): readonly string[] {
+  return [
+    task.taskId,
+    task.state,
+    task.iteration === null ? NOTHING : `iteration ${task.iteration}/${task.maxIterations}`,
+    task.elapsedMs === null ? NOTHING : formatDuration(task.elapsedMs),
+    task.costUsd === null ? NOTHING : formatCost(task.costUsd),
+    task.runBy ?? NOTHING,
+  ];
+}
+
+/** Who wrote the task, what it waits for, and its last words. */
+function said(task: ShownTask): string | null {
+  const parts = [
+    isForeign(task) ? NOT_YOURS : null,
+    task.wait === null ? null : waitText(task.wait),
+    task.last === null ? null : `last: "${task.last}"`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join(' · ');
+}
+
+/** Marks a task without a valid signature. */
+export const NOT_YOURS = 'not written by you here';
+
+/** Whether another user wrote the task, or an older ralph, which did not sign. */
+export function isForeign({ isOwn, status }: ShownTask): boolean {
+  // An unreadable state is shown as unreadable instead.
+  return !isOwn && status !== null;
+}
+
+const WAITS: Readonly<Record<Wait['kind'], string>> = {
+  delay: 'pauses between iterations',
+  'back-off': 'tries again',
+  outage: "waits for the agent's service",
+  recheck: 'tries again',
+  'usage-limit': 'waits for the usage limit',
+};
+
+/** What a task waits for, in words. */
+export function waitText({ kind, until }: Wait): string {
+  return `${WAITS[kind]}, until ${until.replace(/\.\d+Z$/, 'Z')}`;
+}
+
+/** A state in its colour. */
+export function painted(task: ShownTask, text: string, paint: Painter | null): string {
+  if (paint === null) return text;
+  switch (task.state) {
+    case 'completed':
+      return paint.green(text);
+    case 'running':
+    case 'pending':
+      return paint.bold(text);
+    case 'paused':
+    case 'paused_awaiting_approval':
+    case 'stopped':
+    case 'usage_limited':
+      return paint.yellow(text);
+    default:
+      return paint.red(text);
+  }
+}
+
+/** The message for a state folder without tasks. */
+export function noTasks(stateDir: string): string {
+  return `ralph: no tasks in ${stateDir}; ralph run starts one\n`;
+}
+
+/** One task as JSON. Durations are in seconds, money in US dollars. */
+export function statusJson(task: ShownTask): object {
+  return {
+    task_id: task.taskId,
+    state: task.state,
+    status: task.status,
+    iteration: task.iteration,
+    max_iterations: task.maxIterations,
+    started_at: task.startedAt,
+    finished_at: task.finishedAt,
+    elapsed_seconds: task.elapsedMs === null ? null : Math.round(task.elapsedMs / 100) / 10,
+    cost_usd: task.costUsd,
+    last: task.last,
+    driver: task.driver,
+    state_file: task.stateFile,
+    log_dir: task.logDir,
+    exit_reason: task.exitReason,
+    own: task.isOwn,
+  };
+}

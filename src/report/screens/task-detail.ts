@@ -1,0 +1,174 @@
+import type { ShownTask } from '../../core/task/shown-task.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { columnsOf, fitted, padded } from '../columns.ts';
+import { formatCost, formatDuration } from '../format.ts';
+import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './status.ts';
+
+/** Everything that is shown about one task. Texts are free of control characters. */
+export interface TaskDetail {
+  readonly shown: ShownTask;
+  readonly task: TaskState;
+  /** Completion settings that the state does not hold, such as `--until 'npm test'`. */
+  readonly conditions: readonly string[];
+  /** US dollars; null if there is no limit. */
+  readonly maxCostUsd: number | null;
+  /** Now, as an ISO instant. */
+  readonly at: string;
+}
+
+const ERRORS_SHOWN = 5;
+const GAP = '  ';
+
+/** A task in detail: what was asked, its progress, what is left, and its iterations. */
+export function taskDetail(detail: TaskDetail, options: TableOptions): string {
+  const lines = fieldsOf(detail, options).flatMap(([name, text]) => field(name, text, options));
+  return [...lines, '', ...iterationLines(detail.task, options.width)]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+type Field = readonly [name: string, text: string | null];
+
+function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[] {
+  const { shown, task } = detail;
+  const { progress } = task;
+  return [
+    ['task', shown.taskId],
+    ['state', painted(shown, shown.state, paint)],
+    ['trust', isForeign(shown) ? `${NOT_YOURS}: ralph runs nothing from it without --trust` : null],
+    ['asked', task.task_prompt.replace(/\s+/g, ' ').trim()],
+    ['type', task.task_type === 'default' ? null : task.task_type],
+    ['done when', completionOf(detail)],
+    ['iterations', iterationsOf(task)],
+    ['time', timeOf(detail)],
+    ['cost', costOf(detail)],
+    ['waits', shown.wait === null ? null : waitText(shown.wait)],
+    [
+      'progress',
+      progress === null
+        ? null
+        : `${progress.steps_completed} of ${progress.steps_total} steps (${progress.percentage}%)${progress.current_step === '' ? '' : `: ${progress.current_step}`}`,
+    ],
+    ['last', shown.last === null ? null : `"${shown.last}"`],
+    ['reason', task.exit_reason],
+    [
+      'evidence',
+      task.evidence === null
+        ? null
+        : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}`,
+    ],
+    ...task.errors
+      .slice(-ERRORS_SHOWN)
+      .map(
+        ({ at, iteration, kind, message }): Field => [
+          'error',
+          `${seconds(at)} iteration ${iteration}, ${kind}: ${message}`,
+        ],
+      ),
+    ['run by', shown.runBy ?? (task.finished_at === null ? 'nobody' : null)],
+    ['state file', shown.stateFile],
+    ['logs', shown.logDir],
+  ];
+}
+
+const NAME_COLUMNS = 10;
+const UNCUT = new Set(['task', 'state', 'state file', 'logs']);
+const LINES_SHOWN = 4;
+
+/** A name and its text, wrapped. Paths are not wrapped, so they can be copied. */
+function field(
+  name: string,
+  text: string | null,
+  { width, paint }: TableOptions,
+): readonly string[] {
+  if (text === null || text === '') return [];
+  const label = padded(name, NAME_COLUMNS);
+  const heads = [paint === null ? label : paint.dim(label)];
+  const lines = UNCUT.has(name)
+    ? [text]
+    : folded(text, Math.max(20, width - NAME_COLUMNS - GAP.length));
+  return lines.map((line, index) => `${heads[index] ?? ' '.repeat(NAME_COLUMNS)}${GAP}${line}`);
+}
+
+function folded(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.replace(/\s+/g, ' ').split(' ')) {
+    const line = lines.at(-1);
+    const longer = line === undefined ? word : `${line} ${word}`;
+    if (columnsOf(longer) <= columns && line !== undefined) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  const kept = lines.slice(0, LINES_SHOWN);
+  if (lines.length > LINES_SHOWN) kept[LINES_SHOWN - 1] += ' …';
+  return kept.map((line) => fitted(line, columns));
+}
+
+function completionOf({ task, conditions }: TaskDetail): string {
+  const { completion_promise: promise, watch_glob: globs, watch_file: file } = task;
+  const own = [
+    promise === null ? null : `the promise '${promise}' is stated (--match ${task.match})`,
+    file === null ? null : `'${file}' has been moved to '${task.done_folder}'`,
+    globs.length === 0
+      ? null
+      : `a new or changed file matches ${globs.map((glob) => `'${glob}'`).join(', ')}`,
+  ].filter((part) => part !== null);
+  return [own.join(', or '), conditions.join(' ')].filter((part) => part !== '').join('; ');
+}
+
+function iterationsOf({ metrics, max_iterations, current_iteration }: TaskState): string {
+  const left = Math.max(0, max_iterations - metrics.iterations);
+  const runs =
+    current_iteration > metrics.iterations ? `, iteration ${current_iteration} runs` : '';
+  return `${metrics.iterations} of ${max_iterations} used, ${left} left${runs}`;
+}
+
+function timeOf({ shown, task, at }: TaskDetail): string {
+  const started = `${formatDuration(shown.elapsedMs ?? 0)} since ${seconds(task.started_at)}`;
+  if (task.finished_at !== null) return `${started}, ended ${seconds(task.finished_at)}`;
+  const leftMs = Date.parse(task.timeout_at) - Date.parse(at);
+  const left = leftMs > 0 ? `${formatDuration(leftMs)} left` : 'none left';
+  return shown.runBy === null ? started : `${started}, ${left} until ${seconds(task.timeout_at)}`;
+}
+
+function costOf({ task, maxCostUsd }: TaskDetail): string {
+  const used = task.usage.cost_usd;
+  if (maxCostUsd === null) return formatCost(used);
+  return `${formatCost(used)} of ${formatCost(maxCostUsd)} used, ${formatCost(Math.max(0, maxCostUsd - used))} left`;
+}
+
+const HEADINGS = ['#', 'WHEN', 'TIME', 'OUTCOME', 'COST', 'FILES', 'FIRST WORDS'];
+
+function iterationLines(task: TaskState, width: number): readonly string[] {
+  if (task.iterations.length === 0) return ['No iteration has ended yet.'];
+  const left = task.metrics.iterations - task.iterations.length;
+  const rows = [
+    HEADINGS,
+    ...task.iterations.map((record) => [
+      String(record.number),
+      seconds(record.started_at).slice('2026-'.length).replace('T', ' '),
+      formatDuration(record.duration_ms),
+      record.near_miss ? `${record.outcome}, near miss` : record.outcome,
+      formatCost(record.cost_usd),
+      record.files_changed === null ? '–' : String(record.files_changed),
+      record.output_preview.replace(/\s+/g, ' '),
+    ]),
+  ];
+  const widths = HEADINGS.map((_, index) =>
+    Math.max(...rows.map((cells) => columnsOf(cells[index] ?? ''))),
+  );
+  const lines = rows.map((cells) =>
+    fitted(
+      cells
+        .map((cell, index) => padded(cell, widths[index] ?? 0))
+        .join(GAP)
+        .trimEnd(),
+      width,
+    ),
+  );
+  return left > 0 ? [`The first ${left} iterations are not shown.`, ...lines] : lines;
+}
+
+/** An instant to the second. */
+function seconds(instant: string): string {
+  return instant.replace(/\.\d+Z$/, 'Z');
+}

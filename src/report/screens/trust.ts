@@ -1,0 +1,100 @@
+import type { Power } from '../../core/settings/power.ts';
+
+/** Every message about trust in a configuration file that ralph found by itself. */
+
+/** Printed at every start: `…/ralph.config.yaml sets verify, after.` */
+export function setsLine(file: string, powers: readonly Power[]): string {
+  return `${visible(file)} sets ${keysOf(powers)}.`;
+}
+
+/** A configuration that no run uses until a person trusts it. */
+export interface UntrustedConfig {
+  readonly file: string;
+  readonly powers: readonly Power[];
+  /** Why the record of trust is unsafe to use, or null. */
+  readonly unsafe: string | null;
+  /** The path that was trusted: this file with other content, or the file that this one would replace; or null. */
+  readonly trusted: string | null;
+  /** False if the file is missing or invalid. */
+  readonly isUsable: boolean;
+}
+
+/** Why the configuration is not trusted. */
+export function untrustedWords(config: UntrustedConfig): string {
+  const { file, powers, unsafe, trusted, isUsable } = config;
+  if (!isUsable) return `${visible(file)}, which was trusted, is missing or invalid`;
+  if (powers.length > 0) {
+    const why = unsafe === null ? '' : ` (the record of trust is ignored: ${visible(unsafe)})`;
+    return `${visible(file)} sets ${keysOf(powers)}, and nobody has trusted its current content${why}`;
+  }
+  return trusted === null || trusted === file
+    ? `${visible(file)} has changed since it was trusted`
+    : `${visible(file)} would be used instead of ${visible(trusted)}, which was trusted`;
+}
+
+/** Why nothing was started, and what to do. */
+export function untrustedRefusal(config: UntrustedConfig): string {
+  const remedy = config.isUsable
+    ? 'Run ralph trust once: it shows the file and allows its use, in cron too. In CI, name the file: --config FILE or RALPH_CONFIG.'
+    : `Restore the file, or stop using it: ralph trust --revoke ${visible(config.file)}.`;
+  return `${untrustedWords(config)}. ${remedy}`;
+}
+
+/** The notice on a plan, which is shown even if the run would be refused. */
+export function untrustedNotice(config: UntrustedConfig): string {
+  const until = config.isUsable ? 'ralph trust' : 'ralph trust --revoke';
+  return `A run would be refused until ${until}: ${untrustedWords(config)}.`;
+}
+
+/** What to do about it, for the findings of `ralph doctor`. */
+export function untrustedRemedy({ file, isUsable }: UntrustedConfig): string {
+  return isUsable
+    ? `ralph trust shows the file and allows its use; or name it: --config ${file}`
+    : `restore the file, or stop using it: ralph trust --revoke ${file}`;
+}
+
+/** The settings of a file that need trust, one on each line. */
+export function powerLines(file: string, powers: readonly Power[]): string {
+  if (powers.length === 0) return noTrustNeeded(file);
+  const lines = powers.map(({ key, value }) => `  ${key}: ${valueText(value)}\n`);
+  return `${visible(file)} sets:\n${lines.join('')}`;
+}
+
+export const TRUSTED = 'ralph uses this file from now on, until its content changes.\n';
+
+export function noTrustNeeded(file: string): string {
+  return `${visible(file)} sets nothing that needs trust.\n`;
+}
+
+export function revoked(file: string, wasTrusted: boolean): string {
+  return wasTrusted
+    ? `${visible(file)} is no longer trusted.\n`
+    : `${visible(file)} was not trusted.\n`;
+}
+
+/** The question to a person at the terminal. */
+export function trustQuestion({ file, powers }: UntrustedConfig): string {
+  return `ralph: nobody has trusted the current content of this configuration: ${powerLines(file, powers)}Use it from now on? [y/N] `;
+}
+
+function keysOf(powers: readonly Power[]): string {
+  return powers.map(({ key }) => key).join(', ');
+}
+
+function valueText(value: unknown): string {
+  return Array.isArray(value) ? value.map(valueText).join(', ') : visible(String(value));
+}
+
+/**
+ * Puts a text on one line and makes all of it visible: control and invisible characters become
+ * `\u{1b}`. Dropping them would hide commands between them.
+ */
+function visible(text: string): string {
+  return text
+    .replace(/\n/g, '\\n')
+    .replace(
+      /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+      (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`,
+    )
+    .replace(/ +/g, ' ');
+}

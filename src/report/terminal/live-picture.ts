@@ -1,0 +1,101 @@
+import type { ChalkInstance } from 'chalk';
+import { columnsOf, fitted } from '../columns.ts';
+import { formatClock, formatCost, formatCountdown } from '../format.ts';
+import type { Picture } from './live-screen.ts';
+
+/** The progress of a task, as the live display shows it. */
+export interface LiveFacts {
+  readonly iteration: number;
+  readonly maxIterations: number;
+  readonly attempt: number;
+  readonly elapsedMs: number;
+  /** What is left of the time limit of the whole task; null until it is known. */
+  readonly leftMs: number | null;
+  readonly costUsd: number;
+  /** What is happening now, in words. */
+  readonly now: string;
+  /** Frame number of the spinner. */
+  readonly tick: number;
+}
+
+/** The characters of the live display. */
+export interface Signs {
+  readonly spinner: readonly string[];
+  /** The bar's characters for done, in progress and remaining. */
+  readonly bar: readonly [string, string, string];
+  readonly done: string;
+  readonly failed: string;
+  readonly dot: string;
+}
+
+const SIGNS: Signs = {
+  spinner: [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'],
+  bar: ['█', '▒', '░'],
+  done: '✔',
+  failed: '✖',
+  dot: '•',
+};
+/** For the Linux console, whose font lacks the others. */
+const PLAIN_SIGNS: Signs = {
+  spinner: [...'|/-\\'],
+  bar: ['#', '+', '.'],
+  done: '+',
+  failed: 'x',
+  dot: '*',
+};
+
+export function signsFor(term: string | undefined): Signs {
+  return term === 'linux' ? PLAIN_SIGNS : SIGNS;
+}
+
+/** Possible widths of the bar; the widest that fits is used. */
+const BARS = [20, 10, 5] as const;
+/** The last column stays free, since some terminals wrap a line that fills it. */
+const MARK_AND_FREE = 3;
+
+/** The part of the live display that is redrawn, for a terminal of the given size. */
+export function pictureOf(
+  facts: LiveFacts,
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+  signs: Signs,
+  colors: ChalkInstance,
+): Picture {
+  const { spinner } = signs;
+  const lines = [standing(facts, columns - MARK_AND_FREE, signs, colors)];
+  if (rows > 2) lines.push(`  ${colors.dim(fitted(facts.now, columns - MARK_AND_FREE))}`);
+  return { mark: colors.yellow(spinner[facts.tick % spinner.length] ?? ' '), lines };
+}
+
+function standing(facts: LiveFacts, columns: number, signs: Signs, colors: ChalkInstance): string {
+  const { attempt, leftMs, costUsd } = facts;
+  const head = `iteration ${facts.iteration}/${facts.maxIterations}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
+  const elapsed = formatClock(facts.elapsedMs);
+  const left = leftMs === null ? [] : [`${formatCountdown(leftMs)} left`];
+  const cost = costUsd > 0 ? [formatCost(costUsd)] : [];
+  for (const parts of [[elapsed, ...left, ...cost], [elapsed, ...cost], cost]) {
+    const text = parts.join(' · ');
+    const free = columns - columnsOf(head) - columnsOf(text) - 4;
+    const width = BARS.find((each) => each <= free);
+    if (width !== undefined) return `${head}  ${bar(facts, width, signs, colors)}  ${text}`;
+    if (free >= -2) return `${head}  ${text}`;
+  }
+  return fitted(head, columns);
+}
+
+function bar(
+  { iteration, maxIterations }: LiveFacts,
+  width: number,
+  signs: Signs,
+  colors: ChalkInstance,
+): string {
+  const upTo = (iterations: number): number =>
+    Math.min(width, Math.round((width * iterations) / Math.max(1, maxIterations)));
+  const done = Math.min(upTo(iteration - 1), width - 1);
+  const working = Math.max(1, upTo(iteration) - done);
+  const [full, half, empty] = signs.bar;
+  return [
+    colors.green(full.repeat(done)),
+    colors.yellow(half.repeat(working)),
+    colors.dim(empty.repeat(Math.max(0, width - done - working))),
+  ].join('');
+}

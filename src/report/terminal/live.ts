@@ -1,0 +1,215 @@
+import type { ChalkInstance } from 'chalk';
+import type { RalphEvent } from '../../core/machine/events.ts';
+import type { Doing } from '../../core/machine/loop-state.ts';
+import { fitted, padded, wrapped } from '../columns.ts';
+import {
+  activityText,
+  doingText,
+  type EndingEvent,
+  endingFacts,
+  endingLine,
+  eventLine,
+  isEnding,
+  iterationBrief,
+  type Telling,
+} from '../messages.ts';
+import { type LiveFacts, pictureOf, type Signs, signsFor } from './live-picture.ts';
+import { LiveScreen, type Picture, type Terminal } from './live-screen.ts';
+import type { View } from './view.ts';
+
+export interface LiveOptions extends Telling {
+  readonly stream: Terminal;
+  readonly colors: ChalkInstance;
+  /** The value of `TERM`. */
+  readonly term: string | undefined;
+  readonly verbose: boolean;
+  /** Milliseconds since 1970. A wall clock, because waits go on while the machine sleeps. */
+  readonly nowMs: () => number;
+}
+
+const REDRAW_MS = 125;
+/** Shorter pauses between iterations are not shown. */
+const SHORTEST_SHOWN_DELAY_MS = 2_000;
+
+/** The view for a terminal: permanent lines, and below them what is happening now. */
+export function liveView(options: LiveOptions): View {
+  const { colors, stream, nowMs } = options;
+  const signs = signsFor(options.term);
+  const screen = new LiveScreen(stream);
+  const startedAtMs = nowMs();
+  let facts: Omit<LiveFacts, 'elapsedMs' | 'leftMs' | 'now'> = {
+    iteration: 1,
+    maxIterations: 1,
+    attempt: 1,
+    costUsd: 0,
+    tick: 0,
+  };
+  /** When the time limit of the whole task ends, or what is left of it while its clock is stopped. */
+  let time: { readonly endsAtMs: number } | { readonly leftMs: number } | null = null;
+  let now = '';
+  let doing: Doing | null = null;
+  let isDrawing = false;
+
+  const leftMs = (): number | null => {
+    if (time === null) return null;
+    return 'leftMs' in time ? time.leftMs : time.endsAtMs - nowMs();
+  };
+  const picture = (): Picture => {
+    const activity = doing === null ? now : doingText(doing, nowMs());
+    const elapsedMs = nowMs() - startedAtMs;
+    const size = { columns: widthOf(stream), rows: stream.rows ?? 24 };
+    return pictureOf({ ...facts, elapsedMs, leftMs: leftMs(), now: activity }, size, signs, colors);
+  };
+  const draw = (): void => {
+    if (!isDrawing) return;
+    screen.draw(picture());
+    facts = { ...facts, tick: facts.tick + 1 };
+  };
+  const redraw = (): void => screen.redraw(picture());
+  stream.on('resize', redraw);
+  const ticking = setInterval(draw, REDRAW_MS);
+  ticking.unref();
+
+  const begin = (): void => {
+    if (isDrawing) return;
+    isDrawing = true;
+    draw();
+  };
+  const sentence = (mark: string, text: string, paint: (line: string) => string): void => {
+    const lines = text.split('\n').flatMap((each) => wrapped(each, widthOf(stream) - 3));
+    const [first = '', ...others] = lines.map((line) => paint(line));
+    screen.print([`${mark} ${first}`, ...others.map((line) => `  ${line}`)].join('\n'));
+  };
+  const lineOf = (event: RalphEvent): string => eventLine(event, options) ?? '';
+
+  return {
+    showsActivity: true,
+    showsText: options.verbose,
+    event(event) {
+      if (isEnding(event)) {
+        isDrawing = false;
+        screen.clear();
+        screen.print(summary(event, options, signs, nowMs() - startedAtMs));
+        return;
+      }
+      switch (event.event) {
+        case 'iteration_started':
+          facts = {
+            ...facts,
+            iteration: event.iteration,
+            maxIterations: event.max_iterations,
+            attempt: event.attempt,
+            costUsd: event.usage.cost_usd,
+          };
+          time = { endsAtMs: Date.parse(event.timeout_at) };
+          now = 'starting';
+          doing = null;
+          begin();
+          return;
+        case 'agent_activity':
+          now = activityText(event.activity);
+          doing = null;
+          if (options.verbose && event.activity.kind === 'tool') {
+            screen.print(colors.dim(`  ${now}`));
+          }
+          return;
+        case 'agent_retry':
+          now = lineOf(event);
+          if (event.by === 'ralph') sentence(' ', event.error, colors.yellow);
+          return;
+        case 'asked_back':
+          facts = { ...facts, attempt: event.attempt };
+          now = 'asking whether it is done';
+          doing = null;
+          return sentence(' ', lineOf(event), colors.yellow);
+        case 'task_iterated': {
+          facts = { ...facts, costUsd: facts.costUsd + event.cost_usd };
+          now = '';
+          const isGood = event.outcome === 'answered';
+          const mark = isGood ? colors.dim(signs.dot) : colors.red(signs.failed);
+          const brief = iterationBrief(event, facts.maxIterations);
+          screen.print(`${mark} ${fitted(brief, widthOf(stream) - 3)}`);
+          return;
+        }
+        case 'usage_limit_wait':
+        case 'near_miss':
+        case 'claim_held':
+        case 'task_paused':
+          return sentence(' ', lineOf(event), colors.yellow);
+        case 'task_started':
+          facts = { ...facts, maxIterations: event.max_iterations };
+          return;
+        case 'task_resumed':
+          facts = { ...facts, iteration: event.iteration, maxIterations: event.max_iterations };
+          return sentence(colors.dim(signs.dot), lineOf(event), (line) => line);
+        default:
+      }
+    },
+    doing(what) {
+      if (what.kind === 'stop' && !isDrawing) return;
+      doing = isShown(what, nowMs()) ? what : null;
+      if (doing === null) now = '';
+      const isClockStopped =
+        what.kind === 'approval' || (what.kind === 'wait' && what.wait.kind !== 'delay');
+      if (isClockStopped) time = asLeft(leftMs());
+      begin();
+      // The terminal has echoed `^C` into the picture.
+      if (what.kind === 'stop') redraw();
+    },
+    notice(text) {
+      sentence(' ', text, (line) => line);
+    },
+    agentText(text) {
+      if (options.verbose) screen.print(text.trimEnd());
+    },
+    close() {
+      isDrawing = false;
+      clearInterval(ticking);
+      stream.off('resize', redraw);
+      screen.clear();
+    },
+  };
+}
+
+function asLeft(leftMs: number | null): { readonly leftMs: number } | null {
+  return leftMs === null ? null : { leftMs };
+}
+
+function isShown(what: Doing, nowMs: number): boolean {
+  if (what.kind !== 'wait' || what.wait.kind !== 'delay') return true;
+  return Date.parse(what.wait.until) - nowMs > SHORTEST_SHOWN_DELAY_MS;
+}
+
+const LABEL_COLUMNS = 10;
+
+/** The last lines: why the task ended, what it changed, where to read more, and what to do next. */
+function summary(
+  event: EndingEvent,
+  options: LiveOptions,
+  signs: Signs,
+  elapsedMs: number,
+): string {
+  const { colors, stream } = options;
+  const isGood = event.status === 'completed';
+  const mark = isGood ? colors.green(signs.done) : colors.red(signs.failed);
+  const columns = widthOf(stream);
+  const [first = '', ...others] = wrapped(endingLine(event, elapsedMs), columns - 3);
+  const lines = [
+    `${mark} ${colors.bold(first)}`,
+    ...others.map((line) => `  ${colors.bold(line)}`),
+  ];
+  for (const { label, text } of endingFacts(event, options)) {
+    // Paths and commands are not wrapped, so they can be copied.
+    const isProse = label === 'what to do' || label === 'changed';
+    const parts = isProse ? wrapped(text, columns - LABEL_COLUMNS - 5) : [text];
+    parts.forEach((part, index) => {
+      const name = padded(index === 0 ? label : '', LABEL_COLUMNS);
+      lines.push(`  ${colors.dim(name)}  ${label === 'next' ? colors.bold(part) : part}`);
+    });
+  }
+  return lines.join('\n');
+}
+
+function widthOf({ columns }: Terminal): number {
+  return columns ?? 80;
+}

@@ -1,0 +1,38 @@
+import type { RalphEvent } from '../../core/machine/events.ts';
+import type { Doing } from '../../core/machine/loop-state.ts';
+
+/** Shows a running task. Callers remove control characters first. */
+export interface View {
+  /** Whether the view shows the agent's activity, which may be thousands of events a second. */
+  readonly showsActivity: boolean;
+  /** Whether the view shows the agent's own text. */
+  readonly showsText: boolean;
+  event(event: RalphEvent): void;
+  /** A sentence that is not an event of the task: a warning, a hint. */
+  notice(sentence: string): void;
+  /** What happens until the next event. Only a view that can erase it needs to show it. */
+  doing?(what: Doing): void;
+  /** The agent's own text, as it arrives. */
+  agentText(text: string): void;
+  close(): void;
+}
+
+/** Where a view writes its lines. */
+export interface LineSink {
+  write(text: string): void;
+}
+
+/** Combines several views into one. */
+export function allOf(views: readonly View[]): View {
+  return {
+    get showsActivity() {
+      return views.some((view) => view.showsActivity);
+    },
+    showsText: views.some((view) => view.showsText),
+    event: (event) => views.forEach((view) => void view.event(event)),
+    doing: (what) => views.forEach((view) => void view.doing?.(what)),
+    notice: (sentence) => views.forEach((view) => void view.notice(sentence)),
+    agentText: (text) => views.forEach((view) => void view.agentText(text)),
+    close: () => views.forEach((view) => void view.close()),
+  };
+}

@@ -1,0 +1,216 @@
+import { decide, MAX_RESCUES, type Rules } from '../core/rescue/decide.ts';
+import { verdictOf } from '../core/rescue/endings.ts';
+import type {
+  FileAction,
+  FileFacts,
+  FileOutcome,
+  LeaveReason,
+} from '../core/rescue/vault-files.ts';
+import { messageOf } from '../errors.ts';
+import type { TaskEnd, TaskRequest, VaultPorts } from './ports.ts';
+
+export interface PassOptions {
+  readonly stuckAfterMs: number;
+  /** Whether to start files from `Needs_Action`, too. */
+  readonly startNew: boolean;
+  /** How many tasks run at the same time. */
+  readonly concurrency: number;
+}
+
+/** A cause that stops every file from being processed. */
+export interface CommonCause {
+  readonly status: string;
+  readonly exitReason: string;
+  readonly exitCode: number;
+}
+
+export interface PassEnd {
+  /** Null if the pass could process its files. */
+  readonly cause: CommonCause | null;
+  /** How many files could not be processed because of an error. */
+  readonly problems: number;
+}
+
+type RanTask = Extract<TaskEnd, { kind: 'ended' }>;
+
+/**
+ * Handles every file once, as `decide` says. A cause that affects all files ends the pass: tasks that
+ * are running finish, and no more are started. Rejects only if the folders cannot be read.
+ */
+export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
+  const queue = inOrder(await ports.vault.list({ withNew: options.startNew }));
+  // One timestamp for the whole pass, so files become due in order of age.
+  const listedAt = ports.clock.now();
+  let cause: CommonCause | null = null;
+  let problems = 0;
+  let worked = 0;
+  const onRan = ({ status, exitReason, exitCode }: RanTask): void => {
+    const verdict = verdictOf(status, exitReason);
+    if (verdict === 'common') cause ??= { status, exitReason, exitCode };
+    else if (verdict !== 'interrupted') worked += 1;
+  };
+  const worker = async (): Promise<void> => {
+    for (let facts = queue.shift(); facts !== undefined; facts = queue.shift()) {
+      if (cause !== null || ports.stops.signal.aborted) return;
+      const outcome = await handle(facts, ports, { ...options, listedAt }, onRan).catch(
+        (error: unknown): FileOutcome => ({ kind: 'problem', message: messageOf(error) }),
+      );
+      if (outcome.kind === 'problem') problems += 1;
+      ports.tell(facts.file, outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: options.concurrency }, worker));
+  await keepBlockedNote(ports, cause, worked);
+  return { cause, problems };
+}
+
+async function keepBlockedNote(
+  { notes }: VaultPorts,
+  cause: CommonCause | null,
+  worked: number,
+): Promise<void> {
+  if (cause !== null) {
+    const { status, exitReason } = cause;
+    await notes.leave({ kind: 'blocked', taskId: 'rescue', status, exitReason });
+  } else if (worked > 0) await notes.clearBlocked();
+}
+
+/**
+ * Stuck files come before new ones, and old new files before younger ones. A file whose request the
+ * service refused goes last: if the file is the cause, the others have had their turn.
+ */
+function inOrder(all: readonly FileFacts[]): FileFacts[] {
+  const rank = ({ file, own, rescue }: FileFacts): number => {
+    const isRefused = [own, rescue].some((task) => task?.exitReason === 'failed:refused-request');
+    return isRefused ? 2 : file.folder === 'In_Progress' ? 0 : 1;
+  };
+  return all.toSorted(
+    (one, other) =>
+      rank(one) - rank(other) ||
+      (one.file.folder === 'Needs_Action'
+        ? Date.parse(one.file.touchedAt) - Date.parse(other.file.touchedAt)
+        : 0) ||
+      (one.file.name < other.file.name ? -1 : 1),
+  );
+}
+
+/** A file that this pass has locked. */
+interface Held {
+  readonly facts: FileFacts;
+  readonly ports: VaultPorts;
+  readonly onRan: (end: RanTask) => void;
+}
+
+/**
+ * A listing may be outdated: another pass may have rescued the file and moved it. So the file is locked,
+ * read again, and decided on again.
+ */
+async function handle(
+  seen: FileFacts,
+  ports: VaultPorts,
+  { stuckAfterMs, listedAt }: PassOptions & { readonly listedAt: string },
+  onRan: Held['onRan'],
+): Promise<FileOutcome> {
+  const rules = (now: string): Rules => ({ now, stuckAfterMs });
+  const first = decide(seen, rules(listedAt));
+  if (first.kind === 'leave') return { kind: 'left', action: first };
+  const hold = await ports.vault.hold(seen.ownId);
+  if (hold === null) return left('taken');
+  try {
+    const facts = await ports.vault.look(seen.file);
+    if (facts === null) return left('gone');
+    return await act(decide(facts, rules(ports.clock.now())), { facts, ports, onRan });
+  } finally {
+    hold.release();
+  }
+}
+
+async function act(action: FileAction, held: Held): Promise<FileOutcome> {
+  const { facts, ports } = held;
+  const { file, ownId, rescueId } = facts;
+  const path = `${file.folder}/${file.name}`;
+  switch (action.kind) {
+    case 'leave':
+      return { kind: 'left', action };
+    case 'finish': {
+      const movedTo = await ports.vault.move(file, 'done');
+      await ports.books.close(rescueId);
+      return { kind: 'finished', movedTo };
+    }
+    case 'to-human': {
+      const { why, detail } = action;
+      const note = await ports.notes.leave({
+        kind: 'for-human',
+        taskId: ownId,
+        file: path,
+        why,
+        detail,
+      });
+      return { kind: 'for-human', why, note };
+    }
+    case 'needs-approval':
+      return action;
+    case 'overdue-approval': {
+      const { request, overdueMs } = action;
+      await ports.notes.leave({ kind: 'overdue', taskId: ownId, file: path, request });
+      return { kind: 'approval-overdue', request, overdueMs };
+    }
+    case 'quarantine':
+      return quarantine(held, action.failedRescues);
+    case 'resume':
+      // Lets a later pass resume the task if this one is cut short.
+      if (action.taskId === ownId) await ports.books.adopt(rescueId);
+      return run('resume', { kind: 'resume', taskId: action.taskId }, held);
+    case 'rescue':
+      await countBefore(held);
+      return run('rescue', { ...action, file }, held);
+    case 'start-new':
+      await ports.books.adopt(rescueId);
+      return run('start-new', { kind: 'new', taskId: action.taskId, file }, held);
+  }
+}
+
+/** A new rescue archives the state of the previous one, so a failure not yet counted is counted first. */
+async function countBefore({ facts, ports }: Held): Promise<void> {
+  const { rescue, rescueId } = facts;
+  if (rescue !== null && verdictOf(rescue.standing, rescue.exitReason) === 'failed') {
+    await ports.books.countFailed(rescueId, rescue.startedAt);
+  }
+}
+
+async function run(
+  how: 'rescue' | 'resume' | 'start-new',
+  request: TaskRequest,
+  held: Held,
+): Promise<FileOutcome> {
+  const { facts, ports, onRan } = held;
+  const { file, rescueId } = facts;
+  const end = await ports.runTask(request);
+  if (end.kind === 'taken') return left('taken');
+  if (end.kind === 'refused') return left(end.reason, end.detail);
+  onRan(end);
+  const verdict = verdictOf(end.status, end.exitReason);
+  const isRescue = request.taskId === rescueId;
+  let failedRescues: number | null = null;
+  if (verdict === 'failed' && isRescue) {
+    failedRescues = await ports.books.countFailed(rescueId, end.startedAt);
+    const isThere = (await ports.vault.look(file)) !== null;
+    if (isThere && failedRescues >= MAX_RESCUES) return quarantine(held, failedRescues);
+  }
+  if (verdict === 'done') await ports.books.close(rescueId);
+  if (verdict === 'common' && end.note !== null) await ports.notes.takeBack(end.note);
+  const { status, exitReason } = end;
+  return { kind: 'ran', how, taskId: request.taskId, status, exitReason, failedRescues };
+}
+
+async function quarantine({ facts, ports }: Held, failedRescues: number): Promise<FileOutcome> {
+  const { file, rescueId } = facts;
+  const movedTo = await ports.vault.move(file, 'quarantine');
+  await ports.books.close(rescueId);
+  await ports.notes.leave({ kind: 'quarantined', taskId: rescueId, file: movedTo, failedRescues });
+  return { kind: 'quarantined', movedTo, failedRescues };
+}
+
+function left(reason: LeaveReason, detail = ''): FileOutcome {
+  return { kind: 'left', action: { kind: 'leave', reason, detail } };
+}

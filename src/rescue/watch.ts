@@ -1,0 +1,56 @@
+import { laterBy } from '../core/task/task-state.ts';
+import { messageOf } from '../errors.ts';
+import { type CommonCause, type PassOptions, pass } from './pass.ts';
+import type { VaultPorts } from './ports.ts';
+
+export interface WatchOptions extends PassOptions {
+  readonly intervalMs: number;
+}
+
+/** Why a watch waits longer than usual before its next pass. */
+export type Rest =
+  | { readonly kind: 'cause'; readonly cause: CommonCause; readonly forMs: number }
+  /** The folders cannot be read. */
+  | { readonly kind: 'unreadable'; readonly message: string; readonly forMs: number };
+
+const FIRST_REST_MS = 60_000;
+const LONGEST_REST_MS = 30 * 60_000;
+
+/**
+ * Runs pass after pass until it is asked to stop. After a cause that affects every file (no login, a
+ * used-up limit) it rests for 1 minute, doubling up to 30; a pass that works resets this.
+ */
+export async function watch(
+  ports: VaultPorts,
+  options: WatchOptions,
+  onRest: (rest: Rest) => void,
+): Promise<void> {
+  const { signal } = ports.stops;
+  for (let inARow = 0; !signal.aborted; ) {
+    const forMs = restMs(inARow);
+    const rest = await onePass(ports, options, forMs);
+    // Not after a stop, which is reported separately.
+    if (rest !== null && !signal.aborted) onRest(rest);
+    inARow = rest === null ? 0 : inARow + 1;
+    const pauseMs = rest === null ? options.intervalMs : forMs;
+    await ports.clock.waitUntil(laterBy(ports.clock.now(), pauseMs), signal);
+  }
+}
+
+async function onePass(
+  ports: VaultPorts,
+  options: PassOptions,
+  forMs: number,
+): Promise<Rest | null> {
+  try {
+    const { cause } = await pass(ports, options);
+    return cause === null ? null : { kind: 'cause', cause, forMs };
+  } catch (error) {
+    return { kind: 'unreadable', message: messageOf(error), forMs };
+  }
+}
+
+/** How long to rest, in milliseconds, after this many failed passes in a row. */
+export function restMs(inARow: number): number {
+  return Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(inARow, 30));
+}

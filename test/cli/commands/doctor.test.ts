@@ -1,0 +1,385 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type DoctorOptions, doctor as examine } from '../../../src/cli/commands/doctor.ts';
+import { type Finding, findings, renderFindings } from '../../../src/report/screens/doctor.ts';
+import type { AgentFacts, DoctorFacts } from '../../../src/report/screens/doctor-facts.ts';
+import { makeFakeClaude } from '../../helpers/fake-claude.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+import { writeTrusted } from '../../helpers/trusted-config.ts';
+
+let printed = '';
+beforeEach(() => {
+  printed = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+});
+afterEach(() => void vi.restoreAllMocks());
+
+/** A folder where all is well, and an environment in which nothing of this machine is found. */
+async function healthy() {
+  const home = await tempFolder();
+  const vault = await tempFolder();
+  const claude = await makeFakeClaude(join(home, 'bin'), []);
+  const bin = join(home, 'tools');
+  await mkdir(bin);
+  await symlink(process.execPath, join(bin, 'node'));
+  const git = '/usr/bin/git';
+  await symlink(git, join(bin, 'git'));
+  execFileSync(git, ['init', '-q', vault], { env: { PATH: '/usr/bin:/bin', HOME: home } });
+  const env: Record<string, string> = {
+    PATH: [claude.dir, bin, '/bin'].join(':'),
+    HOME: home,
+    GIT_CONFIG_NOSYSTEM: '1',
+    ANTHROPIC_API_KEY: 'not-to-be-shown',
+  };
+  vi.spyOn(process, 'cwd').mockReturnValue(vault);
+  return { home, vault, claude, bin, env };
+}
+
+const doctor = (options: DoctorOptions, env: NodeJS.ProcessEnv): Promise<number> =>
+  examine(options, env, new AbortController().signal);
+
+const lines = (kind: Finding['kind']): readonly string[] =>
+  printed.split('\n').filter((line) => line.startsWith(kind));
+
+describe('ralph doctor', () => {
+  it('finds everything there, and touches nothing', async () => {
+    const { vault, claude, env } = await healthy();
+    const before = readdirSync(vault, { recursive: true });
+    expect(await doctor({}, env)).toBe(0);
+    expect(lines('problem')).toEqual([]);
+    expect(lines('warning')).toEqual([]);
+    expect(printed).toContain(`agent: ${claude.path}, 2.1.197 (Claude Code)`);
+    expect(printed).toContain('login: ANTHROPIC_API_KEY (');
+    expect(printed).not.toContain('not-to-be-shown');
+    expect(printed).toContain(`vault: ${vault} is writable`);
+    expect(printed).toContain(`git: ${vault} is a work tree`);
+    expect(printed).toContain('disk: ');
+    expect(printed).toMatch(/\nA run can start: no problems, 0 warnings\.\n$/);
+    expect(readdirSync(vault, { recursive: true })).toEqual(before);
+    expect(claude.calls()).toEqual([]);
+  });
+
+  it('fails where there is no agent, and says where it may come from', async () => {
+    const { env } = await healthy();
+    expect(await doctor({}, { ...env, RALPH_CLAUDE_BIN: './no-claude' })).toBe(1);
+    expect(lines('problem')).toEqual([expect.stringContaining('no-claude is not an executable')]);
+    expect(printed).toContain('-> install Claude Code');
+    expect(printed).toContain('A run would fail: 1 problem, 0 warnings.');
+  });
+
+  it('fails where the agent does not work', async () => {
+    const { bin, env } = await healthy();
+    await symlink('/bin/false', join(bin, 'broken'));
+    expect(await doctor({}, { ...env, RALPH_CLAUDE_BIN: join(bin, 'broken') })).toBe(1);
+    expect(lines('problem')).toEqual([expect.stringContaining('does not answer to --version')]);
+  });
+
+  it('judges a command by its program alone', async () => {
+    const { env } = await healthy();
+    const { ANTHROPIC_API_KEY: _, ...without } = env;
+    expect(await doctor({}, { ...without, RALPH_AGENT_COMMAND: 'sh -c "cat"' })).toBe(0);
+    expect(lines('ok').join()).toMatch(/agent: \S+\/sh\b/);
+    expect(printed).not.toContain('login');
+    expect(await doctor({}, { ...without, RALPH_AGENT_COMMAND: 'no-such-agent' })).toBe(1);
+    expect(await doctor({}, { ...without, RALPH_AGENT_COMMAND: '"open' })).toBe(1);
+  });
+
+  describe('on the login', () => {
+    it.skipIf(process.platform === 'darwin')('fails where there is no sign of one', async () => {
+      const { env } = await healthy();
+      expect(await doctor({}, { ...env, ANTHROPIC_API_KEY: '' })).toBe(1);
+      expect(lines('problem')).toEqual(['problem  login: no sign that claude is logged in']);
+      expect(printed).toContain('claude setup-token');
+    });
+
+    it.each([
+      ['.claude/.credentials.json', null],
+      ['other/.credentials.json', 'other'],
+      ['.claude/settings.json', null],
+    ])('takes %s for one', async (file, config) => {
+      const { home, env } = await healthy();
+      await mkdir(dirname(join(home, file)));
+      await writeFile(join(home, file), '{"apiKeyHelper":"/bin/get-key"}');
+      const own = config === null ? {} : { CLAUDE_CONFIG_DIR: join(home, config) };
+      expect(await doctor({}, { ...env, ...own, ANTHROPIC_API_KEY: '' })).toBe(0);
+      expect(printed).toContain(join(home, file));
+    });
+
+    it.each(['CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_USE_BEDROCK'])(
+      'takes %s for one',
+      async (name) => {
+        const { env } = await healthy();
+        expect(await doctor({}, { ...env, ANTHROPIC_API_KEY: '', [name]: '1' })).toBe(0);
+      },
+    );
+  });
+
+  describe('on folders', () => {
+    it('fails where the vault cannot be one', async () => {
+      const { home, env } = await healthy();
+      await writeFile(join(home, 'file'), '');
+      expect(await doctor({ vault: join(home, 'file', 'vault') }, env)).toBe(1);
+      expect(lines('problem')[0]).toContain('cannot write to');
+      expect(printed).toContain(
+        '-> correct its owner or mode, or choose another folder with --vault',
+      );
+    });
+
+    it('takes a vault that is yet to be made', async () => {
+      const { home, env } = await healthy();
+      expect(await doctor({ vault: join(home, 'new', 'vault') }, env)).toBe(0);
+      expect(printed).toContain('does not exist yet and can be created');
+      expect(readdirSync(home)).not.toContain('new');
+    });
+
+    it('fails where the agent has no folder to work in', async () => {
+      const { home, env } = await healthy();
+      expect(await doctor({ cwd: join(home, 'gone') }, env)).toBe(1);
+      expect(lines('problem').join('\n')).toContain('--cwd expects an existing folder');
+    });
+
+    it('names links that lead out of the vault', async () => {
+      const { home, vault, env } = await healthy();
+      await symlink(home, join(vault, 'Done'));
+      expect(await doctor({}, env)).toBe(0);
+      expect(lines('warning')).toEqual([
+        expect.stringContaining('Done is a link that leads out of the vault'),
+      ]);
+    });
+  });
+
+  it('fails with every problem of the settings', async () => {
+    const { vault, env } = await healthy();
+    await writeFile(join(vault, 'ralph.config.yaml'), 'max_iteration: 3\ndelay: soon\n');
+    expect(await doctor({}, { ...env, RALPH_CONFIRM: '9', RALPH_TYPO: 'x' })).toBe(1);
+    const problems = lines('problem').join('\n');
+    expect(problems).toContain('did you mean max_iterations?');
+    expect(problems).toContain('delay expects a duration');
+    expect(problems).toContain('RALPH_CONFIRM (9) is more than');
+    expect(lines('warning').join('\n')).toContain('ralph does not know the variable RALPH_TYPO');
+  });
+
+  describe('on a found configuration that nobody has trusted', () => {
+    /** A program that leaves a trace where it is started. */
+    async function trap(file: string): Promise<void> {
+      await writeFile(file, `#!/bin/sh\ntouch '${file}.ran'\necho 1.2.3\n`, { mode: 0o755 });
+    }
+
+    it('fails, names what it sets and the way on, and starts nothing that it names', async () => {
+      const { vault, env } = await healthy();
+      await trap(join(vault, 'evil.sh'));
+      const file = join(vault, 'ralph.config.yaml');
+      await writeFile(file, 'claude_bin: ./evil.sh\nverify: x\n');
+      expect(await doctor({}, env)).toBe(1);
+      expect(lines('problem')).toEqual([
+        `problem  settings: every run is refused: ${file} sets verify, claude_bin, and nobody has trusted its current content`,
+      ]);
+      expect(printed).toContain(
+        `-> ralph trust shows the file and allows its use; or name it: --config ${file}\n`,
+      );
+      expect(lines('warning')).toEqual([
+        `warning  agent: ${file} names ./evil.sh; it was not started`,
+      ]);
+      expect(readdirSync(vault)).not.toContain('evil.sh.ran');
+    });
+
+    it('does without all that it sets: no program of its folder is found by another way', async () => {
+      const { home, vault, claude, env } = await healthy();
+      const clone = join(vault, 'clone');
+      await mkdir(join(clone, 'bin'), { recursive: true });
+      await trap(join(clone, 'bin', 'claude'));
+      await writeFile(join(vault, 'ralph.config.yaml'), `cwd: clone\nvault: ${home}/none\n`);
+      // A folder on PATH that is another one wherever the agent works.
+      expect(await doctor({}, { ...env, PATH: `bin:${env.PATH}` })).toBe(1);
+      expect(readdirSync(join(clone, 'bin'))).toEqual(['claude']);
+      expect(printed).toContain(`agent: ${claude.path}, 2.1.197`);
+      expect(printed).toContain(`vault: ${vault} is writable`);
+    });
+
+    it.each<[names: string, config: string, env: Record<string, string>, program: string | null]>([
+      ['a command', 'agent_command: ./evil.sh now', {}, './evil.sh now'],
+      [
+        'claude, whatever the command is',
+        'agent: claude\nagent_command: x\nclaude_bin: y',
+        {},
+        'y',
+      ],
+      [
+        'nothing, where a variable says which',
+        'claude_bin: y',
+        { RALPH_CLAUDE_BIN: 'claude' },
+        null,
+      ],
+      ['nothing, where the agent is another', 'claude_bin: y', { RALPH_AGENT_COMMAND: 'sh' }, null],
+      [
+        'no command, where claude is asked for',
+        'agent_command: x',
+        { RALPH_AGENT: 'claude' },
+        null,
+      ],
+    ])('says which agent it names: %s', async (_, config, more, program) => {
+      const { vault, env } = await healthy();
+      const file = join(vault, 'ralph.config.yaml');
+      await writeFile(file, `${config}\n`);
+      expect(await doctor({}, { ...env, ...more })).toBe(1);
+      const said = `warning  agent: ${file} names ${program}; it was not started`;
+      expect(lines('warning')).toEqual(program === null ? [] : [said]);
+      expect(lines('ok').some((line) => line.includes('agent: '))).toBe(program === null);
+    });
+
+    it('starts it once it is trusted, or named', async () => {
+      const { home, vault, env } = await healthy();
+      const file = join(vault, 'ralph.config.yaml');
+      await trap(join(vault, 'mine.sh'));
+      await writeTrusted(file, 'claude_bin: ./mine.sh\n', home);
+      expect(await doctor({}, env)).toBe(0);
+      expect(lines('warning')).toEqual([`warning  ${file} sets claude_bin`]);
+      expect(printed).toContain('mine.sh, 1.2.3');
+      await writeFile(file, 'claude_bin: ./mine.sh # changed\n');
+      expect(await doctor({}, env)).toBe(1);
+      expect(await doctor({ config: file }, env)).toBe(0);
+    });
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('knows what claude refuses to root', async () => {
+    const { env } = await healthy();
+    const bold = { ...env, RALPH_DANGEROUSLY_SKIP_PERMISSIONS: 'true' };
+    expect(await doctor({}, bold)).toBe(1);
+    expect(lines('problem')).toEqual([expect.stringContaining('for root')]);
+    expect(await doctor({}, { ...bold, IS_SANDBOX: '1' })).toBe(0);
+  });
+
+  describe('on git', () => {
+    it('says what a folder without one cannot show', async () => {
+      const { home, env } = await healthy();
+      expect(await doctor({ cwd: home }, env)).toBe(0);
+      expect(lines('warning')).toEqual([expect.stringContaining('is not a work tree')]);
+    });
+
+    it('says where there is a repository git refuses to open', async () => {
+      const { home, env } = await healthy();
+      await mkdir(join(home, 'damaged', '.git'), { recursive: true });
+      expect(await doctor({ cwd: join(home, 'damaged') }, env)).toBe(0);
+      expect(lines('warning')).toEqual([expect.stringContaining('git refuses to open')]);
+    });
+
+    it('says where there is no git', async () => {
+      const { bin, claude, env } = await healthy();
+      const tools = join(bin, 'fewer');
+      await mkdir(tools);
+      await symlink(process.execPath, join(tools, 'node'));
+      await symlink('/usr/bin/env', join(tools, 'env'));
+      expect(await doctor({}, { ...env, PATH: `${claude.dir}:${tools}` })).toBe(0);
+      expect(lines('warning')).toEqual([expect.stringContaining('git: not found on PATH')]);
+    });
+  });
+
+  it('says nothing more once it is interrupted', async () => {
+    const { env } = await healthy();
+    expect(await examine({}, env, AbortSignal.abort())).toBe(130);
+    expect(printed).toBe('');
+  });
+
+  it('names stale hooks with what to do', async () => {
+    const { vault, env } = await healthy();
+    await mkdir(join(vault, '.claude'));
+    await writeFile(join(vault, '.claude', 'ralph-loop.local.md'), '');
+    expect(await doctor({}, env)).toBe(0);
+    expect(lines('warning')).toEqual([expect.stringMatching(/hooks: .*ralph-loop.*remove it$/)]);
+  });
+
+  it('names stale locks, interrupted tasks and states that are none', async () => {
+    const { vault, env } = await healthy();
+    const states = join(vault, '.ralph_state');
+    await mkdir(join(states, 'locks', 'locked'), { recursive: true });
+    const driver = {
+      ...{ pid: 1, pid_started_at: 'x', boot_id: 'x', host: 'elsewhere', pid_namespace: '' },
+      ...{ run_id: 'x', beat_at: '2026-01-01T00:00:00.000Z' },
+    };
+    const claim = { phase: 'owner', ticket: 'x', driver };
+    await writeFile(join(states, 'locks', 'locked', 'a.json'), JSON.stringify(claim));
+    const started_at = '2026-01-01T00:00:00.000Z';
+    const write = (name: string, state: unknown) =>
+      writeFile(join(states, `${name}.json`), JSON.stringify(state));
+    await write('cut', {
+      schema_version: 1,
+      task_id: 'cut',
+      status: 'running',
+      started_at,
+      driver,
+    });
+    await write('well', { schema_version: 1, task_id: 'well', status: 'stopped', started_at });
+    await write('newer', { schema_version: 999 });
+    await writeFile(join(states, 'torn.json'), '{"task_id"');
+    expect(await doctor({}, env)).toBe(0);
+    expect(lines('warning').toSorted()).toEqual([
+      expect.stringContaining('locks: locked is locked by a dead driver'),
+      expect.stringContaining('newer.json was written by a newer ralph'),
+      expect.stringContaining('torn.json is not a ralph state file'),
+      expect.stringContaining('cut was interrupted'),
+    ]);
+    expect(printed).toContain('-> ralph resume cut\n');
+    expect(printed).toContain('ralph run --task-id torn sets it aside');
+    expect(readdirSync(states, { recursive: true })).toContain(join('locks', 'locked', 'a.json'));
+  });
+});
+
+describe('its judgement', () => {
+  const agent: AgentFacts = {
+    kind: 'claude',
+    place: { file: '/bin/claude' },
+    version: { version: '2.1.197' },
+    login: { found: ['ANTHROPIC_API_KEY'], isConclusive: true },
+    isRefusedAsRoot: false,
+  };
+  const well: DoctorFacts = {
+    problems: [],
+    notices: [],
+    untrusted: null,
+    agent,
+    vault: '/v',
+    vaultProbe: { kind: 'writable' },
+    stateDir: '/v/.ralph_state',
+    stateProbe: { kind: 'writable' },
+    strayFolders: [],
+    freeBytes: 2 ** 40,
+    cwd: '/v',
+    git: 'work-tree',
+    otherLoops: [],
+    staleLocks: [],
+    interrupted: [],
+    broken: [],
+    statesUnreadable: null,
+  };
+  const kinds = (changed: Partial<DoctorFacts>): readonly string[] =>
+    findings({ ...well, ...changed }).flatMap(({ kind }) => (kind === 'ok' ? [] : [kind]));
+
+  it.each<[string, Partial<DoctorFacts>, readonly string[]]>([
+    ['all is well', {}, []],
+    ['much room', { freeBytes: 1024 ** 3 }, []],
+    ['little room', { freeBytes: 1024 ** 3 - 1 }, ['warning']],
+    ['no room', { freeBytes: 0 }, ['problem']],
+    ['room unknown', { freeBytes: null }, []],
+    [
+      'the keychain',
+      { agent: { ...agent, login: { found: [], isConclusive: false } } },
+      ['warning'],
+    ],
+    ['a state folder', { stateProbe: { kind: 'not-writable', why: 'x' } }, ['problem']],
+    ['states unreadable', { statesUnreadable: 'x' }, ['problem']],
+  ])('%s', (_, changed, expected) => {
+    expect(kinds(changed)).toEqual(expected);
+  });
+
+  it('gives every warning and problem a remedy, in the next line or its own', () => {
+    const text = renderFindings(findings({ ...well, git: 'no-git', freeBytes: 0 }));
+    expect(text).toContain('\n         -> install git\n');
+    expect(text).toMatch(/problem {2}disk: 0 B free.*\n {9}-> make room/);
+  });
+});

@@ -1,0 +1,160 @@
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { init } from '../../../src/cli/commands/init.ts';
+import { readConfig } from '../../../src/cli/settings/config-file.ts';
+import { configTemplate } from '../../../src/core/settings/config-template.ts';
+import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
+import { keyOf, SETTINGS, settingNames } from '../../../src/core/settings/settings.ts';
+import { TASK_TYPES } from '../../../src/core/settings/task-type.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+const FOLDERS = [
+  'Approved',
+  'Done',
+  'In_Progress',
+  'Needs_Action',
+  'Pending_Approval',
+  'Quarantine',
+  'Rejected',
+];
+
+let printed = '';
+beforeEach(() => {
+  printed = '';
+  vi.stubEnv('RALPH_VAULT', undefined);
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+const lines = (beginning: string): readonly string[] =>
+  printed.split('\n').filter((line) => line.startsWith(beginning));
+
+describe('ralph init', () => {
+  it('makes every folder and the configuration in an empty folder', async () => {
+    const vault = await tempFolder();
+    expect(init({ vault })).toBe(0);
+    expect(readdirSync(vault).toSorted()).toEqual([...FOLDERS, 'ralph.config.yaml']);
+    expect(readFileSync(join(vault, 'ralph.config.yaml'), 'utf8')).toBe(configTemplate());
+    expect(statSync(join(vault, 'ralph.config.yaml')).mode & 0o777).toBe(0o600);
+    expect(lines('created')).toHaveLength(FOLDERS.length + 1);
+    expect(lines('exists')).toEqual([`exists       ${vault}`]);
+    expect(printed).toContain('ralph doctor');
+  });
+
+  it('makes the vault itself, with the folders above it', async () => {
+    const vault = join(await tempFolder(), 'a', 'b');
+    expect(init({ vault })).toBe(0);
+    expect(lines('created')).toHaveLength(FOLDERS.length + 2);
+    expect(printed).toContain(`--config ${vault}/ralph.config.yaml`);
+  });
+
+  it('works where ralph was started, and says then nothing of --config', async () => {
+    const vault = await tempFolder();
+    vi.spyOn(process, 'cwd').mockReturnValue(vault);
+    expect(init({})).toBe(0);
+    expect(lines('created')).toContain('created      ralph.config.yaml');
+    expect(printed).not.toContain('--config');
+  });
+
+  it('changes nothing the second time', async () => {
+    const vault = await tempFolder();
+    init({ vault });
+    await writeFile(join(vault, 'ralph.config.yaml'), 'max_iterations: 7\n');
+    await writeFile(join(vault, 'Done', 'kept.md'), 'kept');
+    printed = '';
+    expect(init({ vault })).toBe(0);
+    expect(lines('created')).toEqual([]);
+    expect(lines('exists')).toHaveLength(FOLDERS.length + 2);
+    expect(readFileSync(join(vault, 'ralph.config.yaml'), 'utf8')).toBe('max_iterations: 7\n');
+    expect(readdirSync(join(vault, 'Done'))).toEqual(['kept.md']);
+  });
+
+  it.each(['ralph.config.yml', 'ralph.config.json'])(
+    'puts no second one beside %s',
+    async (name) => {
+      const vault = await tempFolder();
+      await writeFile(join(vault, name), '{}');
+      expect(init({ vault })).toBe(0);
+      expect(readdirSync(vault)).not.toContain('ralph.config.yaml');
+      expect(lines('exists')).toContain(`exists       ${join(vault, name)}`);
+    },
+  );
+
+  it('writes through no link, and makes nothing behind one that leads out', async () => {
+    const vault = await tempFolder();
+    const elsewhere = await tempFolder();
+    await symlink(elsewhere, join(vault, 'Done'));
+    await symlink(join(elsewhere, 'nothing'), join(vault, 'Approved'));
+    await symlink(join(elsewhere, 'config'), join(vault, 'ralph.config.yaml'));
+    expect(init({ vault })).toBe(1);
+    expect(readdirSync(elsewhere)).toEqual([]);
+    expect(lines('not created')).toEqual([
+      `not created  ${vault}/Approved: it is a link to nothing`,
+      `not created  ${vault}/Done: it is a link that leads out of the vault`,
+    ]);
+    expect(lstatSync(join(vault, 'ralph.config.yaml')).isSymbolicLink()).toBe(true);
+    expect(lines('created')).toHaveLength(FOLDERS.length - 2);
+  });
+
+  it('lets a link be that stays within the vault', async () => {
+    const vault = await tempFolder();
+    await mkdir(join(vault, 'archive'));
+    await symlink(join(vault, 'archive'), join(vault, 'Done'));
+    expect(init({ vault })).toBe(0);
+    expect(lines('exists')).toContain(`exists       ${vault}/Done`);
+  });
+
+  it('says which place is taken by something else', async () => {
+    const vault = await tempFolder();
+    await writeFile(join(vault, 'Done'), '');
+    expect(init({ vault })).toBe(1);
+    expect(lines('not created')).toEqual([`not created  ${vault}/Done: it is not a folder`]);
+    expect(init({ vault: join(vault, 'Done') })).toBe(1);
+    expect(printed).toContain('it is not a folder');
+  });
+});
+
+describe('the configuration it writes', () => {
+  const text = configTemplate();
+
+  it('sets nothing', () => {
+    const { layer, taskTypes, problems } = readConfig({ file: '/c.yaml', text, wasFound: true });
+    expect({ layer, taskTypes, problems }).toEqual({ layer: {}, taskTypes: {}, problems: [] });
+    expect(text.split('\n').filter((line) => !/^(?:#|$)/.test(line))).toEqual([]);
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+  });
+
+  it('shows every setting of all runs with its explanation', () => {
+    for (const name of settingNames()) {
+      const key = keyOf(name);
+      if (key === null || ['prompt', 'json', 'dry_run'].includes(key)) continue;
+      expect(text).toMatch(new RegExp(`^# ${key}: .`, 'm'));
+      expect(text.replace(/\n## /g, ' ')).toContain(SETTINGS[name].help);
+    }
+  });
+
+  it('is accepted with every comment taken away where a setting has a default', () => {
+    const set = text.replace(/^# (?=\s*\w+:)/gm, '');
+    const { layer, taskTypes, problems } = readConfig({
+      file: '/c.yaml',
+      text: set,
+      wasFound: false,
+    });
+    expect(problems).toEqual([]);
+    const defaults = settingNames().filter(
+      (name) => SETTINGS[name].default !== undefined && keyOf(name) !== null,
+    );
+    for (const name of defaults) expect(layer[name]).toBeDefined();
+    const only = Object.fromEntries(defaults.map((name) => [name, layer[name]]));
+    expect(resolveSettings([only]).problems).toEqual([]);
+    expect(Object.keys(taskTypes)).toEqual(Object.keys(TASK_TYPES));
+  });
+});

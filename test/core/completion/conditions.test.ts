@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import type { CountedOutcome } from '../../../src/core/agent/outcome.ts';
+import {
+  type Claim,
+  CONDITIONS,
+  describeCompletion,
+  findClaims,
+  type IterationView,
+  judgeMessage,
+  NOTHING_SEEN,
+  needsLook,
+  type Sightings,
+} from '../../../src/core/completion/conditions.ts';
+import type { PromiseVerdict } from '../../../src/core/completion/promise.ts';
+import { NOTHING_CARRIED, ownTexts } from '../../../src/core/machine/prompt.ts';
+import type { Policy } from '../../../src/core/task/policy.ts';
+import { loopPolicy } from '../../helpers/loop-policy.ts';
+
+const STATED: PromiseVerdict = { kind: 'stated', form: 'tagged', line: '<promise>DONE</promise>' };
+const MISSED: PromiseVerdict = { kind: 'near-miss', line: 'DONE?', why: 'decorated' };
+const ABSENT: PromiseVerdict = { kind: 'absent' };
+
+const MATCHED: Sightings = { ...NOTHING_SEEN, watchMatches: ['out/b.md', 'out/a.md'] };
+const MOVED: Sightings = { ...NOTHING_SEEN, movedFile: 'Done/x.md' };
+const BOTH: Sightings = { ...MATCHED, movedFile: 'Done/x.md' };
+
+const OUTCOMES: Readonly<Record<string, CountedOutcome>> = {
+  answered: { kind: 'answered' },
+  'max-turns': { kind: 'bounded', by: 'max-turns' },
+  'max-budget': { kind: 'bounded', by: 'max-budget' },
+  'timed out': { kind: 'timed-out', limit: 'iteration' },
+  silent: { kind: 'timed-out', limit: 'idle' },
+  'out of time': { kind: 'timed-out', limit: 'task' },
+  errored: { kind: 'errored', message: 'boom' },
+};
+
+/** The claims of an iteration that answered, with all there is to claim by, but for what is given. */
+function claimsOf(changes: Partial<IterationView>): readonly Claim[] {
+  return findClaims({
+    outcome: { kind: 'answered' },
+    verdict: STATED,
+    sightings: BOTH,
+    signalsInARow: 0,
+    policy: loopPolicy({ watchGlobs: ['out/*.md'], watchFile: 'x.md' }),
+    ...changes,
+  });
+}
+
+describe('the claims of an iteration', () => {
+  const everything = ['file-moved', 'watch-glob', 'promise'];
+
+  test.each<[ended: string, expected: readonly string[]]>([
+    ['answered', everything],
+    // Its own bound cut it: it worked, but its words complete nothing.
+    ['max-turns', ['file-moved', 'watch-glob']],
+    ['max-budget', ['file-moved', 'watch-glob']],
+    // Cut off, it may have left half a file; a file that was moved was whole.
+    ['timed out', ['file-moved']],
+    ['silent', ['file-moved']],
+    ['out of time', ['file-moved']],
+    ['errored', ['file-moved']],
+  ])('that %s, with all there is to claim by', (ended, expected) => {
+    const outcome = OUTCOMES[ended] ?? { kind: 'answered' };
+    const claims = claimsOf({ outcome });
+    expect(claims.map(({ evidence }) => evidence.kind)).toEqual(expected);
+  });
+
+  test.each<[verdict: PromiseVerdict, sightings: Sightings, expected: readonly string[]]>([
+    [STATED, NOTHING_SEEN, ['promise']],
+    [MISSED, NOTHING_SEEN, []],
+    [ABSENT, NOTHING_SEEN, []],
+    [ABSENT, MATCHED, ['watch-glob']],
+    [ABSENT, MOVED, ['file-moved']],
+    [MISSED, BOTH, ['file-moved', 'watch-glob']],
+    [STATED, MATCHED, ['watch-glob', 'promise']],
+  ])('%#: %o', (verdict, sightings, expected) => {
+    const claims = claimsOf({ verdict, sightings });
+    expect(claims.map(({ evidence }) => evidence.kind)).toEqual(expected);
+  });
+
+  test.each(['timed out', 'silent', 'out of time', 'errored'])(
+    'that %s claims by a file at once where a command vouches for it',
+    (ended) => {
+      const outcome = OUTCOMES[ended] ?? { kind: 'answered' };
+      const policy = loopPolicy({ watchGlobs: ['out/*.md'], verify: 'npm test' });
+      const claims = claimsOf({ outcome, sightings: MATCHED, policy });
+      expect(claims.map(({ evidence }) => evidence.kind)).toEqual(['watch-glob']);
+    },
+  );
+
+  test('name their evidence, and which of them are words', () => {
+    const claims = claimsOf({});
+    expect(claims).toEqual([
+      { evidence: { kind: 'file-moved', detail: 'Done/x.md' }, byWords: false },
+      { evidence: { kind: 'watch-glob', detail: 'out/b.md' }, byWords: false },
+      { evidence: { kind: 'promise', detail: '<promise>DONE</promise>' }, byWords: true },
+    ]);
+  });
+});
+
+describe('the completion rule', () => {
+  const rows: readonly [changes: Partial<Policy>, words: string, look: boolean][] = [
+    [{}, `'<promise>DONE</promise>' is satisfied`, false],
+    [
+      { promise: null, watchFile: 'x.md', doneFolder: 'Erledigt' },
+      `'x.md' has been moved to 'Erledigt'`,
+      true,
+    ],
+    [{ promise: null, watchGlobs: ['a'] }, `a new or changed file matches 'a'`, true],
+    [{ promise: null, watchGlobs: ['a', 'b'] }, `a new or changed file matches 'a' or 'b'`, true],
+    [{ promise: null, until: 'test -f ok' }, `the command 'test -f ok' succeeds`, true],
+    [{ promise: null, planFile: 'PLAN.md' }, `every box in 'PLAN.md' is ticked`, true],
+    [
+      { promise: null, signals: ['A', 'B'] },
+      `you state 'A' or 'B' in two iterations in a row`,
+      false,
+    ],
+    [
+      { watchGlobs: ['a'] },
+      `'<promise>DONE</promise>' is satisfied, or a new or changed file matches 'a'`,
+      true,
+    ],
+  ];
+
+  test.each(rows)('of %o in words: %s', (changes, words, look) => {
+    const policy = loopPolicy(changes);
+    expect(describeCompletion(policy)).toBe(words);
+    expect(needsLook(policy)).toBe(look);
+  });
+
+  test('has each condition once', () => {
+    const kinds = CONDITIONS.map(({ kind }) => kind);
+    expect(new Set(kinds).size).toBe(kinds.length);
+  });
+});
+
+describe('the final message', () => {
+  const TAG = '<promise>DONE</promise>';
+
+  test.each<[name: string, message: string | null, changes: Partial<Policy>, verdict: string]>([
+    ['stated', `Fine.\n${TAG}`, {}, 'stated'],
+    ['bare', 'Fine.\nDONE', {}, 'stated'],
+    ['bare, where tags are asked for', 'Fine.\nDONE', { match: 'tag' }, 'near-miss'],
+    ['contained', 'It is DONE, is it?', { match: 'contains' }, 'stated'],
+    ['contained, where it must be stated', 'It is DONE, is it?', {}, 'near-miss'],
+    ['absent', 'Fine.', {}, 'absent'],
+    ['empty', '', {}, 'absent'],
+    ['no message', null, {}, 'absent'],
+    ['no promise to keep', TAG, { promise: null, watchGlobs: ['a'] }, 'absent'],
+  ])('%s', (_name, message, changes, verdict) => {
+    expect(judgeMessage(message, loopPolicy(changes), []).kind).toBe(verdict);
+  });
+
+  test.each(['statement', 'tag', 'contains'] as const)(
+    'that repeats what ralph wrote states nothing by the rule %s',
+    (match) => {
+      const policy = loopPolicy({ match });
+      const carry = {
+        ...NOTHING_CARRIED,
+        output: `I wrote:\n${TAG}`,
+        missing: [{ kind: 'near-miss' as const, line: TAG, why: 'in-code' }],
+      };
+      const own = ownTexts(policy, carry, 2);
+      for (const { text } of own) {
+        expect(judgeMessage(text, policy, own).kind).toBe('absent');
+      }
+      expect(
+        judgeMessage(`${own.map(({ text }) => text).join('\n')}\n\n${TAG}`, policy, own),
+      ).toEqual(expect.objectContaining({ kind: 'stated' }));
+    },
+  );
+});

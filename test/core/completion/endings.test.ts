@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { judgePromise, type PromiseVerdict } from '../../../src/core/completion/promise.ts';
+import { DONE, LANGUAGES, MISSED, TABLES, UNFINISHED } from '../endings/all.ts';
+import { T } from '../endings/ending.ts';
+
+function judge(text: string): PromiseVerdict['kind'] {
+  return judgePromise(text, 'COMPLETE', 'statement', []).kind;
+}
+
+describe.each(Object.entries(TABLES))('endings: %s', (_, endings) => {
+  test.each(endings)('$verdict, $why: $text', ({ text, verdict }) => {
+    if (verdict === 'done') expect(judge(text)).toBe('stated');
+    else if (verdict === 'missed') expect(['in-doubt', 'near-miss']).toContain(judge(text));
+    else expect(judge(text)).not.toBe('stated');
+  });
+});
+
+test('there are enough of them, and each is another', () => {
+  const texts = (endings: readonly { text: string }[]) => new Set(endings.map(({ text }) => text));
+  expect(Object.keys(LANGUAGES)).toHaveLength(12);
+  expect(texts(UNFINISHED).size).toBeGreaterThanOrEqual(600);
+  expect(texts([...DONE, ...MISSED]).size).toBeGreaterThanOrEqual(300);
+});
+
+/** The same numbers between 0 and 1 for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+type Mutation = (text: string, random: () => number) => string;
+
+function pick<X>(from: readonly X[], random: () => number): X {
+  const one = from[Math.floor(random() * from.length)];
+  if (one === undefined) throw new Error('nothing to pick from');
+  return one;
+}
+
+function eachLine(text: string, change: (line: string) => string): string {
+  return text.split('\n').map(change).join('\n');
+}
+
+/** White space that changes nothing. */
+const SPACES: readonly Mutation[] = [
+  (text) => `${text}\n`,
+  (text) => `${text}  \n\n \n`,
+  (text) => `\n\n${text}`,
+  (text) => text.replace(/\r?\n/g, '\r\n'),
+  (text) => text.replaceAll('\n\n', '\n\n\n'),
+  (text) => text.replaceAll('\n\n', '\n \t\n'),
+  (text, random) => eachLine(text, (line) => `${line}${' '.repeat(Math.floor(random() * 4))}`),
+  (text) => text.replace(/(?<=\w) (?=\w)/g, '  '),
+  (text) => `${text}\u00a0`,
+  (text) => `\u001b[2m${text}\u001b[0m`,
+];
+
+/** Emphasis before a block makes another block of it, or none. */
+function emphasised(text: string, sign: string): string {
+  return text.includes('\n') && !/^\p{L}/u.test(text) ? text : `${sign}${text}${sign}`;
+}
+
+/** Markdown around a message, in which nothing is said that was not said without. */
+const WRAPPINGS: readonly Mutation[] = [
+  (text) => emphasised(text, '**'),
+  (text) => emphasised(text, '_'),
+  (text) => eachLine(text, (line) => `> ${line}`),
+  (text) => eachLine(text, (line) => `- ${line}`),
+  (text) => eachLine(text, (line) => `    ${line}`),
+  (text) => eachLine(text, (line) => `\t${line}`),
+  (text) => `\`\`\`\n${text}\n\`\`\``,
+  (text) => `~~~~md\n${text}\n~~~~\n`,
+  (text) => `<details>\n${text}\n</details>`,
+  (text) => `<think>${text}</think>`,
+  (text) => `# Report\n\n${text}`,
+  (text) => `---\n${text}`,
+  (text) => `| a |\n|---|\n\n${text}`,
+  (text) => `I looked at everything again.\n\n${text}`,
+  (text) => `- [x] looked at\n\n${text}`,
+];
+
+/** What an ending leaves open swallows what is joined to it, or may: a fence, an element, a command. */
+function leavesOpen(text: string): boolean {
+  const fences = text.match(/`{3,}|~{3,}/g) ?? [];
+  const tags = text.match(/<(?!\/|promise|!)[a-z][^<>]*>/gi)?.length ?? 0;
+  const closings = text.match(/<\/(?!promise)/gi)?.length ?? 0;
+  const brackets = text.match(/[{[(]$/gm)?.length ?? 0;
+  const closed = text.match(/^\s*[}\])]/gm)?.length ?? 0;
+  return (
+    fences.length % 2 === 1 ||
+    new Set(fences.map((fence) => fence.length)).size > 1 ||
+    tags !== closings ||
+    brackets > closed ||
+    (text.includes('<!--') && !text.includes('-->')) ||
+    /^\{.*[^}]$|^(?:[$%❯⎿]|PS) |^(?:\\begin|#\+BEGIN|:::|""")/m.test(text)
+  );
+}
+
+describe('mutated at random', () => {
+  const ROUNDS = 4;
+
+  /** Those of some mutations of a text that are stated, or are not. */
+  function mutants(
+    text: string,
+    kind: 'stated' | 'not stated',
+    mutate: (random: () => number) => string,
+  ): readonly string[] {
+    const random = randomFrom(text.length * 7);
+    return Array.from({ length: ROUNDS }, () => mutate(random)).filter(
+      (mutated) => (judge(mutated) === 'stated') === (kind === 'stated'),
+    );
+  }
+
+  test.each(UNFINISHED)('unfinished stays unfinished: $text', ({ text }) => {
+    const wrapped = mutants(text, 'stated', (random) =>
+      pick(SPACES, random)(pick(WRAPPINGS, random)(text, random), random),
+    );
+    const spaced = mutants(text, 'stated', (random) =>
+      pick(SPACES, random)(pick(SPACES, random)(text, random), random),
+    );
+    expect([...wrapped, ...spaced]).toEqual([]);
+  });
+
+  test.each(DONE)('white space takes nothing from a statement: $text', ({ text }) => {
+    const spaced = mutants(text, 'not stated', (random) =>
+      pick(SPACES, random)(pick(SPACES, random)(text, random), random),
+    );
+    expect(spaced).toEqual([]);
+  });
+
+  // A bare promise needs a closed line above; what is joined to it may be none.
+  const joinable = DONE.filter(({ text }) => /\S\n+\S/.test(text) || text.includes(T));
+  const closed = UNFINISHED.filter(({ text }) => !leavesOpen(text));
+
+  test('most endings can be joined', () => {
+    expect(closed.length).toBeGreaterThan(UNFINISHED.length * 0.85);
+    expect(joinable.length).toBeGreaterThan(DONE.length * 0.9);
+  });
+
+  test.each(closed)('a statement behind it is done: $text', ({ text }) => {
+    const join = (random: () => number) => `${text}\n\n${pick(joinable, random).text}`;
+    expect(mutants(text, 'not stated', join)).toEqual([]);
+  });
+
+  test.each(UNFINISHED)('behind a statement it is not done: $text', ({ text }) => {
+    const join = (random: () => number) => `${pick(DONE, random).text}\n\n${text}`;
+    expect(mutants(text, 'stated', join)).toEqual([]);
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import type { Claim, CommandResult } from '../../../src/core/completion/conditions.ts';
+import { NOTHING_SEEN } from '../../../src/core/completion/conditions.ts';
+import { askGates, type ClaimView } from '../../../src/core/completion/gates.ts';
+import type { Policy } from '../../../src/core/task/policy.ts';
+import { refusedTool } from '../../helpers/attempt-facts.ts';
+import { loopPolicy } from '../../helpers/loop-policy.ts';
+
+const BY_WORDS: Claim = { evidence: { kind: 'promise', detail: 'DONE' }, byWords: true };
+const BY_FILE: Claim = { evidence: { kind: 'watch-glob', detail: 'a.md' }, byWords: false };
+
+const COMMAND = { command: 'npm test', timedOut: false, output: '' };
+const PASSED: CommandResult = { ...COMMAND, exitCode: 0 };
+const FAILED: CommandResult = { ...COMMAND, exitCode: 1, output: '1 failed' };
+const CUT: CommandResult = { ...COMMAND, exitCode: null, timedOut: true };
+const CHANGED = { ...NOTHING_SEEN, protectedChanged: ['test/a.test.ts'] };
+const PUSH = refusedTool('Bash', 'git push');
+
+/** What holds a claim; `passed` or `ask-verify` where nothing does. */
+function held(changes: Partial<ClaimView> & { settings?: Partial<Policy> } = {}): string {
+  const { settings = {}, ...view } = changes;
+  const answer = askGates({
+    claim: BY_WORDS,
+    iteration: 3,
+    refused: [],
+    stoppedSubAgents: 0,
+    sightings: NOTHING_SEEN,
+    verified: null,
+    confirmations: 1,
+    policy: loopPolicy(settings),
+    ...view,
+  });
+  return answer.kind === 'held' ? answer.held.gate : answer.kind;
+}
+
+test('without a gate a claim passes', () => {
+  expect(held()).toBe('passed');
+});
+
+describe('the gates, each by itself', () => {
+  test.each<[iteration: number, minIterations: number, answer: string]>([
+    [1, 1, 'passed'],
+    [1, 2, 'min-iterations'],
+    [2, 3, 'min-iterations'],
+    [3, 3, 'passed'],
+    [4, 3, 'passed'],
+  ])('iteration %i of at least %i: %s', (iteration, minIterations, answer) => {
+    expect(held({ iteration, settings: { minIterations } })).toBe(answer);
+    expect(held({ iteration, claim: BY_FILE, settings: { minIterations } })).toBe(answer);
+  });
+
+  test.each<[name: string, changes: Partial<ClaimView>, settings: Partial<Policy>, answer: string]>(
+    [
+      ['words', {}, {}, 'refused-tools'],
+      ['a file', { claim: BY_FILE }, {}, 'passed'],
+      ['words, nothing to verify them yet', {}, { verify: 'npm test' }, 'ask-verify'],
+      ['words, verified', { verified: PASSED }, { verify: 'npm test' }, 'passed'],
+      ['words, not verified', { verified: FAILED }, { verify: 'npm test' }, 'refused-tools'],
+      ['words, not verified in time', { verified: CUT }, { verify: 'npm test' }, 'refused-tools'],
+      ['words, meant', {}, { acceptRefused: ['Bash(git push:*)'] }, 'passed'],
+      ['words, all meant', {}, { acceptRefused: ['*'] }, 'passed'],
+      ['words, another one meant', {}, { acceptRefused: ['Write'] }, 'refused-tools'],
+      [
+        'words, one of two meant',
+        { refused: [PUSH, refusedTool('Write', 'a')] },
+        { acceptRefused: ['Bash'] },
+        'refused-tools',
+      ],
+      [
+        'words, both meant',
+        { refused: [PUSH, refusedTool('Write', 'a')] },
+        { acceptRefused: ['Bash', 'Write'] },
+        'passed',
+      ],
+    ],
+  )('refused tools and %s', (_name, changes, settings, answer) => {
+    expect(held({ refused: [PUSH], ...changes, settings })).toBe(answer);
+  });
+
+  test('only the refusals that were not meant are named', () => {
+    const answer = askGates({
+      claim: BY_WORDS,
+      iteration: 1,
+      refused: [PUSH, refusedTool('Write', 'a')],
+      stoppedSubAgents: 0,
+      sightings: NOTHING_SEEN,
+      verified: null,
+      confirmations: 1,
+      policy: loopPolicy({ acceptRefused: ['Bash'] }),
+    });
+    expect(answer).toEqual({
+      kind: 'held',
+      held: { gate: 'refused-tools', tools: [refusedTool('Write', 'a')], verified: null },
+    });
+  });
+
+  test.each<[verified: CommandResult | null, settings: Partial<Policy>, answer: string]>([
+    [null, {}, 'stopped-subagents'],
+    [null, { confirm: 2 }, 'stopped-subagents'],
+    [null, { acceptRefused: ['*'] }, 'stopped-subagents'],
+    [null, { verify: 'npm test' }, 'ask-verify'],
+    [PASSED, { verify: 'npm test' }, 'passed'],
+    [FAILED, { verify: 'npm test' }, 'verify'],
+  ])('sub-agents that the system stopped, %o, %o: %s', (verified, settings, answer) => {
+    for (const claim of [BY_WORDS, BY_FILE]) {
+      expect(held({ claim, verified, settings, stoppedSubAgents: 1 })).toBe(answer);
+    }
+  });
+
+  test.each([[BY_WORDS], [BY_FILE]])('a protected file that changed holds %o', (claim) => {
+    expect(held({ claim, sightings: CHANGED })).toBe('protect');
+    // The judge that says so may be the file that was changed.
+    expect(held({ claim, sightings: CHANGED, verified: PASSED })).toBe('protect');
+  });
+
+  test.each<[verified: CommandResult | null, answer: string]>([
+    [null, 'ask-verify'],
+    [PASSED, 'passed'],
+    [FAILED, 'verify'],
+    [CUT, 'verify'],
+  ])('%o: %s', (verified, answer) => {
+    const settings = { verify: 'npm test' };
+    expect(held({ verified, settings })).toBe(answer);
+    expect(held({ verified, settings, claim: BY_FILE })).toBe(answer);
+  });
+
+  test.each<[confirmations: number, confirm: number, answer: string]>([
+    [1, 1, 'passed'],
+    [1, 2, 'confirm'],
+    [2, 2, 'passed'],
+    [2, 3, 'confirm'],
+    [3, 3, 'passed'],
+  ])('the claim number %i of %i: %s', (confirmations, confirm, answer) => {
+    expect(held({ confirmations, settings: { confirm } })).toBe(answer);
+    expect(held({ confirmations, claim: BY_FILE, settings: { confirm } })).toBe(answer);
+  });
+});
+
+describe('the gates in their order', () => {
+  const settings = { minIterations: 4, verify: 'npm test', confirm: 2 };
+  const all = { iteration: 3, refused: [PUSH], sightings: CHANGED, verified: FAILED, settings };
+  const enough = { ...settings, minIterations: 1 };
+
+  test('min-iterations, before anything is verified', () => {
+    expect(held(all)).toBe('min-iterations');
+    expect(held({ ...all, verified: null })).toBe('min-iterations');
+  });
+
+  test('refused tools', () => {
+    expect(held({ ...all, settings: enough })).toBe('refused-tools');
+  });
+
+  test('protected files, before they are run to verify', () => {
+    expect(held({ ...all, refused: [], settings: enough })).toBe('protect');
+    expect(held({ ...all, refused: [], verified: null, settings: enough })).toBe('protect');
+  });
+
+  test('verification', () => {
+    const view = { ...all, refused: [], sightings: NOTHING_SEEN, settings: enough };
+    expect(held(view)).toBe('verify');
+    expect(held({ ...view, verified: null })).toBe('ask-verify');
+  });
+
+  test('confirmation, last', () => {
+    const view = { ...all, refused: [], sightings: NOTHING_SEEN, verified: PASSED };
+    expect(held({ ...view, settings: enough })).toBe('confirm');
+    expect(held({ ...view, settings: enough, confirmations: 2 })).toBe('passed');
+  });
+});

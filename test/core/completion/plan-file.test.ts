@@ -1,0 +1,72 @@
+import { describe, expect, it, test } from 'vitest';
+import { isPlanDone, readPlan } from '../../../src/core/completion/plan-file.ts';
+
+describe('checkboxes', () => {
+  test.each<[string, string, number, number]>([
+    ['none in nothing', '', 0, 0],
+    ['none in prose', '# Plan\n\nDo [x] and [ ] things.', 0, 0],
+    ['open and ticked', '- [ ] a\n- [x] b\n- [X] c', 1, 2],
+    ['under way', '- [/] a', 1, 0],
+    ['with other signs', '- [-] a\n- [>] b\n- [!] c', 3, 0],
+    ['with more blanks inside', '- [  ] a\n- [\t] b', 2, 0],
+    ['with every list marker', '- [ ] a\n* [ ] b\n+ [ ] c\n1. [ ] d\n12) [x] e', 4, 1],
+    ['nested', '- [x] a\n  - [ ] b\n\t- [x] c\n        1. [ ] d', 2, 2],
+    ['in a list in a list', '- 1. [ ] a', 1, 0],
+    ['in a quote', '> - [ ] a\n> > - [x] b', 1, 1],
+    ['without a word', '- [ ]\n- [x]', 1, 1],
+    ['with CRLF', '- [ ] a\r\n- [x] b\r\n', 1, 1],
+    ['with CR alone', '- [ ] a\r- [x] b', 1, 1],
+    ['behind a byte order mark', '\uFEFF- [x] a', 0, 1],
+    ['without a list marker, open only', '[ ] a\n[x] b\n> [x] c\n> [ ] d', 2, 0],
+    ['with a bullet of another kind', '• [ ] a\n– [ ] b\n• [x] c', 2, 0],
+    ['behind a letter', 'a. [ ] a\nb) [ ] b\n(c) [ ] c\nd. [x] d', 3, 0],
+    ['without a blank behind the marker', '-[ ] a\n1.[ ] b\n-[x] c', 2, 0],
+    ['without a blank behind the box', '- [ ]a\n- [ ]**b**\n- [x]c', 2, 0],
+    ['of one sign', '☐ a\n- ⬜ b\n- 🔲 c\n- ☑ d', 3, 0],
+    ['in a heading', '## [ ] a\n## Phase 2 [ ]\n## [x] c', 2, 0],
+    ['in a table', '| a | [ ] |\n| [  ] | b |\n| [x] | c |', 2, 0],
+    ['in emphasis', '- **[ ] a**', 1, 0],
+    ['in a fence that is never closed', '- [x] a\n```\n- [ ] b\n- [x] c', 1, 1],
+    ['in a comment that is never closed', '- [x] a\n<!-- b\n- [ ] c\n- [x] d', 1, 1],
+    ['with a strange line end in their text', '- [ ] a\u2028b', 1, 0],
+  ])('%s', (_name, text, open, done) => {
+    expect(readPlan(text)).toEqual({ open, done });
+  });
+});
+
+describe('no checkboxes', () => {
+  test.each([
+    ['a date', '- [2026-01-29] met'],
+    ['an issue', '- [#12] fixed'],
+    ['empty brackets', '- [] a'],
+    ['a reference', '- [1] a\n- [a] b'],
+    ['a link', '- [x](https://example.com)\n- [ ](https://example.com)'],
+    ['a ticked one with a word right behind', '- [x]a'],
+    ['a ticked one without a list marker', '[x] b\n> [x] c'],
+    ['a ticked one right behind its marker', '-[x] a'],
+    ['not at the beginning of the item', '- see [x] a'],
+    ['in a fence', '```\n- [ ] a\n- [x] b\n```'],
+    ['in a fence of tildes', '~~~md\n- [ ] a\n```\n- [x] a\n~~~'],
+    ['in a longer fence', '````\n```\n- [ ] a\n```\n- [x] a\n````'],
+    ['in a fence that a list item does not close', '```\n- ```\n- [x] a\n```'],
+    ['in a fence of a list item', '- ```\n  - [ ] a\n  ```'],
+    ['in a fence of a quote', '> ```\n> - [x] a\n> ```'],
+    ['in a comment', '<!-- an example:\n- [ ] a\n-->'],
+  ])('%s', (_name, text) => {
+    expect(readPlan(text)).toEqual({ open: 0, done: 0 });
+  });
+
+  it('but behind a fence and a comment they count again', () => {
+    const text =
+      '```\n- [ ] a\n```\n- [x] b\n<!-- c -->\n- [ ] d\n<!--\n-->\n- [ ] e\n``` f ```\n- [ ] g';
+    expect(readPlan(text)).toEqual({ open: 3, done: 1 });
+  });
+});
+
+describe('a plan is done', () => {
+  it('with a box, and none that is open', () => {
+    expect(isPlanDone({ open: 0, done: 1 })).toBe(true);
+    expect(isPlanDone({ open: 1, done: 9 })).toBe(false);
+    expect(isPlanDone({ open: 0, done: 0 })).toBe(false);
+  });
+});

@@ -1,0 +1,718 @@
+import { describe, expect, test } from 'vitest';
+import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
+import type { CommandResult, Sightings } from '../../../src/core/completion/conditions.ts';
+import { NOTHING_SEEN } from '../../../src/core/completion/conditions.ts';
+import type { Policy } from '../../../src/core/task/policy.ts';
+import { laterBy } from '../../../src/core/task/task-state.ts';
+import {
+  answered,
+  attemptFacts,
+  cut,
+  errorReport,
+  refusedTool,
+  resultFacts,
+  withoutReport,
+} from '../../helpers/attempt-facts.ts';
+import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
+import { START } from '../../helpers/new-task.ts';
+
+type Loop = ReturnType<typeof loopInHand>;
+
+const TAG = '<promise>DONE</promise>';
+const DONE = answered(`All good.\n${TAG}`);
+const WORK = answered('I did a part of it.');
+const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
+const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
+const VERIFY = { verify: 'npm test' };
+
+function result(exitCode: number | null, output = ''): CommandResult {
+  return { command: 'npm test', exitCode, timedOut: exitCode === null, output };
+}
+
+const PASSED = result(0);
+const FAILED = result(1, '1 test failed: adds up');
+
+function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
+  const loop = loopInHand({ delayMs: 0, ...changes }, taskTimeoutMs);
+  loop.start();
+  return loop;
+}
+
+/** One attempt, and what is seen behind it where the loop looks. */
+function iterate(loop: Loop, facts: AttemptFacts, sightings = NOTHING_SEEN): Turn {
+  const turn = loop.attempt(facts);
+  return turn.actions.includes('look') ? loop.look(sightings) : turn;
+}
+
+function seen(changes: Partial<Sightings>): Sightings {
+  return { ...NOTHING_SEEN, ...changes };
+}
+
+/** The gates that have held the claim, as they are told. */
+function heldBy({ told }: Turn): readonly string[] {
+  return told.flatMap((body) => (body.event === 'claim_held' ? [body.gate] : []));
+}
+
+describe('the gates', () => {
+  test.each<[name: string, facts: AttemptFacts]>([
+    ['an answer', WORK],
+    ['a near miss', answered(`I will say ${TAG} soon.`)],
+    ['a failure', withoutReport(1)],
+    ['a time-out', cut('iteration-timeout', { finalMessage: TAG })],
+  ])('are not asked without a claim: %s', (_name, facts) => {
+    const loop = running({ ...VERIFY, minIterations: 3, confirm: 2, protect: ['test/**'] });
+    const turn = iterate(loop, facts, seen({ protectedChanged: ['test/a'] }));
+    expect(turn.actions[0]).toBe('task_iterated');
+    expect(heldBy(turn)).toEqual([]);
+  });
+
+  test('verify a claim once in an iteration, whatever it is by and whoever asks for it', () => {
+    const loop = running({ ...VERIFY, watchGlobs: ['out/*'], acceptRefused: ['Read'] });
+    const turn = iterate(loop, REFUSED, seen({ watchMatches: ['out/a'], movedFile: 'Done/x' }));
+    expect(turn.actions).toEqual(['verify npm test']);
+    expect(turn.state.step.kind).toBe('verifying');
+    const after = loop.verified(FAILED);
+    expect(after.actions).toEqual([
+      'task_iterated',
+      'claim_held',
+      'iteration_started',
+      'start-agent 2.1',
+    ]);
+  });
+
+  test('do not verify what comes too early', () => {
+    const turn = running({ ...VERIFY, minIterations: 2 }).attempt(DONE);
+    expect(turn.actions).not.toContain('verify npm test');
+    expect(heldBy(turn)).toEqual(['min-iterations']);
+    expect(turn.addition).toContain('at least 2 iterations are asked for');
+  });
+
+  test('that hold show the next iteration what the check printed', () => {
+    const loop = running(VERIFY);
+    loop.attempt(DONE);
+    const turn = loop.verified(FAILED);
+    expect(turn.told[1]).toEqual({
+      event: 'claim_held',
+      iteration: 1,
+      gate: 'verify',
+      detail: 'npm test exited with 1',
+    });
+    expect(turn.state.task.iterations).toMatchObject([{ completed: false }]);
+    expect(turn.addition).toContain('=====\n1 test failed: adds up\n=====');
+    expect(turn.addition).toContain('the command that checks it exited with 1: npm test.');
+    // The next one has passed it on, and the one after says nothing of it.
+    expect(iterate(loop, WORK).addition).not.toContain('1 test failed');
+  });
+
+  test('that pass complete the task', () => {
+    const loop = running(VERIFY);
+    loop.attempt(DONE);
+    loop.verified(FAILED);
+    loop.attempt(DONE);
+    expect(loop.verified(PASSED).ending).toMatchObject({
+      status: 'completed',
+      evidence: { kind: 'promise', detail: TAG },
+    });
+  });
+
+  test('hold where the check ran out of time', () => {
+    const loop = running(VERIFY);
+    loop.attempt(DONE);
+    const turn = loop.verified(result(null));
+    expect(turn.told[1]).toMatchObject({ gate: 'verify', detail: 'npm test ran out of time' });
+    expect(turn.addition).toContain('did not end in time');
+  });
+
+  test('hold where a protected file has changed, without a check', () => {
+    const loop = running({ ...VERIFY, protect: ['test/**'] });
+    const turn = iterate(loop, DONE, seen({ protectedChanged: ['test/a.ts'] }));
+    expect(heldBy(turn)).toEqual(['protect']);
+    expect(turn.addition).toContain('protected files have changed: test/a.ts. Put them back');
+  });
+
+  test('one claim that passes is enough: a file beside held words', () => {
+    const loop = running({ watchGlobs: ['out/*'] });
+    expect(iterate(loop, REFUSED, seen({ watchMatches: ['out/a'] })).ending).toMatchObject({
+      status: 'completed',
+      evidence: { kind: 'watch-glob' },
+    });
+  });
+
+  test('an answer to a check that was not asked for changes nothing', () => {
+    const loop = running(VERIFY);
+    const before = loop.state();
+    expect(loop.verified(PASSED)).toMatchObject({ actions: [], state: before });
+  });
+});
+
+describe('refused tools', () => {
+  test('are believed where the check passes', () => {
+    const loop = running(VERIFY);
+    expect(loop.attempt(REFUSED).actions).toEqual(['verify npm test']);
+    expect(loop.verified(PASSED).ending?.status).toBe('completed');
+  });
+
+  test('are held where the check fails, and stall the task the second time', () => {
+    const loop = running(VERIFY);
+    loop.attempt(REFUSED);
+    expect(heldBy(loop.verified(FAILED))).toEqual(['refused-tools']);
+    loop.attempt(REFUSED);
+    expect(loop.verified(FAILED).ending).toMatchObject({
+      status: 'stalled',
+      exitReason: 'refused',
+      note: 'STALLED',
+    });
+  });
+
+  test('that were forbidden on purpose hold nothing', () => {
+    const turn = running({ acceptRefused: ['Bash(npm test)'] }).attempt(REFUSED);
+    expect(turn.ending?.status).toBe('completed');
+  });
+
+  test('name those only that were not forbidden on purpose', () => {
+    const refused = [refusedTool('WebSearch'), refusedTool('Bash', 'npm test')];
+    const loop = running({ acceptRefused: ['WebSearch'] });
+    const turn = loop.attempt(answered(TAG, { refused }));
+    expect(turn.addition).toContain('because these tools were refused: Bash (npm test).');
+    const { ending } = loop.attempt(answered(TAG, { refused }));
+    expect(ending?.error).toMatch(/refused: Bash: npm test$/);
+  });
+
+  test('also hold a signal', () => {
+    const facts = { refused: [refusedTool('Bash', 'npm test')] };
+    const loop = running({ signals: ['NOTHING LEFT'] });
+    loop.attempt(answered('NOTHING LEFT', facts));
+    expect(heldBy(loop.attempt(answered('NOTHING LEFT', facts)))).toEqual(['refused-tools']);
+  });
+});
+
+describe('sub-agents that the system stopped', () => {
+  const STOPPED = answered(TAG, { stoppedSubAgents: 2 });
+
+  test('hold a claim, and stall the task the second time running', () => {
+    const loop = running({});
+    const turn = loop.attempt(STOPPED);
+    expect(heldBy(turn)).toEqual(['stopped-subagents']);
+    expect(turn.addition).toContain('because the system stopped 2 of your sub-agents');
+    const { ending } = loop.attempt(answered(TAG, { stoppedSubAgents: 1 }));
+    expect(ending).toMatchObject({ status: 'stalled', exitReason: 'unproven', note: 'STALLED' });
+    expect(ending?.error).toMatch(/stopped sub-agents: 1 of them$/);
+  });
+
+  test('twice, but not running: the loop goes on', () => {
+    const loop = running({});
+    loop.attempt(STOPPED);
+    loop.attempt(answered('Not yet.'));
+    expect(heldBy(loop.attempt(STOPPED))).toEqual(['stopped-subagents']);
+    expect(loop.attempt(answered(TAG)).ending?.status).toBe('completed');
+  });
+
+  test('are vouched for by a check that passes, and by no other', () => {
+    const loop = running(VERIFY);
+    loop.attempt(STOPPED);
+    expect(heldBy(loop.verified(FAILED))).toEqual(['verify']);
+    loop.attempt(STOPPED);
+    expect(loop.verified(PASSED).ending?.status).toBe('completed');
+  });
+
+  test('without a claim hold nothing up', () => {
+    const turn = running({}).attempt(answered('Not yet.', { stoppedSubAgents: 1 }));
+    expect(heldBy(turn)).toEqual([]);
+    expect(turn.addition).not.toContain('sub-agent');
+  });
+});
+
+describe('confirmation', () => {
+  test('takes claims in so many iterations running; the later ones are told to check', () => {
+    const loop = running({ confirm: 3 });
+    for (const so_far of [1, 2]) {
+      const turn = loop.attempt(DONE);
+      expect(turn.told[1]).toMatchObject({
+        gate: 'confirm',
+        detail: `confirmed ${so_far} of 3 times`,
+      });
+      expect(turn.addition).toContain(`(${so_far} of 3 times). Do not go on working: check`);
+      expect(turn.addition).not.toContain('Please continue');
+    }
+    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+  });
+
+  test.each<[name: string, facts: AttemptFacts]>([
+    ['an iteration without a claim', WORK],
+    ['a failure', withoutReport(1)],
+    ['a claim that another gate holds', REFUSED],
+  ])('begins anew after %s', (_name, facts) => {
+    const loop = running({ confirm: 2 });
+    loop.attempt(DONE);
+    const turn = loop.attempt(facts);
+    expect(turn.addition).not.toContain('check with fresh eyes');
+    expect(turn.addition).toContain('Please continue and ensure');
+    expect(loop.attempt(DONE).ending).toBeNull();
+    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+  });
+
+  test('goes on over a passing fault', () => {
+    const loop = running({ confirm: 2 });
+    loop.attempt(DONE);
+    loop.attempt(OVERLOADED);
+    expect(loop.wait().addition).toContain('check with fresh eyes');
+    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+  });
+
+  test('verifies each of the claims, and a failing check breaks the row', () => {
+    const loop = running({ ...VERIFY, confirm: 2 });
+    const gates: (readonly string[])[] = [];
+    for (const verified of [PASSED, FAILED, PASSED]) {
+      loop.attempt(DONE);
+      gates.push(heldBy(loop.verified(verified)));
+    }
+    expect(gates).toEqual([['confirm'], ['verify'], ['confirm']]);
+    loop.attempt(DONE);
+    expect(loop.verified(PASSED).ending?.status).toBe('completed');
+  });
+});
+
+describe('the conditions', () => {
+  const until = (exitCode: number | null) =>
+    seen({ until: { command: 'test -f ok', exitCode, timedOut: false, output: '' } });
+  const plan = (done: number, open: number) => seen({ plan: { done, open } });
+  const ALL = {
+    watchGlobs: ['out/*'],
+    watchFile: 'x.md',
+    until: 'test -f ok',
+    planFile: 'PLAN.md',
+    signals: ['NOTHING LEFT'],
+  };
+
+  test.each<[name: string, facts: AttemptFacts, sightings: Sightings, evidence: object | null]>([
+    ['nothing', WORK, NOTHING_SEEN, null],
+    ['the promise', DONE, NOTHING_SEEN, { kind: 'promise', detail: TAG }],
+    ['a file', WORK, seen({ watchMatches: ['out/a'] }), { kind: 'watch-glob', detail: 'out/a' }],
+    ['a moved file', WORK, seen({ movedFile: 'Done/x' }), { kind: 'file-moved', detail: 'Done/x' }],
+    ['the command', WORK, until(0), { kind: 'until', detail: 'test -f ok exited with 0' }],
+    ['the failing command', WORK, until(1), null],
+    ['the cut command', WORK, until(null), null],
+    ['the plan', WORK, plan(3, 0), { kind: 'plan-file', detail: 'PLAN.md: 3 of 3 ticked' }],
+    ['an open plan', WORK, plan(3, 1), null],
+    ['an empty plan', WORK, plan(0, 0), null],
+    ['a signal, once', answered('NOTHING LEFT'), NOTHING_SEEN, null],
+    // A file is the harder evidence.
+    ['the promise and the plan', DONE, plan(1, 0), { kind: 'plan-file' }],
+    ['the command, after a failure', withoutReport(1), until(0), { kind: 'until' }],
+    ['the plan, after a time-out', cut('iteration-timeout'), plan(2, 0), { kind: 'plan-file' }],
+  ])('several together: %s', (_name, facts, sightings, evidence) => {
+    const { ending, state } = iterate(running(ALL), facts, sightings);
+    if (evidence === null) return expect(ending).toBeNull();
+    expect(ending).toMatchObject({ status: 'completed', evidence });
+    expect(state.task.evidence).toEqual(ending?.evidence);
+  });
+
+  test('a signal stated in two iterations in a row, and the evidence names it', () => {
+    const loop = running({ signals: ['NOTHING LEFT'] });
+    expect(loop.attempt(answered('NOTHING LEFT')).ending).toBeNull();
+    expect(loop.attempt(answered('Checked.\n\nNOTHING LEFT.')).ending).toMatchObject({
+      status: 'completed',
+      evidence: { kind: 'signal', detail: "'NOTHING LEFT' stated in 2 iterations in a row" },
+    });
+  });
+
+  test.each<[name: string, facts: AttemptFacts]>([
+    ['an answer without it', WORK],
+    ['words about it', answered('When NOTHING LEFT to do is true I will say so, not before')],
+    ['a time-out that says it', cut('iteration-timeout', { finalMessage: 'NOTHING LEFT' })],
+    [
+      'a turn limit that says it',
+      attemptFacts({
+        result: resultFacts({ subtype: 'error_max_turns', isError: true, text: null }),
+        finalMessage: 'NOTHING LEFT',
+      }),
+    ],
+  ])('a signal’s row is broken by %s', (_name, facts) => {
+    const loop = running({ signals: ['NOTHING LEFT'] });
+    loop.attempt(answered('NOTHING LEFT'));
+    expect(loop.attempt(facts).ending).toBeNull();
+    expect(loop.attempt(answered('NOTHING LEFT')).ending).toBeNull();
+    expect(loop.attempt(answered('NOTHING LEFT')).ending?.status).toBe('completed');
+  });
+
+  test('a signal that a check has held is still in its row', () => {
+    const loop = running({ signals: ['NOTHING LEFT'], ...VERIFY });
+    loop.attempt(answered('NOTHING LEFT'));
+    loop.attempt(answered('NOTHING LEFT'));
+    loop.verified(FAILED);
+    expect(loop.attempt(answered('NOTHING LEFT')).actions).toEqual(['verify npm test']);
+    expect(loop.verified(PASSED).ending?.evidence?.detail).toContain('in 3 iterations in a row');
+  });
+
+  test('an echo of the reminder states no signal', () => {
+    const loop = running({ promise: null, signals: ['NOTHING LEFT'], until: 'false' });
+    const second = iterate(loop, WORK).addition ?? '';
+    expect(second).toContain("'NOTHING LEFT'");
+    iterate(loop, answered(second));
+    expect(iterate(loop, answered(second)).ending).toBeNull();
+  });
+
+  test('without a look at the world where nothing there matters', () => {
+    expect(running({ signals: ['X'], ...VERIFY }).attempt(WORK).actions).not.toContain('look');
+    for (const changes of [
+      { until: 'true' },
+      { planFile: 'PLAN.md' },
+      { protect: ['a'] },
+      { noProgressLimit: 1 },
+    ]) {
+      expect(running(changes).attempt(WORK).actions).toEqual(['look']);
+    }
+  });
+});
+
+describe('the abort promise', () => {
+  const ABORT = { abortPromise: 'CANNOT BE DONE' };
+
+  test('ends the task as failed, and comes before completion', () => {
+    const loop = running({ ...ABORT, ...VERIFY, until: 'true' });
+    const sightings = seen({
+      until: { command: 'true', exitCode: 0, timedOut: false, output: '' },
+    });
+    const turn = iterate(loop, answered('CANNOT BE DONE'), sightings);
+    expect(turn.actions).toEqual(['task_iterated', 'near_miss', 'stop:failed']);
+    expect(turn.ending).toMatchObject({
+      exitReason: 'failed:aborted',
+      event: 'task_failed',
+      note: 'FAILED',
+      evidence: null,
+      error: 'the agent stated that the task cannot be done: CANNOT BE DONE',
+    });
+    expect(turn.state.task.iterations).toMatchObject([{ completed: false }]);
+  });
+
+  test.each<[name: string, facts: AttemptFacts]>([
+    ['words about it', answered('It CANNOT BE DONE today, so I go on tomorrow with the rest')],
+    ['an iteration that was cut', cut('iteration-timeout', { finalMessage: 'CANNOT BE DONE' })],
+    ['an iteration that failed', withoutReport(1, '', { finalMessage: 'CANNOT BE DONE' })],
+  ])('is not stated by %s', (_name, facts) => {
+    expect(running(ABORT).attempt(facts).ending).toBeNull();
+  });
+
+  test('is only one where it was asked for', () => {
+    expect(running().attempt(answered('CANNOT BE DONE')).ending).toBeNull();
+  });
+});
+
+describe('what comes first', () => {
+  /** Every limit is met at once by this iteration, which is the last. */
+  const LIMITS = {
+    abortPromise: 'IMPOSSIBLE',
+    maxCostUsd: 0.01,
+    maxUsagePercent: 80,
+    noProgressLimit: 1,
+    maxIterations: 1,
+  };
+  const spent: Partial<AttemptFacts> = {
+    durationMs: 20_000,
+    rateLimit: {
+      status: 'allowed_warning',
+      resetsAt: laterBy(START, 3_600_000),
+      type: 'five_hour',
+      utilization: 0.9,
+    },
+  };
+  const idle = seen({ progress: { git: { commits: 0, filesChanged: 0 }, watched: null } });
+
+  test.each<[status: string, reason: string, message: string, changes: Partial<Policy>]>([
+    ['failed', 'failed:aborted', 'I tried. IMPOSSIBLE', {}],
+    ['completed', 'completed', TAG, {}],
+    ['budget_spent', 'budget', 'Not yet.', {}],
+    ['usage_limited', 'max_usage', 'Not yet.', { maxCostUsd: null }],
+    ['stalled', 'no-progress', 'Not yet.', { maxCostUsd: null, maxUsagePercent: null }],
+    [
+      'timeout',
+      'timeout',
+      'Not yet.',
+      { maxCostUsd: null, maxUsagePercent: null, noProgressLimit: 0 },
+    ],
+  ])('%s (%s)', (status, exitReason, message, changes) => {
+    const loop = running({ ...LIMITS, ...changes }, 10_000);
+    const turn = iterate(loop, answered(message, spent), idle);
+    expect(turn.ending).toMatchObject({ status, exitReason });
+    // The iteration is told of before the end.
+    expect(turn.actions).toEqual(['task_iterated', `stop:${status}`]);
+  });
+
+  test('time before iterations', () => {
+    const late = answered('Not yet.', { durationMs: 20_000 });
+    expect(running({ maxIterations: 1 }, 10_000).attempt(late).ending?.status).toBe('timeout');
+    expect(running({ maxIterations: 1 }).attempt(late).ending?.status).toBe(
+      'max_iterations_reached',
+    );
+  });
+
+  test('a held claim is no completion: the budget ends it', () => {
+    const loop = running({ ...VERIFY, maxCostUsd: 0.01 });
+    loop.attempt(DONE);
+    expect(loop.verified(FAILED).ending?.status).toBe('budget_spent');
+  });
+});
+
+describe('the last iteration', () => {
+  test('with the promise and a passing check is completion', () => {
+    const loop = running({ ...VERIFY, maxIterations: 1 });
+    expect(loop.attempt(DONE).actions).toEqual(['verify npm test']);
+    expect(loop.verified(PASSED).ending?.status).toBe('completed');
+  });
+
+  test('with the promise and a failing check is exhausted, and what was missing stays known', () => {
+    const loop = running({ ...VERIFY, maxIterations: 1 });
+    loop.attempt(DONE);
+    const turn = loop.verified(FAILED);
+    expect(turn.actions).toEqual(['task_iterated', 'claim_held', 'stop:max_iterations_reached']);
+    expect(turn.ending).toMatchObject({ note: 'EXHAUSTED' });
+    expect(turn.state.carry.missing).toEqual([
+      { kind: 'held', held: { gate: 'verify', result: FAILED } },
+    ]);
+  });
+});
+
+describe('the circuit breaker', () => {
+  const git = (commits: number, filesChanged: number, watched: boolean | null = null) =>
+    seen({ progress: { git: { commits, filesChanged }, watched } });
+  const IDLE = git(0, 0);
+  const LIMITS = { noProgressLimit: 3, sameErrorLimit: 2, maxIterations: 20 };
+  const failed = (message: string) => withoutReport(1, message);
+
+  /** How many iterations of this kind it takes; null where ten are not enough. */
+  function opensAfter(loop: Loop, facts: AttemptFacts, sightings: Sightings): number | null {
+    for (let iteration = 1; iteration <= 10; iteration += 1) {
+      const { ending } = iterate(loop, facts, sightings);
+      if (ending !== null) return iteration;
+    }
+    return null;
+  }
+
+  test('opens after so many iterations without progress, and names the flag', () => {
+    const loop = running(LIMITS);
+    iterate(loop, WORK, IDLE);
+    iterate(loop, WORK, IDLE);
+    const turn = iterate(loop, WORK, IDLE);
+    expect(turn.ending).toMatchObject({
+      status: 'stalled',
+      exitReason: 'no-progress',
+      event: 'task_stalled',
+      note: 'STALLED',
+    });
+    expect(turn.ending?.error).toMatch(
+      /^no progress in 3 iterations: .* \(--no-progress-limit 0 turns this off\)$/,
+    );
+    expect(turn.state.task.breaker.no_progress).toBe(3);
+  });
+
+  test('opens after so many iterations with the same error, and names it and the flag', () => {
+    const loop = running(LIMITS);
+    iterate(loop, failed('boom at line 12 of /tmp/a/b.js'), IDLE);
+    const { ending } = iterate(loop, failed('boom at line 7 of /tmp/c/b.js'), IDLE);
+    expect(ending).toMatchObject({ status: 'stalled', exitReason: 'same-error' });
+    expect(ending?.error).toMatch(/^the same error in 2 iterations: .*boom at line 7/);
+    expect(ending?.error).toContain('(--same-error-limit 0 turns this off)');
+  });
+
+  test('stays closed where the errors differ', () => {
+    const loop = running({ ...LIMITS, noProgressLimit: 0 });
+    iterate(loop, failed('boom'));
+    expect(iterate(loop, failed('bang')).ending).toBeNull();
+  });
+
+  test.each<[name: string, facts: AttemptFacts, sightings: Sightings]>([
+    ['a commit', WORK, git(1, 0)],
+    ['a changed file', WORK, git(0, 1)],
+    ['a watched file', WORK, git(0, 0, true)],
+    ['a watched file, outside of git', WORK, seen({ progress: { git: null, watched: true } })],
+    ['a progress report', answered('<progress done="1" total="5">a</progress>'), IDLE],
+  ])('is closed again by %s', (_name, facts, sightings) => {
+    const loop = running({ ...LIMITS, sameErrorLimit: 3 });
+    iterate(loop, failed('boom'), IDLE);
+    iterate(loop, failed('boom'), IDLE);
+    const { breaker } = iterate(loop, facts, sightings).state.task;
+    expect(breaker).toEqual({ no_progress: 0, same_error: 0, last_error: null });
+    expect(opensAfter(loop, WORK, IDLE)).toBe(3);
+  });
+
+  test('is closed by a failed iteration, too, where something moved', () => {
+    expect(opensAfter(running(LIMITS), failed('boom'), git(0, 2))).toBeNull();
+  });
+
+  test('is not closed by a report that tells no more than the one before', () => {
+    const report = answered('<progress done="2" total="5">half</progress>');
+    const loop = running(LIMITS);
+    iterate(loop, report, NOTHING_SEEN);
+    expect(opensAfter(loop, report, NOTHING_SEEN)).toBe(3);
+  });
+
+  test('stays closed without any sign to look at', () => {
+    expect(opensAfter(running(LIMITS), WORK, NOTHING_SEEN)).toBeNull();
+  });
+
+  test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
+    ['no-progress', { ...LIMITS, noProgressLimit: 0 }, WORK],
+    ['same-error', { ...LIMITS, noProgressLimit: 0, sameErrorLimit: 0 }, failed('boom')],
+  ])('0 turns a limit off: %s', (_name, changes, facts) => {
+    expect(opensAfter(running(changes), facts, IDLE)).toBeNull();
+  });
+
+  test('takes the agent’s own bound for no error', () => {
+    const bounded = attemptFacts({
+      result: resultFacts({ subtype: 'error_max_turns', isError: true, text: null }),
+    });
+    expect(opensAfter(running({ sameErrorLimit: 1 }), bounded, NOTHING_SEEN)).toBe(5);
+    expect(opensAfter(running({ ...LIMITS, sameErrorLimit: 1 }), bounded, git(1, 0))).toBeNull();
+  });
+
+  test('does not count a passing fault', () => {
+    const loop = running({ ...LIMITS, sameErrorLimit: 1 });
+    for (let fault = 0; fault < 4; fault += 1) {
+      expect(loop.attempt(OVERLOADED).ending).toBeNull();
+      loop.wait();
+    }
+    expect(loop.state().task.breaker.same_error).toBe(0);
+  });
+
+  test('writes down what moved and how far the agent says it is', () => {
+    const report = answered('Going on.\n<progress done="2" total="3">the  docs</progress>');
+    const { task } = iterate(running(LIMITS), report, git(1, 4)).state;
+    expect(task.progress).toEqual({
+      steps_total: 3,
+      steps_completed: 2,
+      current_step: 'the docs',
+      percentage: 66.7,
+    });
+    expect(task.iterations).toMatchObject([{ files_changed: 4 }]);
+  });
+
+  test('keeps the last report where an iteration gives none', () => {
+    const loop = running(LIMITS);
+    iterate(loop, answered('<progress done="2" total="4">a</progress>'), IDLE);
+    expect(iterate(loop, WORK, IDLE).state.task.progress?.steps_completed).toBe(2);
+  });
+});
+
+describe('the command after an iteration', () => {
+  const AFTER = { after: './sync' };
+
+  test('comes once, behind the word that the iteration is over, before the next one', () => {
+    const loop = running(AFTER);
+    expect(loop.attempt(WORK).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.followed().actions).toEqual(['iteration_started', 'start-agent 2.1']);
+    expect(loop.attempt(DONE).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.followed().actions).toEqual(['stop:completed']);
+  });
+
+  test('comes behind all that is told of the iteration', () => {
+    expect(running(AFTER).attempt(answered(`I will say ${TAG} soon.`)).actions).toEqual([
+      'task_iterated',
+      'near_miss',
+      'run-after ./sync',
+    ]);
+    expect(running(AFTER).attempt(REFUSED).actions).toEqual([
+      'task_iterated',
+      'claim_held',
+      'run-after ./sync',
+    ]);
+  });
+
+  test('is a step of its own: the iteration is counted before it, what comes next decided after it', () => {
+    const { state } = running(AFTER).attempt(DONE);
+    expect(state.step).toMatchObject({
+      kind: 'following',
+      judged: { kind: 'passed' },
+      isAborted: false,
+    });
+    expect(state.task).toMatchObject({
+      status: 'running',
+      evidence: null,
+      iterations: [{ number: 1, completed: true }],
+    });
+  });
+
+  test('is given the event that is told', () => {
+    const { told, followedBy } = running(AFTER).attempt(WORK);
+    expect(followedBy).toEqual(told.find(({ event }) => event === 'task_iterated'));
+    expect(followedBy).toMatchObject({ event: 'task_iterated', iteration: 1 });
+  });
+
+  test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, last: string]>([
+    ['the last iteration', WORK, { maxIterations: 1 }, 'stop:max_iterations_reached'],
+    ['a failed one', withoutReport(1), {}, 'start-agent 2.1'],
+    ['one that was cut', cut('task-timeout'), {}, 'stop:timeout'],
+    ['one that is followed by a delay', WORK, { delayMs: 2_000 }, 'wait'],
+    ['one that spent the money', WORK, { maxCostUsd: 0.01 }, 'stop:budget_spent'],
+    [
+      'one that used up what the account may be used',
+      answered('Part of it.', {
+        rateLimit: { status: 'allowed', resetsAt: null, type: null, utilization: 0.9 },
+      }),
+      { maxUsagePercent: 80 },
+      'stop:usage_limited',
+    ],
+    ['one that stalled', withoutReport(1, 'boom'), { sameErrorLimit: 1 }, 'stop:stalled'],
+    ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'stop:failed'],
+  ])('comes also after %s', (_name, facts, changes, last) => {
+    const loop = running({ ...AFTER, ...changes });
+    expect(iterate(loop, facts).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.followed().actions.at(-1)).toBe(last);
+  });
+
+  test('waits for the check', () => {
+    const loop = running({ ...AFTER, ...VERIFY });
+    expect(loop.attempt(DONE).actions).toEqual(['verify npm test']);
+    expect(loop.verified(PASSED).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.followed().actions).toEqual(['stop:completed']);
+  });
+
+  test('takes its time: what it uses up is gone, and the delay begins after it', () => {
+    const loop = running({ ...AFTER, delayMs: 2_000 }, 60_000);
+    loop.attempt(WORK);
+    expect(loop.followed(10_000).waitMs).toBe(2_000);
+    const late = running(AFTER, 60_000);
+    late.attempt(WORK);
+    expect(late.followed(60_000).actions).toEqual(['stop:timeout']);
+    const complete = running(AFTER, 60_000);
+    complete.attempt(DONE);
+    expect(complete.followed(60_000).actions).toEqual(['stop:completed']);
+  });
+
+  test('stands before the end of a second claim that is held for refused tools', () => {
+    const loop = running(AFTER);
+    loop.attempt(REFUSED);
+    loop.followed();
+    loop.attempt(REFUSED);
+    expect(loop.followed().ending).toMatchObject({ status: 'stalled', exitReason: 'refused' });
+  });
+
+  test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
+    ['an iteration', WORK, {}, 'stopped:SIGINT'],
+    ['the last iteration', WORK, { maxIterations: 1 }, 'stopped:SIGINT'],
+    ['an iteration that completed', DONE, {}, 'completed'],
+    ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'failed:aborted'],
+  ])('can be met by a request to stop: after %s', (_name, facts, changes, expected) => {
+    const loop = running({ ...AFTER, ...changes });
+    loop.attempt(facts);
+    loop.stop('SIGINT');
+    const { ending, actions } = loop.followed();
+    expect(ending?.exitReason).toBe(expected);
+    expect(actions).toHaveLength(1);
+  });
+
+  test('that is told of when nothing follows changes nothing', () => {
+    const loop = running(AFTER);
+    const before = loop.state();
+    const turn = loop.followed();
+    expect(turn.actions).toEqual([]);
+    expect(turn.state).toEqual(before);
+  });
+
+  test.each<[name: string, facts: AttemptFacts]>([
+    ['a passing fault', OVERLOADED],
+    ['a request to stop', cut('stop-requested')],
+    ['a fatal cause', errorReport('Not logged in · Please run /login')],
+  ])('does not come after %s, which is no iteration', (_name, facts) => {
+    expect(running(AFTER).attempt(facts).actions).not.toContain('run-after ./sync');
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { NOTHING_SEEN } from '../../../src/core/completion/conditions.ts';
+import { keptPolicy } from '../../../src/core/completion/stored-policy.ts';
+import { buildAddition } from '../../../src/core/machine/prompt.ts';
+import {
+  checkStop,
+  heldCarry,
+  releasedBy,
+  type StopView,
+} from '../../../src/core/machine/stop-check.ts';
+import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
+import { newTask, START } from '../../helpers/new-task.ts';
+
+const task = (changes: Partial<TaskState> = {}): TaskState => ({
+  ...newTask(),
+  status: 'running',
+  completion_promise: 'ALL DONE',
+  ...changes,
+});
+
+describe('whom a task holds at all', () => {
+  const library = { kept_by: 'library' } as const;
+  it.each([
+    ['a running one of the library', task(library), 'running', null],
+    ['a pending one', task({ ...library, status: 'pending' }), 'pending', null],
+    ['one with a live driver', task(), 'live', null],
+    [
+      'one in its last iteration, which its driver ends',
+      task({ max_iterations: 2, metrics: { ...newTask().metrics, iterations: 2 } }),
+      'live',
+      null,
+    ],
+    ['one whose driver died', task(), 'interrupted', null],
+    ['a completed one', task({ status: 'completed' }), 'completed', 'it is completed'],
+    ['a failed one', task({ status: 'failed' }), 'failed', 'it is failed'],
+    ['a paused one', task({ status: 'paused' }), 'paused', 'it is paused'],
+    ['a stopped one', task({ status: 'stopped' }), 'stopped', 'it is stopped'],
+    [
+      'one that waits for an approval',
+      task({ ...library, status: 'paused_awaiting_approval' }),
+      'paused_awaiting_approval',
+      'it waits for an approval',
+    ],
+    [
+      'one whose last context stated the promise',
+      task({ ...library, evidence: { kind: 'promise', detail: 'ALL DONE' } }),
+      'running',
+      'it is complete',
+    ],
+    [
+      'one without iterations left',
+      task({ ...library, max_iterations: 2, metrics: { ...newTask().metrics, iterations: 2 } }),
+      'running',
+      'its 2 iterations are used up',
+    ],
+    [
+      'one of the library without time left',
+      task({ ...library, timeout_at: START }),
+      'running',
+      'its time is over',
+    ],
+    [
+      'an interrupted one, whose time stands still',
+      task({ timeout_at: START }),
+      'interrupted',
+      null,
+    ],
+  ] as const)('%s', (_, state, standing, why) => {
+    expect(releasedBy(state, standing, laterBy(START, 1_000))).toBe(why);
+  });
+});
+
+const view = (
+  changes: Partial<StopView> = {},
+  settings: Record<string, unknown> = {},
+): StopView => ({
+  task: task(),
+  policy: keptPolicy(task(), new Map(Object.entries(settings))),
+  message: null,
+  sightings: NOTHING_SEEN,
+  verified: null,
+  ...changes,
+});
+
+describe('an agent that wants to stop', () => {
+  it.each([
+    ['has said nothing that is known', null, 'holds'],
+    ['has stated the promise', 'It works.\n\n<promise>ALL DONE</promise>', 'lets-go'],
+    ['has said it bare', 'It works.\nALL DONE', 'lets-go'],
+    ['talks about the promise', 'I am not ready to say ALL DONE yet.', 'holds'],
+    ['asks a person', 'May I?\n<approval id="push">push it</approval>', 'lets-go'],
+  ])('%s', (_, message, kind) => {
+    expect(checkStop(view({ message })).kind).toBe(kind);
+  });
+
+  it('is let go where it gives the task up', () => {
+    const message = 'It cannot be done.\nIMPOSSIBLE';
+    const answer = checkStop(view({ message }, { abort_promise: 'IMPOSSIBLE' }));
+    expect(answer).toEqual({ kind: 'lets-go', why: 'its agent has given it up' });
+  });
+
+  it('does not complete the task by saying again what it was told when it was held', () => {
+    const { policy } = view();
+    const message = buildAddition(policy, heldCarry(null, []), 2);
+    expect(checkStop(view({ message })).kind).toBe('holds');
+  });
+
+  it.each([
+    ['watch-glob', { watchMatches: ['out.md'] }, { watch_glob: ['out*.md'] }],
+    ['file-moved', { movedFile: '/vault/Done/x.md' }, { watch_file: 'x.md' }],
+    ['plan-file', { plan: { open: 0, done: 3 } }, {}],
+  ])('is let go by %s', (_, seen, changes) => {
+    const state = task(changes);
+    const policy = keptPolicy(state, new Map([['plan_file', 'PLAN.md']]));
+    const sightings = { ...NOTHING_SEEN, ...seen };
+    expect(checkStop(view({ task: state, policy, sightings })).kind).toBe('lets-go');
+  });
+
+  it('has its claim verified, and is told what that printed', () => {
+    const settings = { verify: 'npm test' };
+    const message = 'ALL DONE';
+    expect(checkStop(view({ message }, settings))).toEqual({ kind: 'ask-verify' });
+    const result = { command: 'npm test', exitCode: 1, timedOut: false, output: '3 failed' };
+    const answer = checkStop(view({ message, verified: result }, settings));
+    expect(answer).toEqual({
+      kind: 'holds',
+      missing: [{ kind: 'held', held: { gate: 'verify', result } }],
+    });
+    const passed = { ...result, exitCode: 0 };
+    expect(checkStop(view({ message, verified: passed }, settings)).kind).toBe('lets-go');
+  });
+
+  it('is held, and told where the statement belongs, by one that is in doubt', () => {
+    const message = '<promise>ALL DONE</promise>\nSummary: two files changed.';
+    const answer = checkStop(view({ message }));
+    expect(answer).toMatchObject({ missing: [{ kind: 'in-doubt', where: 'earlier-line' }] });
+    const carry = heldCarry(null, 'missing' in answer ? answer.missing : []);
+    expect(buildAddition(view().policy, carry, 2)).toContain('state it as the last line');
+  });
+
+  it('is held by changed protected files and by --min-iterations', () => {
+    const sightings = { ...NOTHING_SEEN, protectedChanged: ['test/a.test.ts'] };
+    expect(checkStop(view({ message: 'ALL DONE', sightings }))).toMatchObject({
+      missing: [{ held: { gate: 'protect' } }],
+    });
+    expect(checkStop(view({ message: 'ALL DONE' }, { min_iterations: 3 }))).toMatchObject({
+      missing: [{ held: { gate: 'min-iterations', from: 3 } }],
+    });
+  });
+});
+
+describe('a kept policy', () => {
+  it('asks for the default promise only where there is no other condition', () => {
+    const bare = task({ completion_promise: null });
+    expect(keptPolicy(bare, new Map()).promise).toBe('TASK_COMPLETE');
+    expect(keptPolicy(bare, new Map([['until', 'true']])).promise).toBeNull();
+    expect(keptPolicy({ ...bare, watch_glob: ['*.md'] }, new Map()).promise).toBeNull();
+  });
+
+  it('takes no setting of a wrong form', () => {
+    const settings = new Map<string, unknown>([
+      ['verify', 7],
+      ['confirm', 'often'],
+      ['signal', [1, 'ready']],
+      ['iteration_timeout', -1],
+    ]);
+    const { verify, confirm, signals, iterationTimeoutMs } = keptPolicy(task(), settings);
+    expect({ verify, confirm, signals, iterationTimeoutMs }).toEqual({
+      verify: null,
+      confirm: 1,
+      signals: ['ready'],
+      iterationTimeoutMs: 180_000,
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { permissionsOf, programsBeyond, rightsOf } from '../../../src/core/rescue/task-rights.ts';
+import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
+import type { Layer } from '../../../src/core/settings/setting-source.ts';
+import { powerfulSettings, type SettingName } from '../../../src/core/settings/settings.ts';
+
+/** Settings as if these had been given as flags. */
+function given(values: Partial<Record<SettingName, unknown>>) {
+  const layer: Layer = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      { value, source: { kind: 'flag', where: name } },
+    ]),
+  );
+  return resolveSettings([layer]).settings;
+}
+
+/** Where an agent works and whose words it is given: neither starts a program nor allows one. */
+const PLACES: readonly SettingName[] = ['agent', 'promptFile', 'cwd', 'vault', 'stateDir'];
+
+describe('the rights of a task', () => {
+  it.each(powerfulSettings().filter((name) => !PLACES.includes(name)))(
+    'name %s, which needs trust in a configuration',
+    (name) => {
+      const value = name === 'allowedTools' || name === 'acceptRefused' ? ['x'] : 'x';
+      const settings = { ...given({}), [name]: value };
+      const isNamed = rightsOf(settings, []).some((flag) => flag.includes("'x'"));
+      expect([name, isNamed]).toEqual([name, true]);
+    },
+  );
+
+  it('are none by default', () => {
+    expect(rightsOf(given({}), [])).toEqual([]);
+  });
+
+  it('are one line each, free of what acts on a terminal', () => {
+    const settings = given({ verify: 'npm\n\u001b[2Jtest', dangerouslySkipPermissions: true });
+    expect(rightsOf(settings, ['--mcp-config', 'x'])).toEqual([
+      "--verify 'npm test'",
+      '--dangerously-skip-permissions',
+      '-- --mcp-config x',
+    ]);
+  });
+});
+
+describe('a pass', () => {
+  it('has its programs in common with a task, or the task has none', () => {
+    const task = given({ verify: 'a', after: 'b' });
+    expect(programsBeyond(task, given({}))).toEqual(["--verify 'a'", "--after 'b'"]);
+    expect(programsBeyond(task, given({ verify: 'a', after: 'other' }))).toEqual(["--after 'b'"]);
+    expect(programsBeyond(task, task)).toEqual([]);
+    expect(programsBeyond(given({}), task)).toEqual([]);
+  });
+
+  it('gives its own permissions, also where it has none', () => {
+    const task = given({ permissionMode: 'bypassPermissions', allowedTools: ['Bash'] });
+    expect(permissionsOf(given({ permissionMode: 'plan' }))).toMatchObject({
+      permissionMode: 'plan',
+      allowedTools: [],
+      dangerouslySkipPermissions: false,
+    });
+    expect(Object.keys(permissionsOf(task)).sort()).toEqual(
+      Object.keys(permissionsOf(given({}))).sort(),
+    );
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it, test } from 'vitest';
+import { INNER_SHAPES, PREFIX_SHAPES } from '../../../src/core/secrets/secret-table.ts';
+import { maskSecrets } from '../../../src/core/secrets/secrets.ts';
+import { CREDENTIALS } from '../../helpers/credential-samples.ts';
+import { ORDINARY_TEXTS } from '../../helpers/ordinary-texts.ts';
+
+const inJson = (text: string): string => JSON.stringify({ output: text });
+
+/** A text as it comes: by itself, between other lines, in JSON, in JSON that stands in JSON. */
+const FRAMES: readonly (readonly [where: string, frame: (text: string) => string])[] = [
+  ['by itself', (text) => text],
+  ['between other lines', (text) => `ok 1\n${text}\nok 2\n`],
+  ['in JSON', inJson],
+  ['in JSON between other lines', (text) => inJson(`ok 1\n${text}\nok 2\n`)],
+  ['in JSON within JSON', (text) => inJson(inJson(text))],
+];
+
+describe('a credential', () => {
+  test('has more forms than 217, each of them once', () => {
+    expect(CREDENTIALS.length).toBeGreaterThanOrEqual(217);
+    expect(new Set(CREDENTIALS.map(({ text }) => text)).size).toBe(CREDENTIALS.length);
+  });
+
+  test.each([...PREFIX_SHAPES, ...INNER_SHAPES])('of $origin, $prefix, is among them', (shape) => {
+    const kept = new RegExp(`(?:${shape.prefix})…`);
+    expect(CREDENTIALS.some(({ masked }) => kept.test(masked))).toBe(true);
+  });
+
+  describe.each(CREDENTIALS)('$what', ({ text, masked }) => {
+    it.each(FRAMES)('is masked %s, and what tells its kind stays', (_, frame) => {
+      expect(maskSecrets(frame(text))).toBe(frame(masked));
+    });
+
+    it.each(FRAMES)('is masked %s once and for all', (_, frame) => {
+      expect(maskSecrets(frame(masked))).toBe(frame(masked));
+    });
+  });
+});
+
+describe('an ordinary text', () => {
+  test('has more forms than 84', () => {
+    expect(new Set(ORDINARY_TEXTS).size).toBeGreaterThanOrEqual(84);
+  });
+
+  describe.each(ORDINARY_TEXTS)('%j', (text) => {
+    it.each(FRAMES)('stays as it is %s', (_, frame) => {
+      expect(maskSecrets(frame(text))).toBe(frame(text));
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { powersInForce, powersOf } from '../../../src/core/settings/power.ts';
+import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
+import type { Layer } from '../../../src/core/settings/setting-source.ts';
+import {
+  keyOf,
+  powerfulSettings,
+  type SettingName,
+  settingNames,
+} from '../../../src/core/settings/settings.ts';
+
+function layer(kind: 'config' | 'flag', values: Partial<Record<SettingName, unknown>>): Layer {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, { value, source: { kind, where: name } }]),
+  );
+}
+
+test('the settings that need trust are these, and all of them have a key', () => {
+  // Written out here: a row that loses its mark is a hole that nobody sees.
+  expect(powerfulSettings().toSorted()).toEqual(
+    [
+      ...['acceptRefused', 'after', 'agent', 'agentCommand', 'allowedTools', 'claudeBin', 'cwd'],
+      ...['dangerouslySkipPermissions', 'keepBackground', 'onEnd', 'permissionMode', 'promptFile'],
+      ...['stateDir', 'until', 'vault', 'verify'],
+    ].toSorted(),
+  );
+  expect(powerfulSettings().filter((name) => keyOf(name) === null)).toEqual([]);
+});
+
+describe('the powers of a configuration', () => {
+  test('are what it sets of them, under the names it has there, in the order of the help', () => {
+    const config = layer('config', { onEnd: 'b', retries: 3, verify: 'a', keepBackground: false });
+    expect(powersOf(config, {})).toEqual([
+      { name: 'verify', key: 'verify', value: 'a' },
+      { name: 'keepBackground', key: 'keep_background', value: false },
+      { name: 'onEnd', key: 'on_end', value: 'b' },
+    ]);
+  });
+
+  test('are those of ralph watch, too: what it starts by itself', () => {
+    const source = { kind: 'config' as const, where: 'c' };
+    const vault = { startNew: { value: true, source }, interval: { value: '1s', source } };
+    const power = { name: 'startNew' as const, key: 'start_new', value: true };
+    expect(powersOf({}, vault)).toEqual([power]);
+    expect(powersInForce([power], resolveSettings([]).sources)).toEqual([]);
+  });
+
+  test('are none where it sets nothing else', () => {
+    const others = settingNames().filter((name) => !powerfulSettings().includes(name));
+    const values = Object.fromEntries(others.map((name) => [name, 'x']));
+    expect(powersOf(layer('config', values), {})).toEqual([]);
+  });
+
+  test('are in force where no flag stands above them, for itself or for its group', () => {
+    const config = layer('config', { verify: 'a', after: 'b', agentCommand: 'c', promptFile: 'd' });
+    const flags = layer('flag', { verify: 'mine', agent: 'claude', prompt: 'Do it' });
+    const { sources } = resolveSettings([flags, config]);
+    expect(powersInForce(powersOf(config, {}), sources).map(({ key }) => key)).toEqual(['after']);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { parseDuration } from '../../../src/core/settings/duration.ts';
+import { SETTINGS, type SettingRow, settingNames } from '../../../src/core/settings/settings.ts';
+import { parseSize } from '../../../src/core/settings/size.ts';
+
+const ROWS = settingNames().map((name): [string, SettingRow] => [name, SETTINGS[name]]);
+
+function twice(words: readonly string[]): readonly string[] {
+  return words.filter((word, index) => words.indexOf(word) !== index);
+}
+
+/** What is wrong with a row's default; null if nothing is. */
+function problemOf({ type, default: text, negation }: SettingRow): string | null {
+  if (text === undefined) return null;
+  switch (type.kind) {
+    case 'text':
+    case 'texts':
+      return text.trim() === '' ? 'empty' : null;
+    case 'count':
+      return /^\d+$/.test(text) && Number(text) >= type.min ? null : 'no count';
+    case 'duration':
+      return (parseDuration(text) ?? -1) >= type.minMs ? null : 'no duration';
+    case 'size':
+      return parseSize(text) === null ? 'no size' : null;
+    case 'cost':
+      return Number(text) > 0 ? null : 'no cost';
+    case 'percent':
+      return Number(text) >= 1 && Number(text) <= 100 ? null : 'no percent';
+    case 'choice':
+      return type.choices.includes(text) ? null : 'no choice';
+    case 'switch':
+      // What is off needs no default, and what is on has a flag that turns it off.
+      return text === 'true' && negation !== undefined ? null : 'a switch is off';
+  }
+}
+
+describe('the table of settings', () => {
+  test('has each flag, alias and letter once', () => {
+    const flags = ROWS.flatMap(([, { flag, aliases = [] }]) => [flag, ...aliases]);
+    const letters = ROWS.flatMap(([, { short }]) => (short === undefined ? [] : [short]));
+    expect(twice(flags)).toEqual([]);
+    expect(twice(letters)).toEqual([]);
+    // --help and --version are not in the table and keep their names.
+    const taken = ['--help', '--version', '-h', '-V'];
+    expect([...flags, ...letters].filter((word) => taken.includes(word))).toEqual([]);
+  });
+
+  test('names every row, in its order', () => {
+    expect(settingNames()).toEqual(Object.keys(SETTINGS));
+    expect(ROWS.length).toBeGreaterThan(20);
+  });
+
+  test.each(ROWS)('%s is written as flags are', (name, { flag, aliases = [], short, help }) => {
+    for (const one of [flag, ...aliases]) expect(one).toMatch(/^--[a-z]+(-[a-z]+)*$/);
+    if (short !== undefined) expect(short).toMatch(/^-[a-z]$/);
+    // The name is the flag in camel case: configuration keys and variables are made from either.
+    const camel = flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    expect(camel).toBe(name);
+    expect(help.trim()).toBe(help);
+    expect(help).not.toBe('');
+  });
+
+  test.each(ROWS)('%s takes an argument unless it is a switch', (_name, { type, argument }) => {
+    expect(argument === undefined).toBe(type.kind === 'switch');
+  });
+
+  test.each(ROWS)('%s has a default that can be read, or none', (_name, row) => {
+    expect(problemOf(row)).toBeNull();
+  });
+
+  test.each(
+    ROWS.flatMap(([name, { type }]): [string, readonly string[]][] =>
+      type.kind === 'choice' ? [[name, type.choices]] : [],
+    ),
+  )('%s offers each choice once', (_name, choices) => {
+    expect(choices.length).toBeGreaterThan(1);
+    expect(twice(choices)).toEqual([]);
+  });
+});
+
+describe('the defaults', () => {
+  test.each([
+    ['--max-iterations', '5'],
+    ['--iteration-timeout', '180s'],
+    ['--idle-timeout', undefined],
+    ['--timeout', '30m'],
+    ['--delay', '2s'],
+    ['--retries', '5'],
+    ['--max-wait', '6h'],
+    ['--match', 'statement'],
+    ['--agent', 'claude'],
+    ['--context', 'last'],
+    ['--context-chars', '20000'],
+    ['--log-limit', '1GB'],
+    ['--promise', undefined],
+  ])('of %s is %s', (flag, expected) => {
+    const row = ROWS.find(([, one]) => one.flag === flag)?.[1];
+    expect(row).toBeDefined();
+    expect(row?.default).toBe(expected);
+  });
+
+  test.each([
+    ['--max-iterations', 1],
+    ['--context-chars', 1],
+    ['--retries', 0],
+  ])('of %s is at least %i', (flag, min) => {
+    const type = ROWS.find(([, one]) => one.flag === flag)?.[1].type;
+    expect(type).toEqual({ kind: 'count', min });
+  });
+
+  test.each([
+    ['--iteration-timeout', 1],
+    ['--timeout', 1],
+    ['--delay', 0],
+    ['--max-wait', 0],
+  ])('of %s is at least %i ms', (flag, minMs) => {
+    const type = ROWS.find(([, one]) => one.flag === flag)?.[1].type;
+    expect(type).toEqual({ kind: 'duration', minMs });
+  });
+});

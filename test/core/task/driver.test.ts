@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import {
+  BEAT_MS,
+  type Here,
+  isDriverAlive,
+  withBeat,
+  workedUntil,
+} from '../../../src/core/task/driver.ts';
+import { type Driver, laterBy } from '../../../src/core/task/task-state.ts';
+import { newTask, START } from '../../helpers/new-task.ts';
+
+const DRIVER: Driver = {
+  pid: 4711,
+  pid_started_at: '123456',
+  boot_id: 'boot-1',
+  host: 'host-1',
+  pid_namespace: 'pid:[1]',
+  run_id: 'run-1',
+  beat_at: START,
+};
+
+/** Looked at so long after the last beat. */
+function here(afterMs: number, isAlive: Here['isAlive'], changes: Partial<Here> = {}): Here {
+  return {
+    host: 'host-1',
+    bootId: 'boot-1',
+    pidNamespace: 'pid:[1]',
+    at: laterBy(START, afterMs),
+    isAlive,
+    ...changes,
+  };
+}
+
+const A_DAY_MS = 24 * 3_600_000;
+
+describe('on the same host, in the same boot and namespace', () => {
+  test.each<[name: string, afterMs: number, alive: boolean]>([
+    ['a process that lives', 0, true],
+    ['a process that lives, suspended for a day', A_DAY_MS, true],
+    ['a process that is gone', 0, false],
+    ['a process that is gone for a day', A_DAY_MS, false],
+  ])('the process tells, whatever its beat says: %s', (_name, afterMs, alive) => {
+    expect(
+      isDriverAlive(
+        DRIVER,
+        here(afterMs, () => alive),
+      ),
+    ).toBe(alive);
+  });
+
+  test('it is the process of that pid that started at that time', () => {
+    const asked: unknown[] = [];
+    const isAlive: Here['isAlive'] = (process) => {
+      asked.push(process);
+      return process.pid === 4711 && process.startedAt === '123456';
+    };
+    expect(isDriverAlive(DRIVER, here(0, isAlive))).toBe(true);
+    expect(isDriverAlive({ ...DRIVER, pid_started_at: '99' }, here(0, isAlive))).toBe(false);
+    expect(asked).toEqual([
+      { pid: 4711, startedAt: '123456' },
+      { pid: 4711, startedAt: '99' },
+    ]);
+  });
+
+  test('a driver that knows of no namespaces is in this one', () => {
+    const driver = { ...DRIVER, pid_namespace: '' };
+    expect(
+      isDriverAlive(
+        driver,
+        here(A_DAY_MS, () => true),
+      ),
+    ).toBe(true);
+    expect(
+      isDriverAlive(
+        driver,
+        here(0, () => false),
+      ),
+    ).toBe(false);
+  });
+});
+
+describe.each<[name: string, changes: Partial<Here>]>([
+  ['on another host', { host: 'host-2' }],
+  ['in another boot', { bootId: 'boot-2' }],
+  ['in another pid namespace', { pidNamespace: 'pid:[2]' }],
+  ['where nothing is known of namespaces', { pidNamespace: '' }],
+])('%s', (_name, changes) => {
+  test.each<[afterMs: number, alive: boolean]>([
+    [0, true],
+    [BEAT_MS, true],
+    [5 * BEAT_MS, true],
+    [119_999, true],
+    [120_000, false],
+    [A_DAY_MS, false],
+    // A clock that is a little behind.
+    [-1_000, true],
+  ])('the beat tells: %i ms after it', (afterMs, alive) => {
+    expect(
+      isDriverAlive(
+        DRIVER,
+        here(afterMs, () => !alive, changes),
+      ),
+    ).toBe(alive);
+  });
+
+  test('no process is asked: the pid is another one’s here', () => {
+    const isAlive = (): boolean => {
+      throw new Error('asked');
+    };
+    expect(isDriverAlive(DRIVER, here(0, isAlive, changes))).toBe(true);
+  });
+});
+
+test('a beat comes several times before its absence counts', () => {
+  expect(BEAT_MS).toBe(15_000);
+});
+
+describe('until when a task was worked on whose driver died beside its agent', () => {
+  const HOUR_MS = 3_600_000;
+  const afterStart = (ms: number): string => laterBy(START, ms);
+
+  test.each<[name: string, heardMs: number | null, workedMs: number]>([
+    ['to the last word after the last beat', 9_000, 9_000],
+    ['to the last beat where it has said nothing', null, 0],
+    ['to the last beat where that came after its last word', -1_000, 0],
+    ['to when the next beat was due: the machine slept before the last word', HOUR_MS, BEAT_MS],
+    ['to the last beat where the clock was set back since', 25 * HOUR_MS, 0],
+  ])('%s', (_name, heardMs, workedMs) => {
+    const heardAt = heardMs === null ? null : afterStart(heardMs);
+    expect(workedUntil(newTask(), heardAt, afterStart(A_DAY_MS))).toBe(afterStart(workedMs));
+  });
+});
+
+describe('a beat', () => {
+  // The machine slept for a day.
+  const beat = { at: laterBy(START, A_DAY_MS), tookMs: 0, heldUpMs: 0 };
+
+  test('moves the limit of a task that is worked on by the time that was slept', () => {
+    const task = { ...newTask(), driver: DRIVER };
+    expect(withBeat(task, beat).timeout_at).toBe(laterBy(task.timeout_at, A_DAY_MS));
+  });
+
+  test('leaves the limit of a task that has ended where it is', () => {
+    const task = { ...newTask(), driver: DRIVER, status: 'failed' as const, finished_at: START };
+    expect(withBeat(task, beat).timeout_at).toBe(task.timeout_at);
+  });
+});

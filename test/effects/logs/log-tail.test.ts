@@ -1,0 +1,104 @@
+import { appendFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openBoundedLog } from '../../../src/effects/logs/bounded-log.ts';
+import { type LogTail, openLogTail } from '../../../src/effects/logs/log-tail.ts';
+import { pinFolder } from '../../../src/effects/trust/pinned-folder.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+function readAll(tail: LogTail): string {
+  let text = '';
+  for (const piece of tail.pieces()) text += piece.toString();
+  return text;
+}
+
+function opened(file: string): LogTail {
+  const tail = openLogTail(file);
+  if (tail === null) throw new Error(`${file} could not be opened`);
+  return tail;
+}
+
+describe('a log that grows', () => {
+  it('is read on from where it was', async () => {
+    const file = join(await tempFolder(), 'log');
+    writeFileSync(file, 'one ');
+    const tail = opened(file);
+    expect(readAll(tail)).toBe('one ');
+    expect(readAll(tail)).toBe('');
+    appendFileSync(file, 'two');
+    tail.refresh(file);
+    expect(readAll(tail)).toBe('two');
+    tail.close();
+  });
+
+  it('is no link and no folder', async () => {
+    const folder = await tempFolder();
+    writeFileSync(join(folder, 'log'), 'x');
+    symlinkSync(join(folder, 'log'), join(folder, 'link'));
+    for (const name of ['link', 'none', '.']) expect(openLogTail(join(folder, name))).toBeNull();
+  });
+});
+
+describe('a log that comes to its limit', () => {
+  const LIMIT = 1_000;
+  const lines = (count: number, start = 0) =>
+    Array.from({ length: count }, (_, n) => `${String(start + n).padStart(9, '0')}\n`).join('');
+
+  /** Follows a log to which both texts are written, read in between. */
+  async function followed(first: string, second: string): Promise<string> {
+    const file = join(await tempFolder(), 'log');
+    const log = openBoundedLog(pinFolder(dirname(file)), basename(file), LIMIT);
+    log.write(Buffer.from(first));
+    const tail = opened(file);
+    let text = readAll(tail);
+    log.write(Buffer.from(second));
+    text += readAll(tail);
+    log.close();
+    tail.refresh(file);
+    text += readAll(tail);
+    tail.close();
+    return text;
+  }
+
+  it('goes on without a gap where all that was left out had been read', async () => {
+    expect(await followed(lines(90), lines(30, 90))).toBe(lines(120));
+    expect(await followed(lines(50), lines(51, 50))).toBe(lines(101));
+  });
+
+  it('says what nobody has seen', async () => {
+    const text = await followed(lines(50), lines(450, 50));
+    expect(text.startsWith(lines(100))).toBe(true);
+    expect(text.slice(1_000)).toMatch(/^\n\[ralph: \d+ bytes left out\]\n/);
+    expect(text.endsWith(lines(50, 450))).toBe(true);
+    expect(text.length).toBeLessThan(1_600);
+  });
+
+  it('goes on where a further attempt comes to it again', async () => {
+    const file = join(await tempFolder(), 'log');
+    const write = (text: string) => {
+      const log = openBoundedLog(pinFolder(dirname(file)), basename(file), LIMIT);
+      log.write(Buffer.from(text));
+      log.close();
+    };
+    write(lines(300));
+    const tail = opened(file);
+    readAll(tail);
+    write(lines(20, 300));
+    tail.refresh(file);
+    const more = readAll(tail);
+    expect(more.endsWith(lines(20, 300))).toBe(true);
+    tail.close();
+  });
+
+  it('begins anew with a file that has nothing to do with it', async () => {
+    const folder = await tempFolder();
+    const [one, other] = [join(folder, 'one'), join(folder, 'other')];
+    writeFileSync(one, 'abc');
+    writeFileSync(other, 'xyz');
+    const tail = opened(one);
+    readAll(tail);
+    tail.refresh(other);
+    expect(readAll(tail)).toBe('xyz');
+    tail.close();
+  });
+});

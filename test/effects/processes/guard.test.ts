@@ -1,0 +1,181 @@
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startGuard } from '../../../src/effects/processes/guard.ts';
+import { readProcess } from '../../../src/effects/processes/process-table.ts';
+import {
+  endLater,
+  fixture,
+  isDead,
+  startFixture,
+  startProgram,
+  stateOf,
+  until,
+  untilDead,
+  untilLine,
+  untilReady,
+} from '../../helpers/processes.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+let folder: string;
+let programPath: string;
+let driverPath: string;
+let runs = 0;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'ralph-guard-'));
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/effects/processes/guard-program.ts', 'test/fixtures/guarded-driver.ts'],
+    entryNames: '[name]',
+    outExtension: { '.js': '.mjs' },
+    outdir: folder,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+  });
+  programPath = join(folder, 'guard-program.mjs');
+  driverPath = join(folder, 'guarded-driver.mjs');
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A driver that has started a guard, and an agent by one of the fixtures. */
+async function startDriver(agentFixture: string, env: NodeJS.ProcessEnv = {}) {
+  runs += 1;
+  const runId = `guard-test-${process.pid}-${runs}`;
+  const args = [driverPath, programPath, runId, '/bin/sh', fixture(agentFixture)];
+  const child = startProgram(process.execPath, args, {
+    env: { ...process.env, ...env },
+    // One descriptor more than usual, as from a shell script that holds a lock on it.
+    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+  });
+  const ready = await untilReady(child.stdout, 'driver', 'guard', 'agent');
+  const tell = (order: string) => child.stdin?.write(`${order}\n`);
+  return { stdout: child.stdout, tell, ...ready };
+}
+
+describe.skipIf(process.platform !== 'linux')('the guard', () => {
+  it('ends agent and tool when the driver is killed, and goes itself', async () => {
+    const { stdout, driver, guard, agent } = await startDriver('agent-with-tool.sh');
+    const { tool } = await untilReady(stdout, 'tool');
+    process.kill(driver, 'SIGKILL');
+    await Promise.all([agent, tool, guard].map(untilDead));
+  });
+
+  it('ends an orphan without an environment that only its notes know of', async () => {
+    const { stdout, driver, agent, tell } = await startDriver('agent-with-plain-tool.sh');
+    const { tool } = await untilReady(stdout, 'tool');
+    await untilLine(stdout, new RegExp(`^noted .*\\b${tool}\\b`, 'm'));
+    tell('end the agent');
+    await untilDead(agent);
+    expect(isDead(tool)).toBe(false);
+    process.kill(driver, 'SIGKILL');
+    await untilDead(tool);
+  });
+
+  it('goes at a farewell and touches nobody', async () => {
+    const { stdout, driver, guard, agent, tell } = await startDriver('agent-with-tool.sh');
+    const { tool } = await untilReady(stdout, 'tool');
+    tell('farewell');
+    await Promise.all([driver, guard].map(untilDead));
+    expect([agent, tool].map(isDead)).toEqual([false, false]);
+  });
+
+  it('takes a stopped driver for what it is', async () => {
+    const { stdout, driver, guard, agent, tell } = await startDriver('stubborn.sh');
+    process.kill(driver, 'SIGSTOP');
+    await until(
+      () => stateOf(driver)?.startsWith('T'),
+      () => 'the driver to stop',
+    );
+    expect(readProcess(guard)?.command).toMatch(/^\/bin\/sh /);
+    process.kill(driver, 'SIGCONT');
+    tell('are you there');
+    await untilLine(stdout, /^here$/m);
+    expect([agent, guard].map(isDead)).toEqual([false, false]);
+  });
+
+  it('is deaf to the signals of a closing terminal', async () => {
+    const { driver, guard, agent } = await startDriver('stubborn.sh');
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal);
+    process.kill(driver, 'SIGKILL');
+    await untilDead(agent);
+    await untilDead(guard);
+  });
+
+  it('holds on to nothing of the driver but the pipe', async () => {
+    const { guard } = await startDriver('stubborn.sh', { RALPH_RUN_ID: 'of-an-outer-loop' });
+    const proc = `/proc/${guard}`;
+    // Node lets the descriptors it inherits below 16 lapse; those above are not looked at here.
+    const open = readdirSync(`${proc}/fd`).filter((fd) => Number(fd) < 16);
+    const files = open.map((fd) => readlinkSync(`${proc}/fd/${fd}`));
+    expect(files).toEqual([expect.stringMatching(/^(socket|pipe):/), '/dev/null', '/dev/null']);
+    expect(readlinkSync(`${proc}/cwd`)).toBe('/');
+    expect(readFileSync(`${proc}/environ`, 'utf8')).not.toContain('RALPH_');
+    expect(readProcess(guard)).toMatchObject({ sessionId: guard, pgid: guard });
+  });
+
+  it('does nothing when its pipe closes and the driver is alive', async () => {
+    const { pid, stdout } = startFixture('stubborn.sh');
+    await untilReady(stdout, 'agent');
+    const name = (process: number) => `${process}:${readProcess(process)?.startedAt}`;
+    const args = [programPath, 'nobody-carries-this', name(process.pid), name(pid)];
+    const program = startProgram(process.execPath, args);
+    await untilDead(program.pid);
+    expect(program.exitCode ?? 0).toBe(0);
+    expect(isDead(pid)).toBe(false);
+  });
+
+  it('is told whole sets, none twice, none endless and none empty', async () => {
+    const out = join(folder, 'told');
+    const shell = fixture('recording-shell.sh');
+    const guard = startGuard({ runId: 'x', programPath: out, shell });
+    endLater(guard.pid ?? 0);
+    const many = Array.from({ length: 1000 }, (_, index) => ({ pid: index + 1, startedAt: '77' }));
+    guard.note(many.slice(0, 2));
+    guard.note(many.slice(0, 2));
+    guard.note([]);
+    guard.note(many);
+    guard.farewell();
+    guard.farewell();
+    await untilDead(guard.pid ?? 0);
+    const [two, bounded, bye, ...rest] = readFileSync(out, 'utf8').split('\n');
+    expect([two, bye, rest]).toEqual(['note 1:77 2:77', 'bye', ['']]);
+    expect(bounded?.split(' ')).toHaveLength(201);
+  });
+
+  it('says so where it cannot start, and the run goes on without it', async () => {
+    const onProblem = vi.fn();
+    const guard = startGuard({ runId: 'x', programPath, shell: '/nowhere/sh', onProblem });
+    expect(guard.pid).toBeNull();
+    guard.note([{ pid: 1, startedAt: '1' }]);
+    guard.farewell();
+    await vi.waitFor(() => expect(onProblem).toHaveBeenCalledOnce());
+    expect(onProblem.mock.lastCall?.[0]).toContain('/nowhere/sh');
+  });
+
+  it('says so when it is lost', async () => {
+    const onProblem = vi.fn();
+    const guard = startGuard({ runId: 'x', programPath, onProblem });
+    endLater(guard.pid ?? 0);
+    process.kill(guard.pid ?? 0, 'SIGKILL');
+    await vi.waitFor(() => expect(onProblem).toHaveBeenCalledWith('it ended (SIGKILL)'));
+    guard.note([{ pid: 1, startedAt: '1' }]);
+    guard.farewell();
+  });
+
+  it('says nothing when it was sent away', async () => {
+    const onProblem = vi.fn();
+    const guard = startGuard({ runId: 'x', programPath, onProblem });
+    endLater(guard.pid ?? 0);
+    guard.farewell();
+    await untilDead(guard.pid ?? 0);
+    await new Promise(setImmediate);
+    expect(onProblem).not.toHaveBeenCalled();
+  });
+});

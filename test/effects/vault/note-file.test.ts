@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type NoteFile, writeNote } from '../../../src/effects/vault/note-file.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+async function stage(files: readonly string[] = []) {
+  const folder = join(await tempFolder(), 'Needs_Action');
+  if (files.length > 0) await mkdir(folder);
+  for (const name of files) await writeFile(join(folder, name), name);
+  const note = (more: Partial<NoteFile> = {}) =>
+    writeNote({
+      folder,
+      reason: 'FAILED',
+      taskId: 'T1',
+      at: '2026-01-02T03:04:05.678Z',
+      text: '# A note\n',
+      ...more,
+    });
+  return { folder, note, names: () => readdirSync(folder).sort() };
+}
+
+describe('a note', () => {
+  it('is named after its reason, its task and its time', async () => {
+    const { folder, note } = await stage();
+    const file = await note();
+    expect(file).toBe(join(folder, 'RALPH_FAILED_T1_20260102T030405Z.md'));
+    expect(readFileSync(file, 'utf8')).toBe('# A note\n');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('replaces the older ones of its task and reason', async () => {
+    const { note, names } = await stage([
+      'RALPH_FAILED_T1_20250101T000000Z.md',
+      'RALPH_FAILED_T1_20251231T235959Z.md',
+    ]);
+    await note();
+    expect(names()).toEqual(['RALPH_FAILED_T1_20260102T030405Z.md']);
+    await note({ at: '2026-01-02T03:04:06.000Z', text: 'newer' });
+    expect(names()).toEqual(['RALPH_FAILED_T1_20260102T030406Z.md']);
+  });
+
+  it('replaces one of the same second', async () => {
+    const { note, names } = await stage();
+    await note({ text: 'older' });
+    expect(readFileSync(await note({ text: 'newer' }), 'utf8')).toBe('newer');
+    expect(names()).toHaveLength(1);
+  });
+
+  it('removes what a killed driver has left of one half-written', async () => {
+    const { note, names } = await stage([
+      'RALPH_FAILED_T1_20260102T030404Z.md.3752-d6d733eb.tmp',
+      'RALPH_FAILED_T1_2_20260102T030404Z.md.3752-d6d733eb.tmp', // another task's, perhaps alive
+    ]);
+    await note();
+    expect(names()).toEqual([
+      'RALPH_FAILED_T1_20260102T030405Z.md',
+      'RALPH_FAILED_T1_2_20260102T030404Z.md.3752-d6d733eb.tmp',
+    ]);
+  });
+
+  it('leaves everything else alone', async () => {
+    const others = [
+      'RALPH_EXHAUSTED_T1_20250101T000000Z.md', // another reason
+      'RALPH_FAILED_T10_20250101T000000Z.md', // other tasks whose names begin alike
+      'RALPH_FAILED_T1_2_20250101T000000Z.md',
+      'RALPH_FAILED_T1_20250101T000000Z_20250101T000000Z.md',
+      'RALPH_FAILED_T1-b_20250101T000000Z.md',
+      'RALPH_FAILED_t1_20250101T000000Z.md',
+      'RALPH_FAILED_T1_20250101T000000Z.md.bak', // what people made of one
+      'RALPH_FAILED_T1_20250101T000000Z.txt',
+      'RALPH_FAILED_T1_answered.md',
+      'x_RALPH_FAILED_T1_20250101T000000Z.md',
+      'T1.md',
+    ];
+    const { note, names } = await stage(others);
+    await note();
+    expect(names()).toEqual([...others, 'RALPH_FAILED_T1_20260102T030405Z.md'].sort());
+  });
+
+  it('takes a task id for what it is, not for a pattern', async () => {
+    const { note, names } = await stage(['RALPH_FAILED_axb_20250101T000000Z.md']);
+    await note({ taskId: 'a.b' });
+    expect(names()).toHaveLength(2);
+  });
+
+  it('is written although what stands under an older name cannot be removed', async () => {
+    const { folder, note, names } = await stage();
+    await mkdir(join(folder, 'RALPH_FAILED_T1_20250101T000000Z.md', 'sub'), { recursive: true });
+    expect(await note()).toBe(join(folder, 'RALPH_FAILED_T1_20260102T030405Z.md'));
+    expect(names()).toHaveLength(2);
+  });
+
+  it('leaves the older one where it cannot be written', async () => {
+    const older = 'RALPH_FAILED_T1_20250101T000000Z.md';
+    const { folder, note, names } = await stage([older]);
+    await mkdir(join(folder, 'RALPH_FAILED_T1_20260102T030405Z.md', 'sub'), { recursive: true });
+    await expect(note()).rejects.toThrow();
+    expect(names()).toContain(older);
+    expect(names().filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it('rejects with the error of the system where its folder cannot be made', async () => {
+    const { note } = await stage();
+    const blocked = join(await tempFolder(), 'file');
+    await writeFile(blocked, '');
+    await expect(note({ folder: join(blocked, 'Needs_Action') })).rejects.toMatchObject({
+      code: 'ENOTDIR',
+    });
+  });
+});

@@ -1,0 +1,379 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { NOTHING_SEEN } from '../../../src/core/completion/conditions.ts';
+import { markFile } from '../../../src/effects/workspace/file-marks.ts';
+import {
+  createWorkspace,
+  takeBaseline,
+  type WorkspaceRequest,
+} from '../../../src/effects/workspace/workspace.ts';
+import { workspaceRequest } from '../../fixtures/workspace-request.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+/** A folder with files as they are at the start, and a look at what has become of them. */
+async function stage(files: Files, globs: readonly string[], more: Partial<WorkspaceRequest> = {}) {
+  const folder = await tempFolder();
+  await put(folder, files);
+  const request = workspaceRequest({ cwd: folder, globs, ...more });
+  // As it comes back from baseline.json on `resume`.
+  const baseline = JSON.parse(JSON.stringify(await takeBaseline(request)));
+  const look = async () => (await createWorkspace(request, baseline).look()).watchMatches;
+  return { folder, look, at: (name: string) => join(folder, name) };
+}
+
+async function put(folder: string, files: Files): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+}
+
+/** Sets the times of a file back to what they were: what a sly program could do. */
+async function keepTimes(file: string, action: () => Promise<void>): Promise<void> {
+  const { atime, mtime } = statSync(file);
+  await action();
+  await utimes(file, atime, mtime);
+}
+
+describe('what is no file on a disk', () => {
+  // Some of these never end, and hold up whoever reads them.
+  it.runIf(process.platform === 'linux')('is not read beyond the size that it tells', async () => {
+    const nothing = createHash('sha256').digest('hex');
+    expect(readFileSync('/proc/self/status', 'utf8')).not.toBe('');
+    expect(await markFile('/proc/self/status')).toMatchObject({ size: 0, sha256: nothing });
+    const { protected: marks } = await takeBaseline(
+      workspaceRequest({ cwd: '/proc', protect: ['self/status', '/proc/version'] }),
+    );
+    expect(Object.values(marks).map(({ sha256 }) => sha256)).toEqual([nothing, nothing]);
+  });
+
+  it.each([1_000, 3 * 1024 * 1024])(
+    'is no matter: a file of %i bytes is read whole',
+    async (size) => {
+      const file = join(await tempFolder(), 'a.bin');
+      const bytes = Buffer.alloc(size, 'abc');
+      await writeFile(file, bytes);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      expect(await markFile(file)).toMatchObject({ size, sha256 });
+    },
+  );
+});
+
+describe('a file matches', () => {
+  it('that is new', async () => {
+    const { folder, look } = await stage({ 'old.md': 'old' }, ['*.md']);
+    expect(await look()).toEqual([]);
+    await put(folder, { 'new.md': 'new', 'new.txt': 'no match' });
+    expect(await look()).toEqual(['new.md']);
+  });
+
+  it('that is new and empty', async () => {
+    const { folder, look } = await stage({}, ['done.flag']);
+    await put(folder, { 'done.flag': '' });
+    expect(await look()).toEqual(['done.flag']);
+  });
+
+  it('that has grown', async () => {
+    const { look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
+    await appendFile(at('a.md'), 'b');
+    expect(await look()).toEqual(['a.md']);
+  });
+
+  it('that was changed and has its old size and its old times', async () => {
+    const { look, at } = await stage({ 'a.md': 'one' }, ['*.md']);
+    await keepTimes(at('a.md'), () => writeFile(at('a.md'), 'two'));
+    expect(await look()).toEqual(['a.md']);
+  });
+
+  it('that replaced one with other content', async () => {
+    const { folder, look, at } = await stage({ 'a.md': 'one' }, ['*.md']);
+    await put(folder, { 'a.tmp': 'two' });
+    await rename(at('a.tmp'), at('a.md'));
+    expect(await look()).toEqual(['a.md']);
+  });
+
+  it('that was deleted, looked for in vain, and came back otherwise', async () => {
+    const { folder, look, at } = await stage({ 'a.md': 'one' }, ['*.md']);
+    await rm(at('a.md'));
+    expect(await look()).toEqual([]);
+    await put(folder, { 'a.md': 'two' });
+    expect(await look()).toEqual(['a.md']);
+  });
+
+  it('in a folder that is new', async () => {
+    const { folder, look } = await stage({}, ['out/**/*.md']);
+    await put(folder, { 'out/deep/er/a.md': '' });
+    expect(await look()).toEqual(['out/deep/er/a.md']);
+  });
+
+  it('with any of several globs, named once, all of them in order', async () => {
+    const { folder, look } = await stage({}, ['*.md', 'a.*', 'b.txt']);
+    await put(folder, { 'b.txt': '', 'a.md': '', 'c.md': '' });
+    expect(await look()).toEqual(['a.md', 'b.txt', 'c.md']);
+  });
+
+  it('still at a later look: a match does not go by', async () => {
+    const { folder, look } = await stage({}, ['*.md']);
+    await put(folder, { 'a.md': '' });
+    expect([await look(), await look()]).toEqual([['a.md'], ['a.md']]);
+  });
+
+  it('that stood there from the start, only if it is asked for', async () => {
+    const files = { 'a.md': 'a' };
+    expect(await (await stage(files, ['*.md'])).look()).toEqual([]);
+    expect(await (await stage(files, ['*.md'], { existing: true })).look()).toEqual(['a.md']);
+  });
+
+  it('whose name begins with a dot, if the pattern says so', async () => {
+    const { folder, look } = await stage({}, ['.done', 'out/.*']);
+    await put(folder, { '.done': '', 'out/.flag': '', 'out/plain': '' });
+    expect(await look()).toEqual(['.done', 'out/.flag']);
+  });
+});
+
+describe('a file does not match', () => {
+  it('that was only touched', async () => {
+    const { look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
+    await utimes(at('a.md'), 1, 1);
+    expect(await look()).toEqual([]);
+  });
+
+  it('that was written anew with the same content, or replaced by it', async () => {
+    const { folder, look, at } = await stage({ 'a.md': 'a', 'b.md': 'b' }, ['*.md']);
+    await writeFile(at('a.md'), 'a');
+    await put(folder, { tmp: 'b' });
+    await rename(at('tmp'), at('b.md'));
+    expect(await look()).toEqual([]);
+  });
+
+  it('that was changed and changed back', async () => {
+    const { look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
+    await writeFile(at('a.md'), 'b');
+    await writeFile(at('a.md'), 'a');
+    expect(await look()).toEqual([]);
+  });
+
+  it('that is gone', async () => {
+    const { look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
+    await rm(at('a.md'));
+    expect(await look()).toEqual([]);
+  });
+
+  it('that is a folder or a link', async () => {
+    const { folder, look, at } = await stage({ 'target.txt': 't', 'a.md': 'a' }, [
+      '*.md',
+      'deep/**',
+    ]);
+    await mkdir(at('folder.md'));
+    await mkdir(at('deep'));
+    await symlink(at('target.txt'), at('link.md'));
+    await symlink(folder, at('deep/loop'));
+    await symlink('nowhere', at('dangling.md'));
+    expect(await look()).toEqual([]);
+  });
+
+  it('that was replaced by a link to another', async () => {
+    const { look, at } = await stage({ 'a.md': 'a', 'other.txt': 'other' }, ['*.md']);
+    await rm(at('a.md'));
+    await symlink(at('other.txt'), at('a.md'));
+    expect(await look()).toEqual([]);
+  });
+
+  it('where its folder was never there', async () => {
+    expect(await (await stage({}, ['nowhere/*.md', '/nowhere/at/all/*'])).look()).toEqual([]);
+  });
+});
+
+describe('patterns', () => {
+  it('may be absolute, and lead upward', async () => {
+    const outside = await tempFolder();
+    await put(outside, { 'work/keep': '', 'old.md': 'old' });
+    const cwd = join(outside, 'work');
+    const request = workspaceRequest({
+      cwd,
+      globs: ['../*.md', join(outside, 'abs', '*.txt')],
+    });
+    const baseline = await takeBaseline(request);
+    const { look } = createWorkspace(request, baseline);
+    expect((await look()).watchMatches).toEqual([]);
+    await put(outside, { 'new.md': '', 'abs/a.txt': '' });
+    expect((await look()).watchMatches).toEqual(['../abs/a.txt', '../new.md']);
+  });
+
+  it('match names with blanks, quotes and letters of any kind', async () => {
+    const names = ['a b.md', 'ü ñ.md', "it's.md", '$HOME.md', '-n.md', 'new\nline.md'];
+    const { folder, look } = await stage({}, ['*.md']);
+    await put(folder, Object.fromEntries(names.map((name) => [name, ''])));
+    expect((await look()).length).toBe(names.length);
+    expect(new Set(await look())).toEqual(new Set(names));
+  });
+
+  it('match names that look like patterns', async () => {
+    const names = ['[draft] a.md', '(b).md', '{c}.md', 'd!.md', '+e.md', 'f*.md', 'g?.md'];
+    const { folder, look, at } = await stage({ 'pages/[id].md': 'x' }, ['*.md', 'pages/*.md']);
+    await put(folder, Object.fromEntries(names.map((name) => [name, ''])));
+    expect(new Set(await look())).toEqual(new Set(names));
+    await writeFile(at('pages/[id].md'), 'changed');
+    expect(await look()).toContain('pages/[id].md');
+  });
+
+  it('that are the plain name of a file match it, brackets and all', async () => {
+    const globs = ['report [final].md', 'pages/[id]/page.tsx', 'a (1).txt'];
+    const { folder, look } = await stage({}, globs);
+    await put(folder, Object.fromEntries(globs.map((name) => [name, ''])));
+    expect(new Set(await look())).toEqual(new Set(globs));
+  });
+
+  it('work in a folder whose own name looks like a pattern', async () => {
+    const outside = await tempFolder();
+    const cwd = join(outside, '[my] (work) {x} !');
+    await put(cwd, { 'old.md': '' });
+    const request = workspaceRequest({
+      cwd,
+      globs: ['*.md', join(cwd, 'sub', '*.txt')],
+    });
+    const { look } = createWorkspace(request, await takeBaseline(request));
+    expect((await look()).watchMatches).toEqual([]);
+    await put(cwd, { 'new.md': '' });
+    expect((await look()).watchMatches).toEqual(['new.md']);
+  });
+
+  it('may begin with ./ and be written with braces', async () => {
+    const { folder, look } = await stage({}, ['./out/{a,b}.md']);
+    await put(folder, { 'out/a.md': '', 'out/b.md': '', 'out/c.md': '' });
+    expect(await look()).toEqual(['out/a.md', 'out/b.md']);
+  });
+
+  it('cope with 10,000 files', { timeout: 60_000 }, async () => {
+    const folder = await tempFolder();
+    for (let n = 0; n < 10_000; n += 1) writeFileSync(join(folder, `${n}.md`), '');
+    const request = workspaceRequest({ cwd: folder, globs: ['*.md'] });
+    const baseline = await takeBaseline(request);
+    expect(Object.keys(baseline.watched)).toHaveLength(10_000);
+    utimesSync(join(folder, '1.md'), 1, 1);
+    writeFileSync(join(folder, '9999.md'), 'x');
+    const { watchMatches } = await createWorkspace(request, baseline).look();
+    expect(watchMatches).toEqual(['9999.md']);
+  });
+});
+
+describe('a file that cannot be read', () => {
+  it('is new if it is new', async () => {
+    const stand = await stage({}, ['*.md']);
+    await put(stand.folder, { 'a.md': 'a' });
+    await chmod(stand.at('a.md'), 0);
+    expect(await stand.look()).toEqual(['a.md']);
+  });
+
+  it('and stood there from the start is not new', async () => {
+    const folder = await tempFolder();
+    await put(folder, { 'a.md': 'a' });
+    await chmod(folder, 0o755);
+    await chmod(join(folder, 'a.md'), 0);
+    await asNobody(async () => {
+      const request = workspaceRequest({ cwd: folder, globs: ['*.md'] });
+      const { look } = createWorkspace(request, await takeBaseline(request));
+      expect((await look()).watchMatches).toEqual([]);
+    });
+  });
+
+  it('any more has not changed for that', async () => {
+    const { folder, look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
+    await chmod(folder, 0o755);
+    await chmod(at('a.md'), 0);
+    await asNobody(async () => expect(await look()).toEqual([]));
+  });
+
+  it('does not hide the others, nor does a folder that cannot be looked into', async () => {
+    const { folder, look, at } = await stage({ 'locked/a.md': 'a' }, ['**/*.md']);
+    await put(folder, { 'z.md': '' });
+    await chmod(folder, 0o755);
+    await chmod(at('locked'), 0);
+    await asNobody(async () => expect(await look()).toEqual(['z.md']));
+  });
+
+  /** Root may read everything: for so long nobody is root. */
+  async function asNobody(action: () => Promise<void>): Promise<void> {
+    const isRoot = process.geteuid?.() === 0;
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      await action();
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+    }
+  }
+});
+
+describe('the watched file', () => {
+  async function stageMove(files: Files) {
+    const folder = await tempFolder();
+    await put(folder, files);
+    const donePath = join(folder, 'Done', 'task.md');
+    const request = workspaceRequest({ cwd: folder, donePath });
+    const baseline = JSON.parse(JSON.stringify(await takeBaseline(request)));
+    const workspace = createWorkspace(request, baseline);
+    const look = async () => (await workspace.look()).movedFile;
+    return { folder, donePath, look };
+  }
+
+  it('has moved once it stands in the done folder', async () => {
+    const { folder, donePath, look } = await stageMove({ 'task.md': 'task' });
+    expect(await look()).toBe(null);
+    await mkdir(dirname(donePath));
+    await rename(join(folder, 'task.md'), donePath);
+    expect(await look()).toBe(donePath);
+  });
+
+  it('has not moved where one of its name stood there before, unless the content is another', async () => {
+    const { folder, donePath, look } = await stageMove({ 'task.md': 'new', 'Done/task.md': 'old' });
+    expect(await look()).toBe(null);
+    await utimes(donePath, 1, 1);
+    expect(await look()).toBe(null);
+    await rename(join(folder, 'task.md'), donePath);
+    expect(await look()).toBe(donePath);
+  });
+
+  it('is no folder and no link', async () => {
+    const { folder, donePath, look } = await stageMove({ 'task.md': 'task' });
+    await mkdir(donePath, { recursive: true });
+    expect(await look()).toBe(null);
+    await rm(donePath, { recursive: true });
+    await symlink(join(folder, 'task.md'), donePath);
+    expect(await look()).toBe(null);
+  });
+
+  it('is not asked for', async () => {
+    const { folder } = await stageMove({});
+    const request = workspaceRequest({ cwd: folder });
+    const baseline = await takeBaseline(request);
+    expect(baseline).toEqual({ watched: {}, done: null, protected: {} });
+    expect(await createWorkspace(request, baseline).look()).toEqual(NOTHING_SEEN);
+  });
+});
+
+describe('a file that was marked before', () => {
+  it('is not read again where nothing has written to it', async () => {
+    const file = fileURLToPath(import.meta.url);
+    const first = await markFile(file);
+    expect(first).not.toBe(null);
+    expect(await markFile(file, first ?? undefined)).toBe(first);
+  });
+
+  it('is read again where something has written to it, in the same instant even', async () => {
+    const folder = await tempFolder();
+    for (let round = 0; round < 50; round += 1) {
+      const file = join(folder, `${round}.md`);
+      writeFileSync(file, 'one');
+      const first = await markFile(file);
+      writeFileSync(file, 'two');
+      const second = await markFile(file, first ?? undefined);
+      expect(second?.sha256).not.toBe(first?.sha256);
+    }
+  });
+});

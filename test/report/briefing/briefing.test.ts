@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { makeBriefing } from '../../../src/core/task/briefing.ts';
+import { laterBy } from '../../../src/core/task/task-state.ts';
+import { renderBriefing } from '../../../src/report/briefing/briefing.ts';
+import { briefingJson } from '../../../src/report/briefing/briefing-json.ts';
+import { briefIteration, briefingSources, foundRun } from '../../helpers/brief-task.ts';
+import { newTask, START } from '../../helpers/new-task.ts';
+
+const ended = { finished_at: laterBy(START, 600_000) };
+
+describe('a briefing in Markdown', () => {
+  it('says so where nothing happened', () => {
+    expect(renderBriefing(makeBriefing(briefingSources()))).toBe(`# What ralph did
+
+2026-01-05 10:00 to 2026-01-06 10:00 UTC, \`/vault/.ralph_state\`
+
+0 tasks completed, 0 failed, 0 waiting, 0 running: 0 iterations.
+
+## Needs a person
+
+Nothing.
+`);
+  });
+
+  it('names first what needs a person, with the command', () => {
+    const runs = [
+      foundRun('fine', {
+        ...ended,
+        status: 'completed',
+        evidence: { kind: 'file-moved', detail: 'Done/fine.md' },
+      }),
+      foundRun('tired', {
+        ...ended,
+        status: 'max_iterations_reached',
+        iterations: [briefIteration(1), briefIteration(2)],
+        metrics: { ...newTask().metrics, iterations: 2 },
+      }),
+    ];
+    const notes = [
+      { file: '/vault/Needs_Action/n.md', reason: 'EXHAUSTED', taskId: 'tired', at: START },
+    ];
+    const text = renderBriefing(makeBriefing(briefingSources({ runs, notes })));
+    expect(text).toContain(`## Needs a person
+
+- **tired** out of iterations (2 iterations, 2m, $0.20)
+  Note: \`/vault/Needs_Action/n.md\`
+
+  \`\`\`sh
+  ralph resume tired --max-iterations +5 --vault /vault
+  \`\`\`
+`);
+    expect(text).toContain(
+      '| fine | completed | 2026-01-05 10:10 | 0 | 0ms | $0.00 | file moved: Done/fine.md |',
+    );
+    expect(text.indexOf('## Completed')).toBeGreaterThan(text.indexOf('## Needs a person'));
+  });
+
+  it('lets nothing that an agent said act', () => {
+    const evil = '](http://x) | <b>**bold**</b>\n# Heading `';
+    const runs = [
+      foundRun('t', {
+        ...ended,
+        status: 'completed',
+        evidence: { kind: 'promise', detail: evil },
+      }),
+    ];
+    const text = renderBriefing(makeBriefing(briefingSources({ runs })));
+    const row = text.split('\n').find((line) => line.startsWith('| t ')) ?? '';
+    expect(row.replace(/\\./g, '').split('|')).toHaveLength(9);
+    expect(text).not.toMatch(/^# Heading/m);
+    expect(row).not.toMatch(/(^|[^\\])[<[\]`]/);
+  });
+});
+
+describe('a briefing in JSON', () => {
+  it('has the figures in snake_case, in seconds and dollars', () => {
+    const runs = [
+      foundRun('t', {
+        ...ended,
+        status: 'stalled',
+        exit_reason: 'no-progress',
+        iterations: [briefIteration(1)],
+      }),
+    ];
+    expect(briefingJson(makeBriefing(briefingSources({ runs })))).toMatchObject({
+      since: START,
+      totals: { failed: 1, completed: 0, iterations: 1, cost_usd: 0.1, work_seconds: 60 },
+      needs_person: [
+        { kind: 'task', task_id: 't', state: 'stalled', command: 'ralph resume t --vault /vault' },
+      ],
+      tasks: [{ task_id: 't', group: 'failed', span: { iterations: 1, work_seconds: 60 } }],
+    });
+  });
+});

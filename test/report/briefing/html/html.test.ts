@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type BriefingSources,
+  type JournalEntry,
+  makeBriefing,
+} from '../../../../src/core/task/briefing.ts';
+import { laterBy } from '../../../../src/core/task/task-state.ts';
+import { renderPage } from '../../../../src/report/briefing/html/page.ts';
+import { marksOf, momentText, stepOf } from '../../../../src/report/briefing/html/time-scale.ts';
+import { briefIteration, briefingSources, foundRun } from '../../../helpers/brief-task.ts';
+import { START } from '../../../helpers/new-task.ts';
+
+const page = (changes: Partial<BriefingSources> = {}): string =>
+  renderPage(makeBriefing(briefingSources(changes)));
+
+const EVIL = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&lt;`;
+const ended = { finished_at: laterBy(START, 600_000) };
+
+/** Everything that stands in an agent's or a user's hands, with markup in it. */
+const hostile: Partial<BriefingSources> = {
+  runs: [
+    foundRun('t', {
+      ...ended,
+      status: 'failed',
+      task_prompt: EVIL,
+      task_type: EVIL,
+      completion_promise: EVIL,
+      exit_reason: EVIL,
+      errors: [{ at: START, iteration: 1, attempt: 1, kind: EVIL, message: EVIL }],
+      progress: { steps_total: 2, steps_completed: 1, current_step: EVIL, percentage: 50 },
+    }),
+  ],
+  journal: [
+    {
+      kind: 'iteration',
+      taskId: 't',
+      iteration: briefIteration(1, 1, {
+        outcome: EVIL,
+        detail: EVIL,
+        output_preview: EVIL,
+        refused: [EVIL],
+      }),
+    },
+    { kind: 'iteration', taskId: 't', iteration: briefIteration(2) },
+    {
+      kind: 'happening',
+      taskId: 't',
+      happening: { at: START, kind: 'held', detail: EVIL },
+      finalMessage: EVIL,
+    },
+  ],
+  notes: [{ file: `/${EVIL}`, reason: 'FAILED', taskId: EVIL, at: START }],
+  requests: [{ file: `/${EVIL}`, taskId: EVIL, at: START }],
+};
+
+/** The tags of a page, each with its attributes; throws where one does not parse. */
+function tagsOf(
+  text: string,
+): readonly { name: string; attributes: ReadonlyMap<string, string> }[] {
+  const body = text.replace(/<style>[\s\S]*?<\/style>/, '<style></style>');
+  const parts = body.match(/<[^>]*>?/g) ?? [];
+  return parts
+    .filter((part) => !part.startsWith('</') && !part.startsWith('<!'))
+    .map((part) => {
+      const tag = /^<([a-z][a-z0-9]*)((?:\s+[a-zA-Z-]+(?:="[^"<>]*")?)*)\s*>$/.exec(part);
+      if (tag === null) throw new Error(`no tag: ${part}`);
+      const attributes = [...(tag[2] ?? '').matchAll(/([a-zA-Z-]+)(?:="([^"]*)")?/g)];
+      return {
+        name: tag[1] ?? '',
+        attributes: new Map(attributes.map(([, name = '', value = '']) => [name, value])),
+      };
+    });
+}
+
+describe('the page', () => {
+  it.each([
+    ['empty', {}],
+    ['of hostile texts', hostile],
+  ])('that is %s asks for nothing and runs nothing', (_, changes) => {
+    for (const { name, attributes } of tagsOf(page(changes))) {
+      expect([
+        'script',
+        'img',
+        'link',
+        'iframe',
+        'object',
+        'embed',
+        'form',
+        'base',
+        'use',
+        'image',
+      ]).not.toContain(name);
+      for (const [attribute, value] of attributes) {
+        expect(attribute).not.toMatch(/^on|^(src|srcset|action|data|background|ping)$/);
+        if (attribute === 'href') expect(value).toMatch(/^#task-\d+$/);
+        expect(value).not.toMatch(/url\(|https?:/);
+      }
+    }
+    const style = /<style>([\s\S]*?)<\/style>/.exec(page(changes))?.[1] ?? '';
+    expect(style).not.toMatch(/url\(|@import|https?:/);
+  });
+
+  it('forbids all else to whoever opens it', () => {
+    const policy = tagsOf(page()).find(({ attributes }) => attributes.has('http-equiv'));
+    expect(policy?.attributes.get('content')).toBe(
+      'default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;',
+    );
+  });
+
+  it('balances its tags, whatever stands in it', () => {
+    const open: string[] = [];
+    const body = page(hostile).replace(/<style>[\s\S]*?<\/style>/, '');
+    for (const [tag, slash, name = ''] of body.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
+      if (['meta'].includes(name)) continue;
+      if (slash === '') open.push(name);
+      else expect([tag, open.pop()]).toEqual([tag, name]);
+    }
+    expect(open).toEqual([]);
+  });
+
+  it('links only to what is there', () => {
+    const tags = tagsOf(page(hostile));
+    const ids = tags.flatMap(({ attributes }) => attributes.get('id') ?? []);
+    expect(new Set(ids).size).toBe(ids.length);
+    const links = tags.flatMap(({ attributes }) => attributes.get('href') ?? []);
+    expect(links.length).toBeGreaterThan(0);
+    for (const link of links) expect(ids).toContain(link.slice(1));
+  });
+
+  it('knows dark and light, and narrow screens', () => {
+    expect(page()).toContain('prefers-color-scheme: dark');
+    expect(page()).toContain('name="viewport" content="width=device-width, initial-scale=1"');
+    expect(page()).toMatch(/@media \(max-width: \d+rem\)/);
+  });
+
+  it('says whether anybody is needed', () => {
+    expect(page()).toContain('<h1>Nothing needs you</h1>');
+    expect(page(hostile)).toContain('<h1>3 things need you</h1>');
+  });
+
+  it('shows a thousand iterations, each in its line and in its row', () => {
+    const journal = Array.from(
+      { length: 1_000 },
+      (_, index): JournalEntry => ({
+        kind: 'iteration',
+        taskId: 't',
+        iteration: briefIteration(index + 1),
+      }),
+    );
+    const runs = [foundRun('t', { ...ended, status: 'max_iterations_reached' })];
+    const text = page({ runs, journal });
+    expect(text.match(/<tr><td/g)).toHaveLength(1_000);
+    const lane = /<div class="lane">[\s\S]*?<\/svg>/.exec(text)?.[0] ?? '';
+    expect(lane.match(/<rect /g)).toHaveLength(1_000);
+    expect(text.length).toBeLessThan(1_500_000);
+  });
+
+  it('has no bar outside its chart', () => {
+    const text = page(hostile);
+    for (const [, width, height, inside = ''] of text.matchAll(
+      /<svg viewBox="0 0 (\d+) (\d+)"[^>]*>([\s\S]*?)<\/svg>/g,
+    )) {
+      for (const [, x, y, w, h] of inside.matchAll(
+        /x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"/g,
+      )) {
+        expect(Number(x) + Number(w)).toBeLessThanOrEqual(Number(width) + 0.01);
+        expect(Number(y) + Number(h)).toBeLessThanOrEqual(Number(height) + 0.01);
+      }
+    }
+  });
+});
+
+describe('the axis of time', () => {
+  const hour = 3_600_000;
+  it.each([
+    [0.1, 60_000],
+    [1, 600_000],
+    [8, 2 * hour],
+    [24, 6 * hour],
+    [7 * 24, 24 * hour],
+    [300 * 24, 43 * 24 * hour],
+  ])('of %d hours is cut into steps of %d ms', (hours, step) => {
+    expect(stepOf({ from: 0, to: hours * hour }, 7)).toBe(step);
+  });
+
+  it('marks whole steps within itself', () => {
+    const from = Date.parse('2026-01-05T22:10:00Z');
+    const texts = marksOf({ from, to: from + 6 * hour }).map(({ text }) => text);
+    expect(texts).toEqual(['23:00', '00:00', '01:00', '02:00', '03:00', '04:00']);
+    expect(
+      momentText(Date.parse('2026-01-06T00:00:00Z'), { from, to: from + 48 * hour }, hour),
+    ).toBe('Jan 6');
+  });
+});

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { stamped } from '../../../src/core/machine/events.ts';
+import type { Ending } from '../../../src/core/machine/loop-state.ts';
+import type { VaultNote } from '../../../src/core/rescue/vault-files.ts';
+import { makeBriefing } from '../../../src/core/task/briefing.ts';
+import { renderBriefing } from '../../../src/report/briefing/briefing.ts';
+import { renderPage } from '../../../src/report/briefing/html/page.ts';
+import { renderRequest } from '../../../src/report/notes/approval-request.ts';
+import { cell, codeSpan, fenced, inline } from '../../../src/report/notes/markdown.ts';
+import { renderNote } from '../../../src/report/notes/note.ts';
+import { renderVaultNote } from '../../../src/report/notes/vault-note.ts';
+import { renderPlan } from '../../../src/report/screens/plan.ts';
+import { jsonView } from '../../../src/report/terminal/json.ts';
+import { briefIteration, briefingSources, foundRun } from '../../helpers/brief-task.ts';
+import { HOSTILE, hostileSign } from '../../helpers/hostile-signs.ts';
+import { newTask, START } from '../../helpers/new-task.ts';
+
+const PLACE = { stateFile: `/v/${HOSTILE}.json`, logDir: `/v/${HOSTILE}` };
+
+const APPROVAL = {
+  id: 'a1',
+  what: HOSTILE,
+  file: `APPROVAL_${HOSTILE}.md`,
+  by_agent: true,
+  requested_at: START,
+  expires_at: START,
+  there_before: null,
+  decision: null,
+  answered_at: null,
+  answer_file: null,
+  reason: HOSTILE,
+};
+
+const ENDING: Ending = {
+  status: 'failed',
+  exitReason: HOSTILE,
+  event: 'task_failed',
+  evidence: null,
+  error: HOSTILE,
+  note: 'FAILED',
+  until: HOSTILE,
+};
+
+const TASK = {
+  ...newTask(),
+  task_id: HOSTILE,
+  task_prompt: HOSTILE,
+  task_type: HOSTILE,
+  completion_promise: HOSTILE,
+  exit_reason: HOSTILE,
+  iterations: [briefIteration(1, 1, { outcome: HOSTILE, output_preview: HOSTILE })],
+};
+
+const NOTES: readonly VaultNote[] = [
+  { kind: 'for-human', taskId: HOSTILE, file: HOSTILE, why: 'payment', detail: HOSTILE },
+  { kind: 'overdue', taskId: HOSTILE, file: HOSTILE, request: HOSTILE },
+  { kind: 'quarantined', taskId: HOSTILE, file: HOSTILE, failedRescues: 3 },
+  { kind: 'blocked', taskId: HOSTILE, status: HOSTILE, exitReason: HOSTILE },
+];
+
+describe('nothing that a text holds is raw in', () => {
+  it('Markdown', () => {
+    for (const written of [fenced, codeSpan, cell, inline]) {
+      expect(hostileSign(written(HOSTILE))).toBeNull();
+      expect(written('é 👩\u200d👧')).toContain('é 👩\u200d👧');
+    }
+  });
+
+  it('a plan', () => {
+    const plan = renderPlan({
+      task_id: HOSTILE,
+      task_type: HOSTILE,
+      completion: HOSTILE,
+      full_iterations: 1,
+      max_iterations: 1,
+      argv: ['claude', HOSTILE],
+      cwd: HOSTILE,
+      first_prompt: HOSTILE,
+      continuation_prompt: HOSTILE,
+      settings: [{ name: HOSTILE, value: [HOSTILE, { a: HOSTILE }], source: HOSTILE }],
+      writes: [{ path: HOSTILE, what: HOSTILE }],
+      warnings: [HOSTILE],
+    });
+    expect(hostileSign(plan)).toBeNull();
+  });
+
+  it('a note, and its paths can be read out of it', () => {
+    const note = renderNote({
+      ...PLACE,
+      task: TASK,
+      ending: ENDING,
+      agent: 'claude',
+      created: START,
+      completion: HOSTILE,
+      lastOutput: HOSTILE,
+      missing: [HOSTILE],
+      commandOutputs: [{ by: 'until', output: HOSTILE }],
+      again: `ralph resume '${HOSTILE}'`,
+    });
+    expect(hostileSign(note)).toBeNull();
+    const front = parse(/^---\n([\s\S]*?)\n---\n/.exec(note)?.[1] ?? '');
+    expect(front).toMatchObject({ state_file: PLACE.stateFile, log_dir: PLACE.logDir });
+  });
+
+  it.each(NOTES)('a note of a pass: $kind', (note) => {
+    const context = { created: START, agent: 'claude', stateDir: HOSTILE } as const;
+    expect(hostileSign(renderVaultNote(note, context))).toBeNull();
+  });
+
+  it('a request for an approval', () => {
+    const request = { taskId: HOSTILE, approval: APPROVAL, asked: HOSTILE, logDir: HOSTILE };
+    expect(hostileSign(renderRequest(request))).toBeNull();
+  });
+
+  it('events in JSON, which hold it all', () => {
+    const lines: string[] = [];
+    const view = jsonView({ write: (text) => void lines.push(text) });
+    const event = stamped(
+      { event: 'task_started', prompt: HOSTILE, max_iterations: 1 },
+      START,
+      HOSTILE,
+    );
+    view.event(event);
+    expect(lines).toHaveLength(1);
+    expect(hostileSign(lines.join(''))).toBeNull();
+    expect(JSON.parse(lines.join(''))).toEqual(event);
+  });
+
+  it('a briefing, and its page', () => {
+    const briefing = makeBriefing(
+      briefingSources({
+        vault: `/${HOSTILE}`,
+        stateDir: `/${HOSTILE}/s`,
+        runs: [foundRun('t', { ...TASK, task_id: 't', status: 'failed', finished_at: START })],
+        notes: [{ file: `/${HOSTILE}`, reason: HOSTILE, taskId: HOSTILE, at: START }],
+        requests: [{ file: `/${HOSTILE}`, taskId: HOSTILE, at: START }],
+        journal: [
+          {
+            kind: 'happening',
+            taskId: 't',
+            happening: { at: START, kind: 'held', detail: HOSTILE },
+            finalMessage: HOSTILE,
+          },
+        ],
+      }),
+    );
+    expect(hostileSign(renderPage(briefing))).toBeNull();
+    expect(hostileSign(renderBriefing(briefing))).toBeNull();
+  });
+});
+
+describe('a plan', () => {
+  it('keeps the lines of a text within its section', () => {
+    const plan = {
+      task_id: 't',
+      task_type: 'default',
+      completion: 'it says so\nWarnings:\n  none',
+      full_iterations: 1,
+      max_iterations: 1,
+      argv: [],
+      cwd: '/',
+      first_prompt: '',
+      continuation_prompt: '',
+      settings: [],
+      writes: [],
+      warnings: [],
+    };
+    expect(renderPlan(plan)).toContain(
+      'Complete when:\n  it says so\n  Warnings:\n    none\n\nTime:',
+    );
+  });
+});
+
+describe('a fence', () => {
+  it('is longer than any of a million runs of backticks', () => {
+    const runs = '` '.repeat(1_000_000);
+    expect(fenced(`${runs}\`\`\`\``).startsWith('`````text\n')).toBe(true);
+    expect(codeSpan(`x${runs}`).startsWith('``x')).toBe(true);
+  });
+});

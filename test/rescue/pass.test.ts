@@ -1,0 +1,339 @@
+import { describe, expect, test } from 'vitest';
+import type {
+  FileFacts,
+  FileOutcome,
+  VaultFile,
+  VaultNote,
+} from '../../src/core/rescue/vault-files.ts';
+import { type PassOptions, pass } from '../../src/rescue/pass.ts';
+import type { TaskEnd, TaskRequest, VaultPorts } from '../../src/rescue/ports.ts';
+import { restMs, watch } from '../../src/rescue/watch.ts';
+import { fileFacts, fileTask, minutesAgo, NOW } from '../helpers/vault-facts.ts';
+
+const OPTIONS: PassOptions = { stuckAfterMs: 20 * 60_000, startNew: true, concurrency: 1 };
+
+type Ended = Extract<TaskEnd, { kind: 'ended' }>;
+
+function ended(status: Ended['status'], said: Partial<Ended> = {}): Ended {
+  return {
+    kind: 'ended',
+    status,
+    exitReason: status,
+    exitCode: status === 'completed' ? 0 : 1,
+    startedAt: NOW,
+    note: null,
+    ...said,
+  };
+}
+
+const NO_LOGIN = ended('failed', {
+  exitReason: 'failed:not-logged-in',
+  note: 'note-of-the-run.md',
+});
+
+interface Script {
+  readonly files: readonly FileFacts[];
+  /** How a file stands once it is held; null: it is gone. As before where nothing is said. */
+  readonly again?: (file: VaultFile) => FileFacts | null;
+  /** One for each task that is run; an error is thrown. */
+  readonly ends?: readonly (TaskEnd | Error)[];
+  /** Files that another pass has in hand. */
+  readonly taken?: readonly string[];
+  readonly counted?: number;
+}
+
+/** Ports that only write down what is asked of them. */
+function fakeVault(script: Script) {
+  const effects: string[] = [];
+  const told: string[] = [];
+  const notes: VaultNote[] = [];
+  const requests: TaskRequest[] = [];
+  const ends = [...(script.ends ?? [])];
+  const stopped = new AbortController();
+  const find = (file: VaultFile) =>
+    script.files.find((facts) => facts.file.name === file.name) ?? null;
+  const ports: VaultPorts = {
+    vault: {
+      list: async () => script.files,
+      look: async (file) => (script.again === undefined ? find(file) : script.again(file)),
+      async hold(ownId) {
+        if (script.taken?.includes(ownId)) return null;
+        effects.push(`hold ${ownId}`);
+        return { release: () => void effects.push(`release ${ownId}`) };
+      },
+      async move(file, to) {
+        effects.push(`move ${file.name} ${to}`);
+        return `${to}/${file.name}`;
+      },
+    },
+    books: {
+      async countFailed(rescueId, startedAt) {
+        effects.push(`count ${rescueId} ${startedAt}`);
+        return script.counted ?? 1;
+      },
+      adopt: async (rescueId) => void effects.push(`adopt ${rescueId}`),
+      close: async (rescueId) => void effects.push(`close ${rescueId}`),
+    },
+    notes: {
+      async leave(note) {
+        notes.push(note);
+        effects.push(`note ${note.kind} ${note.taskId}`);
+        return 'Needs_Action/note.md';
+      },
+      takeBack: async (file) => void effects.push(`take back ${file}`),
+      clearBlocked: async () => void effects.push('clear blocked'),
+    },
+    async runTask(request) {
+      requests.push(request);
+      effects.push(`run ${request.kind} ${request.taskId}`);
+      const end = ends.shift() ?? ended('completed');
+      if (end instanceof Error) throw end;
+      return end;
+    },
+    tell: (file: VaultFile, outcome: FileOutcome) => {
+      told.push(`${file.name} ${outcome.kind}`);
+    },
+    clock: {
+      now: () => NOW,
+      monotonicMs: () => 0,
+      random: () => 0,
+      async waitUntil(instant) {
+        effects.push(`wait ${(Date.parse(instant) - Date.parse(NOW)) / 1_000}s`);
+      },
+    },
+    stops: { signal: stopped.signal, hurry: new AbortController().signal, cause: () => null },
+  };
+  return { ports, effects, told, notes, requests, stop: () => stopped.abort() };
+}
+
+const stuck = (name: string, said: Parameters<typeof fileFacts>[0] = {}) =>
+  fileFacts({ ...said, file: { name, ...said.file } });
+
+describe('a pass', () => {
+  test('holds a file, looks again, rescues it and closes its books', async () => {
+    const fake = fakeVault({ files: [stuck('a.md')] });
+    expect(await pass(fake.ports, OPTIONS)).toEqual({ cause: null, problems: 0 });
+    expect(fake.effects).toEqual([
+      'hold a',
+      'run rescue stuck_a',
+      'close stuck_a',
+      'release a',
+      'clear blocked',
+    ]);
+    expect(fake.requests[0]).toMatchObject({ stuckForMs: 25 * 60_000 });
+  });
+
+  test.each([
+    ['is gone', () => null, 'left'],
+    ['a live loop has', () => stuck('a.md', { rescue: fileTask('live') }), 'left'],
+    ['is fresh again', () => stuck('a.md', { file: { touchedAt: NOW } }), 'left'],
+  ])('does nothing with a file that %s once it is held', async (_, again, told) => {
+    const fake = fakeVault({ files: [stuck('a.md')], again });
+    await pass(fake.ports, OPTIONS);
+    expect(fake.requests).toEqual([]);
+    expect(fake.told).toEqual([`a.md ${told}`]);
+    expect(fake.effects).toEqual(['hold a', 'release a']);
+  });
+
+  test('leaves what another pass has in hand, and what a live loop has', async () => {
+    const fake = fakeVault({
+      files: [stuck('a.md'), stuck('b.md')],
+      taken: ['a'],
+      ends: [{ kind: 'taken' }],
+    });
+    expect(await pass(fake.ports, OPTIONS)).toEqual({ cause: null, problems: 0 });
+    expect(fake.told).toEqual(['a.md left', 'b.md left']);
+  });
+
+  test.each([
+    ['max_iterations_reached', 'max_iterations'],
+    ['stalled', 'no-progress'],
+    ['timeout', 'timeout'],
+    ['failed', 'failed:aborted'],
+  ] as const)('counts a rescue that ends %s (%s)', async (status, exitReason) => {
+    const fake = fakeVault({ files: [stuck('a.md')], ends: [ended(status, { exitReason })] });
+    await pass(fake.ports, OPTIONS);
+    expect(fake.effects).toContain(`count stuck_a ${NOW}`);
+    expect(fake.effects).not.toContain('move a.md quarantine');
+  });
+
+  test.each([
+    ['budget_spent', 'budget'],
+    ['paused', 'paused'],
+    ['stopped', 'stopped:request'],
+    ['stopped', 'stopped:SIGTERM'],
+    ['paused_awaiting_approval', 'approval-pending'],
+    ['failed', 'failed:refused-request'],
+    ['usage_limited', 'outage'],
+  ] as const)('does not count one that ends %s (%s)', async (status, exitReason) => {
+    const fake = fakeVault({ files: [stuck('a.md')], ends: [ended(status, { exitReason })] });
+    await pass(fake.ports, OPTIONS);
+    expect(fake.effects.filter((effect) => effect.startsWith('count'))).toEqual([]);
+  });
+
+  test('puts a file away at once after the third failed rescue, with a note', async () => {
+    const fake = fakeVault({ files: [stuck('a.md')], ends: [ended('stalled')], counted: 3 });
+    await pass(fake.ports, OPTIONS);
+    expect(fake.told).toEqual(['a.md quarantined']);
+    expect(fake.effects.slice(2)).toEqual([
+      `count stuck_a ${NOW}`,
+      'move a.md quarantine',
+      'close stuck_a',
+      'note quarantined stuck_a',
+      'release a',
+      'clear blocked',
+    ]);
+  });
+
+  test('does not put away a file that the agent has moved', async () => {
+    let looks = 0;
+    const again = () => {
+      looks += 1;
+      return looks === 1 ? stuck('a.md') : null;
+    };
+    const fake = fakeVault({ files: [stuck('a.md')], again, ends: [ended('stalled')], counted: 3 });
+    await pass(fake.ports, OPTIONS);
+    expect(fake.told).toEqual(['a.md ran']);
+  });
+
+  test('counts an earlier rescue before its state is put away', async () => {
+    const rescue = fileTask('timeout', { startedAt: minutesAgo(90) });
+    const fake = fakeVault({ files: [stuck('a.md', { rescue, failedRescues: 1 })] });
+    await pass(fake.ports, OPTIONS);
+    expect(fake.effects.slice(0, 3)).toEqual([
+      'hold a',
+      `count stuck_a ${minutesAgo(90)}`,
+      'run rescue stuck_a',
+    ]);
+  });
+
+  test('ends with a common cause, one note of its own, and nothing counted', async () => {
+    const files = [stuck('a.md'), stuck('b.md'), stuck('c.md')];
+    const fake = fakeVault({ files, ends: [NO_LOGIN] });
+    const { cause } = await pass(fake.ports, OPTIONS);
+    expect(cause).toEqual({ status: 'failed', exitReason: 'failed:not-logged-in', exitCode: 1 });
+    expect(fake.told).toEqual(['a.md ran']);
+    expect(fake.effects).toEqual([
+      'hold a',
+      'run rescue stuck_a',
+      'take back note-of-the-run.md',
+      'release a',
+      'note blocked rescue',
+    ]);
+  });
+
+  test('begins nothing after a signal', async () => {
+    const fake = fakeVault({ files: [stuck('a.md'), stuck('b.md')] });
+    fake.stop();
+    await pass(fake.ports, OPTIONS);
+    expect(fake.effects).toEqual([]);
+  });
+
+  test('goes on after a problem with one file, and counts it', async () => {
+    const fake = fakeVault({
+      files: [stuck('a.md'), stuck('b.md')],
+      ends: [new Error('the disk is full')],
+    });
+    expect(await pass(fake.ports, OPTIONS)).toEqual({ cause: null, problems: 1 });
+    expect(fake.told).toEqual(['a.md problem', 'b.md ran']);
+    expect(fake.effects).toContain('release a');
+  });
+
+  test('takes what is stuck before what is new, the oldest of that first, the refused last', async () => {
+    const folder = 'Needs_Action' as const;
+    const refused = fileTask('failed', { exitReason: 'failed:refused-request' });
+    const fake = fakeVault({
+      files: [
+        stuck('a.md', { rescue: refused }),
+        stuck('b.md', { file: { folder, touchedAt: minutesAgo(1), changedAt: minutesAgo(1) } }),
+        stuck('c.md', { file: { folder, touchedAt: minutesAgo(9) } }),
+        stuck('d.md'),
+      ],
+    });
+    await pass(fake.ports, OPTIONS);
+    expect(fake.requests.map(({ kind, taskId }) => `${kind} ${taskId}`)).toEqual([
+      'rescue stuck_d',
+      'new c',
+      'new b',
+      'rescue stuck_a',
+    ]);
+  });
+
+  test('takes over the own task of a file before it runs', async () => {
+    const fake = fakeVault({ files: [stuck('a.md', { own: fileTask('interrupted') })] });
+    await pass(fake.ports, OPTIONS);
+    expect(fake.effects.slice(0, 3)).toEqual(['hold a', 'adopt stuck_a', 'run resume a']);
+  });
+
+  test('moves what is completed, and leaves payments to a human, without an agent', async () => {
+    const over = fileTask('completed', { finishedAt: NOW });
+    const fake = fakeVault({
+      files: [stuck('a.md', { rescue: over }), stuck('payment.md')],
+    });
+    await pass(fake.ports, OPTIONS);
+    expect(fake.requests).toEqual([]);
+    expect(fake.told).toEqual(['a.md finished', 'payment.md for-human']);
+    expect(fake.notes).toMatchObject([{ kind: 'for-human', file: 'In_Progress/payment.md' }]);
+  });
+
+  test('runs as many at a time as it may', async () => {
+    const files = ['a', 'b', 'c'].map((name) => stuck(`${name}.md`));
+    const { ports } = fakeVault({ files });
+    let running = 0;
+    let most = 0;
+    const runTask = async (): Promise<TaskEnd> => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return ended('completed');
+    };
+    await pass({ ...ports, runTask }, { ...OPTIONS, concurrency: 2 });
+    expect(most).toBe(2);
+  });
+});
+
+describe('a watch', () => {
+  test('rests longer and longer where nothing works, and at its own pace again after', async () => {
+    const fake = fakeVault({
+      files: [stuck('a.md')],
+      ends: [NO_LOGIN, NO_LOGIN, ended('completed'), NO_LOGIN],
+    });
+    let waits = 0;
+    const clock = {
+      ...fake.ports.clock,
+      async waitUntil(instant: string) {
+        await fake.ports.clock.waitUntil(instant, fake.ports.stops.signal);
+        waits += 1;
+        if (waits === 4) fake.stop();
+      },
+    };
+    const rests: number[] = [];
+    await watch({ ...fake.ports, clock }, { ...OPTIONS, intervalMs: 30_000 }, ({ forMs }) => {
+      rests.push(forMs);
+    });
+    const all = fake.effects.filter((effect) => effect.startsWith('wait'));
+    expect(all).toEqual(['wait 60s', 'wait 120s', 'wait 30s', 'wait 60s']);
+    expect(rests).toEqual([60_000, 120_000, 60_000]);
+  });
+
+  test('rests where the folder cannot be read, instead of ending', async () => {
+    const fake = fakeVault({ files: [] });
+    const list = async () => {
+      throw new Error('no such disk');
+    };
+    const ports = { ...fake.ports, vault: { ...fake.ports.vault, list } };
+    const rests: unknown[] = [];
+    await watch(ports, { ...OPTIONS, intervalMs: 30_000 }, (rest) => {
+      rests.push(rest);
+      fake.stop();
+    });
+    expect(rests).toEqual([{ kind: 'unreadable', message: 'no such disk', forMs: 60_000 }]);
+  });
+
+  test('rests 30 minutes at most', () => {
+    expect([0, 1, 2, 3, 4, 5, 6, 99].map((inARow) => restMs(inARow) / 60_000)).toEqual([
+      1, 2, 4, 8, 16, 30, 30, 30,
+    ]);
+  });
+});
