@@ -1,10 +1,5 @@
-import {
-  keyOf,
-  SETTINGS,
-  type SettingKind,
-  settingNames,
-  variableOf,
-} from '../src/core/settings/settings.ts';
+import type { SettingKind } from '../src/core/settings/rows/setting-row.ts';
+import { keyOf, SETTINGS, settingNames, variableOf } from '../src/core/settings/settings.ts';
 import { TASK_TYPES } from '../src/core/settings/task-type.ts';
 import { EXIT_CODES } from '../src/exit-codes.ts';
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.ts';
 import { EXIT_BUG } from '../exit-codes.ts';
-import { sayBug, watchForBugs } from './bugs.ts';
 import { IDS_COMMAND } from './completion/names.ts';
+import { sayBug, watchForBugs } from './terminal/bugs.ts';
 
 declare const __RALPH_VERSION__: string;
 

@@ -13,4 +13,4 @@ export {
   revokeTrust,
   trustedAmong,
   trustStanding,
-} from '../effects/trust/trust-store.ts';
+} from '../effects/plan/trust-store.ts';

@@ -3,14 +3,14 @@ import { describeCompletion } from '../core/completion/conditions.ts';
 import { describeMissing, failedOutputs } from '../core/machine/prompt.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
-import { systemClock } from '../effects/files/clock.ts';
+import { leadsOut } from '../effects/files/real-path.ts';
+import { systemClock } from '../effects/time/clock.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
-import { leadsOut } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { NoteWriter } from '../loop/ports.ts';
 import { renderNote } from '../report/notes/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
-import type { HeldRun } from './run.ts';
+import type { HeldRun } from './held-run.ts';
 
 /** Leaves the notes of one task in its vault. */
 export function noteWriter({

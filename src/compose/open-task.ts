@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { BEAT_MS, isDriverAlive } from '../core/task/driver.ts';
 import type { Driver, TaskState } from '../core/task/task-state.ts';
-import { systemClock } from '../effects/files/clock.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask, type TaskClaim } from '../effects/lock/task-lock.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
 import { findRun, sweepRun } from '../effects/processes/sweep-run.ts';
+import { foreignFiles } from '../effects/state/foreign-files.ts';
 import { dropStaleRequests } from '../effects/state/requests.ts';
 import { readNamedStep, type SavedStep } from '../effects/state/saved-step.ts';
 import { readNewestStep, readStateFile, type StateFile } from '../effects/state/state-file.ts';
@@ -16,7 +16,7 @@ import {
   takeBack,
 } from '../effects/state/state-store.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
-import { foreignFiles } from '../effects/trust/foreign-files.ts';
+import { systemClock } from '../effects/time/clock.ts';
 import type { Seal } from '../effects/trust/seal.ts';
 import {
   ApprovalPendingError,

@@ -7,14 +7,15 @@ import type { VaultNote, WorkFolder } from '../core/rescue/vault-files.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { BEAT_MS } from '../core/task/driver.ts';
 import { MB, readTextWithin } from '../effects/files/bounded-read.ts';
-import { systemClock } from '../effects/files/clock.ts';
 import { namesIn } from '../effects/files/names-in.ts';
+import { leadsOut } from '../effects/files/real-path.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask } from '../effects/lock/task-lock.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { linkedStops } from '../effects/processes/linked-stops.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
+import { systemClock } from '../effects/time/clock.ts';
 import { openSeal } from '../effects/trust/seal.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
 import {
@@ -24,7 +25,6 @@ import {
   withFailed,
 } from '../effects/vault/rescue-records.ts';
 import { moveWithin } from '../effects/vault/task-file.ts';
-import { leadsOut } from '../effects/vault/vault-folders.ts';
 import { lookAgain, lookAtVault, type VaultPlace } from '../effects/vault/vault-scan.ts';
 import {
   BeyondPassError,
@@ -44,7 +44,8 @@ import type {
   VaultNotes,
   VaultPorts,
 } from '../rescue/ports.ts';
-import { type Resume, type RunOptions, startRun } from './run.ts';
+import type { Resume, RunOptions } from './held-run.ts';
+import { startRun } from './run.ts';
 
 /** A run of a file's task, ready to be started. */
 export interface FileRun {

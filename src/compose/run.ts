@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StopCause } from '../core/machine/loop-state.ts';
-import type { NewTask } from '../core/task/task-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
 import {
@@ -11,17 +10,17 @@ import {
   type GuardedRunner,
 } from '../effects/agents/agent-runner.ts';
 import { findOtherLoops } from '../effects/claude/other-loops.ts';
-import { startClock, systemClock } from '../effects/files/clock.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
 import { preventSleep, type SleepInhibitor } from '../effects/processes/keep-awake.ts';
-import { type SignalWatch, watchSignals } from '../effects/processes/signals.ts';
+import { watchSignals } from '../effects/processes/signals.ts';
 import { watchRequests } from '../effects/state/requests.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
-import { type TaskPaths, taskPaths } from '../effects/state/task-folder.ts';
+import { taskPaths } from '../effects/state/task-folder.ts';
+import { startClock, systemClock } from '../effects/time/clock.ts';
 import { openSeal, type Seal } from '../effects/trust/seal.ts';
 import { describeRequest, requestsNaming } from '../effects/vault/pending-requests.ts';
 import { VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
@@ -30,58 +29,17 @@ import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createWorkspace } from '../effects/workspace/workspace.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';
 import { exitCodeFor } from '../exit-codes.ts';
-import type { Ports, Reporter, RunClock } from '../loop/ports.ts';
+import type { Ports, Reporter } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
 import { commandFailed, leftoverLine, sayingText } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
-import type { View } from '../report/terminal/view.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, putAway } from './approvals.ts';
+import type { HeldRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
-import { clearUp, doubtOf, holdTask } from './open-task.ts';
+import { holdTask } from './open-task.ts';
 import { begin, goOn, watchOf } from './start.ts';
 import { endCommand, userCommands } from './user-commands.ts';
-
-export { makePrivateFolder } from '../effects/files/write-file.ts';
-export { planRun, type RunPlan } from '../effects/plan/run-plan.ts';
-export { watchAbort } from '../effects/processes/signals.ts';
-export { keepAside as setAside } from '../effects/state/state-store.ts';
-// biome-ignore lint/performance/noBarrelFile: this file is a door to the effects
-export { locateAgent } from './agent.ts';
-export { clearUp, doubtOf };
-
-export interface RunOptions {
-  readonly plan: RunPlan;
-  readonly view: View;
-  /** Said once the task is this process's to drive. */
-  readonly announcements?: readonly string[];
-  /** Given how it ended, before what is needed to go on with it is put away: whoever dies before has told nobody. */
-  readonly tell?: (fields: RunEnd['fields']) => void;
-  /** Given where a task is gone on with. */
-  readonly resume?: Resume;
-  /** Who may ask the loop to stop; signals, if nobody is named. */
-  readonly stops?: SignalWatch;
-  /** Aborts, with the error, where something is thrown that nobody waits for. */
-  readonly bugs?: AbortSignal;
-  /** Whether somebody sits at a terminal and watches: then the machine is kept awake where that works. */
-  readonly isAttended?: boolean;
-  /** Told how many bytes the agent has just said. */
-  readonly onOutput?: (bytes: number) => void;
-  /** Words between the agent's program and its arguments: for a program that is a script. */
-  readonly agentPrefixArgs?: readonly string[];
-}
-
-/** What is known of a task that is gone on with, beside its plan. */
-export interface Resume {
-  /** How long its whole time was before. */
-  readonly previousTimeoutMs: number;
-  /** The folder that it worked in before, absolute. */
-  readonly previousCwd: string;
-  /** A person has looked at what somebody else has written, and takes it over. */
-  readonly isTrusted: boolean;
-  /** How the task ended is told, since its driver died before it had, and nothing else is done. */
-  readonly tellsOnly?: boolean;
-}
 
 /**
  * Binds the effects to the loop's ports and runs one task to its end, from its beginning or from where
@@ -133,17 +91,6 @@ function keepAwake({ plan, isAttended = false }: RunOptions): SleepInhibitor {
   return isWanted
     ? preventSleep({ taskId, env, isAsked: settings.preventSleep === true })
     : { close() {} };
-}
-
-/** A task that this process drives. */
-export interface HeldRun extends RunOptions {
-  readonly paths: TaskPaths;
-  readonly warn: (sentence: string) => void;
-  readonly driver: NonNullable<NewTask['driver']>;
-  readonly hold: Awaited<ReturnType<typeof holdTask>>;
-  readonly stops: SignalWatch;
-  readonly clock: RunClock;
-  readonly seal: Seal;
 }
 
 async function runHeld(run: HeldRun): Promise<RunEnd> {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Usage } from '../core/agent/attempt.ts';
+import { workedUntil } from '../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { isAtWork, type LoopEvent, type LoopState } from '../core/machine/loop-state.ts';
 import { initialState } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
-import { workedUntil } from '../core/task/driver.ts';
 import {
   hasUntoldEnd,
   laterBy,
@@ -18,14 +18,15 @@ import {
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
 import { readLostAttempt } from '../effects/agents/lost-attempt.ts';
-import { systemClock } from '../effects/files/clock.ts';
+import { nameInside } from '../effects/files/real-path.ts';
 import { untoldEvents } from '../effects/logs/untold-events.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
 import type { LoopMemory } from '../effects/state/saved-step.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
+import { systemClock } from '../effects/time/clock.ts';
 import { IN_PROGRESS, intoWorkProblem, takeIntoWork } from '../effects/vault/task-file.ts';
-import { nameInside, ownFiles } from '../effects/vault/vault-folders.ts';
+import { ownFiles } from '../effects/vault/vault-folders.ts';
 import type { GitProgress } from '../effects/workspace/git-progress.ts';
 import {
   type EarlierPlace,
@@ -40,8 +41,8 @@ import {
 } from '../effects/workspace/workspace.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
+import type { HeldRun } from './held-run.ts';
 import { makeRoom, type TakenUp, takeUp } from './open-task.ts';
-import type { HeldRun } from './run.ts';
 
 /** Where a run begins. */
 export interface Start {

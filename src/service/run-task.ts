@@ -1,4 +1,4 @@
-import { planRun, type RunPlan, startRun, watchAbort } from '../compose/run.ts';
+import { startRun } from '../compose/run.ts';
 import { settle } from '../compose/settings.ts';
 import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
@@ -12,6 +12,8 @@ import {
 } from '../core/settings/settings.ts';
 import { defaultTaskId } from '../core/task/task-id.ts';
 import type { EndedStatus, Evidence } from '../core/task/task-state.ts';
+import { planRun, type RunPlan } from '../effects/plan/run-plan.ts';
+import { watchAbort } from '../effects/processes/signals.ts';
 import { readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { ApprovalPendingError, UsageError } from '../errors.ts';

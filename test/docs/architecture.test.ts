@@ -19,44 +19,72 @@ type Rule = {
 
 const LEAVES = ['errors', 'exit-codes'];
 
+/** The wings that only read and write files: other layers may use them, too. */
+const FILING = ['files', 'trust', 'lock', 'logs', 'state', 'vault', 'plan', 'claude'].map(
+  (wing) => `effects/${wing}`,
+);
+/** What else looks at the machine without starting an agent or a command of the user's. */
+const LOOKING = [
+  'effects/processes/ask-version',
+  'effects/processes/signals',
+  'effects/processes/find-program',
+  'effects/workspace/git-probe',
+];
+
 /** Who may import whom. A room that is not listed here is refused. */
 const ARROWS: Readonly<Record<string, Rule>> = {
   core: { rooms: ['core'], outside: false },
   loop: { rooms: ['loop', 'core'], outside: false },
   effects: { rooms: ['effects', 'loop/ports', 'core', ...LEAVES], outside: true },
   report: {
-    // Where a text leaves ralph, it is made harmless.
-    rooms: ['report', 'core/material', 'core/safe-json', ...LEAVES],
+    // Text becomes harmless where it leaves ralph.
+    rooms: ['report', 'core/text/untrusted-text', 'core/text/safe-json', ...LEAVES],
     typesOnly: ['core'],
     outside: true,
   },
-  orchestrator: { rooms: ['orchestrator', 'loop', 'core', ...LEAVES], outside: true },
+  rescue: { rooms: ['rescue', 'loop', 'core', ...LEAVES], outside: true },
   service: {
-    rooms: ['service', 'compose', 'orchestrator', 'loop', 'core', 'report', ...LEAVES],
+    rooms: [
+      ...['service', 'compose', 'rescue', 'loop', 'core', 'report'],
+      ...[...FILING, ...LOOKING, ...LEAVES],
+    ],
     outside: true,
   },
   cli: {
     rooms: [
-      'cli',
-      'compose',
-      'service',
-      'orchestrator',
-      'loop/run-loop',
-      'loop/ports',
-      'core',
-      'report',
-      ...LEAVES,
+      ...['cli', 'compose', 'service', 'rescue', 'loop/run-loop', 'loop/ports', 'core', 'report'],
+      ...[...FILING, ...LOOKING, ...LEAVES],
     ],
     outside: true,
   },
   compose: {
-    rooms: ['compose', 'effects', 'orchestrator', 'loop', 'core', 'report', ...LEAVES],
+    rooms: ['compose', 'effects', 'rescue', 'loop', 'core', 'report', ...LEAVES],
     outside: true,
   },
   index: { rooms: ['service', 'loop/ports', 'core', ...LEAVES], outside: false },
   errors: { rooms: ['exit-codes'], typesOnly: ['core'], outside: false },
   'exit-codes': { rooms: [], typesOnly: ['core'], outside: false },
 };
+
+/**
+ * The wings of each layer with what lives in them, from the lowest: a wing imports only those above it in
+ * this list. CONTRIBUTING.md shows the same list to people.
+ */
+const WINGS: Readonly<Record<string, readonly string[]>> = {
+  core: [
+    ...['text', 'secrets', 'agent', 'task', 'settings/rows', 'settings', 'markdown', 'completion'],
+    ...['machine', 'rescue'],
+  ],
+  effects: [
+    ...['time', 'files', 'trust', 'processes', 'lock', 'logs', 'workspace', 'state', 'vault'],
+    ...['plan', 'agents', 'claude'],
+  ],
+  report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
+  cli: ['completion', 'flags', 'terminal', 'settings', 'tasks', 'run', 'commands', '.'],
+};
+
+/** No folder has more files than a person takes in at a glance. */
+const MOST_FILES = 20;
 
 /** What would make core impure although nothing is imported. */
 const IMPURE =
@@ -117,15 +145,13 @@ describe('the arrows of the house', () => {
 
   it('let through what they allow', () => {
     const allowed: [path: string, source: string][] = [
-      ['core/a.ts', "import { b } from './b.ts';\n// Date.now() is not ours to call\n"],
-      ['core/a.ts', 'export const at = new Date(event.at);'],
-      ['loop/run-loop.ts', "import { transition } from '../core/transition.ts';"],
-      ['effects/a.ts', "import type { Clock } from '../loop/ports.ts';\nimport 'node:fs';"],
-      ['report/a.ts', "import type {\n  TaskState,\n} from '../core/task-state.ts';"],
-      ['cli/commands/run.ts', "const load = () => import('../../compose.ts');"],
-      ['compose.ts', "export { a } from './effects/a.ts';"],
-      ['compose/tasks.ts', "export { a } from '../effects/a.ts';"],
-      ['cli/commands/stop.ts', "import { a } from '../../compose/tasks.ts';"],
+      ['core/task/a.ts', "import { b } from './b.ts';\n// Date.now() is not ours to call\n"],
+      ['core/task/a.ts', 'export const at = new Date(event.at);'],
+      ['loop/run-loop.ts', "import { transition } from '../core/machine/transition.ts';"],
+      ['effects/time/a.ts', "import type { Clock } from '../../loop/ports.ts';\nimport 'node:fs';"],
+      ['report/a.ts', "import type {\n  TaskState,\n} from '../core/task/task-state.ts';"],
+      ['cli/commands/run.ts', "const load = () => import('../../compose/run.ts');"],
+      ['cli/commands/stop.ts', "import { a } from '../../effects/state/requests.ts';"],
     ];
     for (const [path, source] of allowed) expect(violations(path, source)).toEqual([]);
   });
@@ -139,17 +165,79 @@ describe('the arrows of the house', () => {
     ['core/a.ts', 'const now = new Date();', 'uses new Date()'],
     ['core/a.ts', 'const dice = Math.random();', 'uses Math.random'],
     ['core/a.ts', 'const { pid } = process.env;', 'uses process.'],
-    ['loop/a.ts', "import { e } from '../effects/state-file.ts';", 'imports effects/state-file'],
+    ['loop/a.ts', "import { e } from '../effects/state/a.ts';", 'imports effects/state/a'],
     ['loop/a.ts', "import { RalphError } from '../errors.ts';", 'imports errors'],
     ['effects/a.ts', "export * from '../loop/run-loop.ts';", 'imports loop/run-loop'],
-    ['effects/a.ts', "import '../compose.ts';", 'imports compose'],
-    ['effects/a.ts', "import '../compose/tasks.ts';", 'imports compose/tasks'],
-    ['compose/tasks.ts', "import { a } from '../cli/place.ts';", 'imports cli/place'],
+    ['effects/a.ts', "import '../compose/run.ts';", 'imports compose/run'],
+    ['compose/a.ts', "import { a } from '../cli/place.ts';", 'imports cli/place'],
     ['report/a.ts', "import { s } from '../core/a.ts';", 'imports more than types of core/a'],
-    ['cli/commands/a.ts', "import('../../effects/a.ts');", 'imports effects/a'],
+    ['cli/commands/a.ts', "import('../../effects/agents/a.ts');", 'imports effects/agents/a'],
+    ['service/a.ts', "import '../effects/workspace/a.ts';", 'imports effects/workspace/a'],
     ['service/a.ts', "import { main } from '../cli/main.ts';", 'imports cli/main'],
     ['utils/a.ts', '', 'the room "utils" has no rule'],
   ])('catch a violation in %s: %s', (path, source, complaint) => {
     expect(violations(path, source)).toEqual([`${path}: ${complaint}`]);
+  });
+});
+
+describe('the wings of the house', () => {
+  const src = join(root, 'src');
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.ts'));
+  const folders = [...new Set(files.map((path) => posix.dirname(path)))];
+  const importsOf = (path: string): string[] =>
+    [...withoutComments(readFileSync(join(src, path), 'utf8')).matchAll(IMPORT)]
+      .map(([, , fromStatement, fromCall]) => fromStatement ?? fromCall ?? '')
+      .filter((target) => target.startsWith('.'))
+      .map((target) => posix.join(posix.dirname(path), target));
+
+  it('are all listed', () => {
+    for (const [layer, wings] of Object.entries(WINGS)) {
+      const inLayer = folders.filter((each) => each === layer || each.startsWith(`${layer}/`));
+      expect(inLayer.toSorted()).toEqual(wings.map((wing) => posix.join(layer, wing)).toSorted());
+    }
+  });
+
+  it('have no more files than a person takes in at a glance', () => {
+    const sizes = folders.map(
+      (folder) => [folder, files.filter((path) => posix.dirname(path) === folder).length] as const,
+    );
+    expect(sizes.filter(([, size]) => size > MOST_FILES)).toEqual([]);
+  });
+
+  it.each(Object.entries(WINGS))('%s: import only what is below them', (layer, wings) => {
+    const floorOf = (path: string): number =>
+      wings.findIndex((wing) => posix.join(layer, wing) === posix.dirname(path));
+    const upward = files
+      .filter((path) => floorOf(path) !== -1)
+      .flatMap((path) =>
+        importsOf(path)
+          .filter((target) => floorOf(target) > floorOf(path))
+          .map((target) => `${path} imports ${target}`),
+      );
+    expect(upward).toEqual([]);
+  });
+
+  it('have no circle of files', () => {
+    const targets = new Map(files.map((path) => [path, importsOf(path)]));
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (path: string, way: readonly string[]): void => {
+      if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' → '));
+      if (done.has(path) || way.includes(path)) return;
+      for (const target of targets.get(path) ?? []) visit(target, [...way, path]);
+      done.add(path);
+    };
+    for (const path of files) visit(path, []);
+    expect(circles).toEqual([]);
+  });
+
+  it('are each explained in CONTRIBUTING.md', () => {
+    const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+    for (const folder of folders) {
+      if (folder !== '.')
+        expect(guide).toMatch(new RegExp(`^\\| \`${folder}\` \\| .{15,} \\|$`, 'm'));
+    }
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../helpers/fake-claude.ts';
-import { planLimited } from '../helpers/fake-claude.ts';
+import { planLimited, type Turn } from '../helpers/fake-claude.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 // Money: what is counted, what is handed on, and what happens when it is spent.

@@ -3,13 +3,14 @@ import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { onTestFinished, vi } from 'vitest';
-import type { AgentCommand, AgentSigns } from '../../src/effects/agents/agent.ts';
+import type { AgentCommand } from '../../src/effects/processes/find-program.ts';
 import type { ProcessIdentity } from '../../src/effects/processes/process-table.ts';
 import {
   type AgentProcessReport,
+  type AgentSigns,
   runAgentProcess,
 } from '../../src/effects/processes/run-process.ts';
-import type { WorkLimits } from '../../src/effects/processes/work-clock.ts';
+import type { WorkLimits } from '../../src/effects/time/work-clock.ts';
 import type { StopRequests } from '../../src/loop/ports.ts';
 import { endLater, fixture, until, untilReady } from './processes.ts';
 import { tempFolder } from './temp-folder.ts';

@@ -1,11 +1,11 @@
-import type {
-  AttemptFacts,
-  CutCause,
-  RefusedTool,
-  ResultFacts,
-  RetryFacts,
+import {
+  type AttemptFacts,
+  type CutCause,
+  NO_USAGE,
+  type RefusedTool,
+  type ResultFacts,
+  type RetryFacts,
 } from '../../src/core/agent/attempt.ts';
-import { NO_USAGE } from '../../src/core/agent/attempt.ts';
 
 /** A `claude` that exited with code 0 and showed nothing, but for what is given. */
 export function attemptFacts(changes: Partial<AttemptFacts> = {}): AttemptFacts {

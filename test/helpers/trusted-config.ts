@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { noteTrust } from '../../src/effects/trust/trust-store.ts';
+import { noteTrust } from '../../src/effects/plan/trust-store.ts';
 
 /** Writes a configuration, and trusts it as a person with this HOME would by `ralph trust`. */
 export async function writeTrusted(file: string, text: string, home: string): Promise<void> {

@@ -8,9 +8,9 @@ import { answerRequest, isPending } from '../../effects/vault/answer-request.ts'
 import { InvalidStateError, messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { formatDuration } from '../../report/format.ts';
-import { refuseInsideOwnLoop } from '../find-task.ts';
-import { type Place, type PlaceOptions, placeOf } from '../place.ts';
-import { unknownTask } from '../unknown-task.ts';
+import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
+import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { unknownTask } from '../tasks/unknown-task.ts';
 
 export interface ApprovalsOptions extends PlaceOptions {
   readonly json?: boolean;

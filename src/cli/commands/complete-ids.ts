@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { openTaskIds } from '../../effects/state/task-folder.ts';
-import { placeOf } from '../place.ts';
+import { placeOf } from '../tasks/place.ts';
 
 /**
  * `ralph __complete-ids WORDS`: prints the ids of the open tasks, one a line. WORDS are an unfinished

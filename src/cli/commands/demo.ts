@@ -2,12 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { planRun, startRun } from '../../compose/run.ts';
+import { startRun } from '../../compose/run.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { type SettingName, settingNames } from '../../core/settings/settings.ts';
+import { planRun } from '../../effects/plan/run-plan.ts';
 import { UsageError } from '../../errors.ts';
-import { announcements, viewFor } from './run.ts';
+import { announcements } from '../run/run-notices.ts';
+import { viewFor } from '../run/start-run.ts';
 
 const PROMPT = `Write greeting.txt with one friendly line in it.
 When the file is there and you have read it back, state the promise GREETING_READY.

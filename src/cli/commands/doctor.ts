@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { findAgent } from '../../compose/agent.ts';
-import { planRun } from '../../compose/run.ts';
 import { isGiven, type Layer, type Written } from '../../core/settings/setting-source.ts';
 import type { SettingName } from '../../core/settings/settings.ts';
 import { agentOf } from '../../core/settings/settings-problems.ts';
@@ -10,19 +9,21 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import { findLoginSigns } from '../../effects/claude/login-signs.ts';
 import { findOtherLoops } from '../../effects/claude/other-loops.ts';
 import { freeBytes, probeFolder } from '../../effects/files/folder-probe.ts';
+import { leadsOut } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { findStaleLocks } from '../../effects/lock/stale-locks.ts';
+import { planRun } from '../../effects/plan/run-plan.ts';
 import { askVersion } from '../../effects/processes/ask-version.ts';
 import { listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
-import { leadsOut, VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
+import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
 import { probeGit } from '../../effects/workspace/git-probe.ts';
 import { messageOf } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { findings, renderFindings } from '../../report/screens/doctor.ts';
 import type { AgentFacts, DoctorFacts } from '../../report/screens/doctor-facts.ts';
-import { signalled } from '../outlet.ts';
-import { startFolder } from '../place.ts';
 import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
+import { startFolder } from '../tasks/place.ts';
+import { signalled } from '../terminal/outlet.ts';
 
 export interface DoctorOptions {
   readonly vault?: string;

@@ -9,7 +9,7 @@ import {
 } from '../../effects/vault/vault-setup.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { renderInit } from '../../report/screens/init.ts';
-import { placeOf, startFolder } from '../place.ts';
+import { placeOf, startFolder } from '../tasks/place.ts';
 
 export interface InitOptions {
   readonly vault?: string;

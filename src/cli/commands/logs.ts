@@ -3,7 +3,7 @@ import {
   createReadableLog,
   type LogItem,
 } from '../../effects/claude/readable-log.ts';
-import { type LogPiece, openTaskLogs } from '../../effects/logs/task-logs.ts';
+import { type LogPiece, openTaskLogs } from '../../effects/state/task-logs.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import {
@@ -13,9 +13,9 @@ import {
   noSuchIteration,
   STDERR_HEADER,
 } from '../../report/screens/logs.ts';
-import { standardOutlet } from '../outlet.ts';
-import { type PlaceOptions, placeOf } from '../place.ts';
-import { unknownTask } from '../unknown-task.ts';
+import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { unknownTask } from '../tasks/unknown-task.ts';
+import { standardOutlet } from '../terminal/outlet.ts';
 
 export interface LogsOptions extends PlaceOptions {
   /** Print the bytes as the agent wrote them. */

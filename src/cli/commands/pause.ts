@@ -1,6 +1,6 @@
 import { leaveRequest } from '../../effects/state/requests.ts';
-import { findOpenTask, notLive, refuseInsideOwnLoop } from '../find-task.ts';
-import { type PlaceOptions, placeOf } from '../place.ts';
+import { findOpenTask, notLive, refuseInsideOwnLoop } from '../tasks/find-task.ts';
+import { type PlaceOptions, placeOf } from '../tasks/place.ts';
 
 /** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for it. */
 export async function pause(taskId: string, options: PlaceOptions): Promise<number> {

@@ -3,8 +3,8 @@ import { type ProgressReport, progressReport } from '../../core/completion/progr
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { UsageError } from '../../errors.ts';
-import { findOpenTask, notLive } from '../find-task.ts';
-import { type Place, type PlaceOptions, placeOf } from '../place.ts';
+import { findOpenTask, notLive } from '../tasks/find-task.ts';
+import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
 
 export interface ProgressOptions extends PlaceOptions {
   /** A number, not yet parsed, as is `done`. */

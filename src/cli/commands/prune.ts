@@ -4,7 +4,7 @@ import { pruneHistory } from '../../effects/state/prune-history.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { prunedLine, pruneFailure, pruneSummary } from '../../report/screens/prune.ts';
-import { type PlaceOptions, placeOf } from '../place.ts';
+import { type PlaceOptions, placeOf } from '../tasks/place.ts';
 
 export interface PruneOptions extends PlaceOptions {
   /** A duration; default `30d`. */

@@ -15,9 +15,9 @@ import { openNotes, openRequests } from '../../effects/vault/open-notes.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { renderBriefing } from '../../report/briefing/briefing.ts';
 import { briefingJson } from '../../report/briefing/briefing-json.ts';
-import { standardOutlet } from '../outlet.ts';
-import { type Place, type PlaceOptions, placeOf, startFolder } from '../place.ts';
-import { shownOf } from '../task-view.ts';
+import { type Place, type PlaceOptions, placeOf, startFolder } from '../tasks/place.ts';
+import { shownOf } from '../tasks/task-view.ts';
+import { standardOutlet } from '../terminal/outlet.ts';
 
 export interface ReportOptions extends PlaceOptions {
   /** A duration; default `7d`. */

@@ -2,7 +2,7 @@ import { EXIT_FAILED, exitCodeFor } from '../../exit-codes.ts';
 import { type PassEnd, pass } from '../../rescue/pass.ts';
 import type { VaultPorts } from '../../rescue/ports.ts';
 import { readVaultFlags } from '../flags/rescue-flags.ts';
-import { openVault } from '../rescue-run.ts';
+import { openVault } from '../run/rescue-run.ts';
 
 /** `ralph rescue`: makes one pass over `In_Progress` and prints a line for each file. Resolves to the exit code. */
 export async function rescueCommand(

@@ -1,41 +1,18 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
-import { clearUp, doubtOf, planRun, setAside } from '../../compose/run.ts';
-import { permissionsOf, programsBeyond, rightsOf } from '../../core/rescue/task-rights.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
-import { settingNames } from '../../core/settings/settings.ts';
-import { isTaskId } from '../../core/task/task-id.ts';
-import { hasUntoldEnd, lastWorkAt, msBetween, type TaskState } from '../../core/task/task-state.ts';
-import { MB, readWithin } from '../../effects/files/bounded-read.ts';
-import { readNewestStep, readStateFile, tryReadStateFile } from '../../effects/state/state-file.ts';
-import {
-  inHistory,
-  openTaskIds,
-  type TaskPaths,
-  taskPaths,
-} from '../../effects/state/task-folder.ts';
-import { type Seal, sealAt } from '../../effects/trust/seal.ts';
-import {
-  BeyondPassError,
-  StateCorruptedError,
-  StateTooNewError,
-  UntrustedTaskError,
-  UsageError,
-} from '../../errors.ts';
+import { tryReadStateFile } from '../../effects/state/state-file.ts';
+import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
+import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { completedByAnother, takenOver } from '../../report/messages.ts';
-import { personAt } from '../ask-person.ts';
-import { findTask, refuseInsideOwnLoop, standingOf } from '../find-task.ts';
-import { type ReadFlags, readFlags } from '../flags/flags.ts';
-import { type Place, type PlaceOptions, placeOf, startFolder } from '../place.ts';
+import { completedByAnother } from '../../report/messages.ts';
+import { readFlags } from '../flags/flags.ts';
+import { planResume, type ResumeFlags } from '../run/plan-resume.ts';
+import { runPlan } from '../run/start-run.ts';
 import { tellBeforeResume } from '../run/tell-untold.ts';
-import { collectSettings } from '../settings/collect.ts';
-import type { Ask } from '../settings/found-config.ts';
-import { overrideSettings, type Used } from '../settings/override.ts';
-import { readStoredRun, type StoredRun } from '../settings/stored-run.ts';
-import { unknownTask } from '../unknown-task.ts';
-import { type PlannedRun, runPlan } from './run.ts';
+import { findTask, standingOf } from '../tasks/find-task.ts';
+import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { unknownTask } from '../tasks/unknown-task.ts';
+import { personAt } from '../terminal/ask-person.ts';
 
 /** `ralph resume [ID]`: goes on with a task that is not completed and has no live driver. */
 export async function resumeCommand(
@@ -49,12 +26,6 @@ export async function resumeCommand(
   // With an id all mistakes are told at once; without one there may be no task to tell them of.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   return resumeTask(flags.taskId ?? onlyCandidate(place, flags.isTrusted), place, flags, argv);
-}
-
-/** The flags of `ralph resume`. */
-export interface ResumeFlags extends ReadFlags {
-  /** `--trust`: the person has looked at a task that somebody else has written, and takes it over. */
-  readonly isTrusted: boolean;
 }
 
 const TRUST = '--trust';
@@ -91,146 +62,6 @@ export async function resumeTask(
   }
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
 }
-
-/** What a pass over the vault allows the tasks that it goes on with. */
-type AllowedByPass = Pick<StoredRun, 'settings' | 'sources' | 'passthrough'>;
-
-interface ResumeBounds {
-  /** Has a person decide about a configuration that a task of another program's would need. */
-  readonly ask?: Ask | null;
-  /** Bounds what the task may do. */
-  readonly allowed?: AllowedByPass | null;
-}
-
-/**
- * How a task would be gone on with; null where it is completed. Throws a `UsageError`, an
- * `UntrustedTaskError`, a `BeyondPassError`, and what `run` throws for a task that is not there or
- * cannot be read.
- */
-export async function planResume(
-  taskId: string,
-  place: Place,
-  flags: ResumeFlags,
-  { ask = null, allowed = null }: ResumeBounds = {},
-): Promise<PlannedResume | null> {
-  if (!isTaskId(taskId)) throw unknownTask(taskId, place.stateDir);
-  const paths = taskPaths(place.stateDir, taskId);
-  refuseInsideOwnLoop('resume', taskId, paths.stateFile, process.env);
-  if (mayBeUntold(paths)) await clearUp(paths, taskId);
-  const seal = sealAt(place);
-  const file = await readOpen(taskId, paths.stateFile, seal);
-  if (file === null) return null;
-  // A kill or a power cut may have left the state file behind what was saved last.
-  const { state } = file.isOwn ? readNewestStep(paths, file.state, seal) : file;
-
-  const doubt = doubtOf(paths, file, seal);
-  if (doubt !== null && !flags.isTrusted) {
-    const shown = readStored(paths.folder);
-    const asks = shown === null ? [] : rightsOf(shown.settings, shown.passthrough);
-    throw new UntrustedTaskError(taskId, place.stateDir, doubt, asks);
-  }
-  const { stored, powers } = await storedRun(state, paths.folder, ask);
-  const usedMs = stored.settings.timeout - msBetween(lastWorkAt(state), state.timeout_at);
-  const used: Used = {
-    iterations: state.metrics.iterations,
-    costUsd: state.usage.cost_usd,
-    timeMs: usedMs,
-  };
-  const { run, problems } = overrideSettings(
-    allowed === null ? stored : boundedBy(taskId, stored, allowed),
-    fromHere(withoutPlace(flags.layer)),
-    used,
-  );
-  const planned = await planRun({
-    ...run,
-    settings: {
-      ...run.settings,
-      taskId,
-      keyFile: place.keyFile,
-      vault: place.vault,
-      stateDir: place.stateDir === path.join(place.vault, '.ralph_state') ? null : place.stateDir,
-    },
-    bad: new Set(),
-    passthrough: flags.passthrough.length > 0 ? flags.passthrough : run.passthrough,
-    env: process.env,
-    readStdin: async () => new Uint8Array(),
-    keptPrompt: readPrompt(paths.folder, state),
-    newTaskId: () => taskId,
-  });
-  const all = [...flags.problems, ...problems, ...('problems' in planned ? planned.problems : [])];
-  if ('problems' in planned || all.length > 0) throw new UsageError(all);
-  return {
-    plan: planned.plan,
-    resume: {
-      previousTimeoutMs: stored.settings.timeout,
-      previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),
-      isTrusted: flags.isTrusted,
-    },
-    powers,
-    isUntold: hasUntoldEnd(state),
-    takenOver:
-      doubt === null
-        ? null
-        : takenOver(taskId, doubt, rightsOf(stored.settings, stored.passthrough)),
-  };
-}
-
-/** A task that is ready to be gone on with. */
-export interface PlannedResume extends Required<Pick<PlannedRun, 'plan' | 'resume' | 'powers'>> {
-  /** Its last driver died before it had told how the task ended: that comes first. */
-  readonly isUntold: boolean;
-  /** What a person should read before somebody else's task is run; null where it is one's own. */
-  readonly takenOver: string | null;
-}
-
-/** Permissions are the pass's own; what the task would start must be the pass's, too. */
-function boundedBy(taskId: string, stored: StoredRun, allowed: AllowedByPass): StoredRun {
-  const beyond = programsBeyond(stored.settings, allowed.settings);
-  if (beyond.length > 0) throw new BeyondPassError(taskId, beyond);
-  const permissions = permissionsOf(allowed.settings);
-  return {
-    ...stored,
-    settings: { ...stored.settings, ...permissions },
-    sources: {
-      ...stored.sources,
-      ...Object.fromEntries(
-        settingNames()
-          .filter((name) => name in permissions)
-          .map((name) => [name, allowed.sources[name]]),
-      ),
-    },
-    passthrough: allowed.passthrough,
-  };
-}
-
-/** Whether a driver may have died between completing a task and saying so. */
-function mayBeUntold(paths: TaskPaths): boolean {
-  const moved = inHistory(paths, path.basename(paths.folder));
-  return existsSync(moved.folder) && !(existsSync(paths.stateFile) && existsSync(paths.folder));
-}
-
-/** The state of a task that is not completed; null for one that is. Throws for what cannot be read. */
-async function readOpen(taskId: string, stateFile: string, seal: Seal): Promise<OpenTask | null> {
-  const file = readStateFile(stateFile, seal);
-  switch (file.kind) {
-    case 'task':
-      return file;
-    case 'too-new':
-      throw new StateTooNewError(stateFile, file.version);
-    case 'corrupt': {
-      const aside = await setAside(stateFile, file.modifiedAt);
-      throw new StateCorruptedError(
-        taskId,
-        aside,
-        'not a ralph state file; it was renamed to this',
-      );
-    }
-    case 'none':
-      return null;
-  }
-}
-
-type OpenTask = Extract<ReturnType<typeof readStateFile>, { kind: 'task' }>;
 
 function tellCompleted(taskId: string, place: Place): number {
   const found = findTask(taskId, place);
@@ -272,85 +103,6 @@ function onlyCandidate(place: Place, isTrusted: boolean): string {
   return only;
 }
 
-interface Stored {
-  readonly stored: StoredRun;
-  /** What a found configuration has in force. */
-  readonly powers: readonly string[];
-}
-
-/**
- * The settings a task was started with. One that `ralph run` has started has lost its gates without
- * them: to go on would mean to take anything for done.
- */
-async function storedRun(state: TaskState, folder: string, ask: Ask | null): Promise<Stored> {
-  if (!isOfRun(state)) return storedFrom(state, ask);
-  const stored = readStored(folder);
-  if (stored !== null) return { stored, powers: [] };
-  const file = path.join(folder, 'settings.json');
-  const why = 'it is gone or damaged, and with it what the task has to pass and may do';
-  throw new StateCorruptedError(state.task_id, file, why);
-}
-
-function readStored(folder: string): StoredRun | null {
-  const text = readText(path.join(folder, 'settings.json'));
-  return text === null ? null : readStoredRun(text.toString());
-}
-
-/** The settings of a task of another program's: what its state says, and today's for the rest. */
-async function storedFrom(state: TaskState, ask: Ask | null): Promise<Stored> {
-  const startDir = startFolder();
-  const source = { kind: 'flag' as const, where: 'the state file' };
-  const written = (value: unknown): Written => ({ value, source });
-  const flags: Layer = {
-    maxIterations: written(state.max_iterations),
-    ...(state.completion_promise === null ? {} : { promise: written(state.completion_promise) }),
-    ...(state.watch_glob.length === 0 ? {} : { watchGlob: written(state.watch_glob) }),
-    ...(state.watch_file === null
-      ? {}
-      : { watchFile: written(state.watch_file), doneFolder: written(state.done_folder) }),
-    match: written(state.match),
-  };
-  const collected = await collectSettings({ flags, env: process.env, startDir, ask });
-  const stored = { ...collected, taskType: state.task_type, passthrough: [], startDir };
-  return { stored, powers: collected.powers };
-}
-
-/** Whether `ralph run` has started the task: it has noted what the prompt was. */
-function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
-  return prompt_sha256 !== '' && kept_by == null;
-}
-
-/**
- * The prompt as it was given; a state of another program's has it in full in itself, and a short one
- * stands in the state too.
- */
-function readPrompt(folder: string, state: TaskState): Uint8Array {
-  const kept = readText(path.join(folder, 'prompt.md'));
-  const inState = new TextEncoder().encode(state.task_prompt);
-  if (!isOfRun(state)) return kept ?? inState;
-  const whole = [kept, inState].find(
-    (text) => text !== null && sha256(text) === state.prompt_sha256,
-  );
-  if (whole != null) return whole;
-  const file = path.join(folder, 'prompt.md');
-  throw new StateCorruptedError(state.task_id, file, 'it is not what the task was started with');
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
-/** A prompt of 1 MB may stand in the settings, of which an escape may make six times as much. */
-const KEPT_MAX_BYTES = 8 * MB;
-
-function readText(file: string): Buffer | null {
-  try {
-    return readWithin(file, KEPT_MAX_BYTES);
-  } catch {
-    return null;
-  }
-}
-
 function textsOf(layer: Layer): PlaceOptions {
   const text = (written: Written | undefined): string | undefined =>
     typeof written?.value === 'string' ? written.value : undefined;
@@ -360,15 +112,4 @@ function textsOf(layer: Layer): PlaceOptions {
     ...(stateDir === undefined ? {} : { stateDir }),
     ...(keyFile === undefined ? {} : { keyFile }),
   };
-}
-
-/** A folder is named from where ralph is started now; all else in the settings, from where it was at first. */
-function fromHere(layer: Layer): Layer {
-  const { cwd } = layer;
-  if (typeof cwd?.value !== 'string') return layer;
-  return { ...layer, cwd: { ...cwd, value: path.resolve(startFolder(), cwd.value) } };
-}
-
-function withoutPlace({ vault, stateDir, keyFile, detach, resumeIfOpen, ...layer }: Layer): Layer {
-  return { ...layer, ...(detach === undefined ? {} : { detach }) };
 }

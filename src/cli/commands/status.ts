@@ -9,23 +9,14 @@ import {
   type TableOptions,
 } from '../../report/screens/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
-import { standardOutlet } from '../outlet.ts';
-import { type Place, type PlaceOptions, placeOf } from '../place.ts';
-import { viewTask, viewTasks } from '../task-view.ts';
-import { watchView } from '../watch-view.ts';
+import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { viewTask, viewTasks } from '../tasks/task-view.ts';
+import { standardOutlet } from '../terminal/outlet.ts';
+import { type Frame, watchView } from '../terminal/watch-view.ts';
 
 export interface StatusOptions extends PlaceOptions {
   readonly json?: boolean;
   readonly watch?: boolean;
-}
-
-/** The output at one moment. */
-export interface Frame {
-  readonly text: string;
-  /** Changes if something has happened, but not with elapsed time alone. */
-  readonly key: string;
-  /** True if nothing more will happen. */
-  readonly isLast: boolean;
 }
 
 /** `ralph status [ID]`: shows running, waiting and ended tasks. Changes nothing. */

@@ -14,8 +14,8 @@ import {
   resumeCommand,
   type Standing,
   standingOf,
-} from '../find-task.ts';
-import { type PlaceOptions, placeOf } from '../place.ts';
+} from '../tasks/find-task.ts';
+import { type PlaceOptions, placeOf } from '../tasks/place.ts';
 
 /** A driver ends its agent within 5 s after it has noticed the request. */
 const ENDS_WITHIN_MS = 10_000;

@@ -2,8 +2,8 @@ import { HINT_MAX_BYTES } from '../../core/machine/hints.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
-import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../find-task.ts';
-import { type PlaceOptions, placeOf } from '../place.ts';
+import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../tasks/find-task.ts';
+import { type PlaceOptions, placeOf } from '../tasks/place.ts';
 
 /** `ralph tell ID "…"`: leaves a hint for the task's next prompt, even if that follows a resume. */
 export async function tell(taskId: string, text: string, options: PlaceOptions): Promise<number> {

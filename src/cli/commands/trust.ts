@@ -12,8 +12,8 @@ import { type Power, powersOf } from '../../core/settings/power.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { InsideLoopError, UsageError } from '../../errors.ts';
 import { noTrustNeeded, powerLines, revoked, TRUSTED } from '../../report/screens/trust.ts';
-import { startFolder } from '../place.ts';
 import { readConfig } from '../settings/config-file.ts';
+import { startFolder } from '../tasks/place.ts';
 
 export interface TrustOptions {
   readonly revoke?: boolean;

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../report/format.ts';
 import { type Rest, watch } from '../../rescue/watch.ts';
 import { readVaultFlags } from '../flags/rescue-flags.ts';
-import { openVault } from '../rescue-run.ts';
+import { openVault } from '../run/rescue-run.ts';
 import { stopCode } from './rescue.ts';
 
 /** `ralph watch`: makes pass after pass until a signal ends it and its loops. */

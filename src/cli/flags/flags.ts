@@ -5,13 +5,9 @@ import {
   VAULT_SETTINGS,
   type VaultCommand,
 } from '../../core/settings/rescue-settings.ts';
+import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
-import {
-  SETTINGS,
-  type SettingName,
-  type SettingRow,
-  settingNames,
-} from '../../core/settings/settings.ts';
+import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 
 /** The words of a command line, with values not yet validated. */
 export interface ReadFlags {

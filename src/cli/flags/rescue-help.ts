@@ -4,7 +4,8 @@ import {
   VAULT_SETTINGS,
   type VaultCommand,
 } from '../../core/settings/rescue-settings.ts';
-import type { SettingName, SettingRow } from '../../core/settings/settings.ts';
+import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
+import type { SettingName } from '../../core/settings/settings.ts';
 import { declareSettings } from './flags.ts';
 
 /** Settings that come from the task file, or make no sense for several tasks. */

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { makePrivateFolder, type RunPlan } from '../../compose/run.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { DETACHED_LOG } from '../../core/settings/environment.ts';
+import { makePrivateFolder } from '../../effects/files/write-file.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { View } from '../../report/terminal/view.ts';
 
 /*

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { locateAgent, type RunPlan } from '../../compose/run.ts';
+import { locateAgent } from '../../compose/agent.ts';
 import { describeCompletion } from '../../core/completion/conditions.ts';
 import { buildAddition } from '../../core/machine/prompt.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
@@ -10,8 +10,9 @@ import {
   snakeCase,
 } from '../../core/settings/settings.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { type PlanFacts, renderPlan } from '../../report/screens/plan.ts';
-import { planWarnings } from '../commands/run.ts';
+import { planWarnings } from './run-notices.ts';
 
 /** `ralph run --dry-run`: prints what a run would do. Starts and writes nothing. */
 export function dryRun(plan: RunPlan, notices: readonly string[]): number {

@@ -3,17 +3,17 @@ import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { InsideOwnLoopError, messageOf, TaskAlreadyActiveError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { endNotTold } from '../../report/messages.ts';
-import { endedByBugs } from '../bugs.ts';
-import { type PlannedResume, planResume, type ResumeFlags } from '../commands/resume.ts';
-import { viewFor } from '../commands/run.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
-import type { Place } from '../place.ts';
+import type { Place } from '../tasks/place.ts';
+import { endedByBugs } from '../terminal/bugs.ts';
+import { type PlannedResume, planResume, type ResumeFlags } from './plan-resume.ts';
+import { viewFor } from './start-run.ts';
 
 /**
  * Announces how a task ended if its driver died before it could: writes the note and the event, and runs
  * `--on-end`. Resolves to the exit code if somebody stopped ralph meanwhile: then nothing else is started.
  */
-export async function tellUntold({ plan, resume }: PlannedResume): Promise<number | null> {
+async function tellUntold({ plan, resume }: PlannedResume): Promise<number | null> {
   const view = await viewFor(plan.settings, {
     agent: plan.policy.agent,
     task: { ...plan, needsTrust: false },

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { areSettings, areSources, resolveSettings } from '../../core/settings/resolve-settings.ts';
+import type { SettingKind } from '../../core/settings/rows/setting-row.ts';
 import type { Source, Sources } from '../../core/settings/setting-source.ts';
 import {
   SETTINGS,
-  type SettingKind,
   type SettingName,
   type Settings,
   settingNames,

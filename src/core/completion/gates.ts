@@ -1,4 +1,4 @@
-import type { RefusedTool } from '../agent/attempt.ts';
+import type { AttemptFacts, RefusedTool } from '../agent/attempt.ts';
 import { isAccepted } from '../agent/tool-pattern.ts';
 import type { Policy } from '../task/policy.ts';
 import type { Claim, CommandResult, Sightings } from './conditions.ts';
@@ -99,4 +99,15 @@ function confirmation({ confirmations, policy }: ClaimView): GateAnswer {
 
 function held(what: Held): HeldAnswer {
   return { kind: 'held', held: what };
+}
+
+/** What became of an iteration's claims. */
+export type Judged =
+  | { readonly kind: 'no-claim' }
+  | { readonly kind: 'passed'; readonly claim: Claim }
+  | { readonly kind: 'held'; readonly claim: Claim; readonly held: Held };
+
+/** Refusals that nothing in the iteration made good. */
+export function openRefusals({ refused }: Pick<AttemptFacts, 'refused'>): readonly RefusedTool[] {
+  return refused.filter((refusal) => !refusal.laterSucceeded);
 }

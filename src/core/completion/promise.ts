@@ -8,14 +8,12 @@ import {
   STAND_INS,
 } from '../markdown/phrase.ts';
 import type { NonProse } from '../markdown/prose.ts';
+import type { MatchRule } from '../task/policy.ts';
 import { clip } from '../text/untrusted-text.ts';
 import { type OwnText, removeEchoes } from './echoes.ts';
 import { readStand } from './statement.ts';
 
 export type { OwnText } from './echoes.ts';
-
-/** `statement`: the promise is stated, tagged or bare. `tag`: tagged only. `contains`: anywhere. */
-export type MatchRule = 'statement' | 'tag' | 'contains';
 
 /** What a message says about the promise. `line` is where, as evidence: one line, 200 at most. */
 export type PromiseVerdict =

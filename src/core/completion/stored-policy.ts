@@ -1,5 +1,4 @@
-import { DEFAULT_PROMISE } from '../task/default-promise.ts';
-import type { Policy } from '../task/policy.ts';
+import { DEFAULT_PROMISE, type Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 import { untagged } from './promise.ts';
 

@@ -1,3 +1,4 @@
+import { type BreakerState, NO_BREAKER } from '../task/task-state.ts';
 import { clip, withoutControls } from '../text/untrusted-text.ts';
 
 /*
@@ -7,18 +8,6 @@ import { clip, withoutControls } from '../text/untrusted-text.ts';
  *      ▲     └── same-error-limit iterations with one error ─────► open: same-error
  *      └── an iteration with progress sets both counts to 0
  */
-
-/** What the breaker has counted so far, as the state file keeps it. */
-export interface BreakerState {
-  /** Iterations without progress since the last one with it. */
-  readonly no_progress: number;
-  /** Failed iterations with `last_error` since the last progress. */
-  readonly same_error: number;
-  /** Normalised. */
-  readonly last_error: string | null;
-}
-
-export const NO_BREAKER: BreakerState = { no_progress: 0, same_error: 0, last_error: null };
 
 /** What an iteration means to the breaker. */
 interface BreakerNews {

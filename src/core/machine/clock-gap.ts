@@ -1,4 +1,11 @@
-import { laterBy, msBetween, type TaskState } from '../task/task-state.ts';
+import { BEAT_MS } from '../task/driver.ts';
+import {
+  isWorkedUntil,
+  lastWorkAt,
+  laterBy,
+  msBetween,
+  type TaskState,
+} from '../task/task-state.ts';
 import type { Answered, LoopEvent } from './loop-state.ts';
 
 /**
@@ -28,4 +35,26 @@ export function withoutStandstill(task: TaskState, event: LoopEvent): TaskState 
 /** Moves the task's limit by time in which no work was possible. */
 export function postponed(task: TaskState, ms: number): TaskState {
   return ms === 0 ? task : { ...task, timeout_at: laterBy(task.timeout_at, ms) };
+}
+
+/**
+ * A saved task at a beat of its driver, with the time since it was saved. Its limit moves by what of that
+ * was no time to work in: if the driver is killed later on, nobody else can tell.
+ */
+export function withBeat(task: TaskState, beat: Answered): TaskState {
+  const driver = task.driver && { ...task.driver, beat_at: beat.at };
+  // Nothing is worked on after the end, although the driver lives until it has been announced.
+  const isWorkedOn = task.finished_at === null && isWorkedUntil(task, beat.at);
+  const lostMs = isWorkedOn ? standstillMs(task.updated_at, beat) : 0;
+  return postponed({ ...task, driver }, lostMs);
+}
+
+/**
+ * Until when a task was worked on whose driver is dead, where its agent was heard last at `heardAt`. But
+ * no longer than until the next beat was due: where none came for longer, the machine slept.
+ */
+export function workedUntil(task: TaskState, heardAt: string | null, now: string): string {
+  const beatenAt = lastWorkAt(task);
+  if (heardAt === null || msBetween(heardAt, now) < 0) return beatenAt;
+  return laterBy(beatenAt, Math.min(Math.max(0, msBetween(beatenAt, heardAt)), BEAT_MS));
 }

@@ -1,7 +1,6 @@
 import type { RefusedTool } from '../agent/attempt.ts';
 import { describeOutcome } from '../agent/outcome.ts';
-import type { Held } from '../completion/gates.ts';
-import type { Judged } from '../completion/judged.ts';
+import type { Held, Judged } from '../completion/gates.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import type { Action, Answer, LoopState } from './loop-state.ts';
 

@@ -8,8 +8,7 @@ import {
   type Sightings,
   statesOneOf,
 } from '../completion/conditions.ts';
-import { askGates } from '../completion/gates.ts';
-import { type Judged, openRefusals } from '../completion/judged.ts';
+import { askGates, type Judged, openRefusals } from '../completion/gates.ts';
 import type { OwnText } from '../completion/promise.ts';
 import { preview } from '../secrets/preview.ts';
 import type { Policy } from '../task/policy.ts';
@@ -147,7 +146,7 @@ function judgeClaims(
     const gates = askGates({
       claim,
       iteration: answer.record.number,
-      refused: openRefusals(answer),
+      refused: openRefusals(answer.facts),
       stoppedSubAgents: answer.facts.stoppedSubAgents,
       sightings,
       verified,

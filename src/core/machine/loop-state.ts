@@ -2,7 +2,7 @@ import type { AttemptFacts } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
 import type { CommandResult, Sightings } from '../completion/conditions.ts';
-import type { Judged } from '../completion/judged.ts';
+import type { Judged } from '../completion/gates.ts';
 import type { ProgressReport } from '../completion/progress-report.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type {

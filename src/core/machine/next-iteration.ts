@@ -3,8 +3,7 @@ import type { Policy } from '../task/policy.ts';
 import { laterBy, msBetween, type TaskState, type Wait } from '../task/task-state.ts';
 import { end, endStopped } from './ending.ts';
 import { waitingHints } from './hints.ts';
-import type { LoopState, Transition } from './loop-state.ts';
-import { NO_TROUBLE } from './loop-state.ts';
+import { type LoopState, NO_TROUBLE, type Transition } from './loop-state.ts';
 import { buildAddition } from './prompt.ts';
 
 /** The flag by which `claude` is told what it may spend; older versions do not know it. */

@@ -2,8 +2,7 @@ import { type AttemptFacts, outputOf } from '../agent/attempt.ts';
 import { describeOutcome, isCounted } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
 import type { Sightings } from '../completion/conditions.ts';
-import type { Held } from '../completion/gates.ts';
-import { type Judged, openRefusals } from '../completion/judged.ts';
+import { type Held, type Judged, openRefusals } from '../completion/gates.ts';
 import {
   type ProgressReport,
   progressOf,
@@ -129,7 +128,7 @@ function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Car
   const { facts, outcome, verdict, reply } = answer;
   const missing: Missing[] = [];
   const isHeldForTools = held?.gate === 'refused-tools';
-  const refused = isHeldForTools ? held.tools : openRefusals(answer);
+  const refused = isHeldForTools ? held.tools : openRefusals(facts);
   if (isCounted(outcome) && outcome.kind !== 'answered') {
     missing.push({ kind: 'not-ended-well', outcome });
   }

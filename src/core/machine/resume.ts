@@ -1,13 +1,17 @@
 import { addUsage } from '../agent/attempt.ts';
 import type { Policy } from '../task/policy.ts';
-import { laterBy, withError } from '../task/task-state.ts';
+import { laterBy, NO_BREAKER, withError } from '../task/task-state.ts';
 import { askAgain } from './approval.ts';
 import { questionLost } from './asking-back.ts';
-import { NO_BREAKER } from './breaker.ts';
 import { end, tellEndAgain } from './ending.ts';
 import { follow, judge, nextAfter } from './judge.ts';
-import type { LoopEvent, LoopState, Transition } from './loop-state.ts';
-import { NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
+import {
+  type LoopEvent,
+  type LoopState,
+  NO_STREAKS,
+  NO_TROUBLE,
+  type Transition,
+} from './loop-state.ts';
 import { endBudget, startNext } from './next-iteration.ts';
 
 /*

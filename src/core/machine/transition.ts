@@ -7,8 +7,13 @@ import { postponed, withoutStandstill } from './clock-gap.ts';
 import { end } from './ending.ts';
 import { waitingHints } from './hints.ts';
 import { judge, nextAfter } from './judge.ts';
-import type { LoopEvent, LoopState, Transition } from './loop-state.ts';
-import { NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
+import {
+  type LoopEvent,
+  type LoopState,
+  NO_STREAKS,
+  NO_TROUBLE,
+  type Transition,
+} from './loop-state.ts';
 import { startAttempt } from './next-iteration.ts';
 import { NOTHING_CARRIED } from './prompt.ts';
 import { withReport } from './record-iteration.ts';

@@ -1,6 +1,6 @@
 import { parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
-import type { SettingKind } from './settings.ts';
+import type { SettingKind } from './rows/setting-row.ts';
 import { parseSize } from './size.ts';
 
 /** Judges one written value; the problem says what was expected and what was found. */

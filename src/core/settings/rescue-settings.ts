@@ -1,5 +1,6 @@
+import type { SettingRow } from './rows/setting-row.ts';
 import type { Written } from './setting-source.ts';
-import { type SettingRow, snakeCase } from './settings.ts';
+import { snakeCase } from './settings.ts';
 
 /** The settings that `ralph rescue` and `ralph watch` have beyond those of a run. */
 const TABLE = {

@@ -1,5 +1,4 @@
-import type { ShownState, ShownTask } from './shown-task.ts';
-import { isLive } from './shown-task.ts';
+import { isLive, type ShownState, type ShownTask } from './shown-task.ts';
 import { type IterationRecord, laterBy, msBetween, type TaskState } from './task-state.ts';
 
 /** An event of a task in the journal, other than an iteration. */

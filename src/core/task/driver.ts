@@ -1,7 +1,4 @@
-import { postponed, standstillMs } from '../machine/clock-gap.ts';
-import type { Answered } from '../machine/loop-state.ts';
-import type { Driver, TaskState } from './task-state.ts';
-import { isWorkedUntil, lastWorkAt, laterBy, msBetween } from './task-state.ts';
+import { type Driver, msBetween } from './task-state.ts';
 
 /** The place from which drivers are judged alive or dead. */
 export interface Here {
@@ -35,26 +32,4 @@ export function isDriverAlive(driver: Driver, here: Here): boolean {
   if (isHere) return here.isAlive({ pid: driver.pid, startedAt: driver.pid_started_at });
   const ageMs = msBetween(driver.beat_at, here.at);
   return ageMs < DEAD_AFTER_MS && ageMs > -FAR_AHEAD_MS;
-}
-
-/**
- * A saved task at a beat of its driver, with the time since it was saved. Its limit moves by what of that
- * was no time to work in: if the driver is killed later on, nobody else can tell.
- */
-export function withBeat(task: TaskState, beat: Answered): TaskState {
-  const driver = task.driver && { ...task.driver, beat_at: beat.at };
-  // Nothing is worked on after the end, although the driver lives until it has been announced.
-  const isWorkedOn = task.finished_at === null && isWorkedUntil(task, beat.at);
-  const lostMs = isWorkedOn ? standstillMs(task.updated_at, beat) : 0;
-  return postponed({ ...task, driver }, lostMs);
-}
-
-/**
- * Until when a task was worked on whose driver is dead, where its agent was heard last at `heardAt`. But
- * no longer than until the next beat was due: where none came for longer, the machine slept.
- */
-export function workedUntil(task: TaskState, heardAt: string | null, now: string): string {
-  const beatenAt = lastWorkAt(task);
-  if (heardAt === null || msBetween(heardAt, now) < 0) return beatenAt;
-  return laterBy(beatenAt, Math.min(Math.max(0, msBetween(beatenAt, heardAt)), BEAT_MS));
 }

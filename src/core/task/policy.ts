@@ -1,5 +1,3 @@
-import type { MatchRule } from '../completion/promise.ts';
-
 /** The settings by which the loop decides. All durations are in milliseconds. */
 export interface Policy {
   readonly agent: 'claude' | 'command';
@@ -67,3 +65,9 @@ export function backOffMs(failures: number, random: number): number {
   const full = Math.min(SLOWEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30));
   return Math.round(full / 2 + (full / 2) * random);
 }
+
+/** `statement`: the promise is stated, tagged or bare. `tag`: tagged only. `contains`: anywhere. */
+export type MatchRule = 'statement' | 'tag' | 'contains';
+
+/** Used where no completion condition is given at all. */
+export const DEFAULT_PROMISE = 'TASK_COMPLETE';

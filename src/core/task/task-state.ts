@@ -1,7 +1,5 @@
-import type { Usage } from '../agent/attempt.ts';
-import { NO_USAGE } from '../agent/attempt.ts';
-import type { MatchRule } from '../completion/promise.ts';
-import { type BreakerState, NO_BREAKER } from '../machine/breaker.ts';
+import { NO_USAGE, type Usage } from '../agent/attempt.ts';
+import type { MatchRule } from './policy.ts';
 
 /** The state file's shape changes only with this number. */
 export const SCHEMA_VERSION = 1;
@@ -276,3 +274,15 @@ export function withIteration(task: TaskState, record: IterationRecord): TaskSta
 export function withError(task: TaskState, error: ErrorRecord): TaskState {
   return { ...task, errors: [...task.errors, error].slice(-ERRORS_KEPT) };
 }
+
+/** What the breaker has counted so far, as the state file keeps it. */
+export interface BreakerState {
+  /** Iterations without progress since the last one with it. */
+  readonly no_progress: number;
+  /** Failed iterations with `last_error` since the last progress. */
+  readonly same_error: number;
+  /** Normalised. */
+  readonly last_error: string | null;
+}
+
+export const NO_BREAKER: BreakerState = { no_progress: 0, same_error: 0, last_error: null };

@@ -1,5 +1,7 @@
-import type { AttemptFacts, CutCause } from '../../core/agent/attempt.ts';
+import type { AttemptFacts } from '../../core/agent/attempt.ts';
 import type { AgentListener } from '../../loop/ports.ts';
+import type { AgentCommand, AgentMissing } from '../processes/find-program.ts';
+import type { AgentSigns } from '../processes/run-process.ts';
 
 /**
  * One kind of agent: how it is started and how its standard output is read. A new kind is a new
@@ -21,27 +23,6 @@ export interface AgentTurn {
   readonly resumeSession: string | null;
   /** The most it may spend, in US dollars; null means no limit. */
   readonly budgetUsd: number | null;
-}
-
-export interface AgentCommand {
-  readonly file: string;
-  readonly args: readonly string[];
-}
-
-/** The program was not found; the sentence says where it was looked for. */
-export interface AgentMissing {
-  readonly missing: string;
-}
-
-/** What the output says about the process while it runs. */
-export interface AgentSigns {
-  /** The closing report has arrived: the process has a moment to exit on its own. */
-  resultGiven(): void;
-  /** The agent is waiting to retry: all time limits pause. */
-  retrying(delayMs: number | null): void;
-  working(): void;
-  /** The attempt can no longer succeed. */
-  hopeless(cause: CutCause): void;
 }
 
 export interface AgentReader {

@@ -1,4 +1,7 @@
-import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { constants, fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { openRegular } from './bounded-read.ts';
+import { errorCode, makePrivateFolder } from './write-file.ts';
 
 const LINE_END = 0x0a;
 
@@ -34,5 +37,21 @@ function takeBack(descriptor: number, size: number, written: number): void {
     }
   } catch {
     // The line stays torn, and the next append ends it.
+  }
+}
+
+/**
+ * Opens a file for appending, and for reading how it ends; for its owner alone. A link is not followed,
+ * and a pipe not waited for. Throws the system's error.
+ */
+export function openForAppend(file: string): number {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+  const open = (): number => openRegular(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR).descriptor;
+  try {
+    return open();
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    makePrivateFolder(path.dirname(file));
+    return open();
   }
 }

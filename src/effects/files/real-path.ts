@@ -10,3 +10,22 @@ export function realPath(place: string): string {
     return parent === place ? place : path.join(realPath(parent), path.basename(place));
   }
 }
+
+/** Whether a folder of the vault is a link out of it; ralph writes nothing through one. */
+export function leadsOut(folder: string, vault: string): boolean {
+  try {
+    const root = realpathSync(vault);
+    const real = realpathSync(folder);
+    return real !== root && !real.startsWith(`${root}${path.sep}`);
+  } catch {
+    // It does not exist yet, and will be created as a folder.
+    return false;
+  }
+}
+
+/** Returns a path as it is saved: relative if it lies in the folder, so that the folder may be moved. */
+export function nameInside(folder: string, place: string): string {
+  const name = path.relative(folder, place);
+  const isInside = name !== '' && name !== '..' && !name.startsWith(`..${path.sep}`);
+  return isInside && !path.isAbsolute(name) ? name : place;
+}

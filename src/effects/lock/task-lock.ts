@@ -3,8 +3,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Here } from '../../core/task/driver.ts';
 import type { Driver } from '../../core/task/task-state.ts';
-import { monotonicMs } from '../files/monotonic.ts';
 import { errorCode, retryBusy } from '../files/write-file.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 import {
   type ClaimRecord,
   type Claims,

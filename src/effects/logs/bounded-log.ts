@@ -9,8 +9,8 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import { openForAppend } from '../files/append-lines.ts';
 import { openRegular } from '../files/bounded-read.ts';
-import { openForAppend } from '../state/task-folder.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
 
 /** A file that grows up to a bound; beyond it the head and the newest tail are kept. */

@@ -2,10 +2,9 @@ import { closeSync } from 'node:fs';
 import path from 'node:path';
 import type { Usage } from '../../core/agent/attempt.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { appendLines } from '../files/append-lines.ts';
+import { appendLines, openForAppend } from '../files/append-lines.ts';
 import { KB, readTail } from '../files/bounded-read.ts';
 import { numberAt, parseObject } from '../files/json-fields.ts';
-import { openForAppend } from '../state/task-folder.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
 
 /*

@@ -2,10 +2,9 @@ import { closeSync, fstatSync } from 'node:fs';
 import type { Activity, RalphEvent } from '../../core/machine/events.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { messageOf } from '../../errors.ts';
-import { appendLines } from '../files/append-lines.ts';
-import { monotonicMs } from '../files/monotonic.ts';
+import { appendLines, openForAppend } from '../files/append-lines.ts';
 import { syncFile } from '../files/write-file.ts';
-import { openForAppend } from '../state/task-folder.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 
 /** The append-only record of every event, one JSON object per line. */
 export interface Journal {

@@ -5,12 +5,11 @@ import type { Sources } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, type Settings } from '../../core/settings/settings.ts';
 import { agentOf, settingsProblems } from '../../core/settings/settings-problems.ts';
 import { shellWords } from '../../core/settings/shell-words.ts';
-import { DEFAULT_PROMISE } from '../../core/task/default-promise.ts';
-import type { Policy } from '../../core/task/policy.ts';
+import { DEFAULT_PROMISE, type Policy } from '../../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../../core/task/task-id.ts';
 import { messageOf } from '../../errors.ts';
 import { readTextWithin } from '../files/bounded-read.ts';
-import { realPath } from '../files/real-path.ts';
+import { leadsOut, realPath } from '../files/real-path.ts';
 import { keyFlag, readKey } from '../trust/key.ts';
 import { distrustPath } from '../trust/owner.ts';
 import {
@@ -22,7 +21,6 @@ import {
   taskFilePrompt,
   taskIdOfFile,
 } from '../vault/task-file.ts';
-import { leadsOut } from '../vault/vault-folders.ts';
 import { promptProblem } from './prompt-source.ts';
 
 /** What a run is asked for, before anything of it is looked at. */

@@ -1,4 +1,4 @@
-import { monotonicMs } from '../files/monotonic.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 import type { ProcessIdentity } from './process-table.ts';
 import {
   createTree,

@@ -1,6 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import type { AgentMissing } from '../agents/agent.ts';
 
 export interface ProgramSearch {
   /** A bare name is looked up on PATH; a name with a slash is a path relative to `cwd`. */
@@ -34,4 +33,14 @@ function isExecutable(file: string): boolean {
   } catch {
     return false;
   }
+}
+
+export interface AgentCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** The program was not found; the sentence says where it was looked for. */
+export interface AgentMissing {
+  readonly missing: string;
 }

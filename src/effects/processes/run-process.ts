@@ -1,11 +1,12 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { AttemptEnd, CutCause } from '../../core/agent/attempt.ts';
 import type { StopRequests } from '../../loop/ports.ts';
-import type { AgentCommand, AgentSigns } from '../agents/agent.ts';
 import { createTailText } from '../files/bounded-text.ts';
-import { monotonicMs } from '../files/monotonic.ts';
+import { monotonicMs } from '../time/monotonic.ts';
+import { startPatientTimer } from '../time/patient-timer.ts';
+import { startWorkClock, type WorkLimits } from '../time/work-clock.ts';
 import { type Ending, endTree } from './end-process.ts';
-import { startPatientTimer } from './patient-timer.ts';
+import type { AgentCommand } from './find-program.ts';
 import { countBirths, type ProcessIdentity } from './process-table.ts';
 import {
   createTreeWatch,
@@ -15,7 +16,6 @@ import {
 } from './process-tree.ts';
 import { readPipe } from './read-pipe.ts';
 import { spawnAgent } from './spawn-process.ts';
-import { startWorkClock, type WorkLimits } from './work-clock.ts';
 
 export interface AgentProcessRequest {
   readonly command: AgentCommand;
@@ -223,4 +223,15 @@ async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   });
   await Promise.race([promise, timeout]);
   cancel();
+}
+
+/** What the output says about the process while it runs. */
+export interface AgentSigns {
+  /** The closing report has arrived: the process has a moment to exit on its own. */
+  resultGiven(): void;
+  /** The agent is waiting to retry: all time limits pause. */
+  retrying(delayMs: number | null): void;
+  working(): void;
+  /** The attempt can no longer succeed. */
+  hopeless(cause: CutCause): void;
 }

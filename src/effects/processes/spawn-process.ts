@@ -2,8 +2,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { AttemptEnd } from '../../core/agent/attempt.ts';
 import { messageOf } from '../../errors.ts';
-import type { AgentCommand } from '../agents/agent.ts';
 import { errorCode } from '../files/write-file.ts';
+import type { AgentCommand } from './find-program.ts';
 
 interface SpawnRequest {
   readonly command: AgentCommand;

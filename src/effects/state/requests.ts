@@ -3,16 +3,15 @@ import { type Dirent, existsSync, type FSWatcher, readdirSync, watch } from 'nod
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { type ProgressReport, progressReport } from '../../core/completion/progress-report.ts';
-import type { Hint } from '../../core/machine/hints.ts';
-import { HINT_MAX_BYTES } from '../../core/machine/hints.ts';
+import { HINT_MAX_BYTES, type Hint } from '../../core/machine/hints.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { messageOf, RequestNotLeftError } from '../../errors.ts';
 import type { Requests } from '../../loop/ports.ts';
 import { MB, readHead } from '../files/bounded-read.ts';
 import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
+import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import type { Seal } from '../trust/seal.ts';
-import { leadsOut } from '../vault/vault-folders.ts';
 
 /*
  * What people ask of a running loop from elsewhere. Each request is a file of its own in the task's

@@ -6,7 +6,7 @@ import { stateJson } from '../../core/task/state-json.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { appendLines } from '../files/append-lines.ts';
+import { appendLines, openForAppend } from '../files/append-lines.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { retryBusy, writeFileAtomic } from '../files/write-file.ts';
@@ -19,7 +19,6 @@ import {
   inHistory,
   makeTaskFolder,
   moveToHistory,
-  openForAppend,
   type TaskPaths,
   taskPaths,
 } from './task-folder.ts';

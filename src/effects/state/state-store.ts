@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { withBeat } from '../../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { isAtWork, type LoopState } from '../../core/machine/loop-state.ts';
-import { withBeat } from '../../core/task/driver.ts';
 import { stateJson } from '../../core/task/state-json.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { messageOf, StateTooNewError } from '../../errors.ts';

@@ -1,11 +1,10 @@
-import { constants, existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { openRegular } from '../files/bounded-read.ts';
 import { namesIn } from '../files/names-in.ts';
-import { errorCode, makePrivateFolder } from '../files/write-file.ts';
+import { leadsOut } from '../files/real-path.ts';
+import { makePrivateFolder } from '../files/write-file.ts';
 import { distrustPath } from '../trust/owner.ts';
-import { leadsOut } from '../vault/vault-folders.ts';
 
 /** Where a task's files lie below the state folder. */
 export interface TaskPaths {
@@ -88,22 +87,6 @@ function isTaken(folder: string, name: string): boolean {
 
 function moveIfThere(from: string, to: string): void {
   if (existsSync(from)) renameSync(from, to);
-}
-
-/**
- * Opens a file for appending, and for reading how it ends; for its owner alone. A link is not followed,
- * and a pipe not waited for. Throws the system's error.
- */
-export function openForAppend(file: string): number {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
-  const open = (): number => openRegular(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR).descriptor;
-  try {
-    return open();
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-    makePrivateFolder(path.dirname(file));
-    return open();
-  }
 }
 
 /** The ids of the tasks that are not in the history, sorted; none where there is no state folder. */

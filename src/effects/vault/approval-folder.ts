@@ -4,6 +4,7 @@ import type { ApprovalAnswer } from '../../core/machine/loop-state.ts';
 import type { Approval, ThereBefore } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, readHead, readTextWithin } from '../files/bounded-read.ts';
+import { leadsOut } from '../files/real-path.ts';
 import {
   makePrivateFolder,
   removeHalfWritten,
@@ -11,7 +12,6 @@ import {
   writeFileAtomic,
 } from '../files/write-file.ts';
 import { distrustPath } from '../trust/owner.ts';
-import { leadsOut } from './vault-folders.ts';
 
 /** Where requests are placed, and where they are moved to as an answer. */
 export const PENDING = 'Pending_Approval';

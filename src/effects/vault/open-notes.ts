@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { OpenNote, OpenRequest } from '../../core/task/briefing.ts';
-import { leadsOut } from './vault-folders.ts';
+import { leadsOut } from '../files/real-path.ts';
 
 const NOTE = /^RALPH_([A-Z]+)_(.+)_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.md$/;
 

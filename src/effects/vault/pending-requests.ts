@@ -2,9 +2,9 @@ import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { leadsOut } from '../files/real-path.ts';
 import { PENDING } from './approval-folder.ts';
 import { splitFrontMatter } from './task-file.ts';
-import { leadsOut } from './vault-folders.ts';
 
 const LARGEST_BYTES = MB;
 const LONGEST_WHAT = 300;

@@ -5,8 +5,8 @@ import { isTaskId } from '../../core/task/task-id.ts';
 import { materialBlock, materialLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { leadsOut } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, retryBusy } from '../files/write-file.ts';
-import { leadsOut } from './vault-folders.ts';
 
 export const IN_PROGRESS = 'In_Progress';
 

@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /** The vault's own folders; what ralph moves there does not count as the agent's progress. */
@@ -23,23 +22,4 @@ export function ownFiles(vault: string, stateDir: string): (file: string) => boo
     file.startsWith(states) ||
     (path.dirname(file) === notes && /^RALPH_[A-Z]+_.+\.md$/.test(path.basename(file))) ||
     (requests.includes(path.dirname(file)) && /^APPROVAL_.+_.+\.md$/.test(path.basename(file)));
-}
-
-/** Returns a path as it is saved: relative if it lies in the folder, so that the folder may be moved. */
-export function nameInside(folder: string, place: string): string {
-  const name = path.relative(folder, place);
-  const isInside = name !== '' && name !== '..' && !name.startsWith(`..${path.sep}`);
-  return isInside && !path.isAbsolute(name) ? name : place;
-}
-
-/** Whether a folder of the vault is a link out of it; ralph writes nothing through one. */
-export function leadsOut(folder: string, vault: string): boolean {
-  try {
-    const root = realpathSync(vault);
-    const real = realpathSync(folder);
-    return real !== root && !real.startsWith(`${root}${path.sep}`);
-  } catch {
-    // It does not exist yet, and will be created as a folder.
-    return false;
-  }
 }

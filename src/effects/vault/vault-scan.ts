@@ -12,6 +12,7 @@ import { hasLiveDriver, shownState } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
+import { leadsOut } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
 import { liveClaim } from '../lock/task-lock.ts';
 import { findTaskEntry } from '../state/task-list.ts';
@@ -21,7 +22,6 @@ import { APPROVED, REJECTED } from './approval-folder.ts';
 import { readFrontMatterFields } from './front-matter-fields.ts';
 import { readRescueRecord, withFailed } from './rescue-records.ts';
 import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
-import { leadsOut } from './vault-folders.ts';
 
 /** Where the files are, and what ralph knows about their tasks. */
 export interface VaultPlace {

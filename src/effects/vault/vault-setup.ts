@@ -1,8 +1,9 @@
 import { lstatSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { leadsOut } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder } from '../files/write-file.ts';
-import { leadsOut, VAULT_FOLDERS } from './vault-folders.ts';
+import { VAULT_FOLDERS } from './vault-folders.ts';
 
 /** The result for one path that `init` wanted to create. */
 export type SetUp =

@@ -3,7 +3,7 @@ import { constants, createReadStream, lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { remember } from '../files/bounded-map.ts';
 import { MB, openRegular, readBytes, withRegularFile } from '../files/bounded-read.ts';
-import { monotonicMs } from '../files/monotonic.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 
 /** A regular file as it was seen once. The time is only to be compared: to a quarter of a microsecond. */
 export interface FileMark {

@@ -1,4 +1,4 @@
-import { monotonicMs } from '../files/monotonic.ts';
+import { monotonicMs } from '../time/monotonic.ts';
 import { isSameFile, markDirtyFiles } from './dirty-files.ts';
 import { type RunGit, runGit } from './git-command.ts';
 import { findGitAbove, findWorkTree, readView, type View, type WorkTree } from './git-view.ts';

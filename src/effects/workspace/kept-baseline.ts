@@ -3,8 +3,7 @@ import * as z from 'zod/mini';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { readTextWithin } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
-import { realPath } from '../files/real-path.ts';
-import { nameInside } from '../vault/vault-folders.ts';
+import { nameInside, realPath } from '../files/real-path.ts';
 import {
   differs,
   type FileMark,

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pause } from '../../../src/cli/commands/pause.ts';
 import { stop } from '../../../src/cli/commands/stop.ts';
 import { tell } from '../../../src/cli/commands/tell.ts';
-import { refuseInsideOwnLoop } from '../../../src/cli/find-task.ts';
+import { refuseInsideOwnLoop } from '../../../src/cli/tasks/find-task.ts';
 import { stateJson } from '../../../src/core/task/state-json.ts';
 import type { TaskState } from '../../../src/core/task/task-state.ts';
 import { thisDriver } from '../../../src/effects/lock/driver-identity.ts';

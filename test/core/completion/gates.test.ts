@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Claim, CommandResult } from '../../../src/core/completion/conditions.ts';
-import { NOTHING_SEEN } from '../../../src/core/completion/conditions.ts';
+import {
+  type Claim,
+  type CommandResult,
+  NOTHING_SEEN,
+} from '../../../src/core/completion/conditions.ts';
 import { askGates, type ClaimView } from '../../../src/core/completion/gates.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';

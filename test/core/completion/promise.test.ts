@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
   judgePromise,
-  type MatchRule,
   type NearMissReason,
   type OwnText,
   statesPhrase,
   untagged,
 } from '../../../src/core/completion/promise.ts';
+import type { MatchRule } from '../../../src/core/task/policy.ts';
 
 const TAG = '<promise>COMPLETE</promise>';
 

@@ -1,11 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import {
   afterIteration,
-  type BreakerState,
   breakerVerdict,
-  NO_BREAKER,
   normalisedError,
 } from '../../../src/core/machine/breaker.ts';
+import { type BreakerState, NO_BREAKER } from '../../../src/core/task/task-state.ts';
 
 const moved = { progress: true, error: null };
 const idle = { progress: false, error: null };

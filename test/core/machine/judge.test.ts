@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
-import type { CommandResult, Sightings } from '../../../src/core/completion/conditions.ts';
-import { NOTHING_SEEN } from '../../../src/core/completion/conditions.ts';
+import {
+  type CommandResult,
+  NOTHING_SEEN,
+  type Sightings,
+} from '../../../src/core/completion/conditions.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import {

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  BEAT_MS,
-  type Here,
-  isDriverAlive,
-  withBeat,
-  workedUntil,
-} from '../../../src/core/task/driver.ts';
+import { withBeat, workedUntil } from '../../../src/core/machine/clock-gap.ts';
+import { BEAT_MS, type Here, isDriverAlive } from '../../../src/core/task/driver.ts';
 import { type Driver, laterBy } from '../../../src/core/task/task-state.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 

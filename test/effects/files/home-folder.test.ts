@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { homeFolder } from '../../../src/effects/files/home-folder.ts';
+import { trustStanding } from '../../../src/effects/plan/trust-store.ts';
 import { readKey } from '../../../src/effects/trust/key.ts';
-import { trustStanding } from '../../../src/effects/trust/trust-store.ts';
 
 const system = vi.hoisted(() => ({ homedir: '/home/known', isOnList: true }));
 vi.mock('node:os', async (original) => ({

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { LoopState } from '../../../src/core/machine/loop-state.ts';
-import { NO_STREAKS } from '../../../src/core/machine/loop-state.ts';
+import { type LoopState, NO_STREAKS } from '../../../src/core/machine/loop-state.ts';
 import { initialState } from '../../../src/core/machine/transition.ts';
 import { memoryOf, readNamedStep } from '../../../src/effects/state/saved-step.ts';
 import { answered, refusedTool } from '../../helpers/attempt-facts.ts';

@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Chalk } from 'chalk';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { EventBody } from '../../../src/core/machine/events.ts';
-import { stamped } from '../../../src/core/machine/events.ts';
+import { type EventBody, stamped } from '../../../src/core/machine/events.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import { columnsOf } from '../../../src/report/columns.ts';
 import { type LiveOptions, liveView } from '../../../src/report/terminal/live.ts';

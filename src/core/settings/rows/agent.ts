@@ -1,4 +1,4 @@
-import type { SettingRow } from '../settings.ts';
+import type { SettingRow } from './setting-row.ts';
 
 /** Which agent works, and what it may do. */
 export const AGENT_ROWS = {

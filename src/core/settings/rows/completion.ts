@@ -1,5 +1,5 @@
-import { DEFAULT_PROMISE } from '../../task/default-promise.ts';
-import type { SettingRow } from '../settings.ts';
+import { DEFAULT_PROMISE } from '../../task/policy.ts';
+import type { SettingRow } from './setting-row.ts';
 
 /** What the task is, and when it is complete. */
 export const COMPLETION_ROWS = {

@@ -1,4 +1,4 @@
-import type { SettingRow } from '../settings.ts';
+import type { SettingRow } from './setting-row.ts';
 
 /** How long, how often and for how much money. */
 export const LIMIT_ROWS = {

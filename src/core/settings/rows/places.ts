@@ -1,4 +1,4 @@
-import type { SettingRow } from '../settings.ts';
+import type { SettingRow } from './setting-row.ts';
 
 /** Where things lie, and what is said. */
 export const AROUND_ROWS = {

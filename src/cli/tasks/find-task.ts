@@ -1,20 +1,20 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { hasLiveDriver, type ShownState, shownState } from '../core/task/shown-task.ts';
-import { isTaskId } from '../core/task/task-id.ts';
-import type { TaskState } from '../core/task/task-state.ts';
-import { thisPlace } from '../effects/lock/driver-identity.ts';
-import { readStateFile } from '../effects/state/state-file.ts';
-import { inHistory, type TaskPaths, taskPaths } from '../effects/state/task-folder.ts';
-import { type Seal, type SealedPlace, sealAt } from '../effects/trust/seal.ts';
+import { hasLiveDriver, type ShownState, shownState } from '../../core/task/shown-task.ts';
+import { isTaskId } from '../../core/task/task-id.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { thisPlace } from '../../effects/lock/driver-identity.ts';
+import { readStateFile } from '../../effects/state/state-file.ts';
+import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
+import { type Seal, type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 import {
   InsideOwnLoopError,
   InvalidStateError,
   messageOf,
   StateCorruptedError,
   StateTooNewError,
-} from '../errors.ts';
-import { moreFor } from '../report/resume-command.ts';
+} from '../../errors.ts';
+import { moreFor } from '../../report/resume-command.ts';
 import type { Place } from './place.ts';
 import { unknownTask } from './unknown-task.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../../src/effects/files/clock.ts';
+import { systemClock } from '../../../src/effects/time/clock.ts';
 
 // The timers that the clock uses are out of the reach of the test's own.
 vi.mock('node:timers/promises', () => ({

@@ -1,10 +1,10 @@
-import { safeJson } from '../core/text/safe-json.ts';
-import { lastMessageIn } from '../effects/claude/session-transcript.ts';
-import { parseObject } from '../effects/files/json-fields.ts';
-import { messageOf } from '../errors.ts';
-import { RalphService } from '../service/ralph-service.ts';
-import { askTask, type CheckedTask, letGo, subjectOf } from './commands/check.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { lastMessageIn } from '../../effects/claude/session-transcript.ts';
+import { parseObject } from '../../effects/files/json-fields.ts';
+import { messageOf } from '../../errors.ts';
+import { RalphService } from '../../service/ralph-service.ts';
 import type { Place } from './place.ts';
+import { askTask, type CheckedTask, letGo, subjectOf } from './stop-question.ts';
 
 /** A stop hook's input is a few hundred bytes and the agent's last message. */
 const INPUT_MAX_BYTES = 16 * 1024 * 1024;

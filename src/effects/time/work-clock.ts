@@ -1,5 +1,5 @@
 import type { CutCause } from '../../core/agent/attempt.ts';
-import { monotonicMs } from '../files/monotonic.ts';
+import { monotonicMs } from './monotonic.ts';
 import { HELD_UP_MS, startPatientTimer } from './patient-timer.ts';
 
 export interface WorkLimits {

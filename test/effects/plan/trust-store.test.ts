@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, rename, rm, symlink, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ConfigText } from '../../../src/effects/plan/config-search.ts';
-import { noteTrust, revokeTrust, trustStanding } from '../../../src/effects/trust/trust-store.ts';
+import { noteTrust, revokeTrust, trustStanding } from '../../../src/effects/plan/trust-store.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 

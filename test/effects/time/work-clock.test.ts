@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { monotonicMs } from '../../../src/effects/files/monotonic.ts';
-import { startWorkClock, type WorkLimits } from '../../../src/effects/processes/work-clock.ts';
+import type { monotonicMs } from '../../../src/effects/time/monotonic.ts';
+import { startWorkClock, type WorkLimits } from '../../../src/effects/time/work-clock.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Time in which no timer fired. */
 let stoppedMs = 0;
-vi.mock('../../../src/effects/files/monotonic.ts', async (original) => {
+vi.mock('../../../src/effects/time/monotonic.ts', async (original) => {
   const actual = await original<{ monotonicMs: typeof monotonicMs }>();
   return { monotonicMs: () => actual.monotonicMs() + stoppedMs };
 });

@@ -1,21 +1,21 @@
-import { progressOf } from '../core/completion/progress-report.ts';
-import type { Here } from '../core/task/driver.ts';
+import { progressOf } from '../../core/completion/progress-report.ts';
+import type { Here } from '../../core/task/driver.ts';
 import {
   inShownOrder,
   isLive,
   type ShownTask,
   showBroken,
   showTask,
-} from '../core/task/shown-task.ts';
-import type { TaskState } from '../core/task/task-state.ts';
-import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
-import { thisPlace } from '../effects/lock/driver-identity.ts';
-import { readSavedSettings } from '../effects/plan/saved-settings.ts';
-import { pendingProgress } from '../effects/state/requests.ts';
-import { findTaskEntry, listTasks, type TaskEntry } from '../effects/state/task-list.ts';
-import { type SealedPlace, sealAt } from '../effects/trust/seal.ts';
-import { StateCorruptedError, StateTooNewError } from '../errors.ts';
-import type { TaskDetail } from '../report/screens/task-detail.ts';
+} from '../../core/task/shown-task.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
+import { thisPlace } from '../../effects/lock/driver-identity.ts';
+import { readSavedSettings } from '../../effects/plan/saved-settings.ts';
+import { pendingProgress } from '../../effects/state/requests.ts';
+import { findTaskEntry, listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
+import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
+import { StateCorruptedError, StateTooNewError } from '../../errors.ts';
+import type { TaskDetail } from '../../report/screens/task-detail.ts';
 import { unknownTask } from './unknown-task.ts';
 
 /** Of the history, so many are shown. */

@@ -1,5 +1,5 @@
-import { messageOf } from '../errors.ts';
-import { EXIT_BUG } from '../exit-codes.ts';
+import { messageOf } from '../../errors.ts';
+import { EXIT_BUG } from '../../exit-codes.ts';
 
 /*
  * Errors that nobody waits for: thrown in a timer or a stream's listener, or a rejected promise. While

@@ -5,9 +5,9 @@ import { isDriverAlive } from '../../core/task/driver.ts';
 import { hasLiveDriver } from '../../core/task/shown-task.ts';
 import type { Driver } from '../../core/task/task-state.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
-import { findRun, findTaskEntry, findTaskFolder, isRealFolder } from '../state/task-list.ts';
-import { transcriptNames } from './iteration-log.ts';
-import { type LogTail, openLogTail } from './log-tail.ts';
+import { transcriptNames } from '../logs/iteration-log.ts';
+import { type LogTail, openLogTail } from '../logs/log-tail.ts';
+import { findRun, findTaskEntry, findTaskFolder, isRealFolder } from './task-list.ts';
 
 /** One piece of a task's logs, in order. A chunk is valid until the next piece is requested. */
 export type LogPiece =

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../../errors.ts';
 
 /** The flags that name the folders of a task. */
 export interface PlaceOptions {

@@ -1,4 +1,4 @@
-import { monotonicMs } from '../files/monotonic.ts';
+import { monotonicMs } from './monotonic.ts';
 
 /** No busy machine is this late: ralph itself was suspended, by Ctrl-Z or with its container. */
 export const HELD_UP_MS = 1_000;

@@ -6,8 +6,8 @@ import { withRegularFile } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { namesIn } from '../files/names-in.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
-import type { ConfigText } from '../plan/config-search.ts';
-import { distrust } from './owner.ts';
+import { distrust } from '../trust/owner.ts';
+import type { ConfigText } from './config-search.ts';
 
 /*
  * What a person has decided about configurations that were found: one note for each trusted one.

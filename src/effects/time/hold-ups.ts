@@ -1,4 +1,4 @@
-import { monotonicMs } from '../files/monotonic.ts';
+import { monotonicMs } from './monotonic.ts';
 import { HELD_UP_MS } from './patient-timer.ts';
 
 /** How long this process has been stopped so far, by Ctrl-Z or with its whole container. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, RunClock } from '../../loop/ports.ts';
-import { countHoldUps } from '../processes/hold-ups.ts';
+import { countHoldUps } from './hold-ups.ts';
 import { monotonicMs } from './monotonic.ts';
 
 /** Node fires timers over 2^31 ms at once; and a short step soon notices the time after a sleep. */

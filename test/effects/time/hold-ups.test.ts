@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { monotonicMs } from '../../../src/effects/files/monotonic.ts';
-import { countHoldUps } from '../../../src/effects/processes/hold-ups.ts';
+import { countHoldUps } from '../../../src/effects/time/hold-ups.ts';
+import type { monotonicMs } from '../../../src/effects/time/monotonic.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** Time in which no timer fired. */
 let stoppedMs = 0;
-vi.mock('../../../src/effects/files/monotonic.ts', async (original) => {
+vi.mock('../../../src/effects/time/monotonic.ts', async (original) => {
   const actual = await original<{ monotonicMs: typeof monotonicMs }>();
   return { monotonicMs: () => actual.monotonicMs() + stoppedMs };
 });

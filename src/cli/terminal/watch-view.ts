@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { LiveScreen, type Picture } from '../report/terminal/live-screen.ts';
-import type { Frame } from './commands/status.ts';
+import { LiveScreen, type Picture } from '../../report/terminal/live-screen.ts';
 import { signalled, standardOutlet } from './outlet.ts';
 
 const REDRAW_MS = 1_000;
@@ -54,4 +53,13 @@ async function rest(stop: AbortSignal): Promise<void> {
 function pictureOf({ text }: Frame, rows: number): Picture {
   const lines = text === '' ? ['no task yet'] : text.trimEnd().split('\n');
   return { mark: '', lines: rows > 1 ? lines.slice(0, rows - 1) : lines };
+}
+
+/** The output at one moment. */
+export interface Frame {
+  readonly text: string;
+  /** Changes if something has happened, but not with elapsed time alone. */
+  readonly key: string;
+  /** True if nothing more will happen. */
+  readonly isLast: boolean;
 }
