@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { describeCompletion } from '../core/completion/conditions.ts';
+import { describeCompletion } from '../core/completion/conditions/conditions.ts';
 import { describeMissing, failedOutputs } from '../core/machine/prompt.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';

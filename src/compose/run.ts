@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isSlowToCheck } from '../core/completion/conditions/conditions.ts';
 import type { StopCause } from '../core/machine/loop-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
@@ -175,6 +176,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
           onFinished: () => putAway(start.state.task, plan, warn),
           planFile: policy.planFile === null ? null : path.resolve(plan.cwd, policy.planFile),
           until: policy.until,
+          isSlow: isSlowToCheck(policy),
           git,
           run: userCommands(plan, child, stops, () => iteration),
           onAfterFailed: ({ exitCode }) => warn(commandFailed('--after', exitCode)),

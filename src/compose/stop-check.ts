@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import type { CommandResult, Sightings } from '../core/completion/conditions.ts';
-import type { KeptSettings } from '../core/completion/stored-policy.ts';
+import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
+import type { KeptSettings } from '../core/machine/stored-policy.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import { MB, readWithin } from '../effects/files/bounded-read.ts';
@@ -60,6 +60,7 @@ export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sig
       ...request,
       planFile: planFile === null ? null : path.resolve(cwd, planFile),
       until: mayRun ? policy.until : null,
+      isSlow: false,
       git: null,
       requests: () => [],
       describe: (name) => name,

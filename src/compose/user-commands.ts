@@ -1,4 +1,4 @@
-import type { CommandResult } from '../core/completion/conditions.ts';
+import type { CommandResult } from '../core/completion/sightings.ts';
 import { type ChildOptions, childEnvironment } from '../effects/agents/agent-runner.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { runShellCommand, type ShellOptions } from '../effects/processes/shell-command.ts';

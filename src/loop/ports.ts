@@ -1,6 +1,6 @@
 import type { AttemptFacts, RetryFacts } from '../core/agent/attempt.ts';
-import type { CommandResult, Sightings } from '../core/completion/conditions.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
+import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
 import type { Hint } from '../core/machine/hints.ts';
 import type {

@@ -73,7 +73,7 @@ const ARROWS: Readonly<Record<string, Rule>> = {
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   core: [
     ...['text', 'secrets', 'agent', 'task', 'settings/rows', 'settings', 'markdown', 'completion'],
-    ...['machine', 'rescue'],
+    ...['completion/conditions', 'machine', 'rescue'],
   ],
   effects: [
     ...['time', 'files', 'trust', 'processes', 'lock', 'logs', 'workspace', 'state', 'vault'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CONDITIONS } from '../../src/core/completion/conditions.ts';
+import { CONDITIONS } from '../../src/core/completion/conditions/conditions.ts';
 import type { Evidence } from '../../src/core/task/task-state.ts';
 import type { Turn } from '../helpers/fake-claude.ts';
 import { makeScene } from '../helpers/scene.ts';

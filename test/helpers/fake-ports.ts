@@ -1,10 +1,10 @@
 import type { AttemptFacts } from '../../src/core/agent/attempt.ts';
+import type { ProgressReport } from '../../src/core/completion/progress-report.ts';
 import {
   type CommandResult,
   NOTHING_SEEN,
   type Sightings,
-} from '../../src/core/completion/conditions.ts';
-import type { ProgressReport } from '../../src/core/completion/progress-report.ts';
+} from '../../src/core/completion/sightings.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
 import type {
   ApprovalAnswer,

@@ -1,5 +1,5 @@
 import type { AttemptFacts, Usage } from '../../src/core/agent/attempt.ts';
-import type { CommandResult, Sightings } from '../../src/core/completion/conditions.ts';
+import type { CommandResult, Sightings } from '../../src/core/completion/sightings.ts';
 import type { EventBody } from '../../src/core/machine/events.ts';
 import type {
   Action,

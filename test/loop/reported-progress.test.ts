@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING_SEEN } from '../../src/core/completion/conditions.ts';
 import type { ProgressReport } from '../../src/core/completion/progress-report.ts';
+import { NOTHING_SEEN } from '../../src/core/completion/sightings.ts';
 import { initialState } from '../../src/core/machine/transition.ts';
 import { runLoop } from '../../src/loop/run-loop.ts';
 import { answered } from '../helpers/attempt-facts.ts';

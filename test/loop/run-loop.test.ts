@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { AttemptFacts } from '../../src/core/agent/attempt.ts';
-import { NOTHING_SEEN } from '../../src/core/completion/conditions.ts';
+import { NOTHING_SEEN } from '../../src/core/completion/sightings.ts';
 import { initialState } from '../../src/core/machine/transition.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 import { stateJson } from '../../src/core/task/state-json.ts';

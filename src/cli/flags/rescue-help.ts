@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import {
   VAULT_COMMANDS,
   VAULT_SETTINGS,
@@ -22,19 +23,9 @@ const NOT_OF_MANY: readonly SettingName[] = [
   'json',
 ];
 
-/** A rescue has its own promise as its condition; only new tasks of `watch` may have others. */
-const NOT_OF_RESCUES: readonly SettingName[] = [
-  'promise',
-  'watchGlob',
-  'watchExisting',
-  'until',
-  'signal',
-  'planFile',
-];
-
 /** The settings of a run that the command does not accept. */
 export function notTaken(name: VaultCommand): readonly SettingName[] {
-  return name === 'rescue' ? [...NOT_OF_MANY, ...NOT_OF_RESCUES] : NOT_OF_MANY;
+  return name === 'rescue' ? [...NOT_OF_MANY, ...conditionSettings()] : NOT_OF_MANY;
 }
 
 /** Declares the flags of `ralph rescue` or `ralph watch`: its own, and those of its runs. */

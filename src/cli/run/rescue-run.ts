@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type FileRun, type OrchestrateOptions, orchestrate } from '../../compose/rescue.ts';
+import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { RESCUE_PROMISE, rescuePrompt } from '../../core/rescue/rescue-prompt.ts';
 import type { VaultCommand, VaultLayer } from '../../core/settings/rescue-settings.ts';
+import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import { SETTINGS, type Settings } from '../../core/settings/settings.ts';
 import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
 import { planRun, type RunPlan } from '../../effects/plan/run-plan.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
@@ -172,7 +175,7 @@ async function planOf(
       // A waiting task would delay all others; the next pass resumes it.
       noWait: true,
       maxWait: isGiven ? settings.maxWait : 0,
-      ...(isRescue ? ONLY_PROMISE : {}),
+      ...(isRescue ? onlyPromise() : {}),
       ...(isAlone ? { taskFile: null, taskId: null } : {}),
     },
     sources: isGiven ? sources : { ...sources, maxWait: source },
@@ -206,14 +209,16 @@ const NOT_OF_MANY = {
   json: false,
 } as const;
 
-/** A rescue is complete by its promise, or when the agent has moved the file. */
-const ONLY_PROMISE = {
-  watchGlob: [],
-  watchFile: null,
-  until: null,
-  signal: [],
-  planFile: null,
-} as const;
+/** A rescue is complete by its own promise, or when the agent has moved the file. */
+function onlyPromise(): Partial<Settings> {
+  const others = conditionSettings().filter((name) => name !== 'promise');
+  return Object.fromEntries(others.map((name) => [name, emptyOf(SETTINGS[name].type)]));
+}
+
+function emptyOf({ kind }: SettingRow['type']): [] | false | null {
+  if (kind === 'texts') return [];
+  return kind === 'switch' ? false : null;
+}
 
 /** Only the output flags apply to a resumed task. */
 function flagsOfNow(flags: ReadFlags): ReadFlags {

@@ -1,4 +1,4 @@
-import { describeCompletion } from '../../core/completion/conditions.ts';
+import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';

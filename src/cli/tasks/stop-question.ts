@@ -1,4 +1,3 @@
-import { keptPolicy } from '../../core/completion/stored-policy.ts';
 import { buildAddition } from '../../core/machine/prompt.ts';
 import {
   checkStop,
@@ -6,6 +5,7 @@ import {
   releasedBy,
   type StopAnswer,
 } from '../../core/machine/stop-check.ts';
+import { keptPolicy } from '../../core/machine/stored-policy.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { readSavedSettings } from '../../effects/plan/saved-settings.ts';
 import { foreignFiles } from '../../effects/state/foreign-files.ts';

@@ -1,7 +1,8 @@
 import type { AttemptFacts, RefusedTool } from '../agent/attempt.ts';
 import { isAccepted } from '../agent/tool-pattern.ts';
 import type { Policy } from '../task/policy.ts';
-import type { Claim, CommandResult, Sightings } from './conditions.ts';
+import type { Evidence } from '../task/task-state.ts';
+import type { CommandResult, Sightings } from './sightings.ts';
 
 /** All that a gate may look at. */
 export interface ClaimView {
@@ -110,4 +111,10 @@ export type Judged =
 /** Refusals that nothing in the iteration made good. */
 export function openRefusals({ refused }: Pick<AttemptFacts, 'refused'>): readonly RefusedTool[] {
   return refused.filter((refusal) => !refusal.laterSucceeded);
+}
+
+/** A statement that the task is complete, before it is verified. */
+export interface Claim {
+  readonly evidence: Evidence;
+  readonly byWords: boolean;
 }

@@ -1,7 +1,7 @@
 import { addUsage } from '../agent/attempt.ts';
 import { classify } from '../agent/classify.ts';
 import { describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
-import { judgeMessage } from '../completion/conditions.ts';
+import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import { preview } from '../secrets/preview.ts';
 import type { Policy } from '../task/policy.ts';

@@ -1,7 +1,7 @@
 import { type AttemptFacts, addUsage, type Usage } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import { backQuestion } from '../completion/back-question.ts';
-import { judgeMessage } from '../completion/conditions.ts';
+import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine, tailOf } from '../text/untrusted-text.ts';
 import { lookOrJudge, saysOtherwise } from './judge.ts';

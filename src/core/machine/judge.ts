@@ -1,15 +1,9 @@
 import { describeOutcome } from '../agent/outcome.ts';
 import { type ApprovalRequest, readApprovalRequest } from '../completion/approval-request.ts';
-import {
-  type CommandResult,
-  findClaims,
-  NOTHING_SEEN,
-  needsLook,
-  type Sightings,
-  statesOneOf,
-} from '../completion/conditions.ts';
+import { findClaims, needsLook, statesOneOf } from '../completion/conditions/conditions.ts';
 import { askGates, type Judged, openRefusals } from '../completion/gates.ts';
 import type { OwnText } from '../completion/promise.ts';
+import { type CommandResult, NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
 import { preview } from '../secrets/preview.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';

@@ -1,10 +1,10 @@
 import type { AttemptFacts } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
-import type { CommandResult, Sightings } from '../completion/conditions.ts';
 import type { Judged } from '../completion/gates.ts';
 import type { ProgressReport } from '../completion/progress-report.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
+import type { CommandResult, Sightings } from '../completion/sightings.ts';
 import type {
   Approval,
   EndedStatus,

@@ -1,9 +1,10 @@
 import type { RefusedTool } from '../agent/attempt.ts';
 import type { CountedOutcome } from '../agent/outcome.ts';
 import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
-import { type CommandResult, describeCompletion } from '../completion/conditions.ts';
+import { describeCompletion } from '../completion/conditions/conditions.ts';
 import type { Held } from '../completion/gates.ts';
 import type { OwnText } from '../completion/promise.ts';
+import type { CommandResult } from '../completion/sightings.ts';
 import type { Policy } from '../task/policy.ts';
 import {
   disarm,

@@ -1,7 +1,6 @@
 import { type AttemptFacts, outputOf } from '../agent/attempt.ts';
 import { describeOutcome, isCounted } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
-import type { Sightings } from '../completion/conditions.ts';
 import { type Held, type Judged, openRefusals } from '../completion/gates.ts';
 import {
   type ProgressReport,
@@ -9,6 +8,7 @@ import {
   readProgressReport,
 } from '../completion/progress-report.ts';
 import type { OwnText } from '../completion/promise.ts';
+import type { Sightings } from '../completion/sightings.ts';
 import { preview } from '../secrets/preview.ts';
 import { withIteration } from '../task/task-state.ts';
 import { afterIteration } from './breaker.ts';

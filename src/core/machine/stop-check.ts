@@ -1,13 +1,8 @@
 import { readApprovalRequest } from '../completion/approval-request.ts';
-import {
-  type CommandResult,
-  findClaims,
-  judgeMessage,
-  type Sightings,
-  statesOneOf,
-} from '../completion/conditions.ts';
+import { findClaims, judgeMessage, statesOneOf } from '../completion/conditions/conditions.ts';
 import { askGates, type Held } from '../completion/gates.ts';
 import type { OwnText } from '../completion/promise.ts';
+import type { CommandResult, Sightings } from '../completion/sightings.ts';
 import type { Policy } from '../task/policy.ts';
 import { isLive, type ShownState } from '../task/shown-task.ts';
 import { msBetween, type TaskState } from '../task/task-state.ts';

@@ -53,9 +53,19 @@ export interface Wait {
   readonly until: string;
 }
 
+/** The kinds of evidence in the state file, one for each completion condition. */
+export const EVIDENCE_KINDS = [
+  'promise',
+  'watch-glob',
+  'file-moved',
+  'until',
+  'plan-file',
+  'signal',
+] as const;
+
 /** By what a task was found complete. */
 export interface Evidence {
-  readonly kind: 'promise' | 'watch-glob' | 'file-moved' | 'until' | 'plan-file' | 'signal';
+  readonly kind: (typeof EVIDENCE_KINDS)[number];
   /** One line for people: where it was seen. */
   readonly detail: string;
 }

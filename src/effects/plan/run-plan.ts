@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { promiseInForce } from '../../core/completion/conditions/conditions.ts';
 import { untagged } from '../../core/completion/promise.ts';
 import type { Sources } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, type Settings } from '../../core/settings/settings.ts';
 import { agentOf, settingsProblems } from '../../core/settings/settings-problems.ts';
 import { shellWords } from '../../core/settings/shell-words.ts';
-import { DEFAULT_PROMISE, type Policy } from '../../core/task/policy.ts';
+import type { Policy } from '../../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../../core/task/task-id.ts';
 import { messageOf } from '../../errors.ts';
 import { readTextWithin } from '../files/bounded-read.ts';
@@ -285,23 +286,15 @@ function promptFromFile(file: string, where: string, problems: string[]): Uint8A
 }
 
 function completionPromise(settings: Settings, where: string, problems: string[]): string | null {
-  const { promise } = settings;
-  if (promise === null) {
-    const hasOther =
-      settings.watchGlob.length > 0 ||
-      settings.watchFile !== null ||
-      settings.until !== null ||
-      settings.signal.length > 0 ||
-      settings.planFile !== null;
-    return hasOther ? null : DEFAULT_PROMISE;
-  }
-  const words = untagged(promise);
-  if (words === '') {
+  const promise = settings.promise === null ? null : untagged(settings.promise);
+  if (promise === '') {
     problems.push(
       `${where} expects the words by which the agent states completion; found an empty text, which every message would contain.`,
     );
   }
-  return words;
+  const { watchFile, until, planFile, watchGlob: watchGlobs, signal: signals } = settings;
+  const conditions = { watchGlobs, watchFile, doneFolder: '', until, signals, planFile };
+  return promiseInForce({ ...conditions, promise });
 }
 
 /** In the vault first, then where the agent works; what is nowhere yet belongs to the vault. */

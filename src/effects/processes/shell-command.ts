@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { CommandResult } from '../../core/completion/conditions.ts';
+import type { CommandResult } from '../../core/completion/sightings.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { createTailText } from '../files/bounded-text.ts';
 import { endLeftovers } from './end-process.ts';

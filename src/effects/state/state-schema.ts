@@ -1,5 +1,10 @@
 import * as z from 'zod/mini';
-import { laterBy, SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
+import {
+  EVIDENCE_KINDS,
+  laterBy,
+  SCHEMA_VERSION,
+  type TaskState,
+} from '../../core/task/task-state.ts';
 
 /*
  * What a state file must hold to be one: an id, a status, and when it started. All else is taken
@@ -70,7 +75,7 @@ function buildSchema() {
   });
 
   const evidence = z.object({
-    kind: z.enum(['promise', 'watch-glob', 'file-moved', 'until', 'plan-file', 'signal']),
+    kind: z.enum(EVIDENCE_KINDS),
     detail: text,
   });
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import type { CommandResult, ProgressSigns } from '../../core/completion/conditions.ts';
 import { type PlanCount, readPlan } from '../../core/completion/plan-file.ts';
+import type { CommandResult, ProgressSigns } from '../../core/completion/sightings.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import type { Workspace } from '../../loop/ports.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
@@ -44,6 +44,8 @@ export interface WorkspaceRequest {
   /** Absolute; null when there is none. */
   readonly planFile: string | null;
   readonly until: string | null;
+  /** Whether looking for the task's conditions runs a program or searches the work tree. */
+  readonly isSlow: boolean;
   /** The task was taken up again: part of the first iteration may have been done before. */
   readonly isResumed?: boolean;
   /** Null where git is not to be asked; marked already. */
@@ -127,7 +129,7 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
 
   return {
     get isQuick() {
-      return request.until === null && request.globs.length === 0 && git?.isIdle !== false;
+      return !request.isSlow && git?.isIdle !== false;
     },
     async mark() {
       if (!gitIsMarked) await git?.mark();

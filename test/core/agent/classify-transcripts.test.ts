@@ -14,7 +14,7 @@ function classified(facts: AttemptFacts): Outcome {
 
 // What the real claude wrote, read and named: the two halves of judging an attempt fit together.
 
-const FOLDER = join(import.meta.dirname, '..', 'fixtures', 'transcripts');
+const FOLDER = join(import.meta.dirname, '../../fixtures/transcripts');
 
 /** What a transcript shows of an agent that came to this end. */
 function factsOf(name: string, end: AttemptFacts['end']): AttemptFacts {

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type Claim,
-  type CommandResult,
-  NOTHING_SEEN,
-} from '../../../src/core/completion/conditions.ts';
-import { askGates, type ClaimView } from '../../../src/core/completion/gates.ts';
+import { askGates, type Claim, type ClaimView } from '../../../src/core/completion/gates.ts';
+import { type CommandResult, NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/conditions.ts';
+import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/sightings.ts';
 import type { ApprovalAnswer, LoopEvent } from '../../../src/core/machine/loop-state.ts';
 import { protocolNote } from '../../../src/core/machine/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
 import { backQuestion } from '../../../src/core/completion/back-question.ts';
-import { NOTHING_SEEN } from '../../../src/core/completion/conditions.ts';
 import { judgePromise } from '../../../src/core/completion/promise.ts';
+import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { msBetween } from '../../../src/core/task/task-state.ts';
 import {

@@ -4,7 +4,7 @@ import {
   type CommandResult,
   NOTHING_SEEN,
   type Sightings,
-} from '../../../src/core/completion/conditions.ts';
+} from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CommandResult } from '../../../src/core/completion/conditions.ts';
+import type { CommandResult } from '../../../src/core/completion/sightings.ts';
 import {
   buildAddition,
   type Carry,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING_SEEN } from '../../../src/core/completion/conditions.ts';
-import { keptPolicy } from '../../../src/core/completion/stored-policy.ts';
+import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import { buildAddition } from '../../../src/core/machine/prompt.ts';
 import {
   checkStop,
@@ -8,6 +7,7 @@ import {
   releasedBy,
   type StopView,
 } from '../../../src/core/machine/stop-check.ts';
+import { keptPolicy } from '../../../src/core/machine/stored-policy.ts';
 import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 

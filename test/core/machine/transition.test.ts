@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
-import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/conditions.ts';
+import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import {

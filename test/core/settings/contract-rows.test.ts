@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/cli/settings/config-file.ts';
-import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/conditions.ts';
+import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/sightings.ts';
 import { settingsFromEnvironment } from '../../../src/core/settings/environment.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { SETTINGS } from '../../../src/core/settings/settings.ts';

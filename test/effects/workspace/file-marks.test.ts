@@ -4,7 +4,7 @@ import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { NOTHING_SEEN } from '../../../src/core/completion/conditions.ts';
+import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import { markFile } from '../../../src/effects/workspace/file-marks.ts';
 import {
   createWorkspace,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CommandResult, Sightings } from '../../../src/core/completion/conditions.ts';
+import type { CommandResult, Sightings } from '../../../src/core/completion/sightings.ts';
 import type { RalphEvent } from '../../../src/core/machine/events.ts';
 import { createGitProgress } from '../../../src/effects/workspace/git-progress.ts';
 import {

@@ -1,20 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { CountedOutcome } from '../../../src/core/agent/outcome.ts';
+import type { CountedOutcome } from '../../../../src/core/agent/outcome.ts';
+import type { IterationView } from '../../../../src/core/completion/conditions/condition.ts';
 import {
-  type Claim,
   CONDITIONS,
   describeCompletion,
   findClaims,
-  type IterationView,
   judgeMessage,
-  NOTHING_SEEN,
   needsLook,
-  type Sightings,
-} from '../../../src/core/completion/conditions.ts';
-import type { PromiseVerdict } from '../../../src/core/completion/promise.ts';
-import { NOTHING_CARRIED, ownTexts } from '../../../src/core/machine/prompt.ts';
-import type { Policy } from '../../../src/core/task/policy.ts';
-import { loopPolicy } from '../../helpers/loop-policy.ts';
+} from '../../../../src/core/completion/conditions/conditions.ts';
+import type { Claim } from '../../../../src/core/completion/gates.ts';
+import type { PromiseVerdict } from '../../../../src/core/completion/promise.ts';
+import { NOTHING_SEEN, type Sightings } from '../../../../src/core/completion/sightings.ts';
+import { NOTHING_CARRIED, ownTexts } from '../../../../src/core/machine/prompt.ts';
+import type { Policy } from '../../../../src/core/task/policy.ts';
+import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
 const STATED: PromiseVerdict = { kind: 'stated', form: 'tagged', line: '<promise>DONE</promise>' };
 const MISSED: PromiseVerdict = { kind: 'near-miss', line: 'DONE?', why: 'decorated' };

@@ -1,6 +1,7 @@
-import { DEFAULT_PROMISE, type Policy } from '../task/policy.ts';
+import { promiseInForce } from '../completion/conditions/conditions.ts';
+import { untagged } from '../completion/promise.ts';
+import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
-import { untagged } from './promise.ts';
 
 /** Settings as they lie beside a task's state, by their configuration keys. */
 export type KeptSettings = ReadonlyMap<string, unknown>;
@@ -23,7 +24,7 @@ export function keptPolicy(task: TaskState, settings: KeptSettings): Policy {
     ...UNDRIVEN,
     ...conditions,
     agent: settings.get('agent') === 'command' ? 'command' : 'claude',
-    promise: task.completion_promise ?? (hasCondition(conditions) ? null : DEFAULT_PROMISE),
+    promise: promiseInForce({ ...conditions, promise: task.completion_promise }),
     match: task.match,
     verify: textAt(settings, 'verify'),
     confirm: countAt(settings, 'confirm') ?? 1,
@@ -74,21 +75,6 @@ const UNDRIVEN: Omit<
   context: 'last',
   contextChars: 20_000,
 };
-
-function hasCondition({
-  watchGlobs,
-  watchFile,
-  until,
-  signals,
-  planFile,
-}: Pick<Policy, 'watchGlobs' | 'watchFile' | 'until' | 'signals' | 'planFile'>): boolean {
-  return (
-    watchGlobs.length + signals.length > 0 ||
-    watchFile !== null ||
-    until !== null ||
-    planFile !== null
-  );
-}
 
 function textAt(settings: KeptSettings, key: string): string | null {
   const value = settings.get(key);

@@ -1,0 +1,48 @@
+import type { Outcome } from '../../agent/outcome.ts';
+import type { SettingName } from '../../settings/settings.ts';
+import type { Policy } from '../../task/policy.ts';
+import type { Evidence } from '../../task/task-state.ts';
+import type { PromiseVerdict } from '../promise.ts';
+import type { Sightings } from '../sightings.ts';
+
+/** Everything that a completion condition may look at. */
+export interface IterationView {
+  readonly outcome: Outcome;
+  readonly verdict: PromiseVerdict;
+  readonly sightings: Sightings;
+  /** Consecutive iterations, including this one, in which a signal was stated. */
+  readonly signalsInARow: number;
+  readonly policy: Policy;
+}
+
+/** The part of a policy that conditions read. */
+export type ConditionPolicy = Pick<
+  Policy,
+  'promise' | 'watchGlobs' | 'watchFile' | 'doneFolder' | 'until' | 'signals' | 'planFile'
+>;
+
+/**
+ * One way in which an iteration can claim that the task is complete. Each has a file of its own here and a
+ * line in `conditions.ts`; everything else that must know of a condition reads that list.
+ */
+export interface Condition {
+  /** As the evidence names it in the state file. */
+  readonly kind: Evidence['kind'];
+  /** The settings that are about this condition alone. */
+  readonly settings: readonly SettingName[];
+  /** Claims by words count only if the agent ended well, and are held if tools were refused. */
+  readonly byWords: boolean;
+  /** Whether looking for it runs a program or searches the work tree. */
+  readonly isSlow: boolean;
+  /** Whether the user asked for it. */
+  readonly isSet: (policy: ConditionPolicy) => boolean;
+  /** Says in words, behind "ensure", what has to hold. Only called if it is set. */
+  readonly describe: (policy: ConditionPolicy) => string;
+  /** Returns the evidence if the condition holds, otherwise null. */
+  readonly check: (view: IterationView) => string | null;
+}
+
+/** Joins phrases for a sentence: `'a' or 'b'`. */
+export function quoted(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(' or ');
+}

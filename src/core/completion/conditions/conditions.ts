@@ -1,0 +1,88 @@
+import type { SettingName } from '../../settings/settings.ts';
+import { DEFAULT_PROMISE, type Policy } from '../../task/policy.ts';
+import type { Claim } from '../gates.ts';
+import { judgePromise, type OwnText, type PromiseVerdict, statesPhrase } from '../promise.ts';
+import type { Condition, ConditionPolicy, IterationView } from './condition.ts';
+import { FILE_MOVED } from './file-moved.ts';
+import { PLAN_FILE } from './plan-file.ts';
+import { PROMISE } from './promise.ts';
+import { SIGNAL } from './signal.ts';
+import { UNTIL } from './until.ts';
+import { WATCH_GLOB } from './watch-glob.ts';
+
+/** Every completion condition, in the order of the evidence. A new one is one more line. */
+export const CONDITIONS: readonly Condition[] = [
+  PROMISE,
+  FILE_MOVED,
+  WATCH_GLOB,
+  UNTIL,
+  PLAN_FILE,
+  SIGNAL,
+];
+
+/** The promise in force: the one given, or the default if no other condition was asked for. */
+export function promiseInForce(policy: ConditionPolicy): string | null {
+  const hasCondition = CONDITIONS.some(({ isSet }) => isSet(policy));
+  return hasCondition ? policy.promise : DEFAULT_PROMISE;
+}
+
+/** The settings of all conditions: a rescue takes none of them, since it has its own promise. */
+export function conditionSettings(): readonly SettingName[] {
+  return CONDITIONS.flatMap(({ settings }) => settings);
+}
+
+/** Whether looking for the conditions of a policy runs a program or searches the work tree. */
+export function isSlowToCheck(policy: ConditionPolicy): boolean {
+  return CONDITIONS.some(({ isSlow, isSet }) => isSlow && isSet(policy));
+}
+
+/** Every claim the iteration makes, files before words: a file is the harder evidence. */
+export function findClaims(view: IterationView): readonly Claim[] {
+  const claims: Claim[] = [];
+  for (const condition of CONDITIONS) {
+    const detail = condition.check(view);
+    if (detail !== null) {
+      claims.push({ evidence: { kind: condition.kind, detail }, byWords: condition.byWords });
+    }
+  }
+  return claims.sort((a, b) => Number(a.byWords) - Number(b.byWords));
+}
+
+/** The completion rule in words: what has to hold, joined by "or". */
+export function describeCompletion(policy: Policy): string {
+  const asked = CONDITIONS.filter(({ isSet }) => isSet(policy));
+  return asked.map(({ describe }) => describe(policy)).join(', or ');
+}
+
+/** Judges the agent's final message, what ralph itself had put into the prompt taken out first. */
+export function judgeMessage(
+  message: string | null,
+  policy: Policy,
+  ownTexts: readonly OwnText[],
+): PromiseVerdict {
+  if (message === null || policy.promise === null) return { kind: 'absent' };
+  return judgePromise(message, policy.promise, policy.match, ownTexts);
+}
+
+/** Whether the final message states one of the phrases. */
+export function statesOneOf(
+  phrases: readonly string[],
+  message: string | null,
+  ownTexts: readonly OwnText[],
+): boolean {
+  return message !== null && phrases.some((phrase) => statesPhrase(message, phrase, ownTexts));
+}
+
+/** Whether the world must be looked at after an iteration. */
+export function needsLook(policy: Policy): boolean {
+  return (
+    policy.watchGlobs.length > 0 ||
+    policy.watchFile !== null ||
+    policy.until !== null ||
+    policy.planFile !== null ||
+    policy.protect.length > 0 ||
+    policy.noProgressLimit > 0 ||
+    policy.sameErrorLimit > 0 ||
+    policy.looksForRequests
+  );
+}

@@ -1,0 +1,12 @@
+import type { Condition } from './condition.ts';
+
+/** The agent moves the watched file to the done folder. */
+export const FILE_MOVED: Condition = {
+  kind: 'file-moved',
+  settings: ['watchFile'],
+  byWords: false,
+  isSlow: false,
+  isSet: ({ watchFile }) => watchFile !== null,
+  describe: ({ watchFile, doneFolder }) => `'${watchFile}' has been moved to '${doneFolder}'`,
+  check: ({ sightings }) => sightings.movedFile,
+};

@@ -1,0 +1,16 @@
+import { isPlanDone } from '../plan-file.ts';
+import type { Condition } from './condition.ts';
+
+/** Every box in a plan is ticked. */
+export const PLAN_FILE: Condition = {
+  kind: 'plan-file',
+  settings: ['planFile'],
+  byWords: false,
+  isSlow: false,
+  isSet: ({ planFile }) => planFile !== null,
+  describe: ({ planFile }) => `every box in '${planFile}' is ticked`,
+  check: ({ sightings: { plan }, policy }) =>
+    plan !== null && isPlanDone(plan)
+      ? `${policy.planFile ?? ''}: ${plan.done} of ${plan.done} ticked`
+      : null,
+};

@@ -1,0 +1,15 @@
+import { type Condition, quoted } from './condition.ts';
+
+/** The agent states the same phrase in two iterations in a row. */
+export const SIGNAL: Condition = {
+  kind: 'signal',
+  settings: ['signal'],
+  byWords: true,
+  isSlow: false,
+  isSet: ({ signals }) => signals.length > 0,
+  describe: ({ signals }) => `you state ${quoted(signals)} in two iterations in a row`,
+  check: ({ signalsInARow, policy }) =>
+    policy.signals.length > 0 && signalsInARow >= 2
+      ? `${quoted(policy.signals)} stated in ${signalsInARow} iterations in a row`
+      : null,
+};

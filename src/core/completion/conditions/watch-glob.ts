@@ -1,0 +1,17 @@
+import { type Condition, quoted } from './condition.ts';
+
+/** A file that matches a pattern is new, or has changed. */
+export const WATCH_GLOB: Condition = {
+  kind: 'watch-glob',
+  settings: ['watchGlob', 'watchExisting'],
+  byWords: false,
+  isSlow: true,
+  isSet: ({ watchGlobs }) => watchGlobs.length > 0,
+  describe: ({ watchGlobs }) => `a new or changed file matches ${quoted(watchGlobs)}`,
+  // An agent that was cut off may have left half a file: it counts once an iteration ends well, or if a
+  // command checks it.
+  check: ({ outcome, sightings, policy }) =>
+    outcome.kind === 'answered' || outcome.kind === 'bounded' || policy.verify !== null
+      ? (sightings.watchMatches[0] ?? null)
+      : null,
+};
