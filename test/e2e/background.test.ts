@@ -129,7 +129,7 @@ describe('a server that an iteration left running', () => {
       },
       { shell: `${LOOK}; ${LOOK.replace('server.pid', 'worker.pid')}`, text: PROMISED },
     ]);
-    const { exitCode } = await scene.run(['--iteration-timeout', '2s']);
+    const { exitCode } = await scene.run(['--iteration-timeout', '6s']);
     expect(exitCode).toBe(0);
     expect(scene.read('seen')).toBe('alive\nalive\n');
     for (const file of ['server.pid', 'worker.pid']) {
