@@ -1,5 +1,7 @@
+import { foldSpace } from '../markdown/phrase.ts';
 import { whyMasked } from '../markdown/prose.ts';
 import { CHEERS, endsInCheer, sentenceEnd } from '../markdown/sentence.ts';
+import { hasWords } from '../markdown/words.ts';
 
 /**
  * How what stands above a line ends, the line being the statement.
@@ -8,17 +10,22 @@ import { CHEERS, endsInCheer, sentenceEnd } from '../markdown/sentence.ts';
  * - `unstopped`: no full stop, right above, but not like the upper half of a sentence either: a few
  *   words (`All tests pass`), or more than a line holds.
  * - `open`: it may go on below, and make the statement a part of itself: an announcement (`I will
- *   end with:`), a wrapped sentence, a list of states, a dialogue.
+ *   end with:`), a question, a wrapped sentence, a list of states, a dialogue.
  */
 export type Above = 'closed' | 'unstopped' | 'open';
 
 /** More words than these without a full stop may be the upper half of a wrapped sentence. */
 const FEW_WORDS = 3;
-/** What is longer than this was not wrapped. */
-const LONGEST_WRAPPED = 80;
+/** What is longer than this was not wrapped: some wrap at 120 columns. */
+const LONGEST_WRAPPED = 120;
 /** A colon, a comma, an arrow, an opening bracket or tag: what is announced comes below. */
 const ANNOUNCES =
-  /(?:[:：,，、;；؛،(（[{«„“‘「『→⇒⟶=]|->|[-–—]|<(?!(?:br|hr|img)\b)[a-z][^<>]*>)$/iu;
+  /(?:[:：,，、;；؛،(（[{«„“‘「『→⇒⟶➜➡⬇⤵⇩↓▼▶►➤🔽👇👉`=]\uFE0F?|[-=>]>|[-–—]|\s[/+|&\\]|&&|\|\||<(?!(?:br|hr|img)\b)[a-z][^<>]*>)$/iu;
+const SAYS_NO = /[❌🚫⛔✗✘⏳🚧🔴]/u;
+/** How Markdown breaks a line. */
+const HARD_BREAK = /(?:(?<=\S)\\|<br\s*\/?>)$/i;
+/** All of a line: `[quote]`, `{noformat}`, `{% if done %}`. */
+const OPENING_MARK = /^\s*(?:\[\w+\]|\{\w+\}|\{%.*%\})$/;
 const CLOSERS = new RegExp(`(?:[\\s"'”’»)\\]}」』）】*_~]|${CHEERS})+$`, 'u');
 const LABEL = /^[\s*_-]*\p{L}[\p{L}\p{N} _-]{0,24}[*_]*[:：][*_]*\s/u;
 
@@ -36,33 +43,40 @@ export function readAbove(
   if (above === '') return 'closed';
   const isRightAbove = !/\n[^\S\n]*\n/.test(masked.slice(above.length, lineStart));
   const from = above.lastIndexOf('\n') + 1;
-  const line = above.slice(from);
+  const line = above.slice(from).replace(HARD_BREAK, '');
   const why = whyMasked(line, line.length - 1);
   const shown = original.slice(from, above.length);
   // What may end below it is only what talks: a heading, a command.
   if (why === 'in-a-transcript') return 'open';
   if (why === 'in-a-heading')
     return ANNOUNCES.test(shown.replace(/[\s*_#=]+$/, '')) ? 'open' : 'closed';
+  if (why === 'in-an-unticked-box' && isRightAbove) return 'open';
   if (why !== null && why !== 'in-code') return 'closed';
   if (why === 'in-code' && whyMasked(line, line.search(/\S/)) === 'in-code') return 'closed';
-  // A rule; another tagged statement.
-  if (/<\/promise>[\s*_.!]*$/.test(line)) return 'closed';
+  // Another tagged statement: another promise right above is one of those to choose from.
+  if (/<\/promise>[\s*_.!]*$/.test(line)) {
+    const isSame =
+      line.includes(statement.text) && !hasWords(line.slice(0, line.indexOf('<promise>')));
+    return isRightAbove && !isSame ? 'open' : 'closed';
+  }
+  // A rule.
   if (/^\s*(?:-{2,}|\*{3,}|_{3,})$/.test(line)) return 'closed';
   const said = line.replace(CLOSERS, '');
   if (ANNOUNCES.test(said) || ANNOUNCES.test(line)) return 'open';
   if (isDialogue(above, isRightAbove) || (isRightAbove && isUnclosed(line))) return 'open';
-  if (isIndentedBelow(line, masked, lineStart)) return 'open';
+  if (isIndentedBelow(line, isRightAbove, masked, lineStart)) return 'open';
+  if (isRightAbove && (OPENING_MARK.test(line) || SAYS_NO.test(line))) return 'open';
   if (/^\s*(?:[-*+•]|\d{1,9}[.)])$/.test(line)) return 'open';
   // What was taken out, an echo, ends where it ended.
   if (line.endsWith('\uE000') || line.endsWith('\uE000.')) return 'closed';
   if (endsInCheer(line) || sentenceEnd(`${line} `) !== 'none') return 'closed';
-  const isQuestion = /[?？]["'”’»)\]}*_]*$/.test(line);
-  if (isQuestion && !statement.bare) return 'closed';
+  const isAsking = /(?:[?？…]|\.\.)["'”’»)\]}*_]*$/.test(line);
+  if (isAsking && isRightAbove) return 'open';
   const isState = statement.bare && isShouted(said) && isShouted(statement.text);
   if (isState) return 'open';
   if (!isRightAbove) return statement.bare && endsInStates(above) ? 'open' : 'closed';
-  if (statement.bare && isQuestion) return 'open';
-  const mayBeWrapped = countWords(said) > FEW_WORDS && line.length <= LONGEST_WRAPPED;
+  if (isDeeper(line, masked, lineStart)) return 'open';
+  const mayBeWrapped = countWords(said) > FEW_WORDS && foldSpace(line).length <= LONGEST_WRAPPED;
   return mayBeWrapped ? 'open' : 'unstopped';
 }
 
@@ -101,10 +115,27 @@ function isDialogue(above: string, isRightAbove: boolean): boolean {
   return isTurn(last) && LABEL.test(paragraphs.at(-2) ?? '');
 }
 
-/** Indented below a list item, or what belongs to one. */
-function isIndentedBelow(line: string, masked: string, lineStart: number): boolean {
-  const indent = /^[^\S\n]*/.exec(masked.slice(lineStart))?.[0].length ?? 0;
-  return indent >= 2 && /^(?:\s{2,}|\s*(?:[-*+•]|\d{1,9}[.)])\s)/.test(line);
+/** Indented below a list item, or what belongs to one; below a line of a diff, or a key and its value. */
+function isIndentedBelow(
+  line: string,
+  isRightAbove: boolean,
+  masked: string,
+  lineStart: number,
+): boolean {
+  const indent = indentOf(masked.slice(lineStart));
+  // The context of a diff, a blank before it.
+  if (isRightAbove && indent > 0 && /^(?:[+-]\S|\+{3} )/.test(line)) return true;
+  if (indent < 2) return false;
+  if (isRightAbove && LABEL.test(line) && isDeeper(line, masked, lineStart)) return true;
+  return /^(?:\s{2,}|\s*(?:[-*+•]|\d{1,9}[.)]|\.\.)\s)/.test(line);
+}
+
+function isDeeper(line: string, masked: string, lineStart: number): boolean {
+  return indentOf(masked.slice(lineStart)) >= indentOf(line) + 2;
+}
+
+function indentOf(text: string): number {
+  return /^[^\S\n]*/.exec(text)?.[0].replaceAll('\t', '    ').length ?? 0;
 }
 
 /** Whether a quotation or a bracket of a line is still open at its end. */

@@ -80,11 +80,13 @@ export function replied(
 ): Transition {
   const message = reply.outcome.kind === 'answered' ? reply.facts.finalMessage : null;
   const verdict = judgeMessage(message, policy, textsOf(state, answer, policy));
+  // As of any answer: who asks whether he may is not done.
+  const isSettled =
+    verdict.kind === 'stated' && !saysOtherwise(state, { ...answer, ...reply }, policy);
   const known = { ...answer, facts: together(answer.facts, reply.facts) };
-  const settled: Answer =
-    verdict.kind === 'stated'
-      ? { ...known, verdict }
-      : { ...known, ...(message === null ? {} : { reply: tailOf(message, LONGEST_REPLY) }) };
+  const settled: Answer = isSettled
+    ? { ...known, verdict }
+    : { ...known, ...(message === null ? {} : { reply: tailOf(message, LONGEST_REPLY) }) };
   return settle(state, settled, at, policy);
 }
 

@@ -59,18 +59,29 @@ type Kind = Pick<Line, 'kind' | 'sign'>;
 const TEXT: Kind = { kind: 'text', sign: '' };
 const ITEM: Kind = { kind: 'item', sign: '' };
 
+/** Of a shell, with the user or a drive before it: `me@box:~$`, `C:\\work>`. Of IPython: `In [3]:`. */
+const WORDS_OF_PROMPT = String.raw`[\w.-]{1,40}@[^\s@]{1,80}[$#%]|(?:PS )?[A-Z]:\\[^>\n]{0,200}>|(?:ba|z|)sh-[\d.]+[$#]|In \[\d+\]:`;
+const PROMPT_OF_WORDS = new RegExp(`(?:${WORDS_OF_PROMPT})\\s`, 'y');
+/** Signs of shells, of agents, and of trees. */
+const PROMPT = new RegExp(
+  `^[*_]{0,3}(?:[$%❯λ⎿│├└]|➜ |╰─\\S*|\\([\\w.-]+\\) [$%]|\\[[\\w.-]+@[^\\]\\n]*\\][$#]|[●⏺] \\w+\\(.*\\)|${WORDS_OF_PROMPT})(?:\\s|$)`,
+  'u',
+);
+
 /** Most lines begin with a letter that is no list marker: they need no closer look. */
 function isPlain(text: string, first: number): boolean {
   const code = text.charCodeAt(first) | 0x20;
   if (code < 97 || code > 122) return false;
   const next = text.charCodeAt(first + 1);
-  return next !== 0x2e && next !== 0x29 && !text.startsWith('diff --git ', first);
+  if (next === 0x2e || next === 0x29 || text.startsWith('diff --git ', first)) return false;
+  PROMPT_OF_WORDS.lastIndex = first;
+  return !PROMPT_OF_WORDS.test(text);
 }
 
 const LIST_MARKERS = /^(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)+/;
 const DIFF = /^(?:diff --git |@@ -\d+(?:,\d+)? \+\d|(?:---|\+\+\+) "?(?:[ab]\/|\/dev\/null))/;
-/** Of LaTeX, Org, Python, and Markdown's own containers. */
-const ENVIRONMENT = /^(?:\\begin\{|#\+begin|:::|"""(?!.*""")|'''(?!.*'''))/i;
+/** Of LaTeX, Org, C, Python, and Markdown's own containers. */
+const ENVIRONMENT = /^(?:\\begin\{|#\+begin|:::|\/\*(?!.*\*\/)|"""(?!.*""")|'''(?!.*'''))/i;
 const SHOWN_BY_SIGN: Readonly<Record<string, LineKind>> = { '>': 'quote', '|': 'table' };
 
 /** What the first signs of a line make of it; null where they are nothing special. */
@@ -88,7 +99,7 @@ function readBeginning(line: string): Kind | null {
     if (fence !== null) return { kind: 'fence', sign: fence[1] ?? fence[2] ?? '' };
   }
   if (first === '#' && /^#{1,6}(?:\s|$)/.test(rest)) return { kind: 'heading', sign: '' };
-  if (/^(?:[$%❯⎿│├└]|PS [A-Z]:\\[^>]*>)\s/.test(rest)) return { kind: 'transcript', sign: '' };
+  if (PROMPT.test(rest)) return { kind: 'transcript', sign: '' };
   if (first === '{' && !/\}[,;]?\s*$/.test(rest.slice(-20))) return { kind: 'bracket', sign: '{' };
   const environment = ENVIRONMENT.exec(rest)?.[0];
   if (environment !== undefined) return { kind: 'bracket', sign: environment.toLowerCase() };
@@ -98,11 +109,16 @@ function readBeginning(line: string): Kind | null {
   return /^(?:[-*+]|\d{1,9}[.)])\s*$/.test(rest) ? ITEM : null;
 }
 
+/** `cat <<'EOF'` */
+const HERE_DOCUMENT = /<<[-~]?\s?["']?([A-Z_]{3,20})["']?\s*$/;
+
 /** What the last signs of a line begin. */
 function readEnding(text: string, first: number, end: number): Kind | null {
   const last = text.charAt(end - 1);
   if (last === '{' || last === '[' || last === '(') return { kind: 'bracket', sign: last };
+  const ending = text.slice(Math.max(first, end - 30), end);
+  const word = ending.includes('<<') ? HERE_DOCUMENT.exec(ending)?.[1] : undefined;
+  if (word !== undefined) return { kind: 'bracket', sign: word.toLowerCase() };
   if (!/[|>+\-\d]/.test(last)) return null;
-  const ending = text.slice(Math.max(first, end - 8), end);
   return /:\s+[|>][+-]?\d?[+-]?$/.test(ending) ? { kind: 'block-scalar', sign: '' } : null;
 }

@@ -250,15 +250,15 @@ function readElement(text: string, at: number, closingOf: (at: number) => number
   }
   const close = closingOf(at);
   if (close > 0) return { to: close, why, isBehindThinking: false };
-  // Never closed: a block to the end where the tag is all of its line, or ends it; else a word, as in
-  // `Vec<u8>`.
+  // Never closed: a block to the end where the tag is all of its line, or ends it; else a word, and
+  // always behind one, as in `Vec<u8>`.
   const end = lineEnd(text, at);
   const behind = text.slice(tag.end, end).trim();
   const isAtStart = text.slice(text.lastIndexOf('\n', at) + 1, at).trim() === '';
   const isBlock =
     why === 'in-thinking' ||
     tag.name === 'pre' ||
-    behind === '' ||
+    (behind === '' && !/\w/.test(text.charAt(at - 1))) ||
     (isAtStart && behind.endsWith('>'));
   return { to: isBlock ? text.length : end, why, isBehindThinking: false };
 }

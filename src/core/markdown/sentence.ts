@@ -9,7 +9,7 @@ export type SentenceEnd = 'certain' | 'possible' | 'none';
 
 /** Signs of joy and check marks, which take nothing back: `✅ COMPLETE`, `All pass. 🎉 COMPLETE`. */
 export const CHEERS =
-  '(?:[✅✔✓☑🗸🎉🎊🚀🏁🥳👍👌👏🙌💪🙏💯✨⭐🌟🏆🥇🎯🌈🔥💚🟢❤😀😁😃😄😊🙂😎🤗🤝🎈🪄🍾🦾]\\uFE0F?)';
+  '(?:[✅✔✓☑🗸🎉🎊🚀🏁🥳👍👌👏🙌💪🙏💯✨⭐🌟🏆🥇🎯🌈🔥💚🟢❤😀😁😃😄😊🙂😎🤗🤝🎈🪄🍾🦾][\\uFE0F\\u{1F3FB}-\\u{1F3FF}]?)';
 
 /** The full stops and exclamation marks that end a sentence. */
 export const STOPS = '.!。！．｡।॥۔։።။។';
@@ -61,8 +61,10 @@ function endOfWord(said: string, isCut: boolean): SentenceEnd {
   const isShort = letters <= 3 && !(/^\p{Lu}+$/u.test(word) && !isOpening(wordBefore));
   const mayBeCut = letters <= 6 && /[,;(–—-]$/.test(wordBefore);
   const hasNoVowel = letters <= 5 && /^[b-df-hj-np-tv-xz]+$/.test(word);
+  // No word ends so, in most languages: `inkl`, `evtl`, `bijv`, `напр`.
+  const isClipped = letters <= 6 && /(?:[bcdfgkptvxz][lrř]|[sj][bv]|[бвгдзкптфх][лр])$/u.test(word);
   const isBracketed = hasStrangeStart(words.at(-1) ?? '') && letters <= 6;
-  return isShort || mayBeCut || hasNoVowel || isBracketed ? 'possible' : 'certain';
+  return isShort || mayBeCut || hasNoVowel || isClipped || isBracketed ? 'possible' : 'certain';
 }
 
 /** `plan B` ends a sentence; the `g` of `e. g.`, and the `C` of `A. tests B. docs C.`, do not. */

@@ -50,15 +50,16 @@ const CLOSING: Readonly<Record<string, string>> = {
   '(': ')',
   '\\begin{': '\\end{',
   '#+begin': '#+end',
+  '/*': '*/',
 };
 
-/** To the line that begins with the closing bracket and is indented no further. */
+/** To the line that begins with the closing bracket and is indented no further, but for a comment. */
 export function endOfBracket(text: string, start: number, { sign, indent }: Line): number {
   const closing = CLOSING[sign] ?? sign;
   for (let at = start; at < text.length; ) {
     const line = readLine(text, at);
     if (
-      line.indent <= indent &&
+      (line.indent <= indent || sign === '/*') &&
       text.slice(at, line.end).trimStart().toLowerCase().startsWith(closing)
     ) {
       return line.end;

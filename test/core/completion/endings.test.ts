@@ -53,7 +53,8 @@ const SPACES: readonly Mutation[] = [
   (text) => text.replace(/\r?\n/g, '\r\n'),
   (text) => text.replaceAll('\n\n', '\n\n\n'),
   (text) => text.replaceAll('\n\n', '\n \t\n'),
-  (text, random) => eachLine(text, (line) => `${line}${' '.repeat(Math.floor(random() * 4))}`),
+  // Before a carriage return: blanks behind one would make two line ends of it.
+  (text, random) => text.replace(/(?<!\r)(?=\r?$)/gm, () => ' '.repeat(Math.floor(random() * 4))),
   (text) => text.replace(/(?<=\w) (?=\w)/g, '  '),
   (text) => `${text}\u00a0`,
   (text) => `\u001b[2m${text}\u001b[0m`,
@@ -96,7 +97,8 @@ function leavesOpen(text: string): boolean {
     tags !== closings ||
     brackets > closed ||
     (text.includes('<!--') && !text.includes('-->')) ||
-    /^\{.*[^}]$|^(?:[$%❯⎿]|PS) |^(?:\\begin|#\+BEGIN|:::|""")/m.test(text)
+    /^\{.*[^}]$|^(?:[$%❯⎿λ]|PS) |^(?:\\begin|#\+BEGIN|:::|"""|\/\*|cat .*<<)/m.test(text) ||
+    /^(?:\[?\w+@\S+ |\(venv\)|[A-Z]:\\|In \[|bash-|╰|[●⏺] )/m.test(text)
   );
 }
 

@@ -26,7 +26,7 @@ function verdict(
 describe('a tagged statement', () => {
   test.each([
     ['on a line', TAG],
-    ['below a long line', `${'one thing and another, '.repeat(4)}all fixed\n${TAG}`],
+    ['below a long line', `${'one thing and another, '.repeat(6)}all fixed\n${TAG}`],
     ['on a line, indented', `Done.\n  ${TAG}  `],
     ['bold', `**${TAG}**`],
     ['in italics', `_${TAG}_`],
@@ -357,7 +357,7 @@ describe("an echo of ralph's own texts", () => {
 
 describe('evidence', () => {
   test('is the line, as it stands in the message', () => {
-    expect(judgePromise(`a.\n  **${TAG}** \n`, 'COMPLETE', 'statement', [])).toEqual({
+    expect(judgePromise(`All.\n  **${TAG}** \n`, 'COMPLETE', 'statement', [])).toEqual({
       kind: 'stated',
       form: 'tagged',
       line: `**${TAG}**`,

@@ -2,6 +2,7 @@ import { done, missed, T, unfinished } from './ending.ts';
 
 export const DUTCH = [
   ...unfinished(
+    ['a word that is cut before it', `Dan volgt bijv. ${T}`],
     [
       'denied',
       `Ik schrijf nog geen ${T}, want twee tests falen.`,

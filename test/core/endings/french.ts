@@ -3,6 +3,10 @@ import { done, missed, T, unfinished } from './ending.ts';
 export const FRENCH = [
   ...unfinished(
     [
+      'half a sentence, wrapped at more than 80 columns',
+      `J'ai relu les trois tests qui échouent et je ne peux donc pas encore, en toute honnêteté, terminer par\n${T}`,
+    ],
+    [
       'denied',
       `Je n'écris pas ${T}, car deux tests échouent.`,
       `Pas de ${T} pour l'instant.`,

@@ -2,6 +2,11 @@ import { done, missed, T, unfinished } from './ending.ts';
 
 export const GERMAN = [
   ...unfinished(
+    ['a word that is cut before it', `Danach evtl. ${T}`, `Dann kommt das Paket inkl. ${T}`],
+    [
+      'half a sentence, wrapped at more than 80 columns',
+      `Ich habe alle vier Testläufe noch einmal durchgesehen und kann deshalb heute noch nicht mit gutem Gewissen schreiben\n${T}`,
+    ],
     [
       'denied',
       `Ich schreibe noch nicht ${T}, weil zwei Tests fehlschlagen.`,

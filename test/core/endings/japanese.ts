@@ -2,6 +2,7 @@ import { done, missed, T, unfinished } from './ending.ts';
 
 export const JAPANESE = [
   ...unfinished(
+    ['a question right above', `まだ書いてもいいですか？\n${T}`],
     [
       'denied',
       `テストが二つ失敗しているので${T}とは書きません。`,

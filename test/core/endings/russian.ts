@@ -2,6 +2,7 @@ import { done, missed, T, unfinished } from './ending.ts';
 
 export const RUSSIAN = [
   ...unfinished(
+    ['a word that is cut before it', `Потом напишу напр. ${T}`, `См. табл. ${T}`],
     [
       'denied',
       `Я не пишу ${T}, потому что два теста падают.`,

@@ -163,6 +163,13 @@ describe('an answer in doubt', () => {
   });
 });
 
+test('a reply that asks for an approval beside the statement is a near miss', () => {
+  const reply = `<approval id="push">push to main</approval>\n\n${TAG}`;
+  const turn = asked().attempt(answered(reply));
+  expect(turn.ending).toBeNull();
+  expect(turn.actions).toContain('near_miss');
+});
+
 describe('a question that brings nothing', () => {
   test.each<[name: string, reply: AttemptFacts, error: string | null]>([
     ['a usage limit', LIMITED, 'usage-limited'],
