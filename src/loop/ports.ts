@@ -13,7 +13,7 @@ import type {
 } from '../core/machine/loop-state.ts';
 import type { Approval, EndedStatus, ThereBefore } from '../core/task/task-state.ts';
 
-/** The outside world, as the loop sees it. `compose.ts` binds each port to an effect. */
+/** The outside world, as the loop sees it. `compose/run.ts` binds each port to an effect. */
 export interface Ports {
   readonly agent: AgentRunner;
   readonly store: StateStore;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -239,5 +239,25 @@ describe('the wings of the house', () => {
       if (folder !== '.')
         expect(guide).toMatch(new RegExp(`^\\| \`${folder}\` \\| .{15,} \\|$`, 'm'));
     }
+  });
+});
+
+describe('the recipes of CONTRIBUTING.md', () => {
+  const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  const recipes = guide.slice(guide.indexOf('## Recipes'), guide.indexOf('## Habits'));
+  const named = [...recipes.matchAll(/`((?:src|test|docs)\/[^`]*|README\.md)`/g)].map(
+    ([, path = '']) => path,
+  );
+
+  it('name only files and folders that are there', () => {
+    expect(named.length).toBeGreaterThan(30);
+    const missing = named.filter((path) => !path.includes('NAME') && !existsSync(join(root, path)));
+    expect(missing).toEqual([]);
+  });
+
+  it('put what is new into folders that are there', () => {
+    const fresh = named.filter((path) => path.includes('NAME'));
+    expect(fresh.length).toBeGreaterThan(3);
+    expect(fresh.filter((path) => !existsSync(join(root, dirname(path))))).toEqual([]);
   });
 });

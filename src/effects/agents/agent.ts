@@ -5,7 +5,7 @@ import type { AgentSigns } from '../processes/run-process.ts';
 
 /**
  * One kind of agent: how it is started and how its standard output is read. A new kind is a new
- * file that creates one of these, and one line in `compose.ts`.
+ * file that creates one of these, and one line in `compose/agent.ts`.
  */
 export interface AgentKind {
   /** If true, an attempt without a closing report has failed. */
