@@ -8,19 +8,19 @@ export interface ApprovalRequest {
   readonly id: string;
   /** One line without control characters. */
   readonly what: string;
-  /** The agent's own file in `Pending_Approval`, which then is the request; null: ralph writes one. */
+  /** The request file that the agent wrote to `Pending_Approval`; null: ralph writes one. */
   readonly file: string | null;
 }
 
-/** Bounded, so that a message full of openings is read in linear time. */
+/** Bounded, so that a message full of opening tags is read in linear time. */
 const REQUEST =
   /<approval\s+id\s*=\s*(?:"([a-z0-9-]{1,40})"|'([a-z0-9-]{1,40})')\s*>((?:(?!<approval\b)[\s\S]){1,4000}?)<\/approval\s*>/g;
 const LONGEST_WHAT = 1_000;
 
 /**
- * The last `<approval id="short-id">what</approval>` of a final message; null if there is none. One
- * that stands in code, in a quote or in a comment is shown, not asked; so is one that says what an
- * example says.
+ * Returns the last `<approval id="short-id">what</approval>` of a final message, or null if there is none.
+ * Ignores requests in code, in a quote or in a comment, and those with the text of an example: the agent
+ * only shows them.
  */
 export function readApprovalRequest(
   message: string,
@@ -42,10 +42,10 @@ export function readApprovalRequest(
   return last;
 }
 
-/** A request whose id is none, or that has no words: it asks for nothing, and looks as if it did. */
+/** Looks like a request, but the id is invalid or the text is missing. Tested after REQUEST has failed. */
 const MALFORMED = /<approval\b[^<>]{0,200}>[^<]{0,4000}<\/approval\s*>/g;
 
-/** Whether a final message asks in a form that counts for nothing; what is only shown does not ask. */
+/** Whether a final message contains only malformed requests, and at least one. Ignores what is only shown. */
 export function hasMalformedRequest(message: string): boolean {
   if (!message.includes('</approval') || readApprovalRequest(message) !== null) return false;
   const text = plainText(message);

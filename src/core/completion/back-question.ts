@@ -1,9 +1,9 @@
 import type { PromiseVerdict } from './promise.ts';
 
-/** Where a statement stands that may be meant or not. */
+/** A place where a statement may or may not be meant. */
 export type DoubtfulPlace = Extract<PromiseVerdict, { kind: 'in-doubt' }>['where'];
 
-/** The same in words, behind "stated the promise". */
+/** Each place in words, to follow "stated the promise". */
 export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
   'earlier-line': 'on an earlier line, with more text behind it',
   'closing-sentence': 'at its end, without its tags and behind other words',
@@ -11,8 +11,8 @@ export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
 };
 
 /**
- * The one question that is asked back. The promise stands inside a sentence of it, so that an agent
- * that repeats the question states nothing.
+ * The question that an agent is asked back. It has the promise inside a sentence, so that an agent that
+ * repeats the question does not state the promise.
  */
 export function backQuestion(promise: string, where: DoubtfulPlace): string {
   return [

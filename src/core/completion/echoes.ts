@@ -10,14 +10,13 @@ import {
 import { hasWords } from '../markdown/words.ts';
 
 /**
- * A text that ralph itself put into the prompt, so that an echo of it is no statement.
+ * A text that ralph itself put into the prompt. An echo of it is not a statement.
  *
- * - `sentence-wise` (the reminder, the protocol note): taken out as a whole, by its lines and
- *   sentences that hold the phrase, and by the two words before or behind the phrase. Keep the
- *   phrase inside a sentence of such a text: a line that is nothing but the phrase cannot be told
- *   from a statement of it.
- * - `whole` (a block of earlier output between its markers): taken out only as a whole, since the
- *   agent may truthfully say again what stands in it. Give the text with its markers.
+ * - `sentence-wise` (the reminder, the protocol note): removed as a whole, by each line and sentence that
+ *   contains the phrase, and by the two words before or after the phrase. Such a text must have the phrase
+ *   inside a sentence: an echo of a line that is only the phrase looks the same as a statement.
+ * - `whole` (a block of earlier output between its markers): removed only as a whole, since the agent may
+ *   truthfully repeat a part of it. The text includes the markers.
  */
 export interface OwnText {
   readonly kind: 'sentence-wise' | 'whole';
@@ -25,10 +24,9 @@ export interface OwnText {
 }
 
 /**
- * The message as plain text, with every echo of ralph's own texts that could hold the phrase
- * replaced by one character that is neither space nor punctuation: what is left must not become a
- * line or a sentence of its own by the removal. It never fails. Source of the rule: the completion
- * rules in docs/completion.md.
+ * Returns the message as plain text without echoes of ralph's own texts that contain the phrase. Each echo
+ * is replaced by one character that is neither space nor punctuation, so that the rest does not become a
+ * separate line or sentence by the removal. Never throws. The rules are in docs/completion.md.
  */
 export function removeEchoes(
   message: string,
@@ -50,7 +48,7 @@ export function removeEchoes(
   return replaceSpans(text, spans, () => STAND_INS.echo);
 }
 
-/** A unit that is nothing but the phrase is left alone: otherwise nobody could ever state it. */
+/** Whether a unit says more than the phrase. If not, it is never an echo; else nobody could state it. */
 function saysMore(unit: string, phrase: string): boolean {
   const rest = unit.replace(new RegExp(anywhere(phrase), 'gu'), ' ').replace(/<\/?promise>/g, ' ');
   return hasWords(rest);
@@ -68,7 +66,7 @@ function linesAndSentences(own: string, phrase: string): string[] {
       ),
     ];
   });
-  // An agent that repeats a sentence often leaves its bullet and its full stop out.
+  // An agent that repeats a sentence often leaves out its bullet and its full stop.
   return units.map((unit) => unit.replace(/^[\s>*+-]+|[\s.!?…]+$/g, ''));
 }
 
@@ -83,14 +81,14 @@ function findUnits(text: string, units: readonly string[]): Span[] {
   });
 }
 
-/** A text with its white space and its quote marks folded, and where each character came from. */
+/** A text with white space and Markdown quote marks folded, and the original index of each character. */
 interface Folded {
   readonly codes: Uint16Array;
   readonly origins: Int32Array;
 }
 
 function fold(text: string): Folded {
-  // Echoed as a Markdown quote, each line begins with `>`.
+  // If the agent echoes a text as a Markdown quote, each line begins with `>`.
   const source = text.replace(/^(?:[^\S\n]*>)+/gm, (marks) => ' '.repeat(marks.length));
   const codes = new Uint16Array(source.length);
   const origins = new Int32Array(source.length);
@@ -123,8 +121,8 @@ function isSpace(code: number): boolean {
 }
 
 /**
- * Where the pattern begins, without overlaps. By Knuth, Morris and Pratt, because `indexOf` is
- * quadratic where a long block of one character meets a long message of the same one.
+ * Returns every index at which the pattern begins, without overlaps. Uses Knuth-Morris-Pratt, because
+ * `indexOf` is quadratic if a long pattern and a long message repeat the same character.
  */
 function search(text: Uint16Array, pattern: Uint16Array): number[] {
   if (pattern.length === 0 || pattern.length > text.length) return [];
@@ -146,7 +144,7 @@ function search(text: Uint16Array, pattern: Uint16Array): number[] {
   return found;
 }
 
-/** The phrase where the two words before or behind it are those of an own text: half an echo. */
+/** Finds partial echoes: the phrase with the same two words before or after it as in one of ralph's texts. */
 function findByNeighbours(text: string, own: readonly string[], phrase: string): Span[] {
   const placesIn = (one: string): readonly Span[] =>
     placesOf(one, `(?:<promise>\\s*)?${asWords(phrase, one)}(?:\\s*</promise>)?`);
@@ -178,8 +176,8 @@ const LONGEST_WORD = 60;
 const STOPS = new Set([...'.!?…\n'].map((stop) => stop.charCodeAt(0)));
 
 /**
- * Up to two words outward from an index, the nearest first. Nothing where a line or a sentence ends
- * before the first one: there the phrase stands by itself.
+ * Returns up to two words before or after an index, the nearest first. Returns none if a line or a sentence
+ * ends before the first word, since the phrase then stands alone.
  */
 function neighbours(text: string, start: number, step: 1 | -1): readonly string[] {
   const words: string[] = [];

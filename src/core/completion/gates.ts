@@ -4,29 +4,29 @@ import type { Policy } from '../task/policy.ts';
 import type { Evidence } from '../task/task-state.ts';
 import type { CommandResult, Sightings } from './sightings.ts';
 
-/** All that a gate may look at. */
+/** Everything that a gate may look at. */
 export interface ClaimView {
   readonly claim: Claim;
   readonly iteration: number;
-  /** Refusals that nothing in the iteration made good. */
+  /** Refused tools that did not succeed later in the iteration. */
   readonly refused: readonly RefusedTool[];
   /** Sub-agents that the system stopped in the iteration. */
   readonly stoppedSubAgents: number;
   readonly sightings: Sightings;
   /** How `--verify` ended; null before it was run. */
   readonly verified: CommandResult | null;
-  /** Iterations running, this one included, in which a claim passed every earlier gate. */
+  /** Consecutive iterations, including this one, in which a claim passed every earlier gate. */
   readonly confirmations: number;
   readonly policy: Policy;
 }
 
-/** What holds a claim, as the events and the reminder name it. */
+/** Which gate blocks a claim, and why, for the events and the reminder. */
 export type Held =
   | { readonly gate: 'min-iterations'; readonly from: number }
   | {
       readonly gate: 'refused-tools';
       readonly tools: readonly RefusedTool[];
-      /** How the command that could have vouched for the claim failed; null where there is none. */
+      /** How the `--verify` command failed, which could have proven the claim; null if there is none. */
       readonly verified: CommandResult | null;
     }
   | { readonly gate: 'protect'; readonly files: readonly string[] }
@@ -39,7 +39,7 @@ type HeldAnswer = { readonly kind: 'held'; readonly held: Held };
 
 const PASSED: GateAnswer = { kind: 'passed' };
 
-/** The gates in their order. A new one is one more row. */
+/** The gates, in the order in which they check. A new gate is one more row. */
 const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   minIterations,
   refusedTools,
@@ -49,7 +49,7 @@ const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   confirmation,
 ];
 
-/** Puts a claim before the gates: it passes all, is held by the first that holds, or must wait. */
+/** Checks a claim against the gates in order. The first that does not let it pass decides. */
 export function askGates(view: ClaimView): GateAnswer {
   for (const gate of GATES) {
     const answer = gate(view);
@@ -64,8 +64,8 @@ function minIterations({ iteration, policy }: ClaimView): GateAnswer {
 }
 
 /**
- * Words from an iteration in which tools were refused are not believed: an agent that was allowed to
- * do nothing cannot have done it. A command of the user's that vouches for the result is.
+ * Blocks a claim by words if tools were refused: an agent that was not allowed to act cannot have done the
+ * task. A user's command that verifies the result outweighs this.
  */
 function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnswer {
   const open = refused.filter((refusal) => !isAccepted(refusal, policy.acceptRefused));
@@ -75,7 +75,7 @@ function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnsw
   return verified.exitCode === 0 ? PASSED : held({ gate: 'refused-tools', tools: open, verified });
 }
 
-/** The agent could edit its own judge. */
+/** Protected files may decide whether the task is complete, so the agent must not edit them. */
 function protectedFiles({ sightings }: ClaimView): GateAnswer {
   const files = sightings.protectedChanged;
   return files.length === 0 ? PASSED : held({ gate: 'protect', files });
@@ -87,7 +87,7 @@ function verification({ verified, policy }: ClaimView): GateAnswer {
   return verified.exitCode === 0 ? PASSED : held({ gate: 'verify', result: verified });
 }
 
-/** Nobody has done what they were to do. A command that has passed by now vouches for the result. */
+/** The work of stopped sub-agents may be missing. A `--verify` command, if set, has passed by now. */
 function stoppedSubAgents({ stoppedSubAgents: count, policy }: ClaimView): GateAnswer {
   if (count === 0 || policy.verify !== null) return PASSED;
   return held({ gate: 'stopped-subagents', count });
@@ -102,13 +102,13 @@ function held(what: Held): HeldAnswer {
   return { kind: 'held', held: what };
 }
 
-/** What became of an iteration's claims. */
+/** The result of an iteration's claims. */
 export type Judged =
   | { readonly kind: 'no-claim' }
   | { readonly kind: 'passed'; readonly claim: Claim }
   | { readonly kind: 'held'; readonly claim: Claim; readonly held: Held };
 
-/** Refusals that nothing in the iteration made good. */
+/** The refused tools that did not succeed later in the iteration. */
 export function openRefusals({ refused }: Pick<AttemptFacts, 'refused'>): readonly RefusedTool[] {
   return refused.filter((refusal) => !refusal.laterSucceeded);
 }

@@ -4,34 +4,34 @@ import { CHEERS, endsInCheer, sentenceEnd } from '../markdown/sentence.ts';
 import { hasWords } from '../markdown/words.ts';
 
 /**
- * How what stands above a line ends, the line being the statement.
+ * How the text above a statement ends.
  *
- * - `closed`: nothing goes on in the line below.
- * - `unstopped`: no full stop, right above, but not like the upper half of a sentence either: a few
- *   words (`All tests pass`), or more than a line holds.
- * - `open`: it may go on below, and make the statement a part of itself: an announcement (`I will
- *   end with:`), a question, a wrapped sentence, a list of states, a dialogue.
+ * - `closed`: it does not continue in the statement's line.
+ * - `unstopped`: the line directly above has no full stop, but does not look like the first half of a
+ *   wrapped sentence either: it has few words (`All tests pass`), or is too long to have been wrapped.
+ * - `open`: the statement's line may continue it: an announcement (`I will end with:`), a question, a
+ *   wrapped sentence, a list of states, a dialogue.
  */
 export type Above = 'closed' | 'unstopped' | 'open';
 
-/** More words than these without a full stop may be the upper half of a wrapped sentence. */
+/** More words than this without a full stop may be the first half of a wrapped sentence. */
 const FEW_WORDS = 3;
-/** What is longer than this was not wrapped: some wrap at 120 columns. */
+/** A longer line was not wrapped: some agents wrap at 120 columns. */
 const LONGEST_WRAPPED = 120;
-/** A colon, a comma, an arrow, an opening bracket or tag: what is announced comes below. */
+/** A colon, a comma, an arrow, an opening bracket or tag at the end of a line announces the next one. */
 const ANNOUNCES =
   /(?:[:：,，、;；؛،(（[{«„“‘「『→⇒⟶➜➡⬇⤵⇩↓▼▶►➤🔽👇👉`=]\uFE0F?|[-=>]>|[-–—]|\s[/+|&\\]|&&|\|\||<(?!(?:br|hr|img)\b)[a-z][^<>]*>)$/iu;
 const SAYS_NO = /[❌🚫⛔✗✘⏳🚧🔴]/u;
-/** How Markdown breaks a line. */
+/** Markdown's hard line breaks. */
 const HARD_BREAK = /(?:(?<=\S)\\|<br\s*\/?>)$/i;
-/** All of a line: `[quote]`, `{noformat}`, `{% if done %}`. */
+/** A line that consists only of an opening mark: `[quote]`, `{noformat}`, `{% if done %}`. */
 const OPENING_MARK = /^\s*(?:\[\w+\]|\{\w+\}|\{%.*%\})$/;
 const CLOSERS = new RegExp(`(?:[\\s"'”’»)\\]}」』）】*_~]|${CHEERS})+$`, 'u');
 const LABEL = /^[\s*_-]*\p{L}[\p{L}\p{N} _-]{0,24}[*_]*[:：][*_]*\s/u;
 
 /**
- * Reads what stands above the line that begins at `lineStart`. `masked` is the text with all masked
- * that is not prose, `original` the same part as it stands in the message.
+ * Reads how the text above the line at `lineStart` ends. `masked` is the text with everything masked that
+ * is not prose, `original` is the same part of the message without masks.
  */
 export function readAbove(
   masked: string,
@@ -46,20 +46,20 @@ export function readAbove(
   const line = above.slice(from).replace(HARD_BREAK, '');
   const why = whyMasked(line, line.length - 1);
   const shown = original.slice(from, above.length);
-  // What may end below it is only what talks: a heading, a command.
+  // Of the masked kinds, only these may continue in the statement's line.
   if (why === 'in-a-transcript') return 'open';
   if (why === 'in-a-heading')
     return ANNOUNCES.test(shown.replace(/[\s*_#=]+$/, '')) ? 'open' : 'closed';
   if (why === 'in-an-unticked-box' && isRightAbove) return 'open';
   if (why !== null && why !== 'in-code') return 'closed';
   if (why === 'in-code' && whyMasked(line, line.search(/\S/)) === 'in-code') return 'closed';
-  // Another tagged statement: another promise right above is one of those to choose from.
+  // Another tagged statement: a different promise directly above makes a list of choices.
   if (/<\/promise>[\s*_.!]*$/.test(line)) {
     const isSame =
       line.includes(statement.text) && !hasWords(line.slice(0, line.indexOf('<promise>')));
     return isRightAbove && !isSame ? 'open' : 'closed';
   }
-  // A rule.
+  // A horizontal rule.
   if (/^\s*(?:-{2,}|\*{3,}|_{3,})$/.test(line)) return 'closed';
   const said = line.replace(CLOSERS, '');
   if (ANNOUNCES.test(said) || ANNOUNCES.test(line)) return 'open';
@@ -67,7 +67,7 @@ export function readAbove(
   if (isIndentedBelow(line, isRightAbove, masked, lineStart)) return 'open';
   if (isRightAbove && (OPENING_MARK.test(line) || SAYS_NO.test(line))) return 'open';
   if (/^\s*(?:[-*+•]|\d{1,9}[.)])$/.test(line)) return 'open';
-  // What was taken out, an echo, ends where it ended.
+  // An echo was removed here, and it does not continue below.
   if (line.endsWith('\uE000') || line.endsWith('\uE000.')) return 'closed';
   if (endsInCheer(line) || sentenceEnd(`${line} `) !== 'none') return 'closed';
   const isAsking = /(?:[?？…]|\.\.)["'”’»)\]}*_]*$/.test(line);
@@ -80,7 +80,7 @@ export function readAbove(
   return mayBeWrapped ? 'open' : 'unstopped';
 }
 
-/** Two lines of so few words, one after the other, may be states, the promise the last of them. */
+/** Two lines in a row with at most this many words may be a list of states that the promise ends. */
 const STATE_WORDS = 2;
 
 function endsInStates(above: string): boolean {
@@ -94,19 +94,19 @@ function endsInStates(above: string): boolean {
   );
 }
 
-/** As names of states are written: `IN PROGRESS`. */
+/** Whether a text is in capitals, like the name of a state: `IN PROGRESS`. */
 function isShouted(text: string): boolean {
   return text === text.toUpperCase() && /\p{L}/u.test(text);
 }
 
-/** Scripts without blanks between the words have two signs to a word, about. */
+/** Counts words. In scripts without spaces between words, three characters count as one. */
 function countWords(text: string): number {
   const wide = text.match(/[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]/gu)?.length ?? 0;
   const rest = text.replace(/[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]/gu, ' ');
   return Math.ceil(wide / 3) + (rest.match(/\S*[\p{L}\p{N}\uE000-\uE00F]\S*/gu)?.length ?? 0);
 }
 
-/** Two lines, or two paragraphs, that begin with a name and a colon: somebody's words are told. */
+/** Whether two lines, or two paragraphs, begin with a name and a colon, so that they quote speakers. */
 function isDialogue(above: string, isRightAbove: boolean): boolean {
   const paragraphs = above.slice(-2_000).split(/\n(?:[^\S\n]*\n)+/);
   const last = paragraphs.at(-1) ?? '';
@@ -115,7 +115,7 @@ function isDialogue(above: string, isRightAbove: boolean): boolean {
   return isTurn(last) && LABEL.test(paragraphs.at(-2) ?? '');
 }
 
-/** Indented below a list item, or what belongs to one; below a line of a diff, or a key and its value. */
+/** Whether the statement is indented so that it belongs to a list item, a diff, or a key and its value. */
 function isIndentedBelow(
   line: string,
   isRightAbove: boolean,
@@ -123,7 +123,7 @@ function isIndentedBelow(
   lineStart: number,
 ): boolean {
   const indent = indentOf(masked.slice(lineStart));
-  // The context of a diff, a blank before it.
+  // A context line of a diff begins with a space.
   if (isRightAbove && indent > 0 && /^(?:[+-]\S|\+{3} )/.test(line)) return true;
   if (indent < 2) return false;
   if (isRightAbove && LABEL.test(line) && isDeeper(line, masked, lineStart)) return true;

@@ -1,24 +1,24 @@
 import { BLANK_BOX_ANYWHERE, OPEN_BOX_LINE } from '../markdown/checkbox.ts';
 import { endOfRun } from '../markdown/inline-code.ts';
 
-/** The checkboxes of a plan. */
+/** The number of open and of ticked checkboxes in a plan. */
 export interface PlanCount {
   readonly open: number;
   readonly done: number;
 }
 
-/** Quote signs and list markers, nested ones too; then the box with a blank behind it. */
+/** Quote signs and list markers, nested ones too; then the box, followed by a space. */
 const TICKED_LINE = /^\s*(?:>\s*)*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:>\s*)*)+\[[xX]\](?:\s|$)/;
-/** Behind what ends a list item or a quote, a fence may begin. */
+/** A fence may begin after quote signs and list markers. */
 const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
 const COMMENT = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*<!--/;
 const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
 
 /**
- * Counts every checkbox of a Markdown text, nested ones too. A plan must not pass for carried out
- * while anything in it is open, so what is open is read generously: also without a list marker, in a
- * heading or a table, and behind a fence or a comment that never closes. What is ticked is read
- * strictly: the first thing of a list item. What stands in closed fences and comments is no box.
+ * Counts the checkboxes of a Markdown text, nested ones too. A plan must not count as done while anything
+ * in it is open, so open boxes are read generously: also without a list marker, in a heading or a table,
+ * and after a fence or a comment that is never closed. Ticked boxes are read strictly: they must be the
+ * first thing of a list item. Boxes inside closed fences and comments are ignored.
  */
 export function readPlan(text: string): PlanCount {
   const lines = text.split(/\r\n?|\n/);
@@ -43,7 +43,10 @@ function hasOpenBox(line: string): boolean {
   return OPEN_BOX_LINE.test(line) || (HEADING_OR_ROW.test(line) && BLANK_BOX_ANYWHERE.test(line));
 }
 
-/** The last line of the fence or comment that begins here: the same line if none does, null if it never ends. */
+/**
+ * Returns the last line of the fence or comment that begins at line `at`; `at` itself if none begins here,
+ * null if it never ends.
+ */
 function endOfHidden(lines: readonly string[], at: number): number | null {
   const line = lines[at] ?? '';
   const isComment = COMMENT.test(line);
@@ -58,13 +61,13 @@ function endOfHidden(lines: readonly string[], at: number): number | null {
   return null;
 }
 
-/** The same sign, at least as often, and nothing behind it. */
+/** A closing fence repeats the sign at least as often, with nothing after it. */
 function closes(line: string, fence: string): boolean {
   const sign = line.replace(/^[\s>]+/, '').trimEnd();
   return sign.startsWith(fence) && endOfRun(sign, 0) === sign.length;
 }
 
-/** Whether the plan is carried out: at least one box, and none of them open. */
+/** Whether the plan is done: it has at least one box, and none is open. */
 export function isPlanDone({ open, done }: PlanCount): boolean {
   return done > 0 && open === 0;
 }

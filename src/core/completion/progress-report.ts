@@ -3,7 +3,7 @@ import { maskNonProse, whyMasked } from '../markdown/prose.ts';
 import { preview } from '../secrets/preview.ts';
 import type { Progress } from '../task/task-state.ts';
 
-/** How far the agent says it is. */
+/** The progress that the agent reports. */
 export interface ProgressReport {
   readonly done: number;
   readonly total: number;
@@ -11,18 +11,18 @@ export interface ProgressReport {
   readonly step: string;
 }
 
-/** Bounded, so that a message full of openings is read in linear time. */
+/** Bounded, so that a message full of opening tags is read in linear time. */
 const REPORT =
   /<progress((?:\s+[a-z]{1,20}\s*=\s*(?:"[^"<>]{0,40}"|'[^'<>]{0,40}')){1,5})\s*>((?:(?!<progress\b)[\s\S]){0,2000}?)<\/progress\s*>/g;
 const ATTRIBUTE = /([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const LONGEST_STEP = 200;
 
 /**
- * The last `<progress done="2" total="5">step</progress>` of a final message; null if there is none
- * that makes sense. One that stands in code or in a comment is shown, not reported.
+ * Returns the last valid `<progress done="2" total="5">step</progress>` of a final message, or null if there
+ * is none. Ignores reports in code or in a comment: the agent only shows them.
  */
 export function readProgressReport(message: string): ProgressReport | null {
-  // Most messages hold none, and masking costs more than looking.
+  // Most messages contain no report, and this check is cheaper than masking.
   if (!message.includes('</progress')) return null;
   const text = plainText(message);
   const prose = maskNonProse(text);
@@ -39,7 +39,7 @@ function readReport(attributes: string, step: string): ProgressReport | null {
   const values = new Map<string, number>();
   for (const [, name = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
     const value = (double ?? single ?? '').trim();
-    // Told twice, it is told wrongly.
+    // A repeated attribute is invalid.
     values.set(name, /^\d{1,9}$/.test(value) && !values.has(name) ? Number(value) : Number.NaN);
   }
   const done = values.get('done') ?? Number.NaN;
@@ -47,13 +47,13 @@ function readReport(attributes: string, step: string): ProgressReport | null {
   return progressReport(done, total, step);
 }
 
-/** A report of whole numbers; null where they make no sense. */
+/** Builds a report. Returns null if the numbers are not whole or do not make sense. */
 export function progressReport(done: number, total: number, step: string): ProgressReport | null {
   const isGood = isCount(done) && isCount(total) && total >= 1 && done <= total;
   return isGood ? { done, total, step: preview(step, LONGEST_STEP) } : null;
 }
 
-/** A report as the state keeps it. */
+/** Converts a report to the form in which the state stores it. */
 export function progressOf({ done, total, step }: ProgressReport): Progress {
   return {
     steps_total: total,

@@ -15,49 +15,48 @@ import { readStand } from './statement.ts';
 
 export type { OwnText } from './echoes.ts';
 
-/** What a message says about the promise. `line` is where, as evidence: one line, 200 at most. */
+/** What a message says about the promise. `line` is the evidence: one line, at most 200 code units. */
 export type PromiseVerdict =
-  /** By the rule asked for, the promise is made. */
+  /** The promise is stated according to the requested rule. */
   | {
       readonly kind: 'stated';
       readonly form: 'tagged' | 'bare' | 'contained';
       readonly line: string;
     }
-  /** It may be made: the agent is to be asked. */
+  /** The promise may be stated; the agent should be asked. */
   | {
       readonly kind: 'in-doubt';
       readonly line: string;
-      readonly where: /** In its tags, alone on a line that is not the last. */
+      readonly where: /** With its tags, alone on a line that is not the last. */
         | 'earlier-line'
         /** Without its tags, as the last sentence. */
         | 'closing-sentence'
-        /** What stands before it may not be finished: `I will end with:`, `ggf.`, half a sentence. */
+        /** The text before it may not be finished: `I will end with:`, `ggf.`, half a sentence. */
         | 'after-open-sentence';
     }
-  /** The promise appears and is not accepted. */
+  /** The promise appears but is not accepted. */
   | { readonly kind: 'near-miss'; readonly line: string; readonly why: NearMissReason }
-  /** The promise does not appear, but for echoes of what ralph itself wrote. */
+  /** The promise does not appear, except in echoes of what ralph itself wrote. */
   | { readonly kind: 'absent' };
 
 export type NearMissReason =
   | NonProse
-  /** Other words stand on its line. */
+  /** Its line contains other words. */
   | 'in-a-sentence'
-  /** Alone, but with something about it: a bullet, quotes, strike-through, `?`, `…`. */
+  /** Alone, but decorated: a bullet, quotes, strike-through, `?`, `…`. */
   | 'decorated'
-  /** It would count as the last thing of the message; something follows. */
+  /** It would count at the end of the message, but something follows. */
   | 'not-at-the-end'
-  /** Alone on a line, and an unticked box stands behind it. */
+  /** Alone on a line, but an unticked box follows. */
   | 'before-an-open-box'
-  /** Stated without its tags where the rule is `tag`. */
+  /** Stated without its tags, although the rule is `tag`. */
   | 'untagged'
   | 'not-ended-well';
 
 /**
- * Judges the agent's final message by a rule of match, after echoes of `ownTexts` have been taken
- * out. All is literal and case-sensitive; white space is folded, colour codes and CRLF are ignored.
- * It never fails; an empty promise is absent from every message. Source of the rules: the
- * completion rules in docs/completion.md.
+ * Judges the agent's final message by a match rule, after removing echoes of `ownTexts`. The promise is
+ * matched literally and case-sensitively; white space is folded, colour codes and CRLF are ignored. An empty
+ * promise is absent from every message. Never throws. The rules are in docs/completion.md.
  */
 export function judgePromise(
   message: string,
@@ -78,8 +77,8 @@ export function judgePromise(
 }
 
 /**
- * Whether the message states the phrase, tagged or bare, as the rule `statement` has it, or as its
- * closing sentence. For signals and abort promises, of which nobody is asked.
+ * Whether the message states the phrase by the rule `statement`, tagged or bare, or as its closing
+ * sentence. For signals and abort promises, about which the agent is never asked back.
  */
 export function statesPhrase(
   message: string,
@@ -93,15 +92,15 @@ export function statesPhrase(
   );
 }
 
-/** The promise itself: `<promise>X</promise>`, as given with its tags, is taken without them. */
+/** Strips the tags of a promise that was given as `<promise>X</promise>`. */
 export function untagged(promise: string): string {
   const inner = /^\s*<promise>([\s\S]*)<\/promise>\s*$/.exec(promise)?.[1];
   return foldSpace(inner ?? promise);
 }
 
-/** The last mention decides: one behind a statement takes it back, or speaks of it. */
+/** Judges the last mention: a mention after a statement revokes it or talks about it. */
 function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'): PromiseVerdict {
-  // A promise that itself looks like Markdown must be read as a word, or it could not be stated.
+  // A promise that looks like Markdown must be read as a word, or it could never be stated.
   const phrase = shield(promise);
   const shielded =
     phrase === promise ? text : text.replace(new RegExp(anywhere(promise), 'gu'), shield);
@@ -116,7 +115,7 @@ function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'
 
 type WithoutLine<V> = V extends { readonly line: string } ? Omit<V, 'line'> : never;
 
-/** One line for each place at which a phrase may stand. */
+/** Judges a mention by its place. */
 function judgeMention(text: string, phrase: string, mention: Mention): WithoutLine<PromiseVerdict> {
   const stand = readStand(text, mention, phrase);
   const { tagged } = mention;
@@ -146,7 +145,7 @@ function judgeMention(text: string, phrase: string, mention: Mention): WithoutLi
   }
 }
 
-/** Alone on a line, with more behind it. */
+/** Judges a mention alone on a line that is not the last. */
 function judgeEarlier(
   behind: string,
   tagged: boolean,
@@ -165,12 +164,12 @@ function shield(promise: string): string {
 
 const LONGEST_LINE = 200;
 
-/** The line of a place as evidence, cut around it where it is long. */
+/** Returns the line of a place as evidence. A long line is cut around the place. */
 function lineOf(text: string, { from, to }: Span): string {
   const start = Math.max(text.lastIndexOf('\n', from - 1) + 1, from - 60);
   const lineEnd = text.indexOf('\n', to);
   const end = Math.min(lineEnd === -1 ? text.length : lineEnd, start + 2 * LONGEST_LINE);
-  // The cut may fall into a character of two code units.
+  // The cut may have split a surrogate pair.
   const line = text.slice(start, end).replace(/^[\udc00-\udfff]/, '');
   return clip(foldSpace(line).replaceAll(STAND_INS.echo, '…'), LONGEST_LINE);
 }

@@ -1,30 +1,30 @@
 import type { PlanCount } from './plan-file.ts';
-/** How a shell command of the user's ended. */
+/** How one of the user's shell commands ended. */
 export interface CommandResult {
   readonly command: string;
-  /** Null where it was ended, by its time limit for one. */
+  /** Null if the command was killed, for example by its time limit. */
   readonly exitCode: number | null;
   readonly timedOut: boolean;
-  /** Standard output and error together, in bounds. */
+  /** Standard output and standard error together, limited in size. */
   readonly output: string;
 }
 
-/** What was found when the world was looked at after an iteration. */
+/** What was observed in the workspace after an iteration. */
 export interface Sightings {
-  /** Files that match a watch glob and are not as they were at the task's start. */
+  /** Files that match a watch glob and have changed since the task's start. */
   readonly watchMatches: readonly string[];
-  /** Where the watched file stands in the done folder, if it came there during the task. */
+  /** The path of the watched file in the done folder, if it was moved there during the task. */
   readonly movedFile: string | null;
   readonly until: CommandResult | null;
   readonly plan: PlanCount | null;
-  /** Protected files that are not as they were at the task's start. */
+  /** Protected files that have changed since the task's start. */
   readonly protectedChanged: readonly string[];
-  /** A request that the agent has left in `Pending_Approval` during the iteration. */
+  /** A request that the agent put into `Pending_Approval` during the iteration. */
   readonly approvalFile: { readonly name: string; readonly what: string } | null;
   readonly progress: ProgressSigns;
 }
 
-/** Signs of progress during one iteration; null where there is nothing to look at. */
+/** Signs of progress during one iteration; null if a sign cannot be observed. */
 export interface ProgressSigns {
   readonly git: { readonly commits: number; readonly filesChanged: number } | null;
   /** Whether a watched file, or the plan file, changed. */

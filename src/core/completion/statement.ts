@@ -6,27 +6,27 @@ import { type Above, isUnclosed, readAbove } from './line-above.ts';
 
 /** Where and how a message says a phrase. */
 export type Stand =
-  /** In code, a quotation, data: shown, not said. */
+  /** Only shown: in code, a quotation, data. */
   | { readonly kind: 'shown'; readonly why: NonProse }
   /** Alone on its line. */
   | { readonly kind: 'own-line'; readonly isLast: boolean; readonly above: Above }
-  /** Behind a sentence on its line, which it ends. */
+  /** At the end of its line, after a sentence. */
   | {
       readonly kind: 'closing';
       readonly isLast: boolean;
       readonly behind: Exclude<SentenceEnd, 'none'>;
-      /** The sentence is an item of a list, or somebody's words: behind a colon, in a quotation. */
+      /** The sentence is a list item or somebody's words: after a colon, in a quotation. */
       readonly isListed: boolean;
     }
-  /** Behind a sentence, and more stands on its line. */
+  /** After a sentence, with more text on its line. */
   | { readonly kind: 'in-between' }
   | { readonly kind: 'in-a-sentence' }
-  /** Alone, but with something about it: a bullet, quotes, strike-through, `?`, `…`. */
+  /** Alone, but decorated: a bullet, quotes, strike-through, `?`, `…`. */
   | { readonly kind: 'decorated' };
 
-/** So much of what stands before and behind is looked at closely. */
+/** How much text before and after a mention is examined, in UTF-16 code units. */
 const WINDOW = 4_096;
-/** More than this about a phrase is no decoration. */
+/** More characters than this around a phrase are not decoration. */
 const MOST = 40;
 
 const EMPHASIS = '[*_]{0,3}';
@@ -86,7 +86,7 @@ export function readStand(text: string, mention: Mention, phrase: string): Stand
   return { kind: isBetween ? 'in-between' : 'in-a-sentence' };
 }
 
-/** A bullet, a number, a timestamp before the sentence; a colon, a quotation or a bracket in it. */
+/** A bullet, a number or a timestamp before the sentence, or a colon in it. */
 const LISTED =
   /^\s*(?:[-+•‣◦]\s|\*\s|\(?\d{1,9}[.)]\s|\[[^\]\n]*\]\s|\d{1,4}[-:/.]\d)|[:：][*_]*\s|[:：]$/u;
 
@@ -94,7 +94,10 @@ function isListed(before: string): boolean {
   return LISTED.test(before) || isUnclosed(before);
 }
 
-/** What was opened is closed, here or in the paragraph before. `COMPLETE*` has a footnote. */
+/**
+ * Whether the emphasis signs match: each that closes after the phrase was opened before it, here or earlier
+ * in the paragraph. The `*` of `COMPLETE*` marks a footnote.
+ */
 function closesEmphasis(open: string, close: string, before: string): boolean {
   const own = [...open].reverse().join('');
   if (!close.startsWith(own)) return false;
@@ -109,7 +112,7 @@ function paragraphBefore(masked: string, at: number): string {
   return masked.slice(start === -1 ? 0 : start + 2, at);
 }
 
-/** What was masked or taken out counts as a word. */
+/** Whether a text contains a word. Masked and removed text counts as a word. */
 function saysAnything(text: string): boolean {
   const plain = text.replace(/<\/?promise>/g, '');
   return hasWords(plain) || /[\uE000-\uF8FF\u{F0000}-\u{FFFFD}\u{100000}-\u{10FFFD}]/u.test(plain);

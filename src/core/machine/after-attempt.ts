@@ -17,10 +17,7 @@ import { beginAfresh, endUsedUp, fatal, tryAgain, waitForReset } from './retry.t
 type AttemptEnded = Extract<LoopEvent, { kind: 'attempt-ended' }>;
 type NotCounted = Exclude<Outcome, { kind: 'answered' | 'bounded' | 'timed-out' | 'errored' }>;
 
-/**
- * An attempt is over: it counts and is judged, perhaps after a question, or it is tried again, or
- * nothing can help.
- */
+/** Decides what follows an attempt: judge it (perhaps after asking back), retry it, or end the task. */
 export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Policy): Transition {
   const outcome = outcomeOf(state, event, policy);
   const known = withFacts(state, event, outcome);
@@ -37,8 +34,9 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
 }
 
 /**
- * A prompt that is too long in a resumed session is the session's fault, not the prompt's; and only
- * a session that was resumed can be gone: one that the user asks for would be gone each time.
+ * Classifies the attempt, corrected by whether its session was resumed. If the prompt is too long in a
+ * resumed session, the session is to blame, so it counts as gone. If a session is missing that ralph did
+ * not resume, the user asked for it: starting again would fail the same way, so it is an error.
  */
 function outcomeOf(state: LoopState, { facts, at }: AttemptEnded, policy: Policy): Outcome {
   const outcome = classify(facts, at, policy);
@@ -55,7 +53,7 @@ function outcomeOf(state: LoopState, { facts, at }: AttemptEnded, policy: Policy
     : outcome;
 }
 
-/** A promise that is stated where the agent did not end well is no more than a mention. */
+/** A promise counts only as a mention if the agent did not end well. */
 function verdictOn(
   state: LoopState,
   outcome: Outcome,
@@ -70,7 +68,7 @@ function verdictOn(
     : verdict;
 }
 
-/** What is true of the task after any attempt: its cost, its session, its error. */
+/** Adds what every attempt leaves in the state, counted or not: its cost, its session, its error. */
 function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): LoopState {
   const { facts } = event;
   let task: TaskState = {

@@ -10,18 +10,18 @@ import { endBudget, startNext } from './next-iteration.ts';
 import type { Missing } from './prompt.ts';
 
 /*
- * A person is asked before the agent goes on. Nothing of the task runs meanwhile.
+ * Asks a person before the agent continues. No process of the task runs in the meantime.
  *
  *   judged ──► requesting ──approval-requested──► awaiting ──approval-answered──┬─ approved ─► the next iteration
- *   (or new)   leftovers are ended,               the file is moved             ├─ rejected ─► the next, told why
- *              the request is written             to Approved or Rejected       ├─ expired, not waited for ─► ended
+ *   (or new)   ends leftovers,                    a person moves the file       ├─ rejected ─► the next, with reason
+ *              writes the request                 to Approved or Rejected       ├─ expired, not waited for ─► ended
  *                                                                               └─ stopped, paused ─► ended
  */
 
-/** The id of the request that `approval_required` in a task file makes. */
+/** The id of the request that `approval_required` in a task file causes. */
 export const START_APPROVAL = 'start';
 
-/** Asks a person; the loop goes on once there is an answer. */
+/** Asks a person; the loop continues once there is an answer. */
 export function askApproval(
   state: LoopState,
   request: ApprovalRequest,
@@ -46,12 +46,12 @@ export function askApproval(
 }
 
 /**
- * Asks for what a resumed task was waiting for, and anew for one that was not allowed to begin; null
- * where nothing is to be asked.
+ * Repeats the request that a resumed task was waiting for, or that was rejected before the task began.
+ * Returns null if there is nothing to ask.
  */
 export function askAgain(state: LoopState, at: string, policy: Policy): Transition | null {
   const { approval, paused_for_approval, current_iteration } = state.task;
-  // What was asked is not known any more; that something was asked is.
+  // The state shows that something was asked, but the request itself is lost.
   if (approval === null) {
     return paused_for_approval ? askApproval(state, LOST_REQUEST, at, policy) : null;
   }
@@ -60,7 +60,7 @@ export function askAgain(state: LoopState, at: string, policy: Policy): Transiti
   }
   if (approval.decision !== null || !paused_for_approval) return null;
   const renewed = { ...approval, expires_at: laterBy(at, policy.approvalTimeoutMs) };
-  // Also where it has been made: its file may be gone, and then nobody could answer.
+  // Repeated even if the request was already written: its file may be gone, so nobody could answer.
   return requested(awaiting(state, renewed));
 }
 
@@ -90,7 +90,7 @@ function requested(state: LoopState): Transition {
   return { state, actions: [{ kind: 'request-approval', approval }] };
 }
 
-/** It is told only now: whoever answers as soon as he is told finds the request there. */
+/** Called only after the request is written, so that a person who answers the event at once finds it. */
 function wait(state: LoopState, approval: Approval, policy: Policy): Transition {
   const body = {
     event: 'task_paused' as const,
@@ -107,7 +107,7 @@ function wait(state: LoopState, approval: Approval, policy: Policy): Transition 
   };
 }
 
-/** The request lies where a person finds it. */
+/** Handles that the request has been written; now the loop waits for the answer. */
 export function approvalRequested(
   state: LoopState,
   event: Extract<LoopEvent, { kind: 'approval-requested' }>,
@@ -119,7 +119,7 @@ export function approvalRequested(
   return wait({ ...state, task: { ...state.task, approval: asked } }, asked, policy);
 }
 
-/** A person has answered, or nobody has for as long as was to be waited. */
+/** Handles a person's answer, or that the wait ended without one. */
 export function approvalAnswered(
   state: LoopState,
   event: Extract<LoopEvent, { kind: 'approval-answered' }>,
@@ -128,7 +128,7 @@ export function approvalAnswered(
   const { answer, at } = event;
   const { approval } = state.task;
   if (state.step.kind !== 'approving' || approval === null) return { state, actions: [] };
-  // No work was possible meanwhile.
+  // The wait does not use up the task's time, since no work was possible.
   const restedMs = event.tookMs - event.heldUpMs;
   const moved: LoopState = { ...state, task: postponed(state.task, restedMs) };
   if (answer.kind === 'none') return endUnanswered(moved, answer.why, at);
@@ -170,7 +170,7 @@ export function approvalAnswered(
   return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
 }
 
-/** A file that an agent has named may hold what acts on a terminal. */
+/** The agent may have named the file, so the name may contain terminal escape sequences. */
 function shownName(file: string): string {
   return oneLine(file, 300);
 }
@@ -198,7 +198,7 @@ function endUnanswered(
   });
 }
 
-/** A task that may not begin has nothing to go on with. */
+/** A task that was rejected before its first iteration has nothing else it could do. */
 function endRefusedAtStart(state: LoopState, reason: string | null, at: string): Transition {
   return end(state, at, {
     status: 'failed',

@@ -12,16 +12,16 @@ import { answerOf } from './record-iteration.ts';
 import { endUsedUp } from './retry.ts';
 
 /*
- * An agent that has stated the promise in a doubtful place is asked, once an iteration, in the very
- * session of that answer. The answer stays the iteration's answer; the reply only settles the doubt.
+ * If the agent states the promise in a doubtful place, ralph asks it back, once per iteration and in the
+ * same session. The first answer remains the iteration's answer; the reply only settles the doubt.
  *
  *   working ──in doubt──► asking-back ──┬─ it states the promise ──────────► judged: stated
  *                                       ├─ it says what is missing ────────► judged: a near miss, and the
- *                                       │                                    next prompt tells what it said
- *                                       └─ limit, cut, failure, a death ───► judged: a near miss
+ *                                       │                                    next prompt repeats the reply
+ *                                       └─ limit, cut, failure, a crash ───► judged: a near miss
  */
 
-/** Asks the agent whether it is done; null where there is no doubt, or nothing would come of a reply. */
+/** Asks the agent whether it is done. Returns null if there is no doubt, or if a reply could not help. */
 export function askBack(
   state: LoopState,
   answer: Answer,
@@ -29,7 +29,7 @@ export function askBack(
   policy: Policy,
 ): Transition | null {
   const { verdict, facts } = answer;
-  // Only an agent that has sessions names one.
+  // An agent without sessions has no session id, so it cannot be asked.
   if (verdict.kind !== 'in-doubt' || facts.sessionId === null) return null;
   if (!policy.askBack || policy.promise === null) return null;
   if (!isWorthAsking(state, answer, at, policy)) return null;
@@ -56,7 +56,7 @@ export function askBack(
   };
 }
 
-/** Whether the statement would be a claim, and there is money and time left to ask for it. */
+/** Whether a confirmed statement would be a claim, and money and time are left to ask for it. */
 function isWorthAsking(state: LoopState, answer: Answer, at: string, policy: Policy): boolean {
   return (
     state.stopRequested === null &&
@@ -67,10 +67,10 @@ function isWorthAsking(state: LoopState, answer: Answer, at: string, policy: Pol
   );
 }
 
-/** Longer replies are kept from their end, in UTF-16 code units: they lie in each saved step. */
+/** Only the end of a longer reply is kept, since every saved step contains it. In UTF-16 code units. */
 const LONGEST_REPLY = 20_000;
 
-/** The question is over. It settles the doubt where the agent ended well and states the promise. */
+/** Handles the reply. The doubt is settled if the agent ended well and states the promise. */
 export function replied(
   state: LoopState,
   answer: Answer,
@@ -80,7 +80,7 @@ export function replied(
 ): Transition {
   const message = reply.outcome.kind === 'answered' ? reply.facts.finalMessage : null;
   const verdict = judgeMessage(message, policy, textsOf(state, answer, policy));
-  // As of any answer: who asks whether he may is not done.
+  // As with any answer, an agent that asks for an approval is not done.
   const isSettled =
     verdict.kind === 'stated' && !saysOtherwise(state, { ...answer, ...reply }, policy);
   const known = { ...answer, facts: together(answer.facts, reply.facts) };
@@ -91,8 +91,8 @@ export function replied(
 }
 
 /**
- * The driver died while the question was asked. Nothing is paid twice: it is asked again only where
- * the lost one had cost nothing, and only once.
+ * Handles a question whose driver died. To avoid paying twice, the question is repeated only if the lost
+ * one cost nothing, and only once.
  */
 export function questionLost(
   state: LoopState,
@@ -107,13 +107,13 @@ export function questionLost(
   return again ?? settle(state, answer, at, policy);
 }
 
-/** The iteration is written down with what the question has cost, and judged. */
+/** Judges the iteration; its record includes the cost of the question. */
 function settle(state: LoopState, answer: Answer, at: string, policy: Policy): Transition {
   const startedAt = answer.record.started_at;
   return lookOrJudge(state, answerOf(state, { ...answer, startedAt }), at, policy);
 }
 
-/** All that ralph has put into the session. */
+/** Everything that ralph has put into the session, so that an echo of it is no statement. */
 function textsOf(state: LoopState, { verdict }: Answer, policy: Policy) {
   const own = ownTexts(policy, state.carry, state.task.current_iteration);
   if (verdict.kind !== 'in-doubt' || policy.promise === null) return own;
@@ -121,7 +121,7 @@ function textsOf(state: LoopState, { verdict }: Answer, policy: Policy) {
   return [...own, { kind: 'sentence-wise' as const, text }];
 }
 
-/** The facts of the answer, with what the question took on top. */
+/** The facts of the answer, plus what the question used. */
 function together(answer: AttemptFacts, reply: AttemptFacts): AttemptFacts {
   return {
     ...answer,

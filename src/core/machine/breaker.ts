@@ -2,29 +2,29 @@ import { type BreakerState, NO_BREAKER } from '../task/task-state.ts';
 import { clip, withoutControls } from '../text/untrusted-text.ts';
 
 /*
- * The circuit breaker: a loop that goes nowhere is stopped before its limits are used up.
+ * The circuit breaker: stops a loop that gets nowhere before it uses up its limits.
  *
  *   closed ──┬── no-progress-limit iterations without progress ──► open: no-progress
  *      ▲     └── same-error-limit iterations with one error ─────► open: same-error
  *      └── an iteration with progress sets both counts to 0
  */
 
-/** What an iteration means to the breaker. */
+/** What the breaker needs to know about an iteration. */
 interface BreakerNews {
-  /** Null where there was no sign of any kind to look at. */
+  /** Null if there was nothing to measure progress by. */
   readonly progress: boolean | null;
-  /** The error of a failed iteration, as it came. */
+  /** The error of a failed iteration, not normalised. */
   readonly error: string | null;
 }
 
 /**
  * Counts one iteration.
  *
- * - Progress sets everything back, even where the iteration failed: the next error begins at 1.
- * - Without a sign to look at nothing is known, so `no_progress` stays as it is.
- * - An iteration that went well but moved nothing does not clear the error: an agent that fails and
- *   idles by turns is as stuck as one that only fails. Where no sign can be looked at, going well is
- *   the only sign there is, and it does.
+ * - Progress resets all counters, even if the iteration failed: the next error starts at 1.
+ * - If progress cannot be measured, `no_progress` stays as it is.
+ * - A successful iteration without progress does not clear the error: alternating failures and idle
+ *   iterations count as stuck, too. If progress cannot be measured, success is the only sign there is,
+ *   so it does clear the error.
  */
 export function afterIteration(
   breaker: BreakerState,
@@ -40,20 +40,20 @@ export function afterIteration(
   return { no_progress, same_error, last_error };
 }
 
-/** When the breaker opens; 0 turns a limit off. */
+/** The number of iterations after which the breaker opens; 0 turns a limit off. */
 interface BreakerLimits {
   readonly noProgressLimit: number;
   readonly sameErrorLimit: number;
 }
 
-/** Why the breaker is open, after how many iterations, and the flag that would have kept it closed. */
+/** Why the breaker opened, after how many iterations, and the flag that turns this limit off. */
 interface BreakerVerdict {
   readonly reason: 'no-progress' | 'same-error';
   readonly count: number;
   readonly flag: '--no-progress-limit' | '--same-error-limit';
 }
 
-/** Whether the breaker opens; null while it is closed. An error says more than that nothing moved. */
+/** Returns null while the breaker is closed. Errors come first: they say more than a lack of progress. */
 export function breakerVerdict(
   { no_progress, same_error }: BreakerState,
   { noProgressLimit, sameErrorLimit }: BreakerLimits,
@@ -67,26 +67,27 @@ export function breakerVerdict(
   return null;
 }
 
-/** Enough to tell errors apart; the state file keeps one. */
+/** In UTF-16 code units: enough to tell errors apart. The state file keeps one error. */
 const READ_AT_MOST = 4_000;
 const KEPT_AT_MOST = 300;
 
 const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*';
 const DAY = '(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*';
 
-/** What differs between two tellings of one error, in the order in which it is taken out. */
+/** What may differ between two reports of the same error, in the order in which it is removed. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
-  // A path in quotes may hold blanks.
+  // A quoted path may contain spaces.
   [/(["'`])(?:~|\.{0,2})\/[^"'`\n]*\1/g, '<path>'],
   [/(["'`])[A-Za-z]:\\[^"'`\n]*\1/g, '<path>'],
   [/\bfile:\/\/[^\s"'`<>()]+/g, '<path>'],
-  // The host says who failed, the rest of an address which request it was.
+  // The host says which service failed; the rest of a URL varies with the request.
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/"'`<>()]+)[^\s"'`<>()]*/gi, '$1'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>'],
-  // Absolute, or from here, or from home.
+  // Absolute paths, and paths that begin with `./`, `../` or `~/`.
   [/(?<![\w/.:~\\-])(?:~|\.{1,2})?\/[^\s"'`()<>,;:]+/g, '<path>'],
   [/(?<!\w)[A-Za-z]:\\[^\s"'`()<>,;:]+/g, '<path>'],
-  // Relative: `and/or` and `application/json` are none, so a file name with its ending, or two slashes.
+  // Other relative paths. They need two slashes or a file extension, since `and/or` and
+  // `application/json` are not paths.
   [/(?<![\w@./-])[\w@.-]+(?:\/[\w@.-]+){2,}/g, '<path>'],
   [/(?<![\w@./-])[\w.-]+\/[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}(?![\w/])/g, '<path>'],
   [
@@ -96,12 +97,12 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`\\b(?:${DAY},? +)?${MONTH}\\.? +\\d{1,2}\\b(?:,? +\\d{4}\\b)?`, 'gi'), '#'],
   [new RegExp(`\\b(?:${DAY},? +)?\\d{1,2} +${MONTH}\\b(?: +\\d{4}\\b)?`, 'gi'), '#'],
   [/\b\d{1,2}(?::\d\d){0,2}(?:[.,]\d+)? ?[ap]m\b/gi, '#'],
-  // `req_011CSHoEe`, `toolu_01A…`: a prefix and letters with digits among them.
+  // `req_011CSHoEe`, `toolu_01A…`: a prefix, then letters and digits.
   [/\b[a-z]{2,12}[_-](?=[A-Za-z0-9_-]*\d)[A-Za-z0-9_-]{8,}/g, '<id>'],
   [/\b0x[0-9a-f]+\b/gi, '<id>'],
   [/\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/gi, '<id>'],
   [/\b(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]{20,}/g, '<id>'],
-  // The 2345 of TS2345 is a name; worker3 and 12.5 s are counts.
+  // The 2345 of TS2345 is part of a name; the numbers in worker3 and 12.5 s vary.
   [
     /(?<![A-Z]|[A-Z][\d_]{1,9})\d+(?:[.,:]\d+)*(?: ?(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|[kMG]?i?B)\b)?/g,
     '#',
@@ -110,9 +111,9 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * An error without what differs each time it is told: paths, numbers, times, hashes and ids. Words
- * in quotes stay, since they say what the error is about (`command 'jq' not found`), and so do
- * codes such as TS2345 and EPIPE. At most 300 code units long, and never fails.
+ * Removes from an error what varies each time: paths, numbers, times, hashes and ids. Quoted words stay,
+ * since they say what the error is about (`command 'jq' not found`), and so do codes such as TS2345 and
+ * EPIPE. Returns at most 300 code units, and never throws.
  */
 export function normalisedError(message: string): string {
   let text = withoutControls(message.slice(0, READ_AT_MOST));

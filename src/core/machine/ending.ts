@@ -2,7 +2,7 @@ import { type EndedStatus, msBetween, type TaskState } from '../task/task-state.
 import type { EndingFields, EventBody } from './events.ts';
 import type { Ending, LoopState, StopCause, Transition } from './loop-state.ts';
 
-/** What each ending is called outside, and the note it leaves. A new ending is one more row. */
+/** The event and the note of each ending. A new ending is one more row. */
 const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
   completed: { event: 'task_completed', note: null },
   failed: { event: 'task_failed', note: 'FAILED' },
@@ -23,14 +23,17 @@ function endingOf(how: HowItEnded): Ending {
   return { evidence: null, error: null, until: null, ...ENDINGS[how.status], ...how };
 }
 
-/** How a task has ended, as its state tells it; null for one that has not. */
+/** Derives how a task ended from its state. Returns null if it has not ended. */
 function endingOfTask({ status, exit_reason, evidence, errors }: TaskState): Ending | null {
   if (status === 'pending' || status === 'running') return null;
   const error = status === 'failed' ? (errors.at(-1)?.message ?? null) : null;
   return endingOf({ status, exitReason: exit_reason ?? status, evidence, error });
 }
 
-/** Says again how a task ended: its driver died before the world was told. */
+/**
+ * Announces a task's ending again, because its driver died before announcing it. Throws if the task has
+ * not ended.
+ */
 export function tellEndAgain(state: LoopState): Transition {
   const ending = endingOfTask(state.task);
   if (ending === null) throw new Error('a task that has not ended has no end to be told');
@@ -39,14 +42,14 @@ export function tellEndAgain(state: LoopState): Transition {
 }
 
 /**
- * Whoever drives a task to its end drives it until that is told. A completed task has no driver: what says
- * that it is still to be told is its memory, in the history.
+ * The task keeps its driver until the ending is announced. A completed task has none: its memory file in
+ * the history shows that the ending must still be announced.
  */
 function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver'] {
   return status === 'completed' ? null : driver;
 }
 
-/** Ends the loop: the state says so first, then the world is told. */
+/** Ends the loop: first the state is saved, then the ending is announced. */
 export function end(state: LoopState, at: string, how: HowItEnded): Transition {
   const { task } = state;
   const ending = endingOf(how);
@@ -72,7 +75,7 @@ export function end(state: LoopState, at: string, how: HowItEnded): Transition {
   };
 }
 
-/** Ends the loop because somebody asked for it; the task can be taken up again. */
+/** Ends the loop because a person asked for it; the task can be resumed. */
 export function endStopped(state: LoopState, at: string, by: StopCause): Transition {
   return end(state, at, {
     status: 'stopped',
@@ -80,7 +83,7 @@ export function endStopped(state: LoopState, at: string, by: StopCause): Transit
   });
 }
 
-/** The event that tells how a task ended. */
+/** The event that announces how a task ended. */
 export function endingBody(ending: Ending, maxIterations: number, fields: EndingFields): EventBody {
   switch (ending.event) {
     case 'task_failed':

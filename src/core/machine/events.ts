@@ -7,14 +7,14 @@ export type Activity =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'thinking' };
 
-/** What the work tree shows since the task's start: the agent's, and whoever else's. */
+/** All changes in the work tree since the task's start, whether by the agent or by others. */
 export interface Changes {
   readonly commits: number;
-  /** New, changed and deleted ones, committed or not. */
+  /** New, changed and deleted files, committed or not. */
   readonly files: number;
 }
 
-/** How a task ended, in full, for whoever acts on it. */
+/** Everything about how a task ended, for programs that act on it. */
 export interface EndingFields {
   readonly status: EndedStatus;
   readonly exit_reason: string;
@@ -22,7 +22,7 @@ export interface EndingFields {
   readonly iterations_used: number;
   readonly usage: Usage;
   readonly evidence: Evidence | null;
-  /** Null where git cannot tell. */
+  /** Null if git cannot report them. */
   readonly changes: Changes | null;
   readonly final_message: string | null;
   readonly note: string | null;
@@ -30,14 +30,14 @@ export interface EndingFields {
   readonly log_dir: string;
 }
 
-/** What is told to the journal and to `--json`; names and fields are part of the contract. */
+/** What is published to the journal and to `--json`; names and fields are part of the contract. */
 export type EventBody =
   | { readonly event: 'task_started'; readonly prompt: string; readonly max_iterations: number }
   | {
       readonly event: 'task_resumed';
       readonly iteration: number;
       readonly max_iterations: number;
-      /** Given where a person's answer let it go on. */
+      /** Set if a person's answer let the task continue. */
       readonly approval_id?: string;
       readonly decision?: 'approved' | 'rejected';
       readonly file?: string;
@@ -55,7 +55,7 @@ export type EventBody =
       readonly iteration: number;
       readonly max_iterations: number;
       readonly attempt: number;
-      /** ISO instant at which the time for the whole task is over, unless something is waited for. */
+      /** ISO instant at which the time for the whole task is over; a wait moves it. */
       readonly timeout_at: string;
       /** What the task has used so far. */
       readonly usage: Usage;
@@ -76,7 +76,7 @@ export type EventBody =
       'number'
     > & { readonly detail: string })
   | {
-      /** The agent is asked whether it is done, since it stated the promise in a doubtful place. */
+      /** The agent stated the promise in a doubtful place and is asked whether it is done. */
       readonly event: 'asked_back';
       readonly iteration: number;
       readonly attempt: number;
@@ -112,12 +112,12 @@ export type EndingBody =
   | ({ readonly event: 'task_stopped' } & EndingFields)
   | ({ readonly event: 'task_paused'; readonly final: true } & EndingFields);
 
-/** An event with its instant and task, as it is written out. */
+/** An event with its instant and task, as it is written. */
 export type RalphEvent = { readonly at: string; readonly task_id: string } & EventBody;
 
-/** Gives an event its instant and its task, in the order in which it is written out. */
+/** Adds an event's instant and task, with the fields in the order in which they are written. */
 export function stamped(body: EventBody, at: string, taskId: string): RalphEvent {
   const { event, ...fields } = body;
-  // The spread keeps the union's members apart; TypeScript cannot see that.
+  // The cast is safe: the spread preserves the union, but TypeScript cannot see that.
   return { event, at, task_id: taskId, ...fields } as RalphEvent;
 }

@@ -1,35 +1,35 @@
 import { clip } from '../text/untrusted-text.ts';
 
-/** Words that came in while the loop ran. */
+/** A note to the agent that arrived while the loop ran. */
 export interface Hint {
   readonly text: string;
-  /** They came by `ralph tell` from this user, rather than as a file from whoever can write one. */
+  /** It came from this user by `ralph tell`, not as a file that others could have written. */
   readonly isProven: boolean;
 }
 
-/** The longest hint, in bytes of UTF-8: `ralph tell` refuses a longer one, and no more is read of a file. */
+/** The longest hint, in UTF-8 bytes: `ralph tell` refuses a longer one, and a file is read only so far. */
 export const HINT_MAX_BYTES = 64 * 1024;
 
-/** What is kept of hints until a prompt is built, in UTF-16 code units: they are saved with each state. */
+/** How much of the waiting hints is kept, in UTF-16 code units. Bounded: each saved state contains them. */
 const KEPT_CHARS = 1024 * 1024;
 
-/** What a prompt tells of the hints. */
+/** The hints that a prompt contains. */
 export interface ToldHints {
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly told: readonly Hint[];
-  /** How many UTF-16 code units of them are left out. */
+  /** How many UTF-16 code units are left out. */
   readonly leftOut: number;
 }
 
-/** The newest of the hints that wait to be told, the others dropped: no prompt has room for those. */
+/** Drops the oldest waiting hints beyond what is kept: no prompt would have room for them. */
 export function waitingHints(hints: readonly Hint[]): readonly Hint[] {
   const { told, leftOut } = newestHints(hints, KEPT_CHARS);
   return leftOut === 0 ? hints : told;
 }
 
 /**
- * The newest hints that have room in so many UTF-16 code units. One that has not is told as far as it
- * goes, and none that came before it.
+ * Returns the newest hints that fit into `room` UTF-16 code units. The first that does not fit is cut, and
+ * older hints are left out.
  */
 export function newestHints(hints: readonly Hint[], room: number): ToldHints {
   const told: Hint[] = [];

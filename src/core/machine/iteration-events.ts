@@ -15,7 +15,7 @@ export function iteratedEvent({ task }: LoopState, answer: Answer) {
   };
 }
 
-/** What else there is to tell of it: a near miss, a claim that was held. */
+/** The further events of a judged iteration: a near miss, or a claim that a gate blocked. */
 export function tell(answer: Answer, judged: Judged): readonly Action[] {
   const iteration = answer.record.number;
   const actions: Action[] = [];

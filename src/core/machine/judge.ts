@@ -17,14 +17,14 @@ import { ownTexts } from './prompt.ts';
 import { readOwnReport, record } from './record-iteration.ts';
 
 /*
- * What one iteration amounts to, in this order; the first that applies decides:
+ * Decides what follows an iteration. The checks run in this order; the first that applies decides:
  *
  *   abort promise ─► approval request ─► completed? ─► budget ─► breaker ─► time ─► iterations ─► the next one
  *                       │
- *                       └─ claim ─► gates ─► (verify, an action of its own, and back here)
+ *                       └─ claim ─► gates ─► (verify, a separate action, then back here)
  */
 
-/** Judges a counted iteration, after a look at the world where anything asks for one. */
+/** Judges a counted iteration, after observing the workspace if the policy needs that. */
 export function lookOrJudge(
   state: LoopState,
   answer: Answer,
@@ -35,7 +35,7 @@ export function lookOrJudge(
   return { state: { ...state, step: { kind: 'looking', answer } }, actions: [{ kind: 'look' }] };
 }
 
-/** Judges a counted iteration by what the agent said and what was seen. */
+/** Judges a counted iteration by what the agent said and what was observed. */
 export function judge(
   state: LoopState,
   answer: Answer,
@@ -46,7 +46,7 @@ export function judge(
 ): Transition {
   const { own, message, isAborted } = wordsOf(state, answer, policy);
   const signals = statesOneOf(policy.signals, message, own) ? state.streaks.signals + 1 : 0;
-  // Before the claims: who asks whether he may is not done.
+  // Before the claims: an agent that asks for an approval is not done.
   const approval = isAborted ? null : readApproval(message, own, sightings);
   const judged =
     isAborted || approval !== null
@@ -71,7 +71,7 @@ export function judge(
   return { state: next.state, actions: [...tellings, ...next.actions] };
 }
 
-/** What the agent said, if it ended well, and whether it gives the task up. */
+/** The agent's message if it ended well, and whether the agent gives the task up. */
 function wordsOf(state: LoopState, { outcome, facts }: Answer, policy: Policy) {
   const own = ownTexts(policy, state.carry, state.task.current_iteration);
   const message = outcome.kind === 'answered' ? facts.finalMessage : null;
@@ -86,10 +86,10 @@ export function saysOtherwise(state: LoopState, answer: Answer, policy: Policy):
   return isAborted || readApproval(message, own, NOTHING_SEEN) !== null;
 }
 
-/** A judged iteration, as far as what comes next depends on it. */
+/** What the next step needs to know of a judged iteration. */
 type Judgement = Omit<Extract<Step, { kind: 'following' }>, 'kind'>;
 
-/** Runs the user's command that follows an iteration. */
+/** Runs the user's `--after` command. */
 export function follow(state: LoopState, judgement: Judgement, command: string): Transition {
   return {
     state: { ...state, step: { kind: 'following', ...judgement } },
@@ -97,7 +97,10 @@ export function follow(state: LoopState, judgement: Judgement, command: string):
   };
 }
 
-/** What the agent asks a person for, in words or by a file; the prompt's own example asks nothing. */
+/**
+ * The approval that the agent asks for, in its message or in a file. An echo of the prompt's own example
+ * is not a request.
+ */
 function readApproval(
   message: string | null,
   own: readonly OwnText[],
@@ -113,7 +116,7 @@ function readApproval(
   return readApprovalRequest(message, examples);
 }
 
-/** The name of the agent's own file, as an id may be. */
+/** Turns the name of the agent's request file into a valid id. */
 function idFromName(name: string): string {
   const id = name
     .replace(/\.[^.]*$/, '')
@@ -125,7 +128,7 @@ function idFromName(name: string): string {
 
 const NO_CLAIM: Judged = { kind: 'no-claim' };
 
-/** Puts each claim before the gates; one that passes is enough. */
+/** Checks each claim against the gates; one claim that passes is enough. */
 function judgeClaims(
   state: LoopState,
   answer: Answer,
@@ -177,7 +180,7 @@ export function nextAfter(
       evidence: { ...evidence, detail: preview(evidence.detail, 200) },
     });
   }
-  // A check that a signal has cut says nothing about the claim.
+  // Before the other endings: a check that a signal cut short says nothing about the claim.
   if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
   return (
     endBudget(state, at, policy) ??
@@ -189,7 +192,7 @@ export function nextAfter(
   );
 }
 
-/** The circuit breaker: nothing moves, the same error again and again, claims that cannot be believed. */
+/** Ends a stuck task: no progress, the same error repeatedly, or claims that cannot be believed. */
 function endStalled(
   state: LoopState,
   answer: Answer,

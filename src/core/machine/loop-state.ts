@@ -18,39 +18,39 @@ import type { EndingBody, EventBody } from './events.ts';
 import type { Hint } from './hints.ts';
 import type { Carry } from './prompt.ts';
 
-/** The loop's whole state: what is saved, where it stands, and what the next prompt needs. */
+/** The whole state of the loop: the saved task, the current step, and what the next prompt needs. */
 export interface LoopState {
   readonly task: TaskState;
   readonly step: Step;
   readonly carry: Carry;
-  /** The newest final message, for the result; null before the first. */
+  /** The latest final message, for the result; null before the first. */
   readonly finalMessage: string | null;
   readonly trouble: Trouble;
   readonly streaks: Streaks;
   /** Hints for the next iteration. */
   readonly hints: readonly Hint[];
-  /** Whether progress that came from a script in this iteration moved on; null where none came. */
+  /** Whether a script reported further progress in this iteration; null if no script reported any. */
   readonly reported: boolean | null;
-  /** Whether an iteration of this run has answered: the agent is there and logged in. */
+  /** Whether an iteration of this run has answered, so the agent is installed and logged in. */
   readonly hasAnswered: boolean;
-  /** Once it is set nothing is started or waited for any more. */
+  /** Once set, nothing more is started or waited for. */
   readonly stopRequested: StopCause | null;
-  /** Once it is set the running iteration is the last one. */
+  /** Once set, the running iteration is the last. */
   readonly pauseRequested: boolean;
-  /** Cost of the failed attempts of the running iteration, so that the iteration shows it all. */
+  /** Usage of all attempts of the running iteration, so that its record includes the failed ones. */
   readonly attemptsUsage: AttemptFacts['usage'];
 }
 
-/** Where the loop stands, drawn in `transition.ts`. */
+/** The current step of the loop; see the diagram in `transition.ts`. */
 export type Step =
   | { readonly kind: 'new' }
-  /** `resumed`: in the agent's own session of the iteration before. */
+  /** `resumed`: the agent continues its session of the previous iteration. */
   | { readonly kind: 'working'; readonly resumed: boolean }
   /** The agent is asked whether it is done: see `asking-back.ts`. */
   | { readonly kind: 'asking-back'; readonly answer: Answer }
   | { readonly kind: 'looking'; readonly answer: Answer }
   | { readonly kind: 'verifying'; readonly answer: Answer; readonly sightings: Sightings }
-  /** The user's command that follows an iteration runs; what comes next is decided after it. */
+  /** The user's `--after` command runs; the next step is decided after it. */
   | {
       readonly kind: 'following';
       readonly answer: Answer;
@@ -58,12 +58,12 @@ export type Step =
       readonly isAborted: boolean;
       readonly approval: ApprovalRequest | null;
     }
-  /** A person is asked: `task.approval` says what, and whether the request has been made. */
+  /** A person is asked: `task.approval` says what for, and whether the request has been written. */
   | { readonly kind: 'approving' }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
 
-/** Whether the agent is at work in this step: what it has cost by now stands in its log alone. */
+/** Whether the agent is running in this step. If so, its cost so far is only in its log. */
 export function isAtWork({ kind }: Step): boolean {
   return kind === 'working' || kind === 'asking-back';
 }
@@ -74,24 +74,24 @@ export interface Answer {
   readonly verdict: PromiseVerdict;
   readonly record: IterationRecord;
   readonly facts: AttemptFacts;
-  /** What the agent said, asked back, in place of stating the promise; absent where it said nothing. */
+  /** The reply of an agent that was asked back and did not state the promise; absent if it gave none. */
   readonly reply?: string;
 }
 
-/** What has gone wrong in a row. */
+/** Counts of consecutive failures, and when they began. */
 export interface Trouble {
-  /** Passing faults in this iteration. */
+  /** Transient errors in this iteration. */
   readonly transientAttempts: number;
-  /** When the slow tries of an outage began; null before. */
+  /** When the slow retries of an outage began; null before. */
   readonly outageSince: string | null;
-  /** Tries of "not found" or "not logged in" after it had worked before. */
+  /** Retries after "not found" or "not logged in", although the agent had worked before. */
   readonly fatalRetries: number;
-  /** Attempts of this iteration in a row whose driver died. */
+  /** Consecutive attempts of this iteration whose driver died. */
   readonly interrupted: number;
-  /** Attempts in a row that met a usage limit, and when the first one did. */
+  /** Consecutive attempts that hit a usage limit, and when the first one did. */
   readonly limitedInARow: number;
   readonly limitedSince: string | null;
-  /** Flags of ralph's own that this agent does not know. */
+  /** Flags added by ralph that this agent does not know. */
   readonly droppedFlags: readonly string[];
 }
 
@@ -105,13 +105,13 @@ export const NO_TROUBLE: Trouble = {
   droppedFlags: [],
 };
 
-/** What has happened in several iterations running. */
+/** What has happened in consecutive iterations. */
 export interface Streaks {
-  /** Claims by words that were held because tools were refused. */
+  /** Claims by words that were blocked because tools were refused. */
   readonly refusedClaims: number;
-  /** Claims that were held because the system had stopped sub-agents. */
+  /** Claims that were blocked because the system had stopped sub-agents. */
   readonly unprovenClaims: number;
-  /** Claims that passed every gate but the last, confirmation. */
+  /** Claims that passed every gate except the last, confirmation. */
   readonly confirmations: number;
   /** Iterations in which a signal was stated. */
   readonly signals: number;
@@ -124,34 +124,34 @@ export const NO_STREAKS: Streaks = {
   signals: 0,
 };
 
-/** When something that was asked for came about. */
+/** When an action finished. */
 export interface Answered {
   readonly at: string;
-  /** Milliseconds since the event before, by a clock that stands still while the machine sleeps. */
+  /** Milliseconds since the previous event, by a clock that stops while the machine sleeps. */
   readonly tookMs: number;
-  /** Of these, ralph itself was stopped, by Ctrl-Z for example. */
+  /** The part of `tookMs` in which ralph itself was stopped, for example by Ctrl-Z. */
   readonly heldUpMs: number;
 }
 
-/** What happened. Every event carries its instant: the core has no clock of its own. */
+/** What happened. Every event carries its instant, since the core has no clock. */
 export type LoopEvent =
   | { readonly kind: 'started'; readonly at: string; readonly prompt: string }
-  /** A task whose driver ended or died is gone on with. */
+  /** A task whose driver ended or died is resumed. */
   | {
       readonly kind: 'resumed';
       readonly at: string;
       /** What is left of the time for the whole task. */
       readonly timeLeftMs: number;
-      /** What an attempt has cost whose end nobody saw; null where none was under way. */
+      /** The cost of the attempt that was running when the driver died; null if none was. */
       readonly lost: AttemptFacts['usage'] | null;
-      /** The driver died before it had told how the task ended: that is told, and nothing else done. */
+      /** The driver died before it announced the task's ending: only announce it, do nothing else. */
       readonly tellsOnly?: boolean;
     }
   | (Answered & {
       readonly kind: 'attempt-ended';
       readonly startedAt: string;
       readonly facts: AttemptFacts;
-      /** In [0, 1), for the spread of the back-off. */
+      /** In [0, 1), for the jitter of the back-off. */
       readonly random: number;
     })
   | (Answered & { readonly kind: 'looked'; readonly sightings: Sightings })
@@ -168,14 +168,14 @@ export type LoopEvent =
     }
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
   | { readonly kind: 'pause-requested'; readonly at: string }
-  /** ralph itself has a bug; `message` is one line. */
+  /** A bug in ralph itself; `message` is one line. */
   | { readonly kind: 'broke'; readonly at: string; readonly message: string };
 
-/** What came of a request. */
+/** The result of an approval request. */
 export type ApprovalAnswer =
   | {
       readonly kind: 'approved' | 'rejected';
-      /** Where the answer lies, within the vault. */
+      /** The path of the answer within the vault. */
       readonly file: string;
       readonly reason: string | null;
     }
@@ -184,7 +184,7 @@ export type ApprovalAnswer =
 /** Who asked the loop to stop: a signal, or `ralph stop` from another terminal. */
 export type StopCause = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'request';
 
-/** What to do next. Askings bring back an event; tellings do not. */
+/** What to do next. An `Asking` results in an event; a `Telling` does not. */
 export type Action = Asking | Telling;
 
 export type Asking =
@@ -195,58 +195,58 @@ export type Asking =
       readonly prompt: AgentPrompt;
       /** ISO instant at which the whole-task limit passes. */
       readonly taskDeadlineAt: string;
-      /** The agent's own session to go on with; null begins afresh. */
+      /** The session for the agent to resume; null starts a new one. */
       readonly resumeSession: string | null;
-      /** What is left of the money, handed to an agent that can keep to it; null: no limit. */
+      /** The rest of the budget, for an agent that can enforce it; null: no limit. */
       readonly budgetUsd: number | null;
     }
   | { readonly kind: 'look' }
   | { readonly kind: 'verify'; readonly command: string }
-  /** Runs the user's command after an iteration; the event is its standard input. */
+  /** Runs the user's `--after` command with the event as its standard input. */
   | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
   | { readonly kind: 'wait'; readonly until: string }
-  /** Ends what the task has left running, and puts the request where a person finds it. */
+  /** Ends the processes that the task has left running, and writes the request for a person. */
   | { readonly kind: 'request-approval'; readonly approval: Approval }
-  /** Patiently until it expires; otherwise it is only looked whether there is an answer. */
+  /** `patiently`: waits until the request expires; otherwise checks once for an answer. */
   | { readonly kind: 'await-approval'; readonly approval: Approval; readonly patiently: boolean };
 
-/** What the agent is told. */
+/** The prompt for one start of the agent. */
 export type AgentPrompt =
-  /** The user's prompt, and this behind it. */
+  /** The user's prompt, followed by `addition`. */
   | { readonly kind: 'task'; readonly addition: string }
-  /** A question about its own answer, and nothing else. */
+  /** Only a question about the agent's own answer. */
   | { readonly kind: 'question'; readonly text: string };
 
 type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }
-  /** A sentence for people. */
+  /** Prints a sentence for people. */
   | { readonly kind: 'say'; readonly what: Saying }
   | { readonly kind: 'stop'; readonly ending: Ending };
 
-/** What is done while the agent is not at work, for those who watch. */
+/** What ralph is doing while the agent is not running, for the display. */
 export type Doing =
   | { readonly kind: 'look' }
   | { readonly kind: 'verify'; readonly command: string }
   | { readonly kind: 'after'; readonly command: string }
   | { readonly kind: 'wait'; readonly wait: Wait }
   | { readonly kind: 'approval'; readonly what: string; readonly until: string }
-  /** It was asked to stop, and ends what runs. */
+  /** ralph was asked to stop, and ends the running processes. */
   | { readonly kind: 'stop' };
 
-/** Something people are told that is no event. */
+/** A notice for people that is not an event. */
 export type Saying = { readonly kind: 'flag-dropped'; readonly flag: string };
 
-/** How the task ended, before the outside world has added its paths. */
+/** How the task ended. Paths are not included; they are added outside the core. */
 export interface Ending {
   readonly status: EndedStatus;
   readonly exitReason: string;
   readonly event: EndingBody['event'];
   readonly evidence: Evidence | null;
-  /** The reason under which a note is written; null writes none. */
+  /** The reason in the note's file name; null means that no note is written. */
   readonly note: NoteReason | null;
-  /** For a failure: what went wrong, one line. */
+  /** For a failure: what went wrong, in one line. */
   readonly error: string | null;
-  /** For a limit: when to try again, if that is known. */
+  /** For a limit: when to try again, if known. */
   readonly until: string | null;
 }
 

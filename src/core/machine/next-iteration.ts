@@ -6,7 +6,7 @@ import { waitingHints } from './hints.ts';
 import { type LoopState, NO_TROUBLE, type Transition } from './loop-state.ts';
 import { buildAddition } from './prompt.ts';
 
-/** The flag by which `claude` is told what it may spend; older versions do not know it. */
+/** The flag that limits what `claude` may spend; older versions do not know it. */
 export const BUDGET_FLAG = '--max-budget-usd';
 
 /** Starts the agent, unless the time for the whole task is over. */
@@ -21,7 +21,7 @@ export function startAttempt(
   if (asked !== null) return asked;
   if (msBetween(at, state.task.timeout_at) <= 0) return endByTime(state, at);
   const task = { ...state.task, current_iteration: iteration, attempt };
-  // A further attempt of the same iteration is told the same; what came meanwhile waits.
+  // A retry repeats the same prompt; hints that arrived since wait for the next iteration.
   const carry = attempt === 1 ? { ...state.carry, hints: state.hints } : state.carry;
   const session = policy.session === 'continue' && iteration > 1 ? task.session_id : null;
   return {
@@ -50,7 +50,7 @@ export function startAttempt(
         attempt,
         prompt: {
           kind: 'task',
-          // A session of its own remembers what it said.
+          // A resumed session already contains the agent's earlier output.
           addition: buildAddition(
             policy,
             session === null ? carry : { ...carry, output: null },
@@ -65,7 +65,7 @@ export function startAttempt(
   };
 }
 
-/** Goes on after an iteration that did not complete the task, or ends where a limit is reached. */
+/** Continues after an iteration that did not complete the task, or ends the task at a limit. */
 export function goOn(state: LoopState, at: string, policy: Policy): Transition {
   const { task } = state;
   if (msBetween(at, task.timeout_at) <= 0) return endByTime(state, at);
@@ -76,16 +76,16 @@ export function goOn(state: LoopState, at: string, policy: Policy): Transition {
     trouble: { ...NO_TROUBLE, droppedFlags: state.trouble.droppedFlags },
   };
   if (policy.delayMs === 0) return startAttempt(rested, task.current_iteration + 1, 1, at, policy);
-  // A pause that outlasts the task is not waited for: nothing could follow it.
+  // Do not wait if the pause outlasts the task: no iteration could follow it.
   if (msBetween(at, task.timeout_at) <= policy.delayMs) return endByTime(rested, at);
   return waitUntil(rested, at, { kind: 'delay', until: laterBy(at, policy.delayMs) });
 }
 
-/** Starts what is to be started next, without a pause before it. */
+/** Retries an iteration that was not counted, or starts the next one, without a pause. */
 export function startNext(state: LoopState, at: string, policy: Policy): Transition {
   const { task } = state;
   if (!isCounted(task)) {
-    // What was said meanwhile is told at once, though the iteration is an old one.
+    // Hints that arrived since go into the prompt at once, although this is not a new iteration.
     const hints = waitingHints([...state.carry.hints, ...state.hints]);
     const told = { ...state, carry: { ...state.carry, hints }, hints: [] };
     return startAttempt(told, task.current_iteration, task.attempt + 1, at, policy);
@@ -96,18 +96,18 @@ export function startNext(state: LoopState, at: string, policy: Policy): Transit
   return startAttempt(rested, task.current_iteration + 1, 1, at, policy);
 }
 
-/** Whether the iteration with the newest number has been counted. */
+/** Whether the current iteration has been counted. */
 function isCounted(task: TaskState): boolean {
   return task.metrics.iterations >= task.current_iteration;
 }
 
-/** Ends the loop if somebody has asked for it; null otherwise. */
+/** Ends the loop if a stop or a pause was requested; returns null otherwise. */
 function endAsAsked(state: LoopState, at: string): Transition | null {
   if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
   return state.pauseRequested ? end(state, at, { status: 'paused', exitReason: 'paused' }) : null;
 }
 
-/** Holds the loop until an instant. */
+/** Makes the loop wait, unless a stop or a pause was requested. */
 export function waitUntil(state: LoopState, at: string, wait: Wait): Transition {
   const asked = endAsAsked(state, at);
   if (asked !== null) return asked;
@@ -117,7 +117,6 @@ export function waitUntil(state: LoopState, at: string, wait: Wait): Transition 
   };
 }
 
-/** Ends the task because its iterations are used up. */
 function endExhausted(state: LoopState, at: string): Transition {
   return end(state, at, {
     status: 'max_iterations_reached',
@@ -125,7 +124,6 @@ function endExhausted(state: LoopState, at: string): Transition {
   });
 }
 
-/** Ends the task because its time is over. */
 export function endByTime(state: LoopState, at: string): Transition {
   return end(state, at, {
     status: 'timeout',
@@ -133,10 +131,10 @@ export function endByTime(state: LoopState, at: string): Transition {
   });
 }
 
-/** Sums of costs miss by tiny amounts. */
+/** Tolerance for rounding errors in sums of costs. */
 const ROUNDING_USD = 1e-9;
 
-/** Ends the task if its money is spent; null otherwise. */
+/** Ends the task if its budget is spent; returns null otherwise. */
 export function endBudget(state: LoopState, at: string, policy: Policy): Transition | null {
   const { maxCostUsd } = policy;
   const spent = state.task.usage.cost_usd;
@@ -148,7 +146,7 @@ export function endBudget(state: LoopState, at: string, policy: Policy): Transit
   });
 }
 
-/** Ends the task if the account has used as much of its limit as it may; null otherwise. */
+/** Ends the task if the account has used its allowed share of the plan limit; returns null otherwise. */
 export function endUsage(
   state: LoopState,
   rateLimit: RateLimitFacts | null,
@@ -166,7 +164,7 @@ export function endUsage(
   });
 }
 
-/** What an agent that can keep to a budget is told; at least a cent, since 0 is no budget. */
+/** The budget to pass to an agent that can enforce one. At least a cent, since 0 is not a budget. */
 export function budgetLeft(state: LoopState, policy: Policy): number | null {
   if (policy.maxCostUsd === null || state.trouble.droppedFlags.includes(BUDGET_FLAG)) return null;
   return Math.max(0.01, policy.maxCostUsd - state.task.usage.cost_usd);

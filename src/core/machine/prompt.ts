@@ -17,20 +17,20 @@ import {
 } from '../text/untrusted-text.ts';
 import { type Hint, newestHints, type ToldHints } from './hints.ts';
 
-/** What the next iteration is told about the one before. */
+/** What the next prompt says about the previous iteration. */
 export interface Carry {
-  /** Its final message, or what there was of it when it was cut. */
+  /** The final message, or the output up to the point where the iteration was cut. */
   readonly output: string | null;
   readonly wasCut: boolean;
   readonly missing: readonly Missing[];
-  /** What a person says to this iteration. */
+  /** The hints that the prompt contains. */
   readonly hints: readonly Hint[];
 }
 
-/** Why the iteration did not complete the task, one sentence each in the reminder. */
+/** Why the iteration did not complete the task. Each becomes one sentence of the reminder. */
 export type Missing =
   | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
-  /** `hasReplied`: the agent was asked back, and did not state the promise. */
+  /** `hasReplied`: the agent was asked back and did not state the promise. */
   | {
       readonly kind: 'in-doubt';
       readonly line: string;
@@ -49,7 +49,7 @@ export type Missing =
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
   | { readonly kind: 'question' }
   | { readonly kind: 'malformed-request' }
-  /** What a person has said to a request. */
+  /** A person's answer to an approval request. */
   | {
       readonly kind: 'decision';
       readonly id: string;
@@ -61,8 +61,8 @@ export type Missing =
 export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [], hints: [] };
 
 /**
- * What ralph puts behind the user's prompt. The prompt itself comes first and unchanged, so that
- * the agent's prompt cache holds; the protocol note comes last and is always the same.
+ * The text that ralph appends to the user's prompt. The user's prompt stays first and unchanged, so that
+ * the agent's prompt cache works; the protocol note comes last and is always the same.
  */
 export function buildAddition(policy: Policy, carry: Carry, iteration: number): string {
   return ['', ...ownTexts(policy, carry, iteration).map(({ text }) => text)]
@@ -71,8 +71,8 @@ export function buildAddition(policy: Policy, carry: Carry, iteration: number): 
 }
 
 /**
- * The same texts one by one: an echo of them must not satisfy the promise. The block of earlier
- * output is known only as a whole, since the agent may truthfully say again what stands in it.
+ * The parts of that text one by one, since an echo of them must not satisfy the promise. Earlier output is
+ * an echo only as a whole, since the agent may truthfully repeat a part of it.
  */
 export function ownTexts(policy: Policy, carry: Carry, iteration: number): readonly OwnText[] {
   const texts: OwnText[] = [];
@@ -83,7 +83,7 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
     texts.push(...unprovenHints(policy, toldHints(policy, carry)));
     texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
   } else {
-    // A person has let the task begin, or the first iteration is tried again after he has said something.
+    // A person has approved the start of the task, or sent a hint before a retry of the first iteration.
     const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
     const hints = toldHints(policy, carry);
     const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(hints)];
@@ -96,7 +96,7 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
 
 function contextBlock(policy: Policy, carry: Carry): string | null {
   if (policy.context === 'none' || carry.output === null) return null;
-  // Cleaned before it is cut: half an escape sequence would no longer be known for one.
+  // Clean before cutting: half an escape sequence would not be recognised.
   const output = withoutControls(carry.output);
   if (output.trim() === '') return null;
   const kept = tailOf(output, policy.contextChars);
@@ -109,7 +109,7 @@ function contextBlock(policy: Policy, carry: Carry): string | null {
 }
 
 function reminder(policy: Policy, carry: Carry): string {
-  // Who has to check a claim must not be told to go on in the same breath.
+  // An agent that is to check its claim must not be told to continue in the same prompt.
   const mustCheck = carry.missing.some(
     (missing) => missing.kind === 'held' && missing.held.gate === 'confirm',
   );
@@ -123,7 +123,7 @@ function reminder(policy: Policy, carry: Carry): string {
   return lines.join('\n');
 }
 
-/** Together they have as much room as earlier output. */
+/** All hints together get as much room as the earlier output. */
 function toldHints(policy: Policy, carry: Carry): ToldHints {
   const hints = carry.hints.map((hint) => ({ ...hint, text: withoutControls(hint.text).trim() }));
   return newestHints(hints, policy.contextChars);
@@ -140,7 +140,7 @@ function hintLines({ told, leftOut }: ToldHints): readonly string[] {
   ];
 }
 
-/** What anybody could have written is data, and said to be that. */
+/** Anybody could have written these hints, so the prompt marks them as data. */
 function unprovenHints(policy: Policy, { told }: ToldHints): readonly OwnText[] {
   const unproven = told.filter(({ isProven }) => !isProven).map(({ text }) => text);
   if (unproven.length === 0) return [];
@@ -148,10 +148,10 @@ function unprovenHints(policy: Policy, { told }: ToldHints): readonly OwnText[] 
   return [{ kind: 'whole', text: materialBlock(title, unproven.join('\n\n'), rulesFor(policy)) }];
 }
 
-/** What a person gives as a reason is told in full, within reason. */
+/** In UTF-16 code units. */
 const LONGEST_REASON = 1_000;
 
-/** One sentence to the agent: what kept the task from being complete. */
+/** Tells the agent in a few words what kept the task from being complete. */
 export function describeMissing(missing: Missing, policy: Policy): string {
   const rules = rulesFor(policy);
   switch (missing.kind) {
@@ -215,13 +215,13 @@ function describeFailure({ timedOut, exitCode }: CommandResult): string {
   return timedOut ? 'did not end in time' : `exited with ${exitCode ?? 'a signal'}`;
 }
 
-/** What a command of the user's printed. */
+/** The output of one of the user's commands. */
 export interface CommandOutput {
   readonly by: 'verify' | 'until';
   readonly output: string;
 }
 
-/** What the user's commands printed that failed after the last iteration, where they printed anything. */
+/** The outputs, unless empty, of the user's commands that failed after the last iteration. */
 export function failedOutputs(carry: Carry): readonly CommandOutput[] {
   return carry.missing.flatMap((missing): readonly CommandOutput[] => {
     const failed =
@@ -246,7 +246,7 @@ const TITLES: Readonly<Record<CommandOutput['by'], string>> = {
   until: 'the output of the command that decides whether the task is complete',
 };
 
-/** In the same form as all that ralph did not get from the user. */
+/** Marked as data, like all text that does not come from the user. */
 function outputBlocks(policy: Policy, carry: Carry): readonly OwnText[] {
   return failedOutputs(carry).map(({ by, output }) => ({
     kind: 'whole',
@@ -269,7 +269,7 @@ function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: Material
   }
 }
 
-/** Under 900 characters, and the same in every iteration of a task. */
+/** Stays under 900 characters, and is the same in every iteration of a task. */
 export function protocolNote(policy: Policy): string {
   const complete =
     policy.promise === null
@@ -284,7 +284,7 @@ export function protocolNote(policy: Policy): string {
   ].join(' ');
 }
 
-/** What material must be protected from, for the agent of this policy. */
+/** The rules for quoting untrusted text to the agent of this policy. */
 function rulesFor(policy: Policy): MaterialRules {
   return { expandsAtPaths: policy.agent === 'claude' };
 }

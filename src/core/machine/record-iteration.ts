@@ -15,7 +15,7 @@ import { afterIteration } from './breaker.ts';
 import type { Answer, LoopState } from './loop-state.ts';
 import type { Carry, Missing } from './prompt.ts';
 
-/** A counted attempt as the iteration's answer, with the record of what it took. */
+/** Turns a counted attempt into the iteration's answer, with its record. */
 export function answerOf(
   { task, attemptsUsage }: LoopState,
   { startedAt, ...answer }: Omit<Answer, 'record'> & { readonly startedAt: string },
@@ -34,7 +34,7 @@ export function answerOf(
       ...attemptsUsage,
       turns: facts.turns,
       tools: facts.tools,
-      // Those that nothing made good come first: they are what a claim is held for.
+      // Unresolved refusals first: these are what block a claim.
       refused: [...facts.refused]
         .sort((a, b) => Number(a.laterSucceeded) - Number(b.laterSucceeded))
         .slice(0, 5)
@@ -49,7 +49,7 @@ function exitCodeOf({ end }: AttemptFacts): number | null {
   return end.kind === 'exited' || end.kind === 'cut' ? end.exitCode : null;
 }
 
-/** Writes the iteration down: its record, its streaks, its progress, what the next one is told. */
+/** Records the iteration in the state: its record, streaks and progress, and what the next prompt says. */
 export function record(
   state: LoopState,
   answer: Answer,
@@ -67,7 +67,7 @@ export function record(
   ].filter((sign) => sign !== null);
   const error = isCounted(outcome) && outcome.kind !== 'answered' && outcome.kind !== 'bounded';
   const held = judged.kind === 'held' ? judged.held : null;
-  // An iteration that is asked to check and not to go on moves nothing, and should not.
+  // A held confirmation asks for a check, not for changes, so a lack of progress is no fault.
   const progress = signs.length === 0 || held?.gate === 'confirm' ? null : signs.includes(true);
   const task = withIteration(state.task, {
     ...answer.record,
@@ -96,12 +96,12 @@ export function record(
   };
 }
 
-/** Takes down what a script reports; the iteration that runs is judged by it too. */
+/** Stores a script's progress report; it also counts as progress of the running iteration. */
 export function withReport(state: LoopState, report: ProgressReport): LoopState {
   return {
     ...state,
     reported: state.reported === true || isFurther(state, report),
-    // `updated_at` stays as it is: a wait is as long as the time since it was last set.
+    // `updated_at` must not change: waits are measured from it.
     task: { ...state.task, progress: progressOf(report) },
   };
 }
@@ -110,7 +110,7 @@ function isFurther({ task }: LoopState, { done }: ProgressReport): boolean {
   return done > (task.progress?.steps_completed ?? 0);
 }
 
-/** What the agent reports; the example that the prompt gives, said back, is no report. */
+/** The agent's progress report. An echo of the prompt's own example is not a report. */
 export function readOwnReport({ facts }: Answer, own: readonly OwnText[]): ProgressReport | null {
   const report = readProgressReport(facts.finalMessage ?? '');
   if (report === null) return null;
@@ -149,7 +149,7 @@ function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Car
   if (outcome.kind === 'answered' && /\?\s*$/.test(reply ?? facts.finalMessage ?? '')) {
     missing.push({ kind: 'question' });
   }
-  // What it found missing is what the next iteration needs most, and stands last.
+  // The reply comes last, since what it found missing is what the next iteration needs most.
   const output =
     reply === undefined
       ? outputOf(facts)

@@ -15,21 +15,21 @@ import {
 import { endBudget, startNext } from './next-iteration.ts';
 
 /*
- * Where a task is taken up. What was asked for before the driver died is asked for again; an attempt
- * that nobody saw the end of was never counted, so its iteration is tried once more.
+ * Where a task resumes. The action that was running when the driver died is repeated. An attempt that was
+ * running was never counted, so its iteration is tried again.
  *
- *   looking, verifying, following, waiting ──► the same again
- *   working, ended within an iteration ──────► the same iteration, a further attempt; what the lost
- *                                              one has cost is counted, and five in a row are the end
- *   asking-back ─────────────────────────────► the answer is judged as it stood, or asked about again
- *                                              where the lost question had cost nothing
+ *   looking, verifying, following, waiting ──► the same action again
+ *   working, ended within an iteration ──────► a further attempt of the same iteration; the cost of the
+ *                                              lost one is counted, and five in a row end the task
+ *   asking-back ─────────────────────────────► the first answer is judged; the question is repeated
+ *                                              only if the lost one cost nothing
  *   ended after an iteration ────────────────► the next iteration
- *   ended, but nobody was told ──────────────► told, and nothing else
+ *   ended, but not announced ────────────────► announced, and nothing else
  */
 
 type Resumed = Extract<LoopEvent, { kind: 'resumed' }>;
 
-/** Goes on with a task whose driver ended or died. */
+/** Resumes a task whose driver ended or died. */
 export function resumed(state: LoopState, event: Resumed, policy: Policy): Transition {
   if (state.task.status === 'completed' || event.tellsOnly === true) return tellEndAgain(state);
   const running = withLost(takenUp(state, event, policy), event);
@@ -39,7 +39,7 @@ export function resumed(state: LoopState, event: Resumed, policy: Policy): Trans
   return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
 }
 
-/** The state of a task that runs again: what ended it is forgotten, what it has used is not. */
+/** The state of a task that runs again: its ending is cleared, its usage is kept. */
 function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy): LoopState {
   const { task } = state;
   const isStalled = task.status === 'stalled';
@@ -49,7 +49,7 @@ function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy):
     : { ...NO_TROUBLE, ...state.trouble };
   return {
     ...state,
-    // The longest wait counts anew: nobody has tried anything meanwhile.
+    // The limit for waiting starts again, since nothing was tried while no driver ran.
     trouble: { ...trouble, outageSince: null, limitedSince: null },
     streaks: isStalled ? NO_STREAKS : state.streaks,
     task: {
@@ -65,7 +65,7 @@ function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy):
   };
 }
 
-/** What the agent of a dead driver has cost was paid, whoever saw its end. */
+/** Adds the cost of the attempt that was running when the driver died: it has to be paid, too. */
 function withLost(state: LoopState, { at, lost }: Resumed): LoopState {
   if (lost === null) return state;
   const { task, trouble } = state;
@@ -86,7 +86,7 @@ function withLost(state: LoopState, { at, lost }: Resumed): LoopState {
   };
 }
 
-/** So often in a row is no accident: whatever kills ralph would kill it for ever. */
+/** This many in a row are no accident: whatever kills ralph would do so for ever. */
 const INTERRUPTED_AT_MOST = 5;
 
 function endInterrupted(state: LoopState, at: string): Transition | null {

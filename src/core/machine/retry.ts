@@ -8,15 +8,15 @@ import { BUDGET_FLAG, endBudget, endByTime, startAttempt, waitUntil } from './ne
 
 type AttemptEnded = Extract<LoopEvent, { kind: 'attempt-ended' }>;
 
-/** Nothing is waited for or tried again without money or time to go on with. */
+/** Ends the task if its budget or its time is used up, so that no wait or retry follows. */
 export function endUsedUp(state: LoopState, at: string, policy: Policy): Transition | null {
   const isLate = msBetween(at, state.task.timeout_at) <= 0;
   return endBudget(state, at, policy) ?? (isLate ? endByTime(state, at) : null);
 }
 
 /**
- * A passing fault: quick tries first, then one every five minutes, until `maxWaitMs` of those have
- * brought nothing.
+ * Retries after a transient error: quickly at first, then every five minutes. Gives up once `maxWaitMs`
+ * of these slow retries have failed.
  */
 export function tryAgain(
   state: LoopState,
@@ -44,7 +44,7 @@ export function tryAgain(
   return announced(waiting, { status: outcome.status, delay_ms: delayMs, error: outcome.message });
 }
 
-/** Says that a further attempt follows, and why. */
+/** Announces that a further attempt follows, and why. */
 function announced(
   waiting: Transition,
   why: Pick<Extract<EventBody, { event: 'agent_retry' }>, 'status' | 'delay_ms' | 'error'>,
@@ -54,20 +54,20 @@ function announced(
   return { ...waiting, actions: [{ kind: 'publish', body }, ...waiting.actions] };
 }
 
-/** The session is forgotten, and what it knew comes back as context. */
+/** Starts a new session; the previous output returns as context in the prompt. */
 export function beginAfresh(state: LoopState, at: string, policy: Policy): Transition {
   const task = { ...state.task, session_id: null };
   return startAttempt({ ...state, task }, task.current_iteration, task.attempt + 1, at, policy);
 }
 
-/** The reset as the service tells it is a little early at times. */
+/** The reset time that the service reports is sometimes a little early. */
 const RESET_MARGIN_MS = 1_000;
 const FIRST_LIMIT_WAIT_MS = 30_000;
 const LONGEST_LIMIT_WAIT_MS = 30 * 60_000;
 
 /**
- * A plan limit: waits for its reset. A reset that has passed already, an answer that is limited again
- * at once, or no time at all is met with growing pauses, so that nothing spins.
+ * Waits for the reset of a plan limit. If the reset time is unknown or has passed, or the next answer is
+ * limited again at once, the pauses grow, so that the loop does not spin.
  */
 export function waitForReset(
   state: LoopState,
@@ -76,7 +76,7 @@ export function waitForReset(
   policy: Policy,
 ): Transition {
   const { resetsAt, message } = outcome;
-  // An attempt that was let work first has met a new limit.
+  // If the attempt produced output before the limit, it has hit a new one.
   const hasWorked = facts.usage.output_tokens > 0;
   const limitedInARow = hasWorked ? 1 : state.trouble.limitedInARow + 1;
   const limitedSince = (hasWorked ? null : state.trouble.limitedSince) ?? at;
@@ -105,7 +105,10 @@ export function waitForReset(
 const FATAL_RETRIES = 3;
 const FATAL_RETRY_MS = 60_000;
 
-/** Stops where nothing can help; looks again where it had worked before, or without a flag of ralph's own. */
+/**
+ * Ends the task on a fatal error. Retries first if the agent had worked before, or if it only does not know
+ * a flag that ralph added.
+ */
 export function fatal(
   state: LoopState,
   outcome: Extract<Outcome, { kind: 'fatal' }>,
@@ -129,7 +132,7 @@ export function fatal(
     };
     return { ...again, actions: [said, ...again.actions] };
   }
-  // What worked before may be away for a moment: an update of the agent, a token being renewed.
+  // May be temporary if it worked before: the agent is being updated, or its token renewed.
   const mayPass = outcome.cause === 'agent-not-found' || outcome.cause === 'not-logged-in';
   if (mayPass && state.hasAnswered && state.trouble.fatalRetries < FATAL_RETRIES) {
     const waiting = waitUntil(

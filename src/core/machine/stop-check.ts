@@ -11,24 +11,24 @@ import { type Carry, type Missing, NOTHING_CARRIED, ownTexts } from './prompt.ts
 /*
  * The stop-hook contract: may an agent that wants to stop do so?
  *
- *   ended, paused, waiting for a person, out of iterations or time ──► lets go
- *   complete, given up, asking a person ─────────────────────────────► lets go
- *   anything else ───────────────────────────────────────────────────► holds, with what is missing
+ *   ended, paused, waiting for a person, out of iterations or time ──► may stop
+ *   complete, given up, asking a person ─────────────────────────────► may stop
+ *   anything else ───────────────────────────────────────────────────► must continue; says what is missing
  */
 
-/** Whether an agent may stop. `why` is half a sentence about the task. */
+/** Whether an agent may stop. `why` is a clause about the task, such as "it is complete". */
 export type StopAnswer =
   | { readonly kind: 'lets-go'; readonly why: string }
   | { readonly kind: 'ask-verify' }
   | { readonly kind: 'holds'; readonly missing: readonly Missing[] };
 
-/** Why a task holds nobody, whatever was done; null where that has to be looked at. */
+/** Why an agent may stop whatever it has done. Returns null if its work has to be checked. */
 export function releasedBy(
   task: TaskState,
   standing: 'live' | ShownState,
   at: string,
 ): string | null {
-  // What has a driver is that one's to end, and what lost it may be gone on with.
+  // A live driver ends its task itself, and a task whose driver died may be resumed.
   const isDriven = standing === 'live' || standing === 'interrupted';
   if (!isDriven && !isLive(standing)) return `it is ${standing}`;
   if (task.status === 'paused_awaiting_approval') return 'it waits for an approval';
@@ -41,20 +41,20 @@ export function releasedBy(
   return isOver ? 'its time is over' : null;
 }
 
-/** All that is known of a task when its agent wants to stop. */
+/** What is known of a task when its agent wants to stop. */
 export interface StopView {
   readonly task: TaskState;
   readonly policy: Policy;
-  /** The agent's last message; null where it is not known. */
+  /** The agent's last message; null if unknown. */
   readonly message: string | null;
   readonly sightings: Sightings;
   /** How `--verify` ended; null before it was run. */
   readonly verified: CommandResult | null;
 }
 
-/** Judges what was done by the task's conditions and gates. */
+/** Judges the agent's work by the task's conditions and gates. */
 export function checkStop({ task, policy, message, sightings, verified }: StopView): StopAnswer {
-  // What the agent was told when it was held last is no statement of its own.
+  // An echo of what the agent was told last time is not its own statement.
   const own = ownTexts(policy, NOTHING_CARRIED, 2);
   if (policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own)) {
     return { kind: 'lets-go', why: 'its agent has given it up' };
@@ -95,7 +95,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
   return { kind: 'holds', missing };
 }
 
-/** Whether the agent asks for an approval, in other words than those of the example it was given. */
+/** Whether the agent asks for an approval, rather than only repeating the example it was given. */
 function asksPerson(message: string | null, own: readonly OwnText[]): boolean {
   const request = message === null ? null : readApprovalRequest(message);
   return (
@@ -103,7 +103,7 @@ function asksPerson(message: string | null, own: readonly OwnText[]): boolean {
   );
 }
 
-/** What a held agent is told of the work so far. */
+/** What an agent that may not stop is told. */
 export function heldCarry(output: string | null, missing: readonly Missing[]): Carry {
   return { ...NOTHING_CARRIED, output, missing };
 }

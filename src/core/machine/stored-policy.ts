@@ -3,12 +3,12 @@ import { untagged } from '../completion/promise.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 
-/** Settings as they lie beside a task's state, by their configuration keys. */
+/** The settings stored next to a task's state, by their configuration keys. */
 export type KeptSettings = ReadonlyMap<string, unknown>;
 
 /**
- * What decides about a task's completion, out of its state and the settings kept beside it, for whoever
- * looks at the task without driving it. Limits that only a driver keeps are off.
+ * Builds the completion policy of a task from its state and its stored settings, for code that checks the
+ * task without driving it. Limits that only a driver enforces are off.
  */
 export function keptPolicy(task: TaskState, settings: KeptSettings): Policy {
   const conditions = {

@@ -20,21 +20,19 @@ import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';
 
 /**
- * The heart of the program: what happened goes in, the next state and what to do come out.
+ * The heart of the program: takes what happened, returns the next state and what to do.
  *
  *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged ◄─verified─ verifying
  *                       ▲                     │                                   ├─ claim to verify ──┘
- *                       │                     ├─ passing fault ──► waiting        ├─ --after ─► following ──followed──┐
+ *                       │                     ├─ transient ──────► waiting        ├─ --after ─► following ──followed──┐
  *                       │                     │                      │            ├─ complete, paused ─► ended ◄──────┤
  *                       │                     └─ fatal, stopped ─► ended          ├─ limit ────────────► ended ◄──────┤
  *                       │                                            │            │                                   │
  *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴───────────────────────────────────┘
  *
- * Before it is looked at, an agent whose statement is in doubt is asked back: see `asking-back.ts`.
- * Nothing is looked at when no file matters, and nothing waited for when the delay is 0: then the
- * states in between are passed over, and with them a save each. A person is asked in
- * `approving.ts`. `resumed` takes up any of them: see
- * `resumed.ts`.
+ * If the agent's statement is in doubt, it is asked back before `looking`: see `asking-back.ts`. Without
+ * anything to observe `looking` is skipped, and with a delay of 0 `waiting` is skipped; each saves a write
+ * of the state. `approval.ts` asks a person. `resumed` may continue at any step: see `resume.ts`.
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
   const moved = {
@@ -67,7 +65,7 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'waited':
       return waited(moved, event, policy);
     case 'hinted':
-      // `updated_at` stays as it is: what the next event took is counted from it.
+      // `updated_at` must not change: the duration of the next event is measured from it.
       return {
         state: { ...state, hints: waitingHints([...state.hints, event.hint]) },
         actions: [],
@@ -75,7 +73,7 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
     case 'progress-reported':
       return { state: withReport(state, event.report), actions: [] };
     case 'stop-requested':
-      // What it means follows from the next event: an answer that is complete stays complete.
+      // It takes effect at the next event, so that an answer that completes the task still counts.
       return { state: { ...state, stopRequested: event.by }, actions: [] };
     case 'pause-requested':
       return { state: { ...state, pauseRequested: true }, actions: [] };
@@ -86,7 +84,7 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
   }
 }
 
-/** A task's loop before its first event. */
+/** The state of a task's loop before its first event. */
 export function initialState(task: TaskState): LoopState {
   return {
     task,
@@ -130,7 +128,7 @@ function waited(
   if (wait.kind === 'delay') {
     return startAttempt(withoutWait(state, task), task.current_iteration + 1, 1, at, policy);
   }
-  // No work was possible meanwhile.
+  // The wait does not use up the task's time, since no work was possible.
   const rested = withoutWait(state, postponed(task, tookMs - heldUpMs));
   return startAttempt(rested, task.current_iteration, task.attempt + 1, at, policy);
 }

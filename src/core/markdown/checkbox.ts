@@ -1,12 +1,12 @@
-/** What may stand before a box: quote signs, list markers of any kind, emphasis. */
+/** What may precede a box: quote signs, list markers of any kind, emphasis. */
 const LEAD = String.raw`[\s>]*(?:(?:[-*+•‣◦▪·–—]|\(?(?:\d{1,9}|[A-Za-z])[.)])\s*)*[*_~]{0,3}`;
 const BLANK_BOX = String.raw`\[[^\S\n]+\](?![([])|[☐⬜🔲◻□]`;
-/** `[/]`, `[-]`: letters and digits are no box (`[1]`, `[a]`). */
+/** `[/]`, `[-]`, but not letters and digits (`[1]`, `[a]`). */
 const SIGNED_BOX = String.raw`\[[^\p{L}\p{N}\s\]]\](?=\s|$)`;
 
 /**
- * A line that begins with an open box, in any spelling: `[ ]`, `[  ]`, `☐`, with a blank behind it or
- * without; `[/]` and other signs with a blank behind. `[ ](a link)` is none, nor is `[]`.
+ * A line that begins with an open box in any spelling: `[ ]`, `[  ]` or `☐`, also without a space after it;
+ * `[/]` and other signs only with a space after it. `[ ](a link)` and `[]` are not boxes.
  */
 export const OPEN_BOX_LINE = new RegExp(`^${LEAD}(?:${BLANK_BOX}|${SIGNED_BOX})`, 'u');
 

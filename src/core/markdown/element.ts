@@ -1,9 +1,9 @@
-/** A tag as of HTML or XML, or one of those in which models print their thinking: `[THINK]`, `◁think▷`. */
+/** An HTML or XML tag, or a tag in which models print their thinking: `[THINK]`, `◁think▷`. */
 export interface Tag {
-  /** In small letters. */
+  /** In lower case. */
   readonly name: string;
   readonly kind: 'open' | 'close' | 'void';
-  /** The index behind its last character. */
+  /** The index after its last character. */
   readonly end: number;
 }
 
@@ -19,7 +19,7 @@ export function mayBeginTag(code: number): boolean {
   return code === 0x3c || code === 0x5b || code === 0x25c1;
 }
 
-/** The tag that begins at such a character; null where none does, or where it does not end. */
+/** Returns the tag that begins at such a character, or null if there is none or it does not end. */
 export function readTag(text: string, at: number): Tag | null {
   const isClosing = text.charCodeAt(at + 1) === SLASH;
   const start = isClosing ? at + 2 : at + 1;
@@ -46,7 +46,7 @@ function isLetter(code: number): boolean {
   return (code | 0x20) >= 97 && (code | 0x20) <= 122;
 }
 
-/** Letters, digits, `-`, `.`, `:`, `_`. */
+/** Whether the character may be part of a name: letters, digits, `-`, `.`, `:`, `_`. */
 function isOfName(code: number): boolean {
   return isLetter(code) || (code >= 48 && code <= 58) || code === 45 || code === 46 || code === 95;
 }
@@ -63,12 +63,12 @@ export function isThinking({ name }: Tag): boolean {
   return THINKING.has(name.slice(name.lastIndexOf(':') + 1));
 }
 
-/** What an agent says to ralph in tags is no element: the promise, a request, its progress. */
+/** Whether a tag is part of ralph's own protocol (the promise, an approval, progress): not an element. */
 export function isOwn({ name }: Tag): boolean {
   return name === 'promise' || name === 'approval' || name === 'progress';
 }
 
-/** For each opening tag, by its index, where its closing tag ends; 0 where it has none. */
+/** Returns, at the index of each opening tag, where its closing tag ends; 0 if it has none. */
 export function matchTags(text: string): Int32Array {
   const closings = new Int32Array(text.length);
   const open = new Map<string, number[]>();

@@ -1,6 +1,6 @@
 /**
- * Finds inline code in a paragraph. To be asked from left to right, at each run of backticks that is
- * not inside other code: where the code ends that begins there, or null where nothing closes it.
+ * Finds inline code in a paragraph. Call the returned function from left to right, at each run of backticks
+ * outside other code. It returns where the code that begins there ends, or null if nothing closes it.
  */
 export function inlineCode(
   text: string,
@@ -20,7 +20,7 @@ export function inlineCode(
     at = runEnd;
   }
   return (at) => {
-    // A backslash takes the first backtick away from an opening run, though not from a closing one.
+    // A backslash escapes the first backtick of an opening run, but not of a closing run.
     const wanted = endOfRun(text, at) - at - (isEscaped(text, start, at) ? 1 : 0);
     const same = byLength.get(wanted);
     if (same === undefined) return null;
@@ -30,7 +30,7 @@ export function inlineCode(
   };
 }
 
-/** Where the run of backticks ends that begins here. */
+/** Returns the end of the run of equal characters that begins at this index. */
 export function endOfRun(text: string, at: number): number {
   const sign = text.charCodeAt(at);
   let end = at + 1;

@@ -1,13 +1,13 @@
 import { OPEN_BOX_LINE } from './checkbox.ts';
 
-/** What a line begins, read by itself. */
+/** What kind of block a line begins, judged without the other lines. */
 export interface Line {
   readonly kind: LineKind;
-  /** Columns; a tab ends at a multiple of four. */
+  /** In columns; a tab advances to the next multiple of four. */
   readonly indent: number;
   /** The index of its line break, or of the end of the text. */
   readonly end: number;
-  /** The run of signs that opens a fence, or what else the line opens, as a bracket; else empty. */
+  /** The sign that opens a fence, a bracket or an environment; otherwise empty. */
   readonly sign: string;
 }
 
@@ -25,11 +25,11 @@ type LineKind =
   | 'box'
   /** An unfenced diff. */
   | 'diff'
-  /** A command behind its prompt, with its output below. */
+  /** A shell prompt with a command, followed by its output. */
   | 'transcript'
-  /** A key of YAML whose value is the text below. */
+  /** A YAML key whose value is the text below. */
   | 'block-scalar'
-  /** A bracket, or an environment, that the line opens and does not close. */
+  /** A bracket or an environment that the line opens but does not close. */
   | 'bracket';
 
 export function readLine(text: string, at: number): Line {
@@ -59,16 +59,16 @@ type Kind = Pick<Line, 'kind' | 'sign'>;
 const TEXT: Kind = { kind: 'text', sign: '' };
 const ITEM: Kind = { kind: 'item', sign: '' };
 
-/** Of a shell, with the user or a drive before it: `me@box:~$`, `C:\\work>`. Of IPython: `In [3]:`. */
+/** Prompts that begin with a letter: of a shell (`me@box:~$`, `C:\\work>`), of IPython (`In [3]:`). */
 const WORDS_OF_PROMPT = String.raw`[\w.-]{1,40}@[^\s@]{1,80}[$#%]|(?:PS )?[A-Z]:\\[^>\n]{0,200}>|(?:ba|z|)sh-[\d.]+[$#]|In \[\d+\]:`;
 const PROMPT_OF_WORDS = new RegExp(`(?:${WORDS_OF_PROMPT})\\s`, 'y');
-/** Signs of shells, of agents, and of trees. */
+/** Prompts of shells, and the signs with which agents and file trees begin a line. */
 const PROMPT = new RegExp(
   `^[*_]{0,3}(?:[$%❯λ⎿│├└]|➜ |╰─\\S*|\\([\\w.-]+\\) [$%]|\\[[\\w.-]+@[^\\]\\n]*\\][$#]|[●⏺] \\w+\\(.*\\)|${WORDS_OF_PROMPT})(?:\\s|$)`,
   'u',
 );
 
-/** Most lines begin with a letter that is no list marker: they need no closer look. */
+/** A fast path: most lines begin with a letter that is not a list marker, so their beginning is text. */
 function isPlain(text: string, first: number): boolean {
   const code = text.charCodeAt(first) | 0x20;
   if (code < 97 || code > 122) return false;
@@ -80,11 +80,11 @@ function isPlain(text: string, first: number): boolean {
 
 const LIST_MARKERS = /^(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)+/;
 const DIFF = /^(?:diff --git |@@ -\d+(?:,\d+)? \+\d|(?:---|\+\+\+) "?(?:[ab]\/|\/dev\/null))/;
-/** Of LaTeX, Org, C, Python, and Markdown's own containers. */
+/** Openings of LaTeX and Org environments, Markdown containers, C comments and Python strings. */
 const ENVIRONMENT = /^(?:\\begin\{|#\+begin|:::|\/\*(?!.*\*\/)|"""(?!.*""")|'''(?!.*'''))/i;
 const SHOWN_BY_SIGN: Readonly<Record<string, LineKind>> = { '>': 'quote', '|': 'table' };
 
-/** What the first signs of a line make of it; null where they are nothing special. */
+/** Returns what the beginning of a line makes it, or null for plain text. */
 function readBeginning(line: string): Kind | null {
   if (/[[☐⬜🔲◻□]/u.test(line) && !line.startsWith('>') && OPEN_BOX_LINE.test(line)) {
     return { kind: 'box', sign: '' };
@@ -112,7 +112,7 @@ function readBeginning(line: string): Kind | null {
 /** `cat <<'EOF'` */
 const HERE_DOCUMENT = /<<[-~]?\s?["']?([A-Z_]{3,20})["']?\s*$/;
 
-/** What the last signs of a line begin. */
+/** Returns what the end of a line opens, or null if it opens nothing. */
 function readEnding(text: string, first: number, end: number): Kind | null {
   const last = text.charAt(end - 1);
   if (last === '{' || last === '[' || last === '(') return { kind: 'bracket', sign: last };

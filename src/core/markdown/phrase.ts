@@ -2,14 +2,14 @@ import { withoutControls } from '../text/untrusted-text.ts';
 import { hasWords, wordSigns } from './words.ts';
 
 /**
- * The promise as literal text: how it is found where white space, line ends and colour codes do not
- * count, and what the text it is looked for in is reduced to first.
+ * Finds the promise as literal text in a message, ignoring differences in white space, line ends and
+ * colour codes.
  */
 
-/** Private-use characters stand for what has been taken out of a text; none may come from outside. */
+/** Private-use characters that replace removed text. `plainText` removes any that a message contains. */
 export const STAND_INS = { echo: '\uE000', shield: '\uE001', firstMask: 0xe002 };
 
-/** A text without escape sequences and control characters, with LF line ends. */
+/** Removes escape sequences, control characters and the characters of `STAND_INS`; line ends become LF. */
 export function plainText(text: string): string {
   return withoutControls(text).replace(/[\uE000-\uE00F]/g, '\uFFFD');
 }
@@ -18,7 +18,7 @@ export function foldSpace(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-/** Source of a pattern (flag `u`) for the phrase anywhere, also broken across lines. */
+/** Source of a pattern (flag `u`) that matches the phrase anywhere, even if it is broken across lines. */
 export function anywhere(phrase: string): string {
   return foldSpace(phrase)
     .split(' ')
@@ -27,8 +27,8 @@ export function anywhere(phrase: string): string {
 }
 
 /**
- * Likewise, but never inside a longer word of `text`, where it is looked for: COMPLETE is not found in
- * INCOMPLETE or COMPLETE_V2.
+ * Like `anywhere`, but never matches inside a longer word of `text`, the text to search: COMPLETE does not
+ * match in INCOMPLETE or COMPLETE_V2.
  */
 export function asWords(phrase: string, text: string): string {
   const signs = wordSigns(text);
@@ -38,18 +38,18 @@ export function asWords(phrase: string, text: string): string {
   return `${open}${anywhere(phrase)}${close}`;
 }
 
-/** Likewise, with the tags around it. */
+/** Like `anywhere`, with the tags around the phrase. */
 function inTags(phrase: string): string {
   return `<promise>\\s*${anywhere(phrase)}\\s*</promise>`;
 }
 
-/** A stretch of a text; `to` is the index behind its last character. */
+/** A part of a text; `to` is the index after its last character. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Every place of a pattern, from left to right. */
+/** Returns every match of a pattern, from left to right. */
 export function placesOf(text: string, source: string): readonly Span[] {
   const places: Span[] = [];
   for (const match of text.matchAll(new RegExp(source, 'gu'))) {
@@ -58,12 +58,12 @@ export function placesOf(text: string, source: string): readonly Span[] {
   return places;
 }
 
-/** A place at which the phrase is named, with its tags or without. */
+/** A place where the phrase appears, with its tags or without. */
 export interface Mention extends Span {
   readonly tagged: boolean;
 }
 
-/** The last place at which a text names the phrase, not inside a longer word; null if it does not. */
+/** Returns the last mention of the phrase outside a longer word, or null if there is none. */
 export function lastMention(text: string, phrase: string): Mention | null {
   const words = asWords(phrase, text);
   const pattern = new RegExp(`${inTags(phrase)}|${words}`, 'gu');
@@ -76,7 +76,7 @@ export function lastMention(text: string, phrase: string): Mention | null {
   return last;
 }
 
-/** The text with each span replaced; spans may touch and overlap, the one that begins first wins. */
+/** Replaces each span. Spans may touch and overlap; the one that begins first wins. */
 export function replaceSpans<S extends Span>(
   text: string,
   spans: readonly S[],

@@ -11,7 +11,7 @@ import {
   lineEnd,
 } from './shown-block.ts';
 
-/** The parts of a message in which a phrase is shown or spoken about, but not stated. */
+/** The parts of a message in which a phrase is only shown or talked about, not stated. */
 const SHOWN = [
   'in-code',
   'in-a-comment',
@@ -19,11 +19,11 @@ const SHOWN = [
   'in-a-heading',
   'in-a-table',
   'in-an-unticked-box',
-  /** What a model prints of its thinking: `<think>`. */
+  /** Printed thinking of a model: `<think>`. */
   'in-thinking',
   /** Between the tags of any other element: `<example>`, `<details>`. */
   'in-an-element',
-  /** JSON, YAML, a diff, code without a fence. */
+  /** JSON, YAML, a diff, unfenced code. */
   'in-data',
   'in-a-transcript',
 ] as const;
@@ -34,10 +34,11 @@ interface Region extends Span {
 }
 
 /**
- * A part of the text in which all that is not prose is masked character by character; line breaks and
- * length stay. The text is read from its beginning to the end of the part. The masks are neither space
- * nor punctuation, so that a message whose last thing is a code block does not end with what precedes
- * it. Thinking ends in a line break: what comes behind it begins the message.
+ * Returns a part of the text with everything masked that is not prose. Masks replace single characters, so
+ * that line breaks and length are kept. The text is read from its beginning, since earlier blocks may reach
+ * into the part. A mask is neither space nor punctuation, so that a message with a code block at its end does
+ * not seem to end with the text before the block. The last character of masked thinking becomes a line break,
+ * since the message begins after it.
  */
 export function maskNonProse(text: string, from = 0, to = text.length): string {
   const part = text.slice(from, to);
@@ -55,21 +56,21 @@ export function maskNonProse(text: string, from = 0, to = text.length): string {
   });
 }
 
-/** Why the character at this index of a masked text is not prose; null if it is. */
+/** Returns why the character at this index of a masked text is not prose, or null if it is. */
 export function whyMasked(masked: string, index: number): NonProse | null {
   return SHOWN[masked.charCodeAt(index) - STAND_INS.firstMask] ?? null;
 }
 
-/** What a line directly below it may go on: a paragraph, a quotation, an unticked box. */
+/** What the next line may continue: a paragraph, a quotation, an unticked box; `gap` is nothing. */
 type Above = 'gap' | 'paragraph' | 'in-a-quote' | 'in-an-unticked-box';
 
 /**
- * Block after block from the top, as far as `to`; what ends before `from` or begins behind `to` is left out. Only a paragraph
- * can hold inline code, so that a stray backtick in a heading cannot pair with one further down.
+ * Reads block after block from the top to `to`; leaves out what ends before `from` or begins after `to`.
+ * Only a paragraph can contain inline code, so a stray backtick in a heading cannot pair with a later one.
  */
 function findRegions(text: string, from: number, to: number): readonly Region[] {
   const regions: Region[] = [];
-  /** Where the last thinking ends of which only the end is there: all before it was thinking. */
+  /** The end of the last closing tag of thinking without an opening tag: everything before was thinking. */
   let thoughtTo = 0;
   const note = (start: number, end: number, why: NonProse): void => {
     if (start === 0 && why === 'in-thinking') thoughtTo = end;
@@ -78,11 +79,11 @@ function findRegions(text: string, from: number, to: number): readonly Region[] 
   const lineAt = lineReader(text);
   const readParagraph = paragraphReader(text, lineAt, note);
   let above: Above = 'gap';
-  /** The indentation of the unticked box that what is indented further belongs to. */
+  /** The indentation of the current unticked box; lines that are indented further belong to it. */
   let openBox: number | null = null;
   let at = 0;
   while (at < to) {
-    // Behind a comment or an element the rest of its line begins nothing.
+    // After a comment or an element, the rest of its line cannot begin a block.
     const isLineStart = at === 0 || text.charAt(at - 1) === '\n';
     const line = isLineStart ? lineAt(at) : restOfLine(text, at);
     if (line.kind === 'blank') {
@@ -106,7 +107,7 @@ function findRegions(text: string, from: number, to: number): readonly Region[] 
   return regions;
 }
 
-/** The line behind a paragraph is read when that ends, and again as the first of the next block. */
+/** Caches the last line: the line after a paragraph is read twice, to end it and to begin the next block. */
 function lineReader(text: string): (at: number) => Line {
   let last = -1;
   let line = restOfLine(text, 0);
@@ -131,7 +132,7 @@ function inBox({ end }: Line): Shown {
   return { to: end, why: 'in-an-unticked-box', above: 'in-an-unticked-box' };
 }
 
-/** The block that begins with this line, if things are shown in it; null for prose. */
+/** Returns the block that begins with this line, or null if it is prose. */
 function readShown(text: string, at: number, line: Line, above: Above): Shown | null {
   const { end, kind } = line;
   const block = (to: number, why: NonProse): Shown => ({ to, why, above: 'gap' });
@@ -155,7 +156,7 @@ function readShown(text: string, at: number, line: Line, above: Above): Shown | 
       return block(endOfBracket(text, end + 1, line), 'in-data');
     case 'text':
     case 'underline':
-      // Lazily continued: nobody means a line right below to stand for itself.
+      // Markdown's lazy continuation: a line directly below belongs to the quotation or the box.
       return above === 'in-a-quote' || above === 'in-an-unticked-box'
         ? { to: end, why: above, above }
         : null;
@@ -164,14 +165,17 @@ function readShown(text: string, at: number, line: Line, above: Above): Shown | 
   }
 }
 
-/** Whether the text of a quotation may go on in the next line: not that of its code, nor a blank one. */
+/** Whether the next line may continue this line of a quotation. It cannot continue code or a blank line. */
 function isLazy(text: string, at: number, end: number): boolean {
   return !/^[\s>]*(?:```.*|~~~.*)?$/.test(text.slice(at, Math.min(end, at + 80)));
 }
 
 type ParagraphReader = (at: number, first: Line) => number;
 
-/** Reads paragraphs: notes what is shown in them, and returns where to read on: maybe behind their end. */
+/**
+ * Returns a function that notes what is only shown in a paragraph and returns where to continue reading. That
+ * may be beyond the paragraph, since a comment or an element may end later.
+ */
 function paragraphReader(
   text: string,
   lineAt: (at: number) => Line,
@@ -185,7 +189,7 @@ function paragraphReader(
   let comments = true;
   const endOfComment = (at: number): number => {
     const close = comments ? text.indexOf('-->', at + 2) : -1;
-    // Looking again for what is not there would be quadratic.
+    // Remember that no comment closes any more: searching again each time would be quadratic.
     comments = close !== -1;
     return close === -1 ? text.length : close + 3;
   };
@@ -220,7 +224,7 @@ function paragraphReader(
 const BACKTICK = 0x60;
 const ANGLE = 0x3c;
 
-/** Three backticks at the end of a line, with or without a word: a fence that words stand before. */
+/** Reads a fence that opens at the end of a line, after text. Returns its end, or null if there is none. */
 function fenceBehindWords(text: string, at: number): number | null {
   const runEnd = endOfRun(text, at);
   if (runEnd - at < 3) return null;
@@ -232,11 +236,11 @@ function fenceBehindWords(text: string, at: number): number | null {
 interface Element {
   readonly to: number;
   readonly why: NonProse;
-  /** Only the closing tag of a model's thinking is there: all before it was thinking. */
+  /** Thinking with only a closing tag: everything before it was thinking. */
   readonly isBehindThinking: boolean;
 }
 
-/** What is between the tags of an element; null for tags that show nothing. */
+/** Reads the element that begins at a tag. Returns null if the tag begins none, or is one of ralph's own. */
 function readElement(text: string, at: number, closingOf: (at: number) => number): Element | null {
   const tag = readTag(text, at);
   if (tag === null || isOwn(tag) || tag.kind === 'void') return null;
@@ -250,8 +254,8 @@ function readElement(text: string, at: number, closingOf: (at: number) => number
   }
   const close = closingOf(at);
   if (close > 0) return { to: close, why, isBehindThinking: false };
-  // Never closed: a block to the end where the tag is all of its line, or ends it; else a word, and
-  // always behind one, as in `Vec<u8>`.
+  // Never closed: a tag that is all of its line, or ends it, opens a block up to the end of the text.
+  // Otherwise, and always directly after a word as in `Vec<u8>`, it reaches to the end of the line.
   const end = lineEnd(text, at);
   const behind = text.slice(tag.end, end).trim();
   const isAtStart = text.slice(text.lastIndexOf('\n', at) + 1, at).trim() === '';
@@ -263,7 +267,7 @@ function readElement(text: string, at: number, closingOf: (at: number) => number
   return { to: isBlock ? text.length : end, why, isBehindThinking: false };
 }
 
-/** Where a paragraph ends, and whether it is a heading underlined by `===` or a table. */
+/** Finds where a paragraph ends, and whether it is a heading underlined by `===` or contains a table. */
 function measureParagraph(
   text: string,
   lineAt: (at: number) => Line,
@@ -284,7 +288,7 @@ function measureParagraph(
     }
     const isRow = isDelimiterRow(text, end + 1, line.end);
     if (line.kind !== 'text' && !isRow) break;
-    // A table without outer bars shows itself by its second line: `--- | ---`.
+    // A table without outer bars is recognised by its second line: `--- | ---`.
     if (isRow) table ??= lineBefore;
     lineBefore = end + 1;
     end = line.end;

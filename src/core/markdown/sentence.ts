@@ -1,24 +1,24 @@
 import { hasWords } from './words.ts';
 
 /**
- * Whether a new sentence begins behind a text, the part of a line before it. `possible`: the short
- * word before the full stop may be an abbreviation (`ggf.`). There is no table of abbreviations,
- * which would know a few of a few languages: the shape of the word decides.
+ * Whether the beginning of a line ends with a complete sentence, so that a new one follows. `possible`: the
+ * short word before the full stop may be an abbreviation (`ggf.`). The shape of the word decides, since a
+ * table would only cover some abbreviations of some languages.
  */
 export type SentenceEnd = 'certain' | 'possible' | 'none';
 
-/** Signs of joy and check marks, which take nothing back: `✅ COMPLETE`, `All pass. 🎉 COMPLETE`. */
+/** Cheerful emoji and check marks, which do not weaken a statement: `✅ COMPLETE`, `All pass. 🎉 COMPLETE`. */
 export const CHEERS =
   '(?:[✅✔✓☑🗸🎉🎊🚀🏁🥳👍👌👏🙌💪🙏💯✨⭐🌟🏆🥇🎯🌈🔥💚🟢❤😀😁😃😄😊🙂😎🤗🤝🎈🪄🍾🦾][\\uFE0F\\u{1F3FB}-\\u{1F3FF}]?)';
 
 /** The full stops and exclamation marks that end a sentence. */
 export const STOPS = '.!。！．｡।॥۔։።။។';
-/** Those of them that need no space behind. */
+/** A text that ends with a stop that needs no space after it. */
 const WIDE_STOP = /[^…？?（(「『][。！．｡।॥۔։።။។]$/u;
 const CLOSERS = /["'”’»›)\]}」』）】》*_]+$/;
 const GAP = new RegExp(`(?:\\s|${CHEERS})*$`, 'u');
 const HAS_CHEER = new RegExp(CHEERS, 'u');
-/** Longer lines do not matter, and patterns that look for an end need a bound. */
+/** How much of a line is read, in UTF-16 code units: patterns that search for an end need a bound. */
 const LONGEST = 240;
 
 export function sentenceEnd(before: string): SentenceEnd {
@@ -33,12 +33,12 @@ export function sentenceEnd(before: string): SentenceEnd {
   return endOfWord(said.slice(0, -1), before.length > LONGEST);
 }
 
-/** Whether the text ends in a sign of joy. */
+/** Whether the text ends with a cheerful emoji or a check mark. */
 export function endsInCheer(text: string): boolean {
   return HAS_CHEER.test(GAP.exec(text.slice(-LONGEST))?.[0] ?? '');
 }
 
-/** What the full stop behind this text ends. */
+/** Decides whether a full stop after this text ends a sentence. */
 function endOfWord(said: string, isCut: boolean): SentenceEnd {
   const words = said.split(/\s+/);
   const word = (words.at(-1) ?? '').replace(/^["'“‘«‹„([*_]+/u, '');
@@ -61,7 +61,7 @@ function endOfWord(said: string, isCut: boolean): SentenceEnd {
   const isShort = letters <= 3 && !(/^\p{Lu}+$/u.test(word) && !isOpening(wordBefore));
   const mayBeCut = letters <= 6 && /[,;(–—-]$/.test(wordBefore);
   const hasNoVowel = letters <= 5 && /^[b-df-hj-np-tv-xz]+$/.test(word);
-  // No word ends so, in most languages: `inkl`, `evtl`, `bijv`, `напр`.
+  // In most languages no full word ends like this: `inkl`, `evtl`, `bijv`, `напр`.
   const isClipped = letters <= 6 && /(?:[bcdfgkptvxz][lrř]|[sj][bv]|[бвгдзкптфх][лр])$/u.test(word);
   const isBracketed = hasStrangeStart(words.at(-1) ?? '') && letters <= 6;
   return isShort || mayBeCut || hasNoVowel || isClipped || isBracketed ? 'possible' : 'certain';
@@ -74,12 +74,12 @@ function endOfLetter(letter: string, wordBefore: string, said: string): Sentence
   return isName && !/(?:^|\s)\(?\p{Lu}[.)]\s/u.test(said) ? 'certain' : 'possible';
 }
 
-/** An opening bracket that is not closed before the stop. */
+/** Whether the word begins with an opening bracket that it does not close. */
 function hasStrangeStart(word: string): boolean {
   return /^["'“«*_]*[([{]/.test(word) && !/[)\]}]/.test(word);
 }
 
-/** Whether the word behind this one begins a sentence. */
+/** Whether the word after this one begins a sentence. */
 function isOpening(word: string): boolean {
   return word === '' || /[.!?:…]["'”’»)*_]*$/.test(word);
 }

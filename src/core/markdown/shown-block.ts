@@ -2,14 +2,14 @@ import { endOfRun } from './inline-code.ts';
 import { type Line, readLine } from './markdown-line.ts';
 
 /*
- * Where a block ends in which things are shown. Each takes the index at which the line below its first
- * one begins, and returns the index of the line break behind its last one, or the end of the text.
+ * Finds the ends of blocks that are not prose. Each function takes the index at which the second line of the
+ * block begins, and returns the index of the line break after its last line, or the end of the text.
  */
 
 /**
- * The end of a fence: a line of the same sign, at least as often, and nothing behind it. A fence with
- * a word behind it opens another one inside, of the same length too: a Markdown example that itself
- * has a shell block is written that way, although Markdown would end the outer one with the inner.
+ * A fence ends at a line that only repeats its sign, at least as often. A fence followed by a word opens a
+ * nested fence, even if it is not longer: agents write Markdown examples with a shell block inside this way,
+ * although by Markdown's rules the end of the inner fence would end the outer one.
  */
 export function endOfFence(text: string, start: number, fence: string): number {
   const open = [fence.length];
@@ -32,7 +32,7 @@ export function endOfFence(text: string, start: number, fence: string): number {
   return text.length;
 }
 
-/** What is indented further than the key, blank lines too. */
+/** A block scalar ends before the first line that is not indented further than the key. */
 export function endOfBlockScalar(text: string, start: number, indent: number): number {
   let last = start - 1;
   for (let at = start; at < text.length; ) {
@@ -53,7 +53,10 @@ const CLOSING: Readonly<Record<string, string>> = {
   '/*': '*/',
 };
 
-/** To the line that begins with the closing bracket and is indented no further, but for a comment. */
+/**
+ * A bracket ends at a line that begins with the closing bracket and is not indented further than the
+ * opening line. The end of a comment may have any indentation.
+ */
 export function endOfBracket(text: string, start: number, { sign, indent }: Line): number {
   const closing = CLOSING[sign] ?? sign;
   for (let at = start; at < text.length; ) {
@@ -71,7 +74,7 @@ export function endOfBracket(text: string, start: number, { sign, indent }: Line
 
 const DIFF_WORD = /^(?:diff|index|new|deleted|old|similarity|rename|Binary) /;
 
-/** To the first line that is none of a diff; a blank one is, where such a line follows. */
+/** A diff ends before the first line that cannot be part of one. Blank lines count only inside the diff. */
 export function endOfDiff(text: string, start: number): number {
   let last = start - 1;
   for (let at = start; at < text.length; ) {

@@ -3,7 +3,7 @@
  * pure ASCII text uses a plain class.
  */
 
-/** Returns the letters and digits a text may contain, as the inside of a class (flag `u`). */
+/** Returns the letters and digits that a text may contain, as the inside of a class (flag `u`). */
 export function wordSigns(text: string): string {
   return isAscii(text) ? 'A-Za-z0-9' : '\\p{L}\\p{N}';
 }

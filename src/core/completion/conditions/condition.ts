@@ -22,13 +22,13 @@ export type ConditionPolicy = Pick<
 >;
 
 /**
- * One way in which an iteration can claim that the task is complete. Each has a file of its own here and a
- * line in `conditions.ts`; everything else that must know of a condition reads that list.
+ * One way in which an iteration can claim that the task is complete. Each condition has its own file here
+ * and a line in `conditions.ts`; all other code reads that list.
  */
 export interface Condition {
-  /** As the evidence names it in the state file. */
+  /** Its name in the evidence in the state file. */
   readonly kind: Evidence['kind'];
-  /** The settings that are about this condition alone. */
+  /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
   /** Claims by words count only if the agent ended well, and are held if tools were refused. */
   readonly byWords: boolean;
@@ -36,13 +36,13 @@ export interface Condition {
   readonly isSlow: boolean;
   /** Whether the user asked for it. */
   readonly isSet: (policy: ConditionPolicy) => boolean;
-  /** Says in words, behind "ensure", what has to hold. Only called if it is set. */
+  /** Describes what has to hold, to follow "ensure". Only called if the condition is set. */
   readonly describe: (policy: ConditionPolicy) => string;
   /** Returns the evidence if the condition holds, otherwise null. */
   readonly check: (view: IterationView) => string | null;
 }
 
-/** Joins phrases for a sentence: `'a' or 'b'`. */
+/** Quotes and joins phrases for a sentence: `'a' or 'b'`. */
 export function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(' or ');
 }

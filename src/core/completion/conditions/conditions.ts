@@ -10,7 +10,7 @@ import { SIGNAL } from './signal.ts';
 import { UNTIL } from './until.ts';
 import { WATCH_GLOB } from './watch-glob.ts';
 
-/** Every completion condition, in the order of the evidence. A new one is one more line. */
+/** Every completion condition, in the order of the evidence. A new condition is one more line. */
 export const CONDITIONS: readonly Condition[] = [
   PROMISE,
   FILE_MOVED,
@@ -26,7 +26,7 @@ export function promiseInForce(policy: ConditionPolicy): string | null {
   return hasCondition ? policy.promise : DEFAULT_PROMISE;
 }
 
-/** The settings of all conditions: a rescue takes none of them, since it has its own promise. */
+/** The settings of all conditions. A rescue ignores them, since it has its own promise. */
 export function conditionSettings(): readonly SettingName[] {
   return CONDITIONS.flatMap(({ settings }) => settings);
 }
@@ -36,7 +36,7 @@ export function isSlowToCheck(policy: ConditionPolicy): boolean {
   return CONDITIONS.some(({ isSlow, isSet }) => isSlow && isSet(policy));
 }
 
-/** Every claim the iteration makes, files before words: a file is the harder evidence. */
+/** Returns every claim of the iteration. Files come before words, since they are stronger evidence. */
 export function findClaims(view: IterationView): readonly Claim[] {
   const claims: Claim[] = [];
   for (const condition of CONDITIONS) {
@@ -48,13 +48,13 @@ export function findClaims(view: IterationView): readonly Claim[] {
   return claims.sort((a, b) => Number(a.byWords) - Number(b.byWords));
 }
 
-/** The completion rule in words: what has to hold, joined by "or". */
+/** Describes what has to hold for the task to be complete; conditions are joined by "or". */
 export function describeCompletion(policy: Policy): string {
   const asked = CONDITIONS.filter(({ isSet }) => isSet(policy));
   return asked.map(({ describe }) => describe(policy)).join(', or ');
 }
 
-/** Judges the agent's final message, what ralph itself had put into the prompt taken out first. */
+/** Judges the agent's final message. Echoes of what ralph itself put into the prompt do not count. */
 export function judgeMessage(
   message: string | null,
   policy: Policy,
@@ -73,7 +73,7 @@ export function statesOneOf(
   return message !== null && phrases.some((phrase) => statesPhrase(message, phrase, ownTexts));
 }
 
-/** Whether the world must be looked at after an iteration. */
+/** Whether the policy needs the workspace to be observed after an iteration. */
 export function needsLook(policy: Policy): boolean {
   return (
     policy.watchGlobs.length > 0 ||

@@ -1,6 +1,6 @@
 import type { Condition } from './condition.ts';
 
-/** A command of the user's succeeds. */
+/** The user's command succeeds. */
 export const UNTIL: Condition = {
   kind: 'until',
   settings: ['until'],
