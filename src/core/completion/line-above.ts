@@ -138,7 +138,7 @@ function indentOf(text: string): number {
   return /^[^\S\n]*/.exec(text)?.[0].replaceAll('\t', '    ').length ?? 0;
 }
 
-/** Whether a quotation or a bracket of a line is still open at its end. */
+/** Whether a quotation or a bracket is still open at the end of the line. */
 export function isUnclosed(line: string): boolean {
   return /[“„«「『（([][^”“»」』）)\]]*$/u.test(line) || line.split('"').length % 2 === 0;
 }

@@ -4,7 +4,7 @@ import { CHEERS, type SentenceEnd, STOPS, sentenceEnd } from '../markdown/senten
 import { hasWords } from '../markdown/words.ts';
 import { type Above, isUnclosed, readAbove } from './line-above.ts';
 
-/** Where and how a message says a phrase. */
+/** Where and how a phrase appears in a message. */
 export type Stand =
   /** Only shown: in code, a quotation, data. */
   | { readonly kind: 'shown'; readonly why: NonProse }

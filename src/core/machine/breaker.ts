@@ -5,7 +5,7 @@ import { clip, withoutControls } from '../text/untrusted-text.ts';
  * The circuit breaker: stops a loop that gets nowhere before it uses up its limits.
  *
  *   closed ──┬── no-progress-limit iterations without progress ──► open: no-progress
- *      ▲     └── same-error-limit iterations with one error ─────► open: same-error
+ *      ▲     └── same-error-limit iterations, the same error ────► open: same-error
  *      └── an iteration with progress sets both counts to 0
  */
 

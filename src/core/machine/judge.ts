@@ -80,7 +80,7 @@ function wordsOf(state: LoopState, { outcome, facts }: Answer, policy: Policy) {
   return { own, message, isAborted };
 }
 
-/** Whether the agent gives the task up or asks a person: then its promise does not matter. */
+/** Whether the agent gives the task up or asks a person, so that its promise does not matter. */
 export function saysOtherwise(state: LoopState, answer: Answer, policy: Policy): boolean {
   const { own, message, isAborted } = wordsOf(state, answer, policy);
   return isAborted || readApproval(message, own, NOTHING_SEEN) !== null;
@@ -157,7 +157,7 @@ function judgeClaims(
   return judged;
 }
 
-/** What comes after a judged iteration: the end, or the next one. */
+/** Ends the task after a judged iteration, asks a person, or continues with the next iteration. */
 export function nextAfter(
   state: LoopState,
   { answer, judged, isAborted, approval }: Judgement,

@@ -9,7 +9,7 @@ import { buildAddition } from './prompt.ts';
 /** The flag that limits what `claude` may spend; older versions do not know it. */
 export const BUDGET_FLAG = '--max-budget-usd';
 
-/** Starts the agent, unless the time for the whole task is over. */
+/** Starts the agent, unless a stop or a pause was requested or the time for the whole task is over. */
 export function startAttempt(
   state: LoopState,
   iteration: number,

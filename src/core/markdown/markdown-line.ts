@@ -109,7 +109,7 @@ function readBeginning(line: string): Kind | null {
   return /^(?:[-*+]|\d{1,9}[.)])\s*$/.test(rest) ? ITEM : null;
 }
 
-/** `cat <<'EOF'` */
+/** The start of a here-document at the end of a line: `cat <<'EOF'`. */
 const HERE_DOCUMENT = /<<[-~]?\s?["']?([A-Z_]{3,20})["']?\s*$/;
 
 /** Returns what the end of a line opens, or null if it opens nothing. */

@@ -47,7 +47,7 @@ function endOfWord(said: string, isCut: boolean): SentenceEnd {
   if (/^\d+(?:[.,]\d+)*$/.test(word)) {
     return isFirst || /(?:^|\s)\(?\d{1,3}[.)]\s/.test(said) ? 'none' : 'possible';
   }
-  // e.g, i.e, a.k.a; c.-à-d, p.ex
+  // Abbreviations: e.g, i.e, a.k.a; then c.-à-d, p.ex.
   if (/^\p{L}(?:\.\p{L})+$/u.test(word)) return 'none';
   if (/^(?:\p{L}{1,3}\.-?)+\p{L}{1,3}(?:-\p{L}{1,3})?$/u.test(word)) return 'possible';
   if (!/^[\p{L}\p{M}]+$/u.test(word))
@@ -67,7 +67,7 @@ function endOfWord(said: string, isCut: boolean): SentenceEnd {
   return isShort || mayBeCut || hasNoVowel || isClipped || isBracketed ? 'possible' : 'certain';
 }
 
-/** `plan B` ends a sentence; the `g` of `e. g.`, and the `C` of `A. tests B. docs C.`, do not. */
+/** The `B` of `plan B.` ends a sentence; the `g` of `e. g.` and the `C` of `A. tests B. docs C.` do not. */
 function endOfLetter(letter: string, wordBefore: string, said: string): SentenceEnd {
   if (/^\(?\p{L}\.$/u.test(wordBefore)) return 'none';
   const isName = /^\p{Lu}$/u.test(letter) && /^[\p{L}\p{M}]{2,}$/u.test(wordBefore);

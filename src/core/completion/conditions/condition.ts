@@ -30,9 +30,9 @@ export interface Condition {
   readonly kind: Evidence['kind'];
   /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
-  /** Claims by words count only if the agent ended well, and are held if tools were refused. */
+  /** Claims by words count only if the agent ended well, and are blocked if tools were refused. */
   readonly byWords: boolean;
-  /** Whether looking for it runs a program or searches the work tree. */
+  /** Whether checking it runs a program or searches the work tree. */
   readonly isSlow: boolean;
   /** Whether the user asked for it. */
   readonly isSet: (policy: ConditionPolicy) => boolean;

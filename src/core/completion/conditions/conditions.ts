@@ -31,7 +31,7 @@ export function conditionSettings(): readonly SettingName[] {
   return CONDITIONS.flatMap(({ settings }) => settings);
 }
 
-/** Whether looking for the conditions of a policy runs a program or searches the work tree. */
+/** Whether checking the conditions of a policy runs a program or searches the work tree. */
 export function isSlowToCheck(policy: ConditionPolicy): boolean {
   return CONDITIONS.some(({ isSlow, isSet }) => isSlow && isSet(policy));
 }
