@@ -6,11 +6,11 @@ import { readNotedCost } from '../logs/cost-notes.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
 import type { AgentKind } from './agent.ts';
 
-/** What an attempt has left in its log whose driver died before it could be counted. */
+/** What the log shows of an attempt whose driver died before counting it. */
 export interface LostAttempt {
-  /** What the agent said that it had cost and used. */
+  /** The cost and usage that the agent reported. */
   readonly usage: Usage;
-  /** When it spoke last, as an ISO instant; null where it has said nothing. */
+  /** When the agent last wrote something, as an ISO instant; null if it never did. */
   readonly lastWordAt: string | null;
 }
 
@@ -19,8 +19,8 @@ const SILENT = { activity() {}, retry() {}, text() {} };
 const NO_SIGNS = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
 
 /**
- * Reads the log of an iteration from the byte on at which the attempt began, as its agent's output was
- * read. What was noted beside a log that has reached its limit comes first. Never throws.
+ * Reads the log of an iteration from the byte at which the attempt began, in the same way as the agent's
+ * output. A cost note, written if the log reached its limit, takes precedence. Never throws.
  */
 export function readLostAttempt(
   kind: AgentKind,

@@ -4,11 +4,11 @@ import { nameAt } from './stream-events.ts';
 
 const REMEMBERED = 1_000;
 
-/** A sub-agent whose beginning was reported. */
+/** A sub-agent whose start was reported. */
 interface SubAgent {
-  /** The call that started it; null where it was not said. */
+  /** The call that started it; null if not reported. */
   readonly callId: string | null;
-  /** Whether the agent that called did not wait for it; null where the report does not say. */
+  /** Whether the calling agent does not wait for it; null if not reported. */
   readonly isInBackground: boolean | null;
   readonly end: 'finished' | 'stopped' | null;
 }
@@ -16,38 +16,38 @@ interface SubAgent {
 /** A call of a tool. */
 interface Call {
   readonly isInBackground: boolean;
-  /** The sub-agent that it is to stop; null if it is to stop none. */
+  /** The sub-agent that the call stops; null if it stops none. */
   readonly stops: string | null;
 }
 
 interface SubAgentLedger {
-  /** The agent called a tool: it may start a sub-agent, or stop one by its own choice. */
+  /** The agent called a tool, which may start or stop a sub-agent. */
   readonly called: (id: string | null, tool: string, input: JsonObject | null) => void;
-  /** A tool answered; a call that failed has stopped nothing. */
+  /** A tool answered; a failed call has stopped nothing. */
   readonly answered: (id: string, failed: boolean) => void;
-  /** A `system/task_started`. */
+  /** Takes a `system/task_started` event. */
   readonly started: (event: JsonObject) => void;
-  /** A `system/task_notification`, or a `system/task_updated`. */
+  /** Takes a `system/task_notification` or `system/task_updated` event. */
   readonly changed: (event: JsonObject) => void;
-  /** A `result`. */
+  /** Takes a `result` event. */
   readonly reported: (event: JsonObject) => void;
-  /** How many sub-agents the system has stopped before they had finished. */
+  /** Returns how many sub-agents the system stopped before they had finished. */
   readonly stopped: () => number;
 }
 
 /**
- * Tells which sub-agents were stopped by the system. Newer programs count them in the result. Older ones
- * report that one has stopped, or never again report it; plain commands are reported in the same way
- * (`local_bash`), and are none.
+ * Counts the sub-agents that the system stopped. Newer versions of claude count them in the result. Older
+ * ones report each stop, or never report the sub-agent again; they report plain commands (`local_bash`)
+ * in the same way, which do not count.
  */
 export function createSubAgentLedger(): SubAgentLedger {
   const calls = new Map<string, Call>();
-  /** Stopped by the agent itself: that is its own choice. */
+  /** Sub-agents that the agent itself chose to stop; they do not count. */
   const stoppedByAgent = new Set<string>();
   const subAgents = new Map<string, SubAgent>();
   let counted: number | null = null;
 
-  /** Who waits for a sub-agent has its answer: older programs do not always report its end. */
+  /** If the caller waits for it, it has the answer, even if an older claude does not report the end. */
   const isAwaited = ({ isInBackground, callId }: SubAgent): boolean => {
     const call = callId === null ? undefined : calls.get(callId);
     return !(isInBackground ?? call?.isInBackground ?? true);
@@ -55,7 +55,7 @@ export function createSubAgentLedger(): SubAgentLedger {
 
   return {
     called: (id, tool, input) => {
-      // Nearly all calls are others, and an agent makes many thousands of them.
+      // An agent makes many thousands of calls; nearly all are of other tools and need not be remembered.
       if (
         id === null ||
         input === null ||
@@ -103,9 +103,9 @@ export function createSubAgentLedger(): SubAgentLedger {
   };
 }
 
-/** By their names over time. */
+/** All names the tool has had. */
 const STARTING_TOOLS: ReadonlySet<string> = new Set(['Task', 'Agent']);
-/** By their names over time. Other tools name a sub-agent only to look at it (`TaskOutput`). */
+/** All names the tool has had. Other tools with a sub-agent's id only read from it (`TaskOutput`). */
 const STOPPING_TOOLS: ReadonlySet<string> = new Set(['TaskStop', 'KillShell', 'KillBash']);
 
 const ENDS: ReadonlyMap<string, SubAgent['end']> = new Map([

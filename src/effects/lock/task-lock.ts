@@ -18,8 +18,8 @@ import {
 } from './lock-folder.ts';
 
 /*
- * One live driver a task, without a lock that a killed process would leave behind: Lamport's bakery,
- * with a file for each driver.
+ * At most one live driver per task, without a lock that a killed process would leave behind: Lamport's
+ * bakery algorithm, with a file for each driver.
  *
  *   candidate ── nobody else alive ──► owner ── looked again: no other owner ──► held
  *     │  ▲                               │                                        │
@@ -27,17 +27,17 @@ import {
  *     ▼                                  ▼                                        ▼
  *   withdrawn ◄── a live owner, or a smaller ticket                           withdrawn
  *
- * Everyone creates a file before looking, so that of two at the same instant one at least sees the
- * other, and tickets tell which of them goes.
+ * Every driver creates its file before it looks for others. So if two start at the same instant, at least
+ * one sees the other, and the smaller ticket wins.
  */
 
 /** This process's hold on a task. Nothing here throws. */
 export interface TaskClaim {
-  /** Renews the beat; call it every `BEAT_MS`. What cannot be written now is left to the next time. */
+  /** Writes a heartbeat; call it every `BEAT_MS`. If that fails, the next call tries again. */
   renew(): void;
   /**
-   * False once another driver has taken the task over, since this one seemed dead for so long. A claim
-   * that somebody merely deleted is made anew.
+   * Returns false once another driver has taken over the task, because this one seemed dead. Creates the
+   * claim again if somebody has merely deleted it.
    */
   isHeld(): boolean;
   release(): void;
@@ -45,17 +45,17 @@ export interface TaskClaim {
 
 type ClaimResult =
   | { readonly kind: 'held'; readonly claim: TaskClaim }
-  /** A live driver has it; null where it has not said yet who it is. */
+  /** A live driver has the task; `by` is null if its claim has no content yet. */
   | { readonly kind: 'taken'; readonly by: Driver | null }
-  /** No claim can be kept here (disk full, read-only, a link in the way), and nobody's is seen. */
+  /** No claim can be written here (disk full, read-only, a link in the way), and no other is seen. */
   | { readonly kind: 'unwritable'; readonly error: unknown };
 
 const POLL_MS = 5;
 const LONGEST_WAIT_MS = 2000;
 
 /**
- * Claims a task for a driver. Of many at the same instant one gets it, and a dead driver's claim passes
- * to one. `taskId` must already be a valid task id. `here` is asked anew at every look.
+ * Claims a task for a driver. Of many drivers at the same instant, exactly one gets it, even if it
+ * belonged to a dead driver. `taskId` must be valid. `here` is called again for every look at the claims.
  */
 export async function claimTask(
   stateDir: string,
@@ -73,17 +73,17 @@ export async function claimTask(
   } catch (error) {
     mine.withdraw();
     if (errorCode(error) === '') throw error;
-    // Where nothing can be written, what others have written may still be read.
+    // Even if nothing can be written, other drivers' claims may be readable.
     const by = liveClaim(stateDir, taskId, here());
-    // One's own, which could not be removed either.
+    // Our own claim may still exist, because removing it failed, too.
     const isOther = by !== null && by.run_id !== driver.run_id;
     return isOther ? { kind: 'taken', by } : { kind: 'unwritable', error };
   }
 }
 
 /**
- * Who drives a task now, or is about to; null where nobody is, or nobody that can be read. Never
- * writes, never throws.
+ * Returns the driver that has a task now or is about to get it; null if there is none, or its claim is
+ * unreadable. Never writes, never throws.
  */
 export function liveClaim(stateDir: string, taskId: string, here: Here): Driver | null {
   try {
@@ -94,12 +94,12 @@ export function liveClaim(stateDir: string, taskId: string, here: Here): Driver 
   }
 }
 
-/** A claim of this process, in whatever phase. */
+/** This process's claim, in any phase. */
 interface OwnClaim {
   readonly folder: string;
   readonly file: string;
   readonly ticket: string;
-  /** What it says, with a beat of now. */
+  /** Returns its content with a heartbeat of now. */
   record(phase: ClaimRecord['phase']): ClaimRecord;
   others(): Claims;
   withdraw(): void;
@@ -119,12 +119,12 @@ function ownClaim(folder: string, driver: Driver, here: () => Here): OwnClaim {
   };
 }
 
-/** Whom a claim gives way to. */
+/** Another driver that this claim gives way to; null if its claim has no content yet. */
 interface Rival {
   readonly by: Driver | null;
 }
 
-/** Waits until nobody else is alive; resolves to the rival that goes first, or that never goes. */
+/** Waits until no other driver is alive; resolves to a rival that goes first, or does not go away. */
 async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> {
   const startedAtMs = monotonicMs();
   for (;;) {
@@ -134,13 +134,13 @@ async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> 
     const first =
       live.find(isOwner) ?? live.find((other) => other !== null && other.ticket < ticket);
     if (first) return { by: first.driver };
-    // It was suspended in the midst of its own claiming.
+    // The other driver was suspended while claiming.
     if (monotonicMs() - startedAtMs > LONGEST_WAIT_MS) return { by: someone?.driver ?? null };
     await sleep(POLL_MS);
   }
 }
 
-/** Becomes the owner and looks again: one elsewhere that seemed dead may have beaten since. */
+/** Becomes the owner and looks again: a driver that seemed dead may have sent a heartbeat since. */
 async function rivalAfter({ folder, file, record, others }: OwnClaim): Promise<Rival | null> {
   await retryBusy(async () => rewriteClaim(file, record('owner')));
   const { live, dead } = others();
@@ -152,12 +152,12 @@ async function rivalAfter({ folder, file, record, others }: OwnClaim): Promise<R
 
 function hold({ folder, file, record, others, withdraw }: OwnClaim): TaskClaim {
   let isOver = false;
-  /** Where nothing can be read or written, nobody else is seen. */
+  /** If nothing can be read or written, no other driver is assumed. */
   const unlessFailed = (action: () => void): void => {
     try {
       action();
     } catch {
-      // The next time may do better.
+      // The next call tries again.
     }
   };
   const yieldToOwner = (): void => {
@@ -172,7 +172,7 @@ function hold({ folder, file, record, others, withdraw }: OwnClaim): TaskClaim {
       yieldToOwner();
       if (isOver) return;
       createClaim(file, record('owner'));
-      // One that looked around before this was there.
+      // Another driver may have looked before this claim existed.
       yieldToOwner();
     });
     return !isOver;
@@ -183,7 +183,8 @@ function hold({ folder, file, record, others, withdraw }: OwnClaim): TaskClaim {
     renew() {
       if (!isHeld()) return;
       unlessFailed(() => {
-        // Taken over, but not yet removed: a beat now would make two of us.
+        // Another driver may have taken over without removing this claim yet; a heartbeat now would then
+        // produce two owners.
         yieldToOwner();
         if (!isOver) rewriteClaim(file, record('owner'));
       });
@@ -191,7 +192,7 @@ function hold({ folder, file, record, others, withdraw }: OwnClaim): TaskClaim {
     release() {
       if (isOver) return;
       isOver = true;
-      // With those that died while they were refused.
+      // Also removes the claims of drivers that died while they were refused.
       unlessFailed(() => removeClaims(folder, others().dead));
       withdraw();
     },

@@ -8,11 +8,11 @@ import { numberAt, parseObject } from '../files/json-fields.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
 
 /*
- * A log that has reached its limit keeps its beginning and its end only, so the report of a call that was
- * paid for may no longer be found in it. What the call has cost is noted beside such a log.
+ * A log that has reached its limit keeps only its beginning and its end, and may have lost the report of
+ * a paid call. So the cost of each attempt with such a log is noted in a file beside it.
  */
 
-/** Notes what an attempt has cost so far. A disk that takes no note takes no log either: nothing is thrown. */
+/** Notes what an attempt has cost so far. Never throws: a disk without room for a note has none for logs. */
 export function noteCost(
   folder: PinnedFolder,
   { iteration, attempt }: { readonly iteration: number; readonly attempt: number },
@@ -27,11 +27,11 @@ export function noteCost(
       closeSync(descriptor);
     }
   } catch {
-    // The state file meets the same trouble and tells of it.
+    // Writing the state file fails the same way, and is reported.
   }
 }
 
-/** What the newest note says that an attempt has cost, or null if there is no note of it. */
+/** Returns the cost of an attempt according to its newest note, or null if there is none. */
 export function readNotedCost(folder: string, iteration: number, attempt: number): Usage | null {
   let text: string;
   try {

@@ -4,11 +4,11 @@ import { MB, openRegular } from '../files/bounded-read.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { journalLine } from './journal.ts';
 
-/** What was told before a driver died may have other tasks' events behind it by now, but not so many. */
+/** Other tasks may have published events since the driver died, but not as many as this. */
 const SEARCHED_BYTES = 64 * MB;
 const PIECE_BYTES = MB;
 
-/** Of the events that were saved to be told, those that the journal does not hold. Never throws. */
+/** Returns those of a step's events that the journal does not contain. Never throws. */
 export function untoldEvents(
   journal: string,
   events: readonly RalphEvent[],
@@ -17,19 +17,19 @@ export function untoldEvents(
   const untold = new Map(events.map((event) => [journalLine(event), event]));
   const lengths = new Set([...untold.keys()].map((line) => Buffer.byteLength(line)));
   readLastLines(journal, (line) => {
-    // Nearly all lines are others, and need not be decoded.
+    // Nearly all lines have another length and need not be decoded.
     if (lengths.has(line.length)) untold.delete(line.toString());
   });
   return [...untold.values()];
 }
 
-/** Hands out the newest lines, piece by piece. A journal that cannot be read has none. */
+/** Passes the journal's newest lines to `onLine`; none if the journal cannot be read. */
 function readLastLines(journal: string, onLine: (line: Buffer) => void): void {
   try {
     const { descriptor, size } = openRegular(journal, 0);
     try {
       const splitter = createLineSplitter({ onLine });
-      // They take turns, since a line may go over from one to the next.
+      // Two buffers alternate, since a line may begin in one piece and end in the next.
       let [piece, spare] = [Buffer.allocUnsafe(PIECE_BYTES), Buffer.allocUnsafe(PIECE_BYTES)];
       for (let at = Math.max(0, size - SEARCHED_BYTES); ; ) {
         const length = readSync(descriptor, piece, 0, PIECE_BYTES, at);
@@ -43,6 +43,6 @@ function readLastLines(journal: string, onLine: (line: Buffer) => void): void {
       closeSync(descriptor);
     }
   } catch {
-    // What is not known to have been told is told once more.
+    // Events not known to have been published are published again.
   }
 }

@@ -5,14 +5,14 @@ import { errorCode } from '../files/write-file.ts';
 /** The longest prompt: `claude` itself refuses standard input over 10 MB. */
 export const PROMPT_MAX_BYTES = MB;
 
-/** A prompt that stays as it is. */
+/** A prompt that never changes. */
 export function fixedPrompt(bytes: Uint8Array): PromptSource {
   return { read: async () => bytes };
 }
 
 /**
- * A prompt file that is read afresh each time, so that it can be edited while the loop runs. Gone,
- * empty or too long meanwhile: the last text is used, and `warn` says so.
+ * A prompt file that is read again each time, so that it can be edited while the loop runs. If it is
+ * gone, empty or too long by then, `warn` says so and the last text is used.
  */
 export function promptFile(
   file: string,
@@ -30,7 +30,7 @@ export function promptFile(
   };
 }
 
-/** The prompt in a file, or what is wrong with it. Of a file that is too long nothing is read. */
+/** Returns the prompt in a file, or what is wrong with it. Does not read a file that is too long. */
 function readPrompt(file: string): Uint8Array | string {
   try {
     const bytes = readWithin(file, PROMPT_MAX_BYTES);
@@ -40,7 +40,7 @@ function readPrompt(file: string): Uint8Array | string {
   }
 }
 
-/** What is wrong with a prompt, to follow "it"; null when nothing is. */
+/** Returns what is wrong with a prompt, as a verb phrase; null if nothing is. */
 export function promptProblem(bytes: Uint8Array): string | null {
   if (bytes.length > PROMPT_MAX_BYTES) {
     return `is ${bytes.length} bytes long, over the limit of ${PROMPT_MAX_BYTES} (1 MB)`;

@@ -24,29 +24,29 @@ import {
 } from '../vault/task-file.ts';
 import { promptProblem } from './prompt-source.ts';
 
-/** What a run is asked for, before anything of it is looked at. */
+/** The unvalidated request for a run. */
 export interface RunRequest {
   readonly settings: Settings;
   readonly sources: Sources;
-  /** Settings whose value was bad: nothing more is to be said of them. */
+  /** Settings whose bad value was already reported: they cause no further problems. */
   readonly bad: ReadonlySet<SettingName>;
   readonly taskType: string;
-  /** What the user gave after `--`. */
+  /** The arguments after `--`. */
   readonly passthrough: readonly string[];
   /** The folder ralph was started in. */
   readonly startDir: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Reads standard input whole, for the prompt `-`. */
+  /** Reads all of standard input, for the prompt `-`. */
   readonly readStdin: () => Promise<Uint8Array>;
-  /** Whether the task file wants an approval before anything is done. */
+  /** Whether the task file requires an approval before the work begins. */
   readonly approvalRequired?: boolean;
-  /** The text of a task that is gone on with, which is read from nowhere else. */
+  /** The prompt of a resumed task; it replaces all other sources. */
   readonly keptPrompt?: Uint8Array;
-  /** The id a task without one gets. */
+  /** Creates the id of a task that names none. */
   readonly newTaskId: () => string;
 }
 
-/** A run with every path resolved and everything checked that can be checked without starting. */
+/** A run with all paths resolved, and everything checked that can be checked before it starts. */
 export interface RunPlan {
   readonly taskId: string;
   readonly taskType: string;
@@ -54,29 +54,29 @@ export interface RunPlan {
   readonly settings: Settings;
   readonly sources: Sources;
   readonly prompt: Uint8Array;
-  /** Absolute; null where the prompt does not come from a file. */
+  /** Absolute; null if the prompt does not come from a file. */
   readonly promptFile: string | null;
   readonly vault: string;
   readonly stateDir: string;
   readonly cwd: string;
   /** The key that the user named, absolute; null for the user's own. */
   readonly keyFile: string | null;
-  /** The same where a command has to name it; null where it is found without. */
+  /** The key that commands shown to the user must name; null if they find it without. */
   readonly keyFlag: string | null;
-  /** The folder ralph was started in first. */
+  /** The folder in which ralph first started the task. */
   readonly startDir: string;
   readonly env: NodeJS.ProcessEnv;
   readonly taskTimeoutMs: number;
-  /** The task file, absolute, where it lies before the task begins; null where there is none. */
+  /** The task file, absolute, as it is before the task begins; null if there is none. */
   readonly taskFile: string | null;
-  /** Where the watched file has to arrive; null when none is watched. */
+  /** Where the watched file must arrive; null if none is watched. */
   readonly donePath: string | null;
   /** The words of a command agent; empty for claude. */
   readonly agentWords: readonly string[];
   readonly passthrough: readonly string[];
 }
 
-/** Resolves a request, or says everything that is wrong with it. */
+/** Resolves a request, or returns all problems with it. */
 export async function planRun(
   request: RunRequest,
 ): Promise<{ readonly plan: RunPlan } | { readonly problems: readonly string[] }> {
@@ -128,7 +128,7 @@ export async function planRun(
   if (problems.length > 0 || prompt === null) return { problems };
 
   const inVaultFirst = (name: string): string => lookUp(name, vault, cwd);
-  // The task file completes the task like a watched file, where the agent moves it.
+  // If the agent moves the task file, that completes the task like a watched file.
   const inWork = taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile));
   const watched = settings.watchFile ?? inWork;
   const watchFile = watched === null ? null : inVaultFirst(watched);
@@ -169,7 +169,7 @@ export async function planRun(
     delayMs: settings.delay,
     retries: settings.retries,
     maxWaitMs: settings.maxWait,
-    // Asked only where a limit tells its reset by the clock: to find it out takes 15 ms.
+    // Lazy, because finding it takes 15 ms, and only usage limits that reset at a time of day need it.
     get timeZone() {
       return machineZone();
     },
@@ -183,7 +183,7 @@ export async function planRun(
     settings,
     sources: request.sources,
     prompt,
-    // A pipe, as of a process substitution, can be read once only.
+    // A pipe, as from a process substitution, can be read only once.
     promptFile: promptFile !== null && isRegularFile(promptFile) ? promptFile : null,
     vault,
     stateDir,
@@ -202,7 +202,7 @@ export async function planRun(
   return { plan };
 }
 
-/** What a run writes to in the state folder and below it, beside what a rename replaces. */
+/** Everything in the state folder that a run writes to, except files that a rename replaces. */
 function writtenBelow(taskId: string): readonly string[] {
   return ['.', taskId, path.join(taskId, 'requests'), 'history', 'locks', 'events.jsonl'];
 }
@@ -225,7 +225,7 @@ async function readPrompt(
     return null;
   }
   if (taskFile !== null) return promptFromTask(request, taskFile, vault, problems);
-  // Standard input by its other name, which cannot be opened where it is a socket.
+  // `/dev/stdin` is standard input, too, but cannot be opened if that is a socket.
   const isStdin = prompt === '-' || promptFile === '/dev/stdin';
   const bytes = isStdin
     ? await request.readStdin()
@@ -245,7 +245,7 @@ interface PromptPlaces {
   readonly vault: string;
 }
 
-/** Asks for the work that a task file describes. */
+/** Returns the prompt that asks for the work described in a task file. */
 function promptFromTask(
   request: RunRequest,
   file: string,
@@ -297,14 +297,14 @@ function completionPromise(settings: Settings, where: string, problems: string[]
   return promiseInForce({ ...conditions, promise });
 }
 
-/** In the vault first, then where the agent works; what is nowhere yet belongs to the vault. */
+/** Resolves against the vault, then the working directory; a missing file belongs to the vault. */
 function lookUp(name: string, vault: string, cwd: string): string {
   const inVault = path.resolve(vault, name);
   const inCwd = path.resolve(cwd, name);
   return !existsSync(inVault) && existsSync(inCwd) ? inCwd : inVault;
 }
 
-/** Under `TZ=` the runtime names no zone, whatever its type says; its clock then shows UTC. */
+/** With `TZ=` the runtime returns no zone, contrary to its type; its clock then shows UTC. */
 function machineZone(): string {
   const { timeZone }: { timeZone?: string } = Intl.DateTimeFormat().resolvedOptions();
   return timeZone ?? 'UTC';

@@ -4,7 +4,7 @@ import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { type JsonObject, objectAt, parseObject, stringAt } from '../files/json-fields.ts';
 import { isRealFolder } from '../state/task-list.ts';
 
-/** The settings that lie beside a task's state, by their configuration keys; empty where there are none. */
+/** Returns the settings beside a task's state by their configuration keys; empty if there are none. */
 export function readSavedSettings(folder: string): ReadonlyMap<string, unknown> {
   const settings = objectAt(parseObject(textOf(folder)) ?? {}, 'settings') ?? {};
   return new Map(
@@ -14,12 +14,12 @@ export function readSavedSettings(folder: string): ReadonlyMap<string, unknown> 
 
 const NONE: JsonObject = {};
 
-/** The folder a task was started in; null where its settings do not say. */
+/** Returns the folder a task was started in, or null if its settings do not say. */
 export function savedStartDir(folder: string): string | null {
   return stringAt(parseObject(textOf(folder)) ?? NONE, 'start_dir');
 }
 
-/** A prompt of 1 MB may stand in them, of which an escape may make six times as much. */
+/** They may contain a prompt of 1 MB, which escaping can make six times as long. */
 const SETTINGS_MAX_BYTES = 8 * MB;
 
 function textOf(folder: string): string {

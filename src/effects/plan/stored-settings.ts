@@ -3,8 +3,8 @@ import { safeJson } from '../../core/text/safe-json.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /**
- * The settings as they were resolved, each with its source, under their configuration keys; not sealed
- * yet.
+ * Returns the resolved settings under their configuration keys, each with its source, as JSON that is not
+ * sealed yet.
  */
 export function settingsJson(plan: RunPlan): string {
   const settings = Object.fromEntries(

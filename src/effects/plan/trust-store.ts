@@ -10,9 +10,9 @@ import { distrust } from '../trust/owner.ts';
 import type { ConfigText } from './config-search.ts';
 
 /*
- * What a person has decided about configurations that were found: one note for each trusted one.
- * Its name is a hash of the configuration's place and content, so that neither another place nor
- * another content is trusted with it; it contains the place, for people who look.
+ * A person's decisions about found configurations: one note for each trusted one. The note's name
+ * is a hash of the configuration's place and content, so that a copy elsewhere or an edited file is
+ * not trusted. The note contains the place, for people who read it.
  *
  *   ~/.config/ralph/trusted/<sha256 of place, NUL, content>
  */

@@ -6,7 +6,6 @@ import { endLeftovers } from './end-process.ts';
 import { listMarked, listProcesses, MARKER_NAME, type ProcessIdentity } from './process-table.ts';
 import { runAgentProcess } from './run-process.ts';
 
-/** Where and how the user's own commands run. */
 export interface ShellOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -17,8 +16,8 @@ export interface ShellOptions {
 const OUTPUT_BYTES = 16 * 1024;
 
 /**
- * Runs a command of the user's through `/bin/sh -c`, in its own process group, within a time limit and
- * with its output in bounds (the end is kept). Never rejects: what went wrong is in the result.
+ * Runs one of the user's commands through `/bin/sh -c`, in its own process group and with a time limit.
+ * Only the end of its output is kept. Never rejects: the result contains any error.
  */
 export async function runShellCommand(
   command: string,
@@ -26,13 +25,13 @@ export async function runShellCommand(
   options: ShellOptions,
 ): Promise<CommandResult> {
   const output = createTailText(OUTPUT_BYTES, '');
-  // Two streams, a decoder each: a character that is cut in one may not be ended by the other.
+  // One decoder per stream: bytes of the other stream must not complete a cut character.
   const gather = () => {
     const decoder = new StringDecoder();
     return (chunk: Buffer): void => output.append(decoder.write(chunk));
   };
-  // A session of its own may lose its parent before anybody looked, so the run's marker counts; but
-  // what the agent's background work starts meanwhile carries it too, and is not the command's.
+  // A process in a new session may lose its parent before the first look at it, so the run's marker
+  // identifies it. The agent's background processes carry the marker, too, but do not belong to the command.
   const marker = options.env[MARKER_NAME] ?? '';
   const others = markedProcesses(marker);
   const report = await runAgentProcess({
@@ -60,7 +59,7 @@ export async function runShellCommand(
   };
 }
 
-/** What carries the marker now. */
+/** Returns the processes that carry the marker now. */
 function markedProcesses(marker: string): readonly ProcessIdentity[] {
   try {
     const all = listProcesses();
@@ -72,7 +71,7 @@ function markedProcesses(marker: string): readonly ProcessIdentity[] {
     );
     return all.filter(({ pid }) => marked.has(pid));
   } catch {
-    // Out of file descriptors: nobody can be told apart.
+    // Out of file descriptors: no process can be identified.
     return [];
   }
 }

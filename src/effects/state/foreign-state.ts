@@ -55,7 +55,7 @@ const PROMPT_MAX_BYTES = MB;
 const DEFAULT_MAX_ITERATIONS = 10;
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
-/** The fields that the three formats name differently. */
+/** The fields that have different names in the three formats. */
 interface Foreign {
   readonly taskId: string;
   /** The whole prompt, since there is no copy of it beside the state. */

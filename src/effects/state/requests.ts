@@ -14,25 +14,25 @@ import { makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-f
 import type { Seal } from '../trust/seal.ts';
 
 /*
- * What people ask of a running loop from elsewhere. Each request is a file of its own in the task's
- * folder, so nobody needs to know the driver's pid, and no signal can hit a stranger who has it now.
+ * Requests to a running loop from other processes. Each request is a file in the task's folder, so
+ * the sender need not know the driver's pid, and no signal can hit another process that has the pid now.
  *
- *   requests/stop-<stamp>-<uuid>.json    gone as soon as it is noticed
- *   requests/pause-<stamp>-<uuid>.json   likewise
- *   requests/tell-<stamp>-<uuid>.md      gone once the state that holds its text is saved
+ *   requests/stop-<stamp>-<uuid>.json      removed as soon as it is noticed
+ *   requests/pause-<stamp>-<uuid>.json     likewise
+ *   requests/tell-<stamp>-<uuid>.md        removed once the state that contains its text is saved
  *   requests/progress-<stamp>-<uuid>.json  likewise
  */
 
 const FOLDER = 'requests';
 
-/** How often is looked where file events do not tell: there is no folder yet, or a network's. */
+/** How often to poll: without a folder, or with one on a network, there are no file events. */
 const POLL_MS = 1_000;
 
-/** What one look takes in; the rest waits for the next. */
+/** Limits for one poll; the rest waits for the next one. */
 const FILES_AT_ONCE = 1_000;
 const CHARS_AT_ONCE = MB;
 
-/** A request, as a command leaves it. */
+/** A request, as a command writes it. */
 type TaskRequest =
   | { readonly kind: 'stop' }
   | { readonly kind: 'pause' }
@@ -41,17 +41,17 @@ type TaskRequest =
 
 type Kind = TaskRequest['kind'];
 
-/** The requests to one driver, noticed as they come. */
+/** The requests to one driver, noticed as they arrive. */
 export interface RequestBox extends Requests {
   /** Aborts when the loop is asked to end its running iteration and stop. */
   readonly stop: AbortSignal;
-  /** Nothing is noticed any more. */
+  /** Stops watching. */
   close(): void;
 }
 
 /**
- * Watches for the requests to a task from now on; what lies there already counts at once, so stale
- * requests have to be dropped before. Never throws, and never keeps the process alive.
+ * Watches for requests to a task. Existing requests take effect at once, so drop stale ones first.
+ * Never throws, and never keeps the process alive.
  */
 export function watchRequests(
   taskFolder: string,
@@ -67,12 +67,12 @@ export function watchRequests(
     watcher?.close();
     watcher = null;
   };
-  // Synchronous, so that no two looks overlap.
+  // Synchronous, so that no two calls overlap.
   const look = (): void => {
-    // To watch what is not there costs a new task the reading of two of node's modules.
+    // Watching a missing folder would make a new task load two of node's modules.
     if (existsSync(folder)) watcher ??= tryWatch(folder, look, unwatch);
     const entries = tryList(folder);
-    // The folder may be deleted and come again: then it is another one, to be watched anew.
+    // The folder may be deleted and created again: the new one must be watched again.
     if (entries === null) {
       unwatch();
       return;
@@ -98,7 +98,7 @@ function tryWatch(folder: string, onEvent: () => void, onError: () => void): FSW
   try {
     return watch(folder, { persistent: false }, onEvent).on('error', onError);
   } catch {
-    // No folder yet, or no watches left in this system: the poll behind it will do.
+    // No folder yet, or the system has no watches left: polling is enough.
     return null;
   }
 }
@@ -111,7 +111,7 @@ function tryList(folder: string): readonly Dirent[] | null {
   }
 }
 
-/** The beginning of a longer one: an agent can leave files here, too. */
+/** Reads only the beginning of a long file, because an agent can create files here, too. */
 function tryRead(file: string): string | null {
   try {
     return readHead(file, HINT_MAX_BYTES + SIGNATURE_BYTES).toString();
@@ -120,23 +120,23 @@ function tryRead(file: string): string | null {
   }
 }
 
-/** Whether there are requests of this kind, which are removed. */
+/** Removes the requests of this kind; returns whether there were any. */
 function take(folder: string, entries: readonly Dirent[], kind: Kind): boolean {
   const names = namesOf(entries, kind).slice(0, FILES_AT_ONCE);
   for (const name of names) {
-    // One that stays asks for nothing more than it has been given already.
+    // If removing fails, the request is only repeated, which is harmless.
     remove(path.join(folder, name));
   }
   return names.length > 0;
 }
 
-/** What is gone only once the state that holds it is saved. */
+/** Hints and progress reports: their files are removed only once the state that contains them is saved. */
 function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress' | 'settled'> {
-  /** Kept of a file that cannot be removed, too, so that it is not told again. */
+  /** Names already read. The name of a file that cannot be removed stays, so that it is not read again. */
   const told = new Set<string>();
   let unsettled: readonly string[] = [];
   const filesOf = (kind: Kind): readonly { name: string; text: string }[] => {
-    // Synchronous: a trip to another thread takes longer than a look at a few names.
+    // Synchronous: going to another thread takes longer than listing a few names.
     const entries = tryList(folder) ?? [];
     const files: { name: string; text: string }[] = [];
     const names = namesOf(entries, kind).filter((name) => !told.has(name));
@@ -144,7 +144,7 @@ function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress
     for (const name of names.slice(0, FILES_AT_ONCE)) {
       if (length > CHARS_AT_ONCE) break;
       const text = tryRead(path.join(folder, name));
-      // What cannot be read now is not lost: it is tried again with the next call.
+      // The next call tries again.
       if (text === null) continue;
       told.add(name);
       unsettled = [...unsettled, name];
@@ -169,11 +169,11 @@ function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress
   };
 }
 
-/** The newest report that no driver has taken down yet; null where there is none. Never throws. */
+/** Returns the newest report that no driver has saved yet, or null if there is none. Never throws. */
 export function pendingProgress(taskFolder: string): ProgressReport | null {
   const folder = path.join(taskFolder, FOLDER);
   const name = namesOf(tryList(folder) ?? [], 'progress').at(-1);
-  // Null where it has been taken down meanwhile.
+  // Null if a driver has removed it meanwhile.
   const text = name === undefined ? null : tryRead(path.join(folder, name));
   return text === null ? null : readReport(text);
 }
@@ -186,12 +186,12 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/** Behind a hint that this user's ralph has left: an agent that only writes files cannot make one. */
+/** Follows a hint written by this user's ralph; an agent that can only write files cannot forge it. */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;
 
-/** Of its own name and task, so that an old hint that was kept cannot be told again. */
+/** Contains file name and task, so that a copy of an old hint is not accepted as a new one. */
 function nameOfHint(folder: string, name: string): string {
   return `hint ${path.basename(path.dirname(folder))}/${name}`;
 }
@@ -201,7 +201,7 @@ function signedHint(text: string, folder: string, name: string, seal: Seal | nul
   return sum === null ? text : `${text}\n<!-- ralph: ${sum} -->\n`;
 }
 
-/** The beginning of a text; half a character at the cut is left out. */
+/** Returns the beginning of a text, without an incomplete character at the cut. */
 function withinBytes(text: string, bytes: number): string {
   return new StringDecoder().write(Buffer.from(text).subarray(0, bytes));
 }
@@ -214,8 +214,8 @@ function readHint(content: string, folder: string, name: string, seal: Seal): Hi
 }
 
 /**
- * Leaves a request for a task's driver, or, a hint, for its next one. `at` is an ISO instant; a seal
- * proves who has left a hint. Rejects with `RequestNotLeftError`.
+ * Writes a request to a task's driver; a hint can wait for the task's next driver. `at` is an ISO
+ * instant; a seal proves who wrote a hint. Rejects with `RequestNotLeftError`.
  */
 export async function leaveRequest(
   taskFolder: string,
@@ -241,8 +241,8 @@ export async function leaveRequest(
 }
 
 /**
- * Removes the requests to stop and to pause that an earlier driver died before reading; hints stay.
- * To be called before the state names the new driver: from then on people ask it. Never throws.
+ * Removes requests to stop or pause that an earlier driver died without reading; hints stay. Call it
+ * before the state names the new driver, because requests from then on are meant for it. Never throws.
  */
 export function dropStaleRequests(taskFolder: string): void {
   const folder = path.join(taskFolder, FOLDER);
@@ -251,7 +251,7 @@ export function dropStaleRequests(taskFolder: string): void {
   take(folder, entries, 'pause');
 }
 
-/** Whether it is gone now. */
+/** Returns whether the file is gone now. */
 function remove(file: string): boolean {
   try {
     removeFile(file);
@@ -268,7 +268,7 @@ const ENDINGS: Readonly<Record<Kind, string>> = {
   progress: 'json',
 };
 
-/** The requests of one kind, oldest first. Only regular files: a named pipe would never be read out. */
+/** The requests of one kind, oldest first. Only regular files: reading a named pipe would never end. */
 function namesOf(entries: readonly Dirent[], kind: Kind): readonly string[] {
   return entries
     .filter((entry) => entry.isFile())

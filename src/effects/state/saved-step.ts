@@ -19,43 +19,42 @@ import { fileOf, type Seal } from '../trust/seal.ts';
 import { parseState } from './state-schema.ts';
 
 /**
- * What the loop knows beyond the task's state, and needs to go on as if it had never been away: where
- * it stands, and what the next prompt is told. It is written to a file of its own, since it holds
- * the agent's words at full length.
+ * What the loop needs, beyond the task's state, to resume as if it had never stopped: its current step,
+ * and what the next prompt must say. It has a file of its own, because it contains the agent's messages
+ * at full length.
  */
 export type LoopMemory = Omit<LoopState, 'task' | 'stopRequested' | 'pauseRequested'>;
 
-/** One step of a task as it was saved, whole: whoever has it can go on. */
+/** A complete saved step of a task: all that is needed to resume. */
 export interface SavedStep {
-  /** With the number of its saving, and the name of the file that this stands in. */
+  /** Contains the number of this save, and the name of the memory file. */
   readonly task: TaskState;
   readonly memory: LoopMemory;
-  /** How long the log of the running iteration was, in bytes: what is behind came after this step. */
+  /** Length of the running iteration's log, in bytes; anything after it was written after this step. */
   readonly logBytes: number;
-  /** What was to be told once this was saved. */
+  /** Events to be published once this step was saved. */
   readonly events: readonly RalphEvent[];
 }
 
-/** Two names take turns, so that one step is always whole while the next is written. */
+/** Two files alternate, so that one step is always complete while the next is written. */
 const NAMES = ['memory-1.json', 'memory-2.json'] as const;
 
-/** The name to write to, beside the one that the state file on disk names. */
+/** Returns the memory to write to: not the one that the state file on disk names. */
 export function freeMemoryName(inUse: string | null): string {
   return inUse === NAMES[0] ? NAMES[1] : NAMES[0];
 }
 
-/** The file in a task's folder that a state names; null where it names none, or what is no memory. */
+/** Returns the memory file that a state names; null if it names none, or the name is not a memory's. */
 export function memoryFile(taskFolder: string, name: string | null): string | null {
   return NAMES.some((known) => known === name) ? path.join(taskFolder, name ?? '') : null;
 }
 
-/** What is remembered of a state. */
 export function memoryOf(state: LoopState): LoopMemory {
   const { task, stopRequested, pauseRequested, ...memory } = state;
   return memory;
 }
 
-/** The text of a memory file, not sealed yet. Throws where it is longer than what is ever read again. */
+/** Returns the text of a memory file, not sealed yet. Throws if it is too long to be read again. */
 export function stepJson({ task, memory, logBytes, events }: SavedStep): string {
   const fields = { schema_version: SCHEMA_VERSION, log_bytes: logBytes, events, task, memory };
   const json = `${safeJson(fields)}\n`;
@@ -67,8 +66,8 @@ export function stepJson({ task, memory, logBytes, events }: SavedStep): string 
 }
 
 /**
- * The newest step of a task that is whole and sealed in its folder, with the events of the step before it,
- * which may not be durable yet; null where there is none.
+ * Returns the newest complete and sealed step in a task's folder, or null if there is none. Includes the
+ * events of the step before it, which may not be durable yet.
  */
 export function newestStep(taskFolder: string, taskId: string, seal: Seal): SavedStep | null {
   const [newest, older] = NAMES.flatMap((name) => readStep(path.join(taskFolder, name), seal) ?? [])
@@ -87,14 +86,14 @@ function readStep(file: string, seal: Seal): SavedStep | null {
   const memory = objectAt(fields, 'memory');
   if (task === null || memory === null || !isMemory(memory)) return null;
   if (!seal.isClosed(text, fileOf('memory', task))) return null;
-  // The seal says that this ralph wrote them: they are events, as they were.
+  // The seal proves that this user's ralph wrote them, so they need no validation.
   const events = objectsAt(fields, 'events') as unknown as readonly RalphEvent[];
   return { task, memory, logBytes: numberAt(fields, 'log_bytes') ?? 0, events };
 }
 
 /**
- * Reads the step that a state names as it is: a person has looked at the task, or it is only asked whether
- * there is any. Null where it is gone, torn, or of another version.
+ * Reads the step that a state names, without checking its seal: a person has looked at the task, or the
+ * caller only asks whether there is a step. Returns null if it is gone, torn, or of another version.
  */
 export function readNamedStep(
   taskFolder: string,
@@ -106,7 +105,7 @@ export function readNamedStep(
   const memory = fields === null ? null : objectAt(fields, 'memory');
   if (fields === null || memory === null || fields.schema_version !== SCHEMA_VERSION) return null;
   if (!isMemory(memory)) return null;
-  // ralph 0.1.0 kept no task in it. Since then a memory of another step than the state is not used.
+  // ralph 0.1.0 stored no task here. Later versions do: a memory of another step than the state is ignored.
   const task = objectAt(fields, 'task');
   if (task !== null && numberAt(task, 'save') !== save) return null;
   const logBytes = numberAt(fields, 'log_bytes') ?? 0;
@@ -118,10 +117,13 @@ export function readNamedStep(
   };
 }
 
-/** Several times what one step tells. */
+/** Several times the number of events in one step. */
 const MOST_EVENTS = 20;
 
-/** Of this task, and no end: how a task ends is told by its state. Else who vouches for it vouches for it. */
+/**
+ * Accepts events of this task, except its ending, which is taken from the state. Other fields are not
+ * checked: whoever trusts the task trusts them, too.
+ */
 function isOfStep(event: JsonObject, taskId: string): boolean {
   const isTold = stringAt(event, 'event') !== null && isInstant(stringAt(event, 'at'));
   return isTold && stringAt(event, 'task_id') === taskId && !('exit_reason' in event);
@@ -132,8 +134,8 @@ function isInstant(text: string | null): boolean {
 }
 
 /**
- * A final message of 1 MB may stand in it four times, and 1 MB of hints twice; escapes may make six times as
- * much of each.
+ * A memory may contain a final message of 1 MB four times, and 1 MB of hints twice; escaping can make each
+ * six times as long.
  */
 const MEMORY_MAX_BYTES = 64 * MB;
 
@@ -145,18 +147,18 @@ function readOr(file: string): string | null {
   }
 }
 
-/** Removes what is of use only to a task that can be gone on with. Throws the system's error. */
+/** Removes what is only needed to resume a task. Throws the system's error. */
 export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
-  // Nobody is left to ask anything of.
+  // There is no driver to read them any more.
   removeFolder(path.join(taskFolder, 'requests'));
-  // The one in use last: as long as it is there, nothing is forgotten.
+  // The memory in use goes last: while it exists, the task can still be resumed.
   const other = freeMemoryName(inUse);
   for (const name of [other, freeMemoryName(other)]) {
     removeFile(path.join(taskFolder, name));
   }
 }
 
-/** Nearly always it is empty, and then gone at a stroke. */
+/** The folder is nearly always empty; `rmdir` is then the fastest way. */
 function removeFolder(folder: string): void {
   try {
     rmdirSync(folder);
@@ -166,8 +168,8 @@ function removeFolder(folder: string): void {
 }
 
 /**
- * ralph 0.1.0 kept hints as plain texts, only the beginning of a command that was refused, and nothing of
- * stopped sub-agents. What is not known of a command is held against no pattern.
+ * ralph 0.1.0 stored hints as plain texts, only the beginning of a refused command, and nothing about
+ * stopped sub-agents. An unknown command is compared with no pattern.
  */
 function upToDate(memory: LoopMemory): LoopMemory {
   const hints = (kept: readonly (Hint | string)[]): readonly Hint[] =>
@@ -190,7 +192,7 @@ function upToDate(memory: LoopMemory): LoopMemory {
   return { ...known, step: { ...step, answer: { ...step.answer, facts } } };
 }
 
-/** In this version of its form; who vouches for it vouches for its fields, too. */
+/** Whether it has the current form. Its fields are not checked: whoever trusts the file trusts them, too. */
 function isMemory(value: object): value is LoopMemory {
   return ['step', 'carry', 'hints', 'trouble', 'streaks'].every((key) => key in value);
 }

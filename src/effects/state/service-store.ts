@@ -23,46 +23,46 @@ import {
   taskPaths,
 } from './task-folder.ts';
 
-/** The files of tasks that no loop drives, one state folder. Nothing here keeps anything in memory. */
+/** The state files of tasks without a running loop, in one state folder. Keeps nothing in memory. */
 export interface TaskBooks {
-  /** Reads a task, in the history too. Throws the system's error where a file cannot be read. */
+  /** Reads a task, also from the history. Throws the system's error if a file cannot be read. */
   find(taskId: string): { readonly file: StateFile; readonly paths: TaskPaths };
-  /** Every task that is not in the history and can be read. */
+  /** Returns every readable task that is not in the history. */
   open(): Promise<readonly TaskState[]>;
-  /** Puts away what there was of this id, and writes a new task. */
+  /** Archives the previous task of this id, if there is one, and writes a new one. */
   create(task: TaskState, files: NewTaskFiles): Promise<void>;
   save(task: TaskState): Promise<void>;
-  /** Keeps what an iteration handed on, whole. */
+  /** Stores the text that an iteration hands on to the next, at full length. */
   saveContext(taskId: string, text: string): Promise<void>;
-  /** What the last iteration handed on; null where none has. */
+  /** Returns the text that the last iteration handed on, or null if there is none. */
   context(taskId: string): Promise<string | null>;
-  /** Moves a task to the history; resolves to where it lies then. */
+  /** Moves a task to the history; resolves to its new paths. */
   archive(taskId: string): Promise<TaskPaths>;
-  /** Where the task's file has come to, if it has since the start; null otherwise. */
+  /** Returns where the task's file has arrived since the start, or null if it has not. */
   arrived(task: TaskState): Promise<string | null>;
-  /** Appends an event to the journal. A journal that cannot be written keeps nobody from working. */
+  /** Appends an event to the journal. Ignores errors, so that a broken journal stops no task. */
   append(event: RalphEvent): void;
 }
 
-/** What lies beside a new task's state. */
+/** The files beside a new task's state. */
 interface NewTaskFiles {
   readonly prompt: Uint8Array;
   /** A JSON text. */
   readonly settings: string;
 }
 
-/** The name of the file that holds what the last iteration handed on. */
+/** The file with the text that the last iteration handed on. */
 const CONTEXT_FILE = 'context.md';
-/** What a program hands on is kept whole; no agent takes a prompt of more. */
+/** A program's text is never shortened; no agent accepts a longer prompt than this. */
 const CONTEXT_MAX_BYTES = 16 * MB;
 
-/** Where the books lie; all absolute. */
+/** All paths are absolute. */
 interface BooksPlace {
   readonly vault: string;
   readonly stateDir: string;
-  /** The key that the program named, absolute; null for the user's own. */
+  /** The key that the program named; null for the user's own. */
   readonly keyFile: string | null;
-  /** Where the file of a task that names no folder of its own has to arrive. */
+  /** Where the file of a task must arrive if the task names no folder of its own. */
   readonly doneFolder: string;
 }
 
@@ -109,7 +109,7 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
     save(task) {
       const { stateFile } = pathsOf(task.task_id);
       const before = readStateFile(stateFile, seal);
-      // An entry in a state that somebody else has written must not vouch for the rest of it.
+      // Sealing a state that somebody else has written would vouch for all of it.
       const isForeign = before.kind === 'task' && !before.isOwn;
       const json = stateJson(task);
       return writeFileAtomic(stateFile, isForeign ? json : seal.close(json, STATE));
@@ -128,7 +128,7 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
     },
     async archive(taskId) {
       const paths = pathsOf(taskId);
-      // An older task of the same name keeps its place, under the time of its start.
+      // An older task of the same id stays in the history, under its start time.
       retirePrevious(inHistory(paths, taskId));
       return retryBusy(async () => moveToHistory(paths, taskId));
     },
@@ -147,7 +147,7 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
           closeSync(descriptor);
         }
       } catch {
-        // The state that goes with it was written, or its error was told.
+        // The matching state was written, or its error was reported.
       }
     },
   };
@@ -158,12 +158,12 @@ function readableTask(file: string): readonly TaskState[] {
     const found = readStateFile(file);
     return found.kind === 'task' ? [found.state] : [];
   } catch {
-    // Another user's; it is no task of ours.
+    // The file belongs to another user, so it is not a task of ours.
     return [];
   }
 }
 
-/** Where the task's file has to arrive. */
+/** Returns where the task's file must arrive; null if it has no file to watch. */
 function donePathOf({ watch_file, done_folder }: TaskState, place: BooksPlace): string | null {
   if (watch_file === null) return null;
   const folder = done_folder === '' ? place.doneFolder : path.resolve(place.vault, done_folder);
@@ -175,7 +175,7 @@ function markAtStart(folder: string): FileMark | undefined {
   try {
     text = readTextWithin(path.join(folder, 'baseline.json'), BASELINE_MAX_BYTES);
   } catch {
-    // No baseline: whatever stands there has arrived.
+    // Without a baseline, any file there counts as arrived.
   }
   return readMark(parseObject(text) ?? {}, 'done');
 }

@@ -10,26 +10,25 @@ import { newestStep, readNamedStep, type SavedStep } from './saved-step.ts';
 import { parseState } from './state-schema.ts';
 import type { TaskPaths } from './task-folder.ts';
 
-/** What stands where a task's state should be. */
+/** What was found where a task's state should be. */
 export type StateFile =
   | {
       readonly kind: 'task';
       readonly state: TaskState;
-      /** This user's ralph has written it here: only then it may be acted on. */
+      /** Whether this user's ralph wrote it here; only then may ralph act on it. */
       readonly isOwn: boolean;
     }
   | { readonly kind: 'none' }
-  /** A newer ralph has written it: it is neither read nor moved. */
+  /** A newer ralph has written it; it is neither read nor moved. */
   | { readonly kind: 'too-new'; readonly version: number }
   | { readonly kind: 'corrupt'; readonly modifiedAt: string };
 
-/** Some twenty times what a state of ralph's ever has; another tool's may hold whole outputs. */
+/** About twenty times the size of ralph's largest states; other tools' may contain whole outputs. */
 export const STATE_MAX_BYTES = MB;
 
 /**
- * Reads a state file; without a seal it counts as nobody's own. Throws the system's error only where a
- * file is there that cannot be read, such as another user's, or `EFBIG` for one that is too large to be
- * a state.
+ * Reads a state file; without a seal, `isOwn` is always false. Throws the system's error only if the file
+ * exists but cannot be read, such as another user's, or `EFBIG` if it is too large to be a state.
  */
 export function readStateFile(file: string, seal: Seal | null = null): StateFile {
   let json: string;
@@ -37,12 +36,12 @@ export function readStateFile(file: string, seal: Seal | null = null): StateFile
     json = readTextWithin(file, STATE_MAX_BYTES);
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return { kind: 'none' };
-    // A folder or a pipe stands in its place.
+    // It is a folder or a pipe.
     if (errorCode(error) !== 'EINVAL') throw error;
     json = '';
   }
   const value = parseObject(json);
-  // Torn by a power cut: the step that it was written for lies beside it.
+  // Torn by a power cut: the memory beside it contains the same step.
   const rebuilt = value === null && seal !== null ? rebuiltState(file, seal) : null;
   if (rebuilt !== null) return { kind: 'task', state: rebuilt, isOwn: true };
   const version = value === null ? null : numberAt(value, 'schema_version');
@@ -55,13 +54,13 @@ export function readStateFile(file: string, seal: Seal | null = null): StateFile
   return { kind: 'corrupt', modifiedAt: modifiedAt(file) };
 }
 
-/** A copy under another name is another task's; in the history a time may stand behind the id. */
+/** A copy under another name belongs to another task; in the history, a time may follow the id. */
 function isNamedFor(file: string, taskId: string): boolean {
   const { name, dir } = path.parse(file);
   return name === taskId || (path.basename(dir) === 'history' && name.startsWith(`${taskId}.`));
 }
 
-/** The state as the newest step beside it knows it; null where no step is whole. */
+/** Returns the state from the newest step beside it, or null if no step is complete. */
 function rebuiltState(file: string, seal: Seal): TaskState | null {
   const { name, dir } = path.parse(file);
   const step = newestStep(path.join(dir, name), name, seal);
@@ -69,8 +68,8 @@ function rebuiltState(file: string, seal: Seal): TaskState | null {
 }
 
 /**
- * The newest step of an open task, from its state file and what lies beside: a kill or a power cut may
- * have left the one older than the other. Null where no step is whole.
+ * Returns the newest step of an open task, from its state file and its memories: after a kill or a power
+ * cut, one may be older than the other. `step` is null if no memory is complete.
  */
 export function readNewestStep(
   paths: TaskPaths,
@@ -79,21 +78,21 @@ export function readNewestStep(
 ): { readonly state: TaskState; readonly step: SavedStep | null } {
   const step = newestStep(paths.folder, state.task_id, seal);
   if (step === null || step.task.started_at !== state.started_at) return { state, step: null };
-  // The same step; the state file may have a newer beat.
+  // The same step, but the state file may have a newer heartbeat.
   if (step.task.save === state.save) return { state, step };
   return { state: step.task, step };
 }
 
 /**
- * Whether a completed task's driver died before its end was told: what only served to go on with it
- * still lies there. Throws the system's error.
+ * Whether a completed task's driver died before its ending was announced: its memory still exists.
+ * Throws the system's error.
  */
 export function isUntold({ stateFile, folder }: TaskPaths): boolean {
   const kept = readStateFile(stateFile);
   return kept.kind === 'task' && readNamedStep(folder, kept.state) !== null;
 }
 
-/** The same; `unreadable` where it would throw. */
+/** Like `readStateFile`, but returns `unreadable` instead of throwing. */
 export function tryReadStateFile(
   file: string,
   seal: Seal | null = null,

@@ -7,14 +7,13 @@ import {
 } from '../../core/task/task-state.ts';
 
 /*
- * What a state file must hold to be one: an id, a status, and when it started. All else is taken
- * where it has the right form and set to its beginning where it has not, so that a state that
- * somebody has edited can still be gone on with.
+ * A state file must contain an id, a status and a start time. Every other field that is missing or
+ * malformed gets its initial value, so that a task can be resumed even if somebody has edited its state.
  */
 
 const orNull = <Schema extends z.ZodMiniType>(schema: Schema) => z.catch(z.nullable(schema), null);
 
-/** Built when the first state is read: a new task reads none, and its agent need not wait for it. */
+/** Built when the first state is read: a new task reads none, and its agent need not wait for this. */
 let built: ReturnType<typeof buildSchema> | null = null;
 
 function buildSchema() {
@@ -22,8 +21,8 @@ function buildSchema() {
   const count = z.number().check(z.int(), z.nonnegative());
   const amount = z.number().check(z.nonnegative(), z.maximum(1e15));
   /**
-   * Of our times: with instants at the edge of what a date can be nothing can be reckoned. And nothing
-   * but figures: `Date.parse` passes over whatever stands in brackets, and it is shown on terminals.
+   * A four-digit year only: arithmetic fails with instants at the limits of `Date`. No letters but T and Z:
+   * `Date.parse` ignores any text in brackets, and instants are shown on terminals.
    */
   const instant = z
     .string()
@@ -104,7 +103,7 @@ function buildSchema() {
   const approval = z.object({
     id: text,
     what: z.catch(text, ''),
-    // A name, nothing that leads elsewhere.
+    // A plain name, so that it cannot lead to another folder.
     file: z.string().check(z.regex(/^[^./\\][^/\\]*$/)),
     by_agent: z.catch(z.boolean(), false),
     requested_at: instant,
@@ -174,10 +173,10 @@ function buildSchema() {
   });
 }
 
-/** The time for a whole task that nobody has limited otherwise. */
+/** The default time limit of a task. */
 const USUAL_TIMEOUT_MS = 30 * 60_000;
 
-/** Reads a parsed state file; null where it is none. */
+/** Reads a parsed state file; returns null if it is not one. */
 export function parseState(value: unknown): TaskState | null {
   built ??= buildSchema();
   const parsed = built.safeParse(value);

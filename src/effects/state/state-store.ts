@@ -22,7 +22,7 @@ import { forgetMemory, freeMemoryName, memoryFile, memoryOf, stepJson } from './
 import { isUntold, readStateFile } from './state-file.ts';
 import { inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
 
-/** What does not change during a run and lies beside the state. */
+/** The files beside the state; they do not change during a run. */
 interface TaskFiles {
   readonly prompt: Uint8Array;
   /** JSON texts, not sealed yet. */
@@ -30,63 +30,62 @@ interface TaskFiles {
   readonly baseline: string;
 }
 
-/** Where a task is kept, and as whose. */
 export interface StoreRequest {
   readonly paths: TaskPaths;
   readonly seal: Seal;
   readonly clock: Pick<RunClock, 'monotonicMs' | 'heldUpMs'>;
-  /** The run that the files belong to. */
+  /** The task that the files belong to. */
   readonly task: Pick<TaskState, 'task_id' | 'started_at' | 'memory' | 'save'>;
   readonly files: TaskFiles;
   readonly warn: (sentence: string) => void;
-  /** Makes durable what was told so far. */
+  /** Makes the events published so far durable. */
   readonly syncEvents?: () => Promise<void>;
 }
 
-/** What the clock has shown: its monotonic time, and how long ralph had been stopped by then. */
+/** A reading of the clock: monotonic time, and how long ralph had been suspended by then. */
 type Reading = readonly [monotonicMs: number, heldUpMs: number];
 
-/** A store, and what only its owner may ask of it. */
+/** A store, with the operations that only its owner may use. */
 export interface TaskStore extends StateStore {
   /**
-   * Writes the last state again with a newer beat, so that drivers elsewhere see a living one, and with
-   * the task's limit moved by the time since in which no work was possible.
+   * Writes the last state again with a newer heartbeat, so that other drivers see that this one is alive,
+   * and with the task's deadline extended by the time since then in which no work was possible.
    */
   beat(at: string): Promise<void>;
-  /** The number of the last step that is on disk, and the memory that holds it. */
+  /** Returns the number of the last step on disk, and the memory that contains it. */
   newest(): Pick<TaskState, 'memory' | 'save'>;
-  /** Resolves once what was saved outlives a power cut. */
+  /** Resolves once everything saved would survive a power cut. */
   durable(): Promise<void>;
-  /** Says, if it has not been said yet, that nothing is kept. */
+  /** Warns, once, that the state cannot be saved. */
   complain(error: unknown): void;
-  /** From now on nothing is written: another driver has the task. */
+  /** Stops all writing, because another driver has taken over the task. */
   silence(): void;
   /**
-   * The end has been told: the task has no driver any more, and of a completed one goes what only served
-   * to go on with it.
+   * Records that the ending has been announced: removes the driver from the state and, if the task is
+   * archived, what was only needed to resume it.
    */
   told(): Promise<void>;
 }
 
 /*
- * A step is written twice: whole into one of two memories that take turns, and without the agent's words
- * into the state file, which people and other programs read.
+ * A step is written twice: completely into one of two memories, which alternate, and without the agent's
+ * messages into the state file, which people and other programs read.
  *
- *   save 7:   wait for the syncs of save 6 ──► write over memory-1 (step 5) ──► state.tmp ──► rename
- *             memory-2 (step 6) is durable      a kill or a power cut here       the state is
- *             from here on                      leaves step 6 in memory-2        that of step 7
+ *   save 7:   wait for the syncs of save 6 ──► overwrite memory-1 (step 5) ──► state.tmp ──► rename
+ *             memory-2 (step 6) is durable      a kill or a power cut here      the state is
+ *             from here on                      leaves step 6 in memory-2       that of step 7
  *                                                                                   │
- *   save 8:   wait for these syncs ◄── fdatasync memory-1, fdatasync state, fsync folders, beside the
+ *   save 8:   wait for these syncs ◄── fdatasync memory-1, fdatasync state, fsync folders, during the
  *                                      agent's work; fdatasync of the journal, with the events of step 6
  *
- * Both carry the number of the saving. To go on, the memory with the highest number that is sealed and
- * whole is taken, with the state in it: one of the two always is, and state and memory are never of
- * different steps. Its events and those of the step before it are told again where the journal lacks them:
- * older ones are durable. So the state may be renamed before it is synced: where a power cut has left it empty
- * it is read from the memory. See `readNewestStep` in `state-file.ts`.
+ * Both files contain the number of the save. A resume takes the sealed and complete memory with the
+ * highest number, and the state in it. One of the two memories is always complete, and state and memory
+ * are never of different steps. The events of this step and of the one before are published again if the
+ * journal lacks them; older events are durable. So the state may be renamed before it is synced: if a
+ * power cut leaves it empty, it is read from the memory. See `readNewestStep` in `state-file.ts`.
  */
 /**
- * Keeps one task's state on disk. A write that fails is said once through `warn`; the loop goes on
+ * Keeps one task's state on disk. The first failed write is reported through `warn`; the loop continues
  * without persistence, and every later save tries again.
  */
 export async function createStateStore(request: StoreRequest): Promise<TaskStore> {
@@ -96,7 +95,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   let places = paths;
   let warned = false;
   let silent = false;
-  /** As the loop has saved it last, and when that was. */
+  /** The task as last saved by the loop, and when that was. */
   let last: { readonly task: TaskState; readonly since: Reading } | null = null;
   let memoryName = run.memory;
   let saves = run.save;
@@ -104,7 +103,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   let isBehind = false;
   let seen: string | null = null;
   let synced: Promise<unknown> = Promise.resolve();
-  /** One write after the other: a beat must not overtake a save. */
+  /** Serializes the writes: a heartbeat must not overtake a save. */
   let queue: Promise<void> = Promise.resolve();
 
   const attempt = (action: () => Promise<void>): Promise<void> => {
@@ -128,9 +127,9 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     );
   };
 
-  /** The file system takes its time: the next save waits for it, and nobody else. */
+  /** Syncs in the background, because that is slow; only the next save waits for it. */
   const makeDurable = (syncs: readonly (() => Promise<void>)[]): void => {
-    // All of them, even if one fails: the step before must be durable before it is the only one left.
+    // Wait for all, even if one fails: a step must be durable before the other memory is overwritten.
     synced = Promise.allSettled([synced, ...syncs.map((sync) => sync())]).then((results) => {
       const failed = results.find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') tell(failed.reason);
@@ -144,7 +143,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     makeDurable(await Promise.all(files.map((file) => file.write())));
   };
 
-  /** Nobody but this driver changes them: an agent may have tried to lift what binds it. */
+  /** Only this driver may change these files: an agent may have tried to remove its own restrictions. */
   const mendFiles = async (): Promise<void> => {
     const changed = files.filter((file) => file.isChanged());
     if (changed.length === 0) return;
@@ -161,8 +160,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     return sync;
   };
 
-  // The driver before may have died between its last rename and the sync: what is taken over from it must be
-  // durable before the other memory is written over.
+  // The previous driver may have died between its last rename and the sync: the step taken over from it
+  // must be durable before the other memory is overwritten.
   const inForce = memoryFile(paths.folder, run.memory);
   if (inForce !== null)
     makeDurable([
@@ -178,7 +177,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     events: readonly RalphEvent[],
     since: Reading,
   ): Promise<void> => {
-    // The folder may have been deleted under the running loop, and a request have made a new one.
+    // The folder may have been deleted while the loop runs, and created again by a request.
     if (!existsSync(path.join(paths.folder, 'prompt.md'))) {
       await prepare();
       memoryName = null;
@@ -186,7 +185,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     await synced;
     const name = freeMemoryName(memoryName);
     const { driver: by, updated_at } = state.task;
-    // Who saves is alive.
+    // A save is also a heartbeat.
     const driver = by && { ...by, beat_at: updated_at };
     const task = { ...state.task, driver, memory: name, save: saves + 1 };
     const step = { task, memory: memoryOf(state), logBytes: logBytesOf(paths, state), events };
@@ -194,13 +193,13 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     const syncs = [await overwriteFile(path.join(paths.folder, name), json)];
     try {
       syncs.push(await writeState(task));
-      // Only now: a memory that no state names is the one to be written over.
+      // Only now: if this fails, no state names the new memory, and the next save must overwrite it.
       memoryName = name;
       saves = task.save;
       last = { task, since };
       isBehind = false;
     } finally {
-      // What was written is closed by this, too.
+      // Also after an error, because the syncs close the files.
       makeDurable([...syncs, syncEvents]);
     }
   };
@@ -215,7 +214,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
         try {
           await writeStep(state, events, since);
         } catch (error) {
-          // There is no later save to make up for the last one.
+          // No later save would make up for a failure of the last one.
           if (!isEnd) throw error;
           await writeStep(state, events, since);
         }
@@ -236,8 +235,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
         await synced;
         retireNamesake(paths);
         places = await retryBusy(async () => moveToHistory(paths, taskName(paths)));
-        // A full disk has no room for a new file, but for other words in an old one: what lies in the
-        // history as running would be taken for a task whose driver died.
+        // A full disk has no room for a new file, but an old one can be overwritten in place. If the history
+        // showed the task as running, its driver would seem to have died.
         if (isBehind && newest !== null) {
           const task = { ...newest, memory: memoryName, save: saves };
           await overwriteFile(places.stateFile, seal.close(stateJson(task), STATE));
@@ -252,7 +251,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     },
     told: () =>
       attempt(async () => {
-        // The mark that the end was told must not outlive the event that tells it.
+        // A power cut must not keep the record of the announcement and lose the event itself.
         await syncEvents();
         if (places !== paths) forgetMemory(places.folder, memoryName);
         if (last === null || last.task.driver === null) return;
@@ -262,12 +261,12 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   };
 }
 
-/** A file beside the state, as this driver knows it. */
+/** A file beside the state, as this driver wrote it. */
 interface FileBeside {
   readonly path: string;
-  /** Writes it anew, whole or not at all; durable once the returned function has resolved. */
+  /** Replaces the file atomically; it is durable once the returned function has resolved. */
   write(): Promise<() => Promise<void>>;
-  /** Whether it holds something else by now. One that is gone counts, too. */
+  /** Whether the content has changed since, or the file is gone. */
   isChanged(): boolean;
 }
 
@@ -297,7 +296,7 @@ function fileBeside(place: string, content: string | Uint8Array): FileBeside {
     isChanged() {
       const now = fingerprint(place);
       if (now === seen) return false;
-      // Only touched, as by a backup: what counts is what it holds.
+      // A backup may only touch the file, so the content decides.
       if (!holds(place, Buffer.from(content))) return true;
       seen = now;
       return false;
@@ -307,7 +306,7 @@ function fileBeside(place: string, content: string | Uint8Array): FileBeside {
 
 function holds(place: string, content: Buffer): boolean {
   const stats = lstatSync(place, { throwIfNoEntry: false });
-  // A pipe would never come to an end.
+  // Reading a pipe would never end.
   if (stats?.isFile() !== true || stats.size !== content.length) return false;
   return content.equals(readFileSync(place));
 }
@@ -316,34 +315,34 @@ function changedByAnother(file: string): string {
   return `${file} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`;
 }
 
-/** How long the log of the iteration that is about to run is by now. */
+/** Returns the current length of the log of the iteration that is about to run. */
 function logBytesOf(paths: TaskPaths, { step, task }: LoopState): number {
   if (!isAtWork(step)) return 0;
   const { stdout } = transcriptNames(task.current_iteration);
   return statSync(`${paths.folder}/${stdout}`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** What tells that a file is still the one that was written; empty where it is gone. */
+/** Changes whenever another program writes or replaces the file; empty if the file is gone. */
 function fingerprint(file: string): string {
   const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
 }
 
-/** A completed task of the same name keeps its place in the history under its start time. */
+/** Renames a completed task of the same id in the history, so that it stays there under its start time. */
 function retireNamesake(paths: TaskPaths): void {
   const name = taskName(paths);
   const old = inHistory(paths, name);
   const hasState = existsSync(old.stateFile);
   if (!hasState && !existsSync(old.folder)) return;
-  // Our own folder, moved by a driver that was killed before it had moved the state.
+  // This is our own folder: a driver was killed after moving it and before moving the state.
   if (!hasState && !existsSync(paths.folder)) return;
   moveToHistory(old, `${name}.${forFileName(startOf(old.stateFile))}`);
 }
 
 /**
- * Puts an older task of the same id into the history as `<id>.<started_at>`, so that a new run starts
- * afresh and nothing is lost. A corrupt state is kept aside as `<id>.json.corrupt-<time>`. Returns
- * whether there was one; throws `StateTooNewError` for one that a newer ralph has written, or the system's error.
+ * Archives an older task of the same id as `<id>.<started_at>`, so that a new run starts without a state
+ * and nothing is lost. A corrupt state is renamed to `<id>.json.corrupt-<time>`. Returns whether there
+ * was an older task. Throws `StateTooNewError` if a newer ralph has written it, or the system's error.
  */
 export function retirePrevious(paths: TaskPaths): boolean {
   takeBack(paths);
@@ -357,14 +356,15 @@ export function retirePrevious(paths: TaskPaths): boolean {
   return true;
 }
 
-/** Whether an iteration was begun: without a state and any log, a driver died before all beginning. */
+/** Whether an iteration was begun. With neither state nor logs, a driver died before it did anything. */
 function hasLogs(folder: string): boolean {
   return namesIn(folder).some((name) => name.startsWith('iteration-'));
 }
 
 /**
- * Takes back from the history a completed task whose driver was killed before its end was told: it was
- * half moved there, or its memory still lies there. Nobody may be driving it. Throws the system's error.
+ * Restores a completed task from the history if its driver was killed before the ending was announced:
+ * it was only half moved, or its memory still exists. Call it only if nobody drives the task. Throws the
+ * system's error.
  */
 export function takeBack(paths: TaskPaths): void {
   const moved = inHistory(paths, taskName(paths));
@@ -382,7 +382,7 @@ function isCompleted(stateFile: string): boolean {
   return kept.kind === 'task' && kept.state.status === 'completed';
 }
 
-/** Gives a file that cannot be read another name, and returns that. Throws the system's error. */
+/** Renames a corrupt file and returns its new name. Throws the system's error. */
 export function keepAside(stateFile: string, modifiedAt: string): string {
   const aside = `${stateFile}.corrupt-${forFileName(modifiedAt)}`;
   renameSync(stateFile, aside);
@@ -393,7 +393,7 @@ function taskName(paths: TaskPaths): string {
   return path.basename(paths.stateFile, '.json');
 }
 
-/** When a kept task was started, or, where that cannot be told, when its file was last written. */
+/** Returns when a stored task was started or, if that is unknown, when its file was last written. */
 function startOf(stateFile: string): string {
   const kept = readStateFile(stateFile);
   if (kept.kind === 'task') return kept.state.started_at;

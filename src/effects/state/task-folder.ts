@@ -6,7 +6,7 @@ import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder } from '../files/write-file.ts';
 import { distrustPath } from '../trust/owner.ts';
 
-/** Where a task's files lie below the state folder. */
+/** Paths of a task's files in the state folder. */
 export interface TaskPaths {
   readonly stateDir: string;
   readonly stateFile: string;
@@ -16,7 +16,7 @@ export interface TaskPaths {
   readonly eventsFile: string;
 }
 
-/** The paths of one task. `taskId` must already be a valid task id: it never leaves the folder. */
+/** Returns the paths of a task. `taskId` must be valid, so that no path leaves the state folder. */
 export function taskPaths(stateDir: string, taskId: string): TaskPaths {
   return {
     stateDir,
@@ -28,13 +28,13 @@ export function taskPaths(stateDir: string, taskId: string): TaskPaths {
 }
 
 /**
- * Makes the state folder, which hides itself from git, and the task's own folder in it. Throws the
- * system's error, and for a folder that others can write to.
+ * Creates the state folder, which a `.gitignore` hides from git, and the task's own folder in it. Throws
+ * the system's error, or an error if others can write to a folder.
  */
 export function makeTaskFolder(paths: TaskPaths): void {
   refuseLink(paths.folder, paths.stateDir);
   makePrivateFolder(paths.folder);
-  // By whoever drives the task: another user's first request must not make it theirs.
+  // Created by the driver: if another user's first request created it, that user would own it.
   makePrivateFolder(path.join(paths.folder, 'requests'));
   for (const folder of [paths.stateDir, paths.folder]) {
     const why = distrustPath(folder);
@@ -43,19 +43,19 @@ export function makeTaskFolder(paths: TaskPaths): void {
   try {
     writeFileSync(path.join(paths.stateDir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
   } catch {
-    // There already, or not writable: the state file's own error will say so.
+    // It exists, or the folder is not writable, which the state file's own error will report.
   }
 }
 
 /**
- * Moves a task's state and folder to the history under `name`; whatever is there keeps its own. Throws
- * the system's error.
+ * Moves a task's state and folder to the history under `name`, with a number appended if that is taken.
+ * Throws the system's error.
  */
 export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
   refuseLink(paths.history, paths.stateDir);
   makePrivateFolder(paths.history);
   let free = name;
-  // A folder that stands there without a state is our own, where ours is gone: a driver was killed
+  // If our folder is gone and the history has one without a state, that is ours: a driver was killed
   // between the two moves.
   const isBegun = !existsSync(paths.folder) && !existsSync(inHistory(paths, name).stateFile);
   for (let number = 2; !isBegun && isTaken(paths.history, free); number += 1) {
@@ -67,12 +67,12 @@ export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
   return moved;
 }
 
-/** An agent may have put a link there meanwhile. */
+/** An agent may have created a link there meanwhile. */
 function refuseLink(folder: string, stateDir: string): void {
   if (leadsOut(folder, stateDir)) throw new Error(`${folder} is a link that leads out`);
 }
 
-/** Where a task lies in the history under a name. */
+/** Returns the paths of a task in the history under a name. */
 export function inHistory(paths: TaskPaths, name: string): TaskPaths {
   return {
     ...paths,
@@ -89,7 +89,7 @@ function moveIfThere(from: string, to: string): void {
   if (existsSync(from)) renameSync(from, to);
 }
 
-/** The ids of the tasks that are not in the history, sorted; none where there is no state folder. */
+/** Returns the ids of all tasks outside the history, sorted; empty if there is no state folder. */
 export function openTaskIds(stateDir: string): readonly string[] {
   return namesIn(stateDir)
     .filter((name) => name.endsWith('.json'))

@@ -12,7 +12,7 @@ import { taskPaths } from './task-folder.ts';
 
 /** A task found in the state folder or its history, whatever its state file turns out to be. */
 export interface TaskEntry {
-  /** The file's name without its ending: in the history it may carry a time behind the task's id. */
+  /** The file's name without its extension; in the history, a time may follow the task's id. */
   readonly name: string;
   readonly stateFile: string;
   readonly folder: string;
@@ -26,7 +26,7 @@ export interface TaskList {
   readonly ended: readonly TaskEntry[];
 }
 
-/** The state folder is there and cannot be read. */
+/** The state folder exists but cannot be read. */
 class StateFolderError extends Error {
   readonly exitCode = EXIT_FAILED;
 
@@ -37,9 +37,9 @@ class StateFolderError extends Error {
 }
 
 /**
- * The open tasks, and of the history the `newest` that were written last: only those are read, since
- * there may be thousands. Links are passed over; nothing is changed.
- * Throws an error in words where a folder cannot be read.
+ * Returns the open tasks, and the `newest` last-written tasks of the history: only those are read, since
+ * there may be thousands. Ignores links and changes nothing. Throws a `StateFolderError` if a folder
+ * cannot be read.
  */
 export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): TaskList {
   const history = path.join(stateDir, 'history');
@@ -49,7 +49,7 @@ export function listTasks(stateDir: string, newest: number, seal: Seal | null = 
   };
 }
 
-/** The open tasks, and those of the history whose state was written at or after an instant. */
+/** Returns the open tasks, and those of the history whose state was written at or after an instant. */
 export function listTasksSince(
   stateDir: string,
   sinceMs: number,
@@ -65,7 +65,7 @@ export function listTasksSince(
   };
 }
 
-/** The task of that id: the open one, else its newest run in the history; null if there is none. */
+/** Returns the open task with this id, or its newest run in the history; null if there is none. */
 export function findTaskEntry(
   stateDir: string,
   taskId: string,
@@ -81,7 +81,7 @@ export function findTaskEntry(
   );
 }
 
-/** That very run of a task, wherever it lies by now; null if it is gone. */
+/** Returns the run of a task with this start time, open or in the history; null if it is gone. */
 export function findRun(stateDir: string, taskId: string, startedAt: string): TaskEntry | null {
   const isIt = (entry: TaskEntry | null): entry is TaskEntry =>
     entry?.found.kind === 'task' && entry.found.state.started_at === startedAt;
@@ -90,14 +90,14 @@ export function findRun(stateDir: string, taskId: string, startedAt: string): Ta
   return first ?? olderRuns(history, taskId, null).find(isIt) ?? null;
 }
 
-/** Where the logs of a task lie that has no state, as where the disk was full; null if nowhere. */
+/** Returns the log folder of a task that may have no state (full disk); null if there is none. */
 export function findTaskFolder(stateDir: string, taskId: string): string | null {
   if (!isTaskId(taskId)) return null;
   const { folder, history } = taskPaths(stateDir, taskId);
   return [folder, path.join(history, taskId)].find(isRealFolder) ?? null;
 }
 
-/** Whether this is a folder, and no link to one. */
+/** Whether this is a folder, not a link to one. */
 export function isRealFolder(folder: string): boolean {
   return lstatSync(folder, QUIETLY)?.isDirectory() ?? false;
 }
@@ -111,10 +111,10 @@ function archivedEntry(history: string, name: string, seal: Seal | null): TaskEn
   return entry === null ? null : { ...entry, archived: true };
 }
 
-/** Runs that lie in the history under id and time, the newest first. */
+/** The runs in the history whose name is the id and a time, newest first. */
 function olderRuns(history: string, taskId: string, seal: Seal | null): TaskEntry[] {
   if (!isRealFolder(history)) return [];
-  // An id may hold dots: `a.b` is no run of `a`, and only the file can tell.
+  // An id may contain dots: `a.b` may be a task of its own or a run of `a`, and only the file tells.
   return stateNames(history)
     .filter((name) => name.startsWith(`${taskId}.`))
     .flatMap((name) => {
@@ -127,8 +127,8 @@ function olderRuns(history: string, taskId: string, seal: Seal | null): TaskEntr
 }
 
 /**
- * The names of the states that were written last, the newest first. In one pass and with as little as
- * can be for each file: looking at ten thousand is what takes the time of `ralph status`.
+ * Returns the names of the last-written states, newest first. One pass with minimal work per file: with
+ * ten thousand files this loop dominates the time of `ralph status`.
  */
 function newestNames(folder: string, count: number): string[] {
   if (!isRealFolder(folder) || count === 0) return [];
@@ -156,7 +156,7 @@ function stateNames(folder: string): string[] {
     .filter(isTaskId);
 }
 
-/** Names alone, since asking for each one's kind costs as much again as reading the folder. */
+/** Reads only names, since asking for each entry's type takes as long again as reading the folder. */
 function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -175,7 +175,7 @@ function entryOf(folder: string, name: string, seal: Seal | null): TaskEntry | n
   return { name, stateFile, folder: path.join(folder, name), archived: false, found };
 }
 
-/** All that a state file holds, fields unknown to this ralph too; null where it is no JSON object. */
+/** Returns all fields of a state file, even unknown ones; null if it is not a JSON object. */
 export function readStateObject(stateFile: string): JsonObject | null {
   try {
     return parseObject(readTextWithin(stateFile, STATE_MAX_BYTES));

@@ -3,7 +3,7 @@ import type { Clock, RunClock } from '../../loop/ports.ts';
 import { countHoldUps } from './hold-ups.ts';
 import { monotonicMs } from './monotonic.ts';
 
-/** Node fires timers over 2^31 ms at once; and a short step soon notices the time after a sleep. */
+/** Node fires timers over 2^31 ms at once; short steps also notice soon that the machine has slept. */
 const LONGEST_STEP_MS = 30_000;
 
 let lastMs = Number.NaN;

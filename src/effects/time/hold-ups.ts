@@ -7,10 +7,10 @@ export interface HoldUps {
   close(): void;
 }
 
-/** That the process was stopped is only seen by a timer that is late: it may cost the rest of one step. */
+/** Only a late timer shows that the process was stopped; at worst that costs the rest of one step. */
 const STEP_MS = 1_000;
 
-/** Counts the time in which this process is stopped from now on. It does not keep the process alive. */
+/** Counts how long this process is stopped from now on. Does not keep the process alive. */
 export function countHoldUps(): HoldUps {
   let totalMs = 0;
   let dueMs = monotonicMs() + STEP_MS;
@@ -25,7 +25,7 @@ export function countHoldUps(): HoldUps {
     dueMs = monotonicMs() + STEP_MS;
   }, STEP_MS).unref();
   return {
-    // Somebody may ask before the timer that is late has fired.
+    // This may be called before the late timer has fired.
     totalMs() {
       takeOff();
       return Math.round(totalMs);

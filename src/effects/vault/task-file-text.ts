@@ -9,19 +9,18 @@ import {
   taskIdOfFile,
 } from './task-file.ts';
 
-/** A file of the vault that is a task, as it was read. */
+/** A task file of the vault. */
 export interface TaskFileRead {
   /** Absolute. */
   readonly file: string;
-  /** What it says, without its front matter. */
+  /** The text without its front matter. */
   readonly body: string;
-  /** The same as the prompt of an agent, if one goes on with the task. */
+  /** The prompt if an agent continues the task. */
   readonly prompt: string;
-  /** The id of the task that it is. */
   readonly taskId: string;
 }
 
-/** Reads a task file, looked up in the vault first; null where there is none, or what is wrong with it. */
+/** Reads a task file, searched for in the vault first. Returns null if there is none, or its problem. */
 export function readTaskFile(
   name: string,
   vault: string,

@@ -10,9 +10,8 @@ import { errorCode, makePrivateFolder, retryBusy } from '../files/write-file.ts'
 
 export const IN_PROGRESS = 'In_Progress';
 
-/** A task file as it was read. */
 export interface TaskFileText {
-  /** Between the `---` lines at its top; null where there are none. */
+  /** The text between the `---` lines at the top; null if there are none. */
   readonly frontMatter: string | null;
   readonly body: string;
 }
@@ -27,10 +26,10 @@ export function splitFrontMatter(text: string): TaskFileText {
     : { frontMatter: null, body: text };
 }
 
-/** More than any text with its front matter may have. */
+/** More than the longest permitted text with its front matter. */
 export const TASK_FILE_MAX_BYTES = 2 * MB;
 
-/** Why a file cannot be a task's, to follow its name; null if it can. Links are not followed. */
+/** Returns why a file cannot be a task file, as a verb phrase; null if it can. Does not follow links. */
 export function taskFileProblem(file: string, vault: string): string | null {
   try {
     const stats = lstatSync(file);
@@ -46,23 +45,23 @@ export function taskFileProblem(file: string, vault: string): string | null {
   }
 }
 
-/** The text of a task file, looked up in the vault first; null where there is none to read. */
+/** Returns the text of a task file, searched for in the vault first; null if none is readable. */
 export function readTaskText(name: string, vault: string, cwd: string): string | null {
   for (const folder of [vault, cwd]) {
     const file = path.resolve(folder, name);
     try {
       const stats = statSync(file);
-      // Nothing that never ends, such as a pipe.
+      // Reading a pipe would never end.
       if (!stats.isFile() || stats.size > TASK_FILE_MAX_BYTES) return null;
       return readTextWithin(file, TASK_FILE_MAX_BYTES);
     } catch {
-      // Not there: whether that is a mistake is judged with the plan.
+      // A missing file is reported by `planRun`.
     }
   }
   return null;
 }
 
-/** The id of a file's task: its stem, made fit to be one. */
+/** Returns the task id for a file: its stem, with a hash if the stem is not a valid id. */
 export function taskIdOfFile(file: string): string {
   const stem = path.parse(file).name;
   if (isTaskId(stem)) return stem;
@@ -74,7 +73,7 @@ export function taskIdOfFile(file: string): string {
   return plain === '' ? `task_${hash}` : `${plain}_${hash}`;
 }
 
-/** The prompt of a task file: its text is the work to do, and widens nothing. */
+/** Returns the prompt for a task file: its text is the work to do, and grants no further permissions. */
 export function taskFilePrompt(name: string, body: string, forClaude: boolean): string {
   const rules = { expandsAtPaths: forClaude };
   const title = `the task file ${materialLine(name, rules)}`;
@@ -83,9 +82,9 @@ export function taskFilePrompt(name: string, body: string, forClaude: boolean): 
 }
 
 /**
- * Moves a file of the vault into one of its folders by rename, under its own name or, where that is
- * taken, `name-2.md` and so on: never over another file. Resolves to where it is now; rejects with the
- * system's error, or for a folder that leads out of the vault.
+ * Moves a file of the vault into one of its folders, under its own name or, if that is taken, `name-2.md`
+ * and so on; never overwrites a file. Resolves to the new path. Rejects with the system's error, or with
+ * an error if the folder leads out of the vault.
  */
 export async function moveWithin(vault: string, file: string, folderName: string): Promise<string> {
   const folder = path.join(vault, folderName);
@@ -98,7 +97,7 @@ export async function moveWithin(vault: string, file: string, folderName: string
   }
 }
 
-/** A hard link fails where something stands; a rename would replace it. */
+/** Returns false if the target exists. A hard link fails then, while a rename would replace the target. */
 async function movedTo(file: string, target: string): Promise<boolean> {
   try {
     await promises.link(file, target);
@@ -116,7 +115,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/** Whoever died between the link and the removal has left one file under both names. */
+/** A process that died between link and removal has left the file under both names. */
 async function finishedMove(file: string, target: string): Promise<boolean> {
   if (isSamePlace(file, target)) return true;
   const [one, other] = [lstatSync(file, { bigint: true }), lstatSync(target, { bigint: true })];
@@ -125,7 +124,7 @@ async function finishedMove(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/** Whether two paths, one of them perhaps through a linked folder, are one. */
+/** Whether both paths lead to the same place, perhaps through a linked folder. */
 function isSamePlace(file: string, target: string): boolean {
   try {
     return realpathSync(file) === realpathSync(target);
@@ -134,7 +133,7 @@ function isSamePlace(file: string, target: string): boolean {
   }
 }
 
-/** Why a task file cannot be moved to where files that are worked on lie, a sentence; null if it can. */
+/** Returns why a task file cannot be moved to `In_Progress`, as a clause; null if it can. */
 export function intoWorkProblem(vault: string, file: string): string | null {
   const folder = path.join(vault, IN_PROGRESS);
   if (leadsOut(folder, vault)) return `${folder} is a link that leads out of the vault`;
@@ -151,8 +150,8 @@ export function intoWorkProblem(vault: string, file: string): string | null {
 }
 
 /**
- * Moves a task's file to where files that are worked on lie, as if it were new there. Rejects with a
- * `UsageError` where it cannot be.
+ * Moves a task file to `In_Progress` and gives it a fresh timestamp. Rejects with a `UsageError` if it
+ * cannot be moved.
  */
 export async function takeIntoWork(vault: string, file: string): Promise<string> {
   const target = path.join(vault, IN_PROGRESS, path.basename(file));
@@ -169,12 +168,12 @@ export async function takeIntoWork(vault: string, file: string): Promise<string>
   return target;
 }
 
-/** Who may not touch a file may still work on it. */
+/** Lacking permission to change the timestamp is harmless. */
 function touch(file: string): void {
   try {
     const now = new Date();
     utimesSync(file, now, now);
   } catch {
-    // It belongs to somebody else.
+    // The file belongs to another user.
   }
 }

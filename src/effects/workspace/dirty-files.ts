@@ -3,9 +3,9 @@ import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin, readWithin } from '../files/bounded-read.ts';
 
-/** A changed or untracked file, as it was seen once. */
+/** A changed or untracked file at one instant. */
 interface DirtyFile {
-  /** Everything from `lstat` that a change would move. */
+  /** All values from `lstat` that a change would alter. */
   readonly stats: string;
   /** The content's hash; null if it was not read: too large, or too many files. */
   readonly content: string | null;

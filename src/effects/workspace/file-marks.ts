@@ -5,21 +5,24 @@ import { remember } from '../files/bounded-map.ts';
 import { MB, openRegular, readBytes, withRegularFile } from '../files/bounded-read.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 
-/** A regular file as it was seen once. The time is only to be compared: to a quarter of a microsecond. */
+/** A regular file at one instant. */
 export interface FileMark {
   readonly size: number;
-  /** Empty where the file was so young that it could change again within the same instant. */
+  /**
+   * Change time in ms, only for comparison, exact to a quarter of a microsecond. Empty if the file was so
+   * new that it could change again within the same clock step.
+   */
   readonly changedAt: string;
-  /** Null where it could not be read. */
+  /** Null if the file could not be read. */
   readonly sha256: string | null;
 }
 
-/** Files by absolute path, as they were seen once. */
+/** Marks by absolute path. */
 export type FileMarks = Readonly<Record<string, FileMark>>;
 
 /**
- * Notes size and content of everything that matches now. What `earlier` has noted, and nothing has
- * written to since, is not read again; `earlier` itself where that is all.
+ * Marks size and content of all matching files. Files in `earlier` that were not written since are not
+ * read again; returns `earlier` itself if nothing has changed.
  */
 export async function markFiles(
   globs: readonly string[],
@@ -27,7 +30,7 @@ export async function markFiles(
   earlier: FileMarks = {},
 ): Promise<FileMarks> {
   const files = await filesThatMatch(globs, options);
-  /** Null for what is gone by now. */
+  /** Null for a file that is gone by now. */
   const changes = new Map<string, FileMark | null>();
   for (const file of files) {
     const before = earlier[file];
@@ -44,25 +47,24 @@ export async function markFiles(
   return marks;
 }
 
-/** How files are looked for. */
 export interface GlobOptions {
   readonly cwd: string;
-  /** Files that never match: ralph's own, which it writes while the task runs. */
+  /** Files that never match: those that ralph itself writes while the task runs. */
   readonly isOwn: (file: string) => boolean;
   /** Whether `*` matches a leading dot too. */
   readonly dot?: boolean;
 }
 
-/** Longer the process should not stand still: somebody may ask it to stop. */
+/** A longer walk must not block the process, because somebody may ask it to stop. */
 const SHORT_WALK_MS = 200;
-/** How long the last walk took, by where and for what. */
+/** Milliseconds the last walk took, by folder and patterns. */
 const walks = new Map<string, number>();
 const REMEMBERED_WALKS = 100;
 
 /**
- * Regular files that match, links left out: a link could point at anything. Absolute, in no order. Where
- * the walk before was a short one, the next stays on this thread: to go to another one for each folder
- * takes twice as long.
+ * Returns the absolute paths of matching regular files, unordered. Links do not match: a link could point
+ * to anything. If the last walk was short, this one runs synchronously: going to another thread for each
+ * folder takes twice as long.
  */
 export async function filesThatMatch(
   globs: readonly string[],
@@ -74,7 +76,7 @@ export async function filesThatMatch(
   const startedMs = monotonicMs();
   const options = {
     cwd,
-    // They are made unique below.
+    // Duplicates are removed below.
     unique: false,
     onlyFiles: true,
     followSymbolicLinks: false,
@@ -84,19 +86,19 @@ export async function filesThatMatch(
   const isShort = (walks.get(walk) ?? SHORT_WALK_MS) < SHORT_WALK_MS;
   const found = isShort ? fastGlob.sync([...globs], options) : await fastGlob([...globs], options);
   remember(walks, walk, monotonicMs() - startedMs, REMEMBERED_WALKS);
-  // `a (1).txt` is a pattern that does not match the file of that very name.
+  // As a pattern, `a (1).txt` does not match the file of that name.
   const literal = globs.map((glob) => path.resolve(cwd, glob)).filter((file) => statsOf(file));
   const files = found.map((file) => absolute(cwd, file));
   return [...new Set([...files, ...literal])].filter((file) => !isOwn(file));
 }
 
-/** What `path.resolve` gives; most names are plain, and there may be ten thousand. */
+/** A faster `path.resolve`, since there may be ten thousand names, most of them plain. */
 function absolute(cwd: string, file: string): string {
   const base = cwd.endsWith('/') ? cwd : `${cwd}/`;
   return /^\/|(?:^|\/)\.\.?(?:\/|$)/.test(file) ? path.resolve(cwd, file) : `${base}${file}`;
 }
 
-/** Whether a regular file stands there whose content is not the marked one: size, then hash. */
+/** Whether there is a regular file whose content differs from the mark: compares size, then hash. */
 export async function differs(file: string, mark: FileMark | undefined): Promise<boolean> {
   const stats = statsOf(file);
   if (stats === null) return false;
@@ -105,18 +107,18 @@ export async function differs(file: string, mark: FileMark | undefined): Promise
   return now !== null && isOther(now, mark);
 }
 
-/** Whether a file that is there now is not the one that was marked. */
+/** Whether a file's current mark shows other content than its earlier one. */
 export function isOther(now: FileMark, mark: FileMark | undefined): boolean {
   if (now === mark) return false;
   if (mark === undefined || now.size !== mark.size) return true;
-  // What cannot be read cannot be told to differ.
+  // A file that could not be read does not count as different.
   return now.sha256 !== null && mark.sha256 !== null && now.sha256 !== mark.sha256;
 }
 
 /**
- * A regular file's size and content now; null for anything else. The earlier mark itself where the
- * file was not written to since: the kernel moves the change time with every write, and no program
- * can set it back.
+ * Returns the current mark of a regular file; null for anything else. Returns the earlier mark itself if
+ * the file was not written since: the kernel updates the change time on every write, and no program can
+ * set it back.
  */
 export async function markFile(file: string, earlier?: FileMark): Promise<FileMark | null> {
   const stats = statsOf(file);
@@ -128,7 +130,7 @@ function isAsMarked(stats: Stats, mark: FileMark): boolean {
   return stats.size === mark.size && String(stats.ctimeMs) === mark.changedAt;
 }
 
-/** The kernel takes the time of a change from a clock that moves in steps of up to 10 ms. */
+/** The kernel takes change times from a clock that advances in steps of up to 10 ms. */
 const CLOCK_STEP_MS = 50;
 
 async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark> {
@@ -136,7 +138,7 @@ async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark
   return { size, changedAt: isSettled ? String(ctimeMs) : '', sha256: await hashOf(file, size) };
 }
 
-/** A regular file's data; null for anything else. Synchronous: ten thousand promises cost more. */
+/** Returns null for anything but a regular file. Synchronous: ten thousand promises cost more. */
 function statsOf(file: string): Stats | null {
   try {
     const stats = lstatSync(file);
@@ -146,13 +148,13 @@ function statsOf(file: string): Stats | null {
   }
 }
 
-/** Up to this size a file is read at one go. */
+/** Files up to this size are read at once. */
 const SMALL_BYTES = MB;
 
 /**
- * SHA-256 in hex of as many bytes as the file was said to have; null where it cannot be read. No more
- * are read: what is no file on a disk says it has none, and may never end, such as /proc/kmsg. Where a
- * link or a pipe has come into its place meanwhile, that is not read either.
+ * Returns the SHA-256, in hex, of the first `size` bytes, or null if they cannot be read. Reads no more,
+ * because a file that is not on a disk, such as /proc/kmsg, has size 0 and may never end. A link or a
+ * pipe that has replaced the file meanwhile is not read either.
  */
 async function hashOf(file: string, size: number): Promise<string | null> {
   const hash = createHash('sha256');

@@ -58,7 +58,7 @@ export interface GitProgress {
 }
 
 const TIMEOUT_MS = 30_000;
-/** For all of `inAll`: a finished task must not wait for its summary. */
+/** Limit for the whole of `inAll`: a finished task must not wait for its summary. */
 const IN_ALL_TIMEOUT_MS = 2_000;
 /** After this many timeouts in a row no more looks are made, since each would take as long. */
 const SLOW_LOOKS_AT_MOST = 2;

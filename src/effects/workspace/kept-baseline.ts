@@ -16,11 +16,11 @@ import { BASELINE_MAX_BYTES } from './read-mark.ts';
 import { type Baseline, type BaselineRequest, takeBaseline } from './workspace.ts';
 
 /**
- * How the files stood at the task's start, as it is kept beside the state. Files of the folder that the
- * task works in are named relative to it, so that the folder may be moved; others by absolute path.
+ * The files at the task's start, as stored beside the state. Files in the working directory have relative
+ * names, so that the directory may be moved; all others have absolute paths.
  */
 export interface KeptBaseline extends Baseline {
-  /** Where and for what it was taken; null in a file of ralph 0.1.0, whose names are all absolute. */
+  /** The request it was taken for; null in a file of ralph 0.1.0, whose names are all absolute. */
   readonly taken: {
     readonly cwd: string;
     readonly globs: readonly string[];
@@ -29,7 +29,7 @@ export interface KeptBaseline extends Baseline {
   } | null;
 }
 
-/** The text of `baseline.json`, not sealed yet. */
+/** Returns the text of `baseline.json`, not sealed yet. */
 export function baselineJson(baseline: Baseline, request: BaselineRequest): string {
   const { cwd, globs, protect, donePath } = request;
   const kept: KeptBaseline = {
@@ -41,7 +41,7 @@ export function baselineJson(baseline: Baseline, request: BaselineRequest): stri
   return `${safeJson(kept)}\n`;
 }
 
-/** The baseline as it was kept beside the state; null where it is gone or damaged. */
+/** Reads the baseline beside a task's state; returns null if it is gone or damaged. */
 export function readBaseline(taskFolder: string): KeptBaseline | null {
   try {
     const text = readTextWithin(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
@@ -73,19 +73,19 @@ function keptSchema() {
   });
 }
 
-/** Where a task of ralph 0.1.0 worked, by what else was kept of it. */
+/** Where a task of ralph 0.1.0 worked, according to its other files. */
 export interface EarlierPlace {
   readonly cwd: string;
   readonly donePath: string | null;
 }
 
-/** A baseline in its place, or why it says nothing about that place: half a sentence. */
+/** A baseline adapted to a place, or why it cannot be used there, as half a sentence. */
 export type Fitted = { readonly baseline: Baseline } | { readonly misfit: string };
 
 /**
- * Puts a kept baseline in the place where the task is gone on with. Where that is another place than the
- * one in which it was taken, all has to stand there as it was noted: a file that differs may be the work
- * of the agent, or have been there all along, and nobody can tell any more.
+ * Adapts a stored baseline to the place where the task is resumed. In another place than before, all files
+ * must be as they were marked: nobody could tell whether a file that differs is the agent's work or was
+ * there from the start.
  */
 export async function fitBaseline(
   kept: KeptBaseline,
@@ -102,7 +102,7 @@ export async function fitBaseline(
   const reachesOut = patterns.find(reachesOutside);
   const names = [...Object.keys(kept.watched), ...Object.keys(kept.protected)];
   const outside = names.find((name) => path.isAbsolute(nameInside(from, path.resolve(from, name))));
-  // ralph 0.1.0 kept the old names where a task was gone on with in another folder.
+  // ralph 0.1.0 kept the old names if a task was resumed in another folder.
   if (outside !== undefined && reachesOut === undefined) {
     return { misfit: `it tells of ${outside}, which is not in ${from}` };
   }
@@ -128,7 +128,7 @@ export async function fitBaseline(
   return { baseline: await withNewPatterns(placed, taken, request) };
 }
 
-/** The first file that is gone, changed, or matches without having been noted. */
+/** Returns the first file that is gone, changed, or matches but has no mark; null if there is none. */
 async function firstChange(placed: Baseline, request: BaselineRequest): Promise<string | null> {
   for (const [file, mark] of Object.entries({ ...placed.protected, ...placed.watched })) {
     if ((await markFile(file)) === null || (await differs(file, mark))) return file;
@@ -138,7 +138,7 @@ async function firstChange(placed: Baseline, request: BaselineRequest): Promise<
   return Object.keys(now).find((file) => placed.watched[file] === undefined) ?? null;
 }
 
-/** For patterns that were given anew the files count as they are now. */
+/** If the resume changed the patterns, marks newly matching files as they are now. */
 async function withNewPatterns(
   placed: Baseline,
   taken: KeptBaseline['taken'],
@@ -157,7 +157,7 @@ async function withNewPatterns(
     const matches = keepsAll || fresh.protected[file] !== undefined;
     if (matches || (await mayMatchGone(file, mark, request))) stillProtected[file] = mark;
   }
-  // Once no pattern reaches out of the folder, a mark of a file outside would not fit it at the next resume.
+  // Once no pattern reaches out of the folder, the mark of a file outside it would fail the next resume.
   const reachesOut = request.globs.some(reachesOutside);
   const stillWatched = Object.fromEntries(
     Object.entries(placed.watched).filter(
@@ -172,8 +172,8 @@ async function withNewPatterns(
 }
 
 /**
- * Whether a protected file is gone and a new pattern may stand for it. No pattern finds such a file any
- * more, so it counts if it lay where a pattern begins: in `tests` for `tests` and `tests/**`.
+ * Whether a protected file is gone and one of the new patterns may have matched it. No search can find it
+ * any more, so the literal beginning of each pattern decides: `tests` for `tests` and `tests/**`.
  */
 async function mayMatchGone(
   file: string,
@@ -187,12 +187,12 @@ async function mayMatchGone(
   });
 }
 
-/** The file of that name now that `cwd` is what `from` was. */
+/** Returns the file of that name after the task has moved from `from` to `cwd`. */
 function fileIn(cwd: string, from: string, name: string): string {
   return path.resolve(cwd, nameInside(from, path.resolve(from, name)));
 }
 
-/** Whether a pattern may match files that lie outside of the folder that it is looked up in. */
+/** Whether a pattern may match files outside the folder in which it is searched for. */
 function reachesOutside(pattern: string): boolean {
   return /(?:^|[!({,|])\/|(?:^|[!({,|/])\.\.(?:$|[/},)|])/.test(pattern);
 }

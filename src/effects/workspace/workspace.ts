@@ -17,7 +17,7 @@ import {
 } from './file-marks.ts';
 import type { GitProgress } from './git-progress.ts';
 
-/** What stood where at the task's start. */
+/** The files at the task's start. */
 export interface Baseline {
   readonly watched: FileMarks;
   readonly done: FileMark | null;
@@ -27,45 +27,45 @@ export interface Baseline {
 export interface WorkspaceRequest {
   readonly cwd: string;
   readonly globs: readonly string[];
-  /** Whether files that matched at the start count as they are. */
+  /** Whether files that already match at the start count, too. */
   readonly existing: boolean;
-  /** Absolute path at which the watched file completes the task; null when none is watched. */
+  /** Absolute path at which the watched file completes the task; null if none is watched. */
   readonly donePath: string | null;
   readonly protect: readonly string[];
-  /** Files that ralph itself writes while the task runs: they are no sign of anything. */
+  /** Files that ralph itself writes while the task runs: they never count. */
   readonly isOwn: (file: string) => boolean;
-  /** Names of the requests to a person that name this task, and what one of them asks. */
+  /** Returns the names of the files that ask a person something about this task. */
   readonly requests: () => readonly string[];
   readonly describe: (request: string) => string;
-  /** The request that a resumed task has made last. */
+  /** The last request to a person that a resumed task made. */
   readonly asked?: string | null;
-  /** Puts away what a completed task was made from. */
+  /** Called when the task is completed; moves its task file to the folder for finished ones. */
   readonly onFinished: () => Promise<void>;
-  /** Absolute; null when there is none. */
+  /** Absolute; null if there is none. */
   readonly planFile: string | null;
   readonly until: string | null;
-  /** Whether looking for the task's conditions runs a program or searches the work tree. */
+  /** Whether checking the task's conditions runs a program or searches the work tree. */
   readonly isSlow: boolean;
-  /** The task was taken up again: part of the first iteration may have been done before. */
+  /** Whether the task was resumed, so that part of its first iteration may already be done. */
   readonly isResumed?: boolean;
-  /** Null where git is not to be asked; marked already. */
+  /** Already marked; null if git is not used. */
   readonly git: GitProgress | null;
-  /** Runs a command of the user's with this text on its standard input. */
+  /** Runs one of the user's commands with this text on its standard input. */
   readonly run: (command: string, input: string) => Promise<CommandResult>;
-  /** Told when a command that nobody judges did not succeed. */
+  /** Called if the `--after` command fails, since its result decides nothing. */
   readonly onAfterFailed: (result: CommandResult) => void;
-  /** Runs the command that follows the end; null: there is none. */
+  /** Runs the command that follows the task's ending; null if there is none. */
   readonly onEnd: ((input: string) => Promise<CommandResult>) | null;
   readonly onEndFailed: (result: CommandResult) => void;
 }
 
-/** What a baseline is taken of. */
+/** The part of the request that a baseline depends on. */
 export type BaselineRequest = Pick<
   WorkspaceRequest,
   'cwd' | 'globs' | 'existing' | 'donePath' | 'protect' | 'isOwn'
 >;
 
-/** Notes how the files stand at the task's start. */
+/** Marks the files at the task's start. */
 export async function takeBaseline(request: BaselineRequest): Promise<Baseline> {
   const { cwd, globs, existing, donePath, protect } = request;
   const protectedGlobs = protect.map((glob) => protectedGlob(cwd, glob));
@@ -76,7 +76,7 @@ export async function takeBaseline(request: BaselineRequest): Promise<Baseline> 
   };
 }
 
-/** The patterns of `protect` that match no file: nothing is protected by them. */
+/** Returns the patterns of `protect` that match no file and so protect nothing. */
 export async function idleProtections(request: BaselineRequest): Promise<readonly string[]> {
   const idle: string[] = [];
   for (const glob of request.protect) {
@@ -86,41 +86,42 @@ export async function idleProtections(request: BaselineRequest): Promise<readonl
   return idle;
 }
 
-/** A folder stands for all that is in it. */
+/** A folder stands for everything in it. */
 function protectedGlob(cwd: string, glob: string): string {
   const isFolder = statSync(path.resolve(cwd, glob), { throwIfNoEntry: false })?.isDirectory();
   return isFolder === true ? `${glob.replace(/\/+$/, '')}/**` : glob;
 }
 
-/** A judge may lie in a hidden folder. */
+/** A protected file, such as a test script, may be in a hidden folder. */
 function hiddenToo({ cwd, isOwn }: BaselineRequest): GlobOptions {
   return { cwd, isOwn, dot: true };
 }
 
-/** Looks at the files, the plan and the work tree after each iteration, against what was before. */
+/** Compares the files, the plan and the work tree after each iteration with their state before it. */
 export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): Workspace {
   const { cwd, git, run } = request;
   /** Newer marks of protected files whose content is the same. */
   const unchanged = new Map<string, FileMark>();
   let before = baseline.watched;
   let planBefore: PlanCount | null = null;
-  // What was found after one iteration is what the next one is held against, unless something else
-  // has run in between.
+  // Each iteration is compared with the state after the previous one, unless something else has run in
+  // between.
   let gitIsMarked = true;
   let beforeIsNow = false;
-  // A further attempt belongs to the same iteration: what an earlier one did is not forgotten.
+  // A further attempt belongs to the same iteration, so the changes of earlier attempts still count.
   let filesAreMarked = false;
-  // Of a resumed task, one that its last driver did not live to see is new.
+  // In a resumed task, a request that the last driver died without seeing counts as new.
   let requestsBefore = request
     .requests()
     .filter((name) => !request.isResumed || name === request.asked || name.startsWith('APPROVAL_'));
   let requestsAreMarked = request.isResumed === true;
-  // A person is asked one thing at a time: the others come after the next iteration.
+  // A person is asked one thing at a time: further requests wait for the next iteration.
   let notAskedYet: readonly string[] = [];
-  // What was done before the driver died cannot be told from what was there: then only a sign counts.
+  // After a resume, changes that the agent made before the driver died look as if they had always been
+  // there. So the absence of signs proves nothing, and only positive signs count.
   let mayBeOld = request.isResumed === true;
   const knownSign = <Sign>(sign: Sign): Sign | null => (mayBeOld && !isSign(sign) ? null : sign);
-  /** For the user's own commands: what they do is no progress of the agent's. */
+  /** Runs one of the user's commands; what it changes does not count as the agent's progress. */
   const runOwn = (command: string, input: string): Promise<CommandResult> => {
     gitIsMarked = false;
     beforeIsNow = false;
@@ -148,8 +149,8 @@ export function createWorkspace(request: WorkspaceRequest, baseline: Baseline): 
     async look() {
       const now = await markFiles(request.globs, request, before);
       const plan = planOf(request.planFile);
-      // Before `--until` runs: what that does is not the agent's either. A look that a resumed task
-      // begins with has nothing to hold things against.
+      // Computed before `--until` runs, since its changes are not the agent's either. A resumed task may
+      // begin with a look, before anything was marked to compare with.
       const progress: ProgressSigns = !filesAreMarked
         ? { git: null, watched: null }
         : {
@@ -198,7 +199,7 @@ function isSign(sign: unknown): boolean {
   return Object.values(sign).some((count) => count > 0);
 }
 
-/** The agent writes it. */
+/** Limited, because the agent writes this file. */
 const PLAN_MAX_BYTES = MB;
 
 function planOf(planFile: string | null): PlanCount | null {
@@ -210,7 +211,7 @@ function planOf(planFile: string | null): PlanCount | null {
   }
 }
 
-/** Whether a watched file or the plan moved in this iteration; null where neither is watched. */
+/** Whether a watched file or the plan advanced in this iteration; null if neither is watched. */
 function watchedMoved(
   { cwd, globs, planFile }: WorkspaceRequest,
   now: FileMarks,
@@ -223,7 +224,7 @@ function watchedMoved(
   return advanced || changed(now, before, cwd).length > 0;
 }
 
-/** The files that are not as they were marked, or were not there. */
+/** Returns the files that are new or differ from their marks. */
 function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string[] {
   if (now === marks) return [];
   return Object.keys(now)
@@ -235,7 +236,7 @@ function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string
     .map((file) => named(file, cwd));
 }
 
-/** Protected files that are not as they were, or not there any more. */
+/** Returns the protected files that were changed or deleted. */
 async function changedOrGone(
   marks: FileMarks,
   unchanged: Map<string, FileMark>,
