@@ -63,11 +63,11 @@ function logFile(plan: RunPlan): string {
   }
 }
 
-/** A missing agent or a failed login ends the task within this time after its start. */
+/** A missing agent or a failed login ends the task within this time after its start (milliseconds). */
 const FAILS_WITHIN_MS = 1_500;
 
 /**
- * Tells the parent process that the task has begun: at the first sign of the agent or of a wait, or if
+ * Reports to the parent process that the task has begun: at the first sign of the agent or of a wait, or if
  * the task has not failed after a moment.
  */
 export function detachedView(log: string, folder: string): View {
