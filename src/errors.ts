@@ -133,7 +133,7 @@ export class InvalidStateError extends TaskError {
 export class LeftToPersonError extends TaskError {
   readonly exitCode: number;
 
-  /** `ended` is how it ended: `budget_spent`; `resume` is the command to resume; `exitCode` is the task's own. */
+  /** `ended` says how: `budget_spent`; `resume` is the resume command; `exitCode` is the task's own. */
   constructor(taskId: string, ended: string, resume: string, exitCode: number) {
     super(
       { type: 'LeftToPersonError', taskId, recoverable: true, actionRequired: 'manual_review' },

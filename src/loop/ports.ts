@@ -81,7 +81,7 @@ export interface PromptSource {
 
 /** The folder in which the agent works, and the user's commands that run in it. */
 export interface Workspace {
-  /** Whether `look` runs no command and reads no more than a few folders. */
+  /** Whether `look` is cheap: it runs no command and reads at most a few folders. */
   readonly isQuick: boolean;
   /** Records the state of the folder before an iteration, so that `look` can find what changed. */
   mark(): Promise<void>;

@@ -326,7 +326,7 @@ async function promptOf(ports: Ports, prompt: AgentPrompt): Promise<Uint8Array> 
   return concat(await ports.prompt.read(), prompt.addition);
 }
 
-/** Ends the run: ends leftover processes, writes the note, archives the state, then announces the ending. */
+/** Ends leftover processes, writes the note, archives a completed task, and then announces the ending. */
 async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<RunEnd> {
   await ports.agent.close(ports.stops.hurry);
   // Runs in parallel with the rest, since it may take a while.

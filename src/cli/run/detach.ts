@@ -19,7 +19,7 @@ import type { View } from '../../report/terminal/view.ts';
  *   prints id and log, exits 0 (or prints why it did not start, with that exit code)
  */
 
-/** Starts this command again in the background, with `argv`, which names the task. Resolves to the exit code. */
+/** Starts this command in the background with `argv`, which names the task. Resolves to the exit code. */
 export async function detach(plan: RunPlan, argv: readonly string[]): Promise<number> {
   const log = logFile(plan);
   const descriptor = openSync(log, 'a', 0o600);

@@ -83,7 +83,7 @@ interface StopQuestion {
   readonly message: string | null;
   /** The agent remembers what it has done. */
   readonly remembers: boolean;
-  /** The task was named by somebody, rather than found in a folder. */
+  /** The user named the task; it was not just found in a folder. */
   readonly isNamed: boolean;
 }
 

@@ -103,7 +103,7 @@ export interface AttemptFacts {
   readonly retries: readonly RetryFacts[];
   /** Time the agent spent waiting in its own retries. It counts against no limit. */
   readonly retryWaitMs: number;
-  /** Time for which ralph itself was suspended, by Ctrl-Z or in a frozen container. It counts against no limit. */
+  /** Time for which ralph itself was suspended (Ctrl-Z, a frozen container). It counts against no limit. */
   readonly heldUpMs: number;
   /** Whether the last structured event was one of the agent's own retries. */
   readonly endedInRetry: boolean;

@@ -4,7 +4,7 @@ import { readCommandLimit } from './command-limit.ts';
 import type { FatalCause, Outcome } from './outcome.ts';
 import { readUsageLimit } from './usage-limit.ts';
 
-/** A getter in practice: finding the time zone takes a while, so it is read only when needed. */
+/** Read `timeZone` only when needed: it is a getter, and finding the zone takes a while. */
 interface Machine {
   readonly timeZone: string;
 }
@@ -17,7 +17,7 @@ interface Machine {
  * rate limits or logins. The exception is a failed command that reports a plan limit in words, since it
  * has no other way.
  *
- * `at` is when the attempt ended; the reset time of a plan limit is relative to it.
+ * `at` is when the attempt ended. A plan limit without a zone gives its reset in the machine's time zone.
  */
 export function classify(facts: AttemptFacts, at: string, machine: Machine): Outcome {
   switch (facts.end.kind) {

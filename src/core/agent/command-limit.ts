@@ -61,7 +61,7 @@ export function readCommandLimit(
 
 const OTHER = '';
 
-/** Returns the limit with everything after it, or `OTHER`, whichever is reported last, or null if neither is. */
+/** Returns the limit with everything after it, or `OTHER`, whichever comes last; null if there is neither. */
 function lastCause(lines: readonly string[]): string | null {
   for (let index = lines.length - 1; index >= 0; index -= 1) {
     const line = lines[index] ?? '';

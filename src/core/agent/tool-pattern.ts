@@ -47,7 +47,7 @@ function partsOf(pattern: string): { readonly name: string; readonly inner: stri
   return { name, inner };
 }
 
-/** `*` matches anything. A single pass from left to right, so no pattern is slow (a regex could backtrack). */
+/** `*` matches anything. Scans once from left to right: a regular expression could take exponential time. */
 function fits(text: string, pattern: string): boolean {
   const [start = '', ...parts] = pattern.split('*');
   const end = parts.pop();

@@ -120,7 +120,7 @@ export type FileOutcome =
       readonly taskId: string;
       readonly status: string;
       readonly exitReason: string;
-      /** Set if a rescue failed because of the file; otherwise null. */
+      /** The count so far if this was a rescue that failed because of the file; otherwise null. */
       readonly failedRescues: number | null;
     }
   | { readonly kind: 'finished'; readonly movedTo: string }

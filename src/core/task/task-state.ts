@@ -162,7 +162,7 @@ export interface TaskState {
   readonly driver: Driver | null;
   /** Name of the file in the task's folder with the rest of the loop's memory. */
   readonly memory: string | null;
-  /** Counts the saved steps, so that the newer of two files is known. */
+  /** Counts the saved steps: of two files, the one with the higher number is newer. */
   readonly save: number;
   /** Set if a program keeps the task's state through the library. Such a task never has a driver. */
   readonly kept_by?: 'library';
