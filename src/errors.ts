@@ -1,8 +1,8 @@
 import { EXIT_ALREADY_ACTIVE, EXIT_FAILED, EXIT_USAGE, exitCodeFor } from './exit-codes.ts';
 
 /**
- * A mistake of the caller's, found before anything was started. Carries every problem at once, each
- * one sentence: what was expected, what was found, what to do.
+ * A mistake of the caller, found before anything was started. Contains all problems, each as one
+ * sentence: what was expected, what was found, what to do.
  */
 export class UsageError extends Error {
   readonly exitCode = EXIT_USAGE;
@@ -15,7 +15,7 @@ export class UsageError extends Error {
   }
 }
 
-/** A state file that a newer ralph has written: it is neither read nor moved. */
+/** A newer ralph wrote the state file, so it is neither read nor moved. */
 export class StateTooNewError extends Error {
   readonly exitCode = EXIT_FAILED;
 
@@ -27,28 +27,28 @@ export class StateTooNewError extends Error {
   }
 }
 
-/** An error about a task as data, for whoever hands it on to another program. */
+/** An error about a task as data, to be passed on to another program. */
 export interface TaskErrorJson {
   readonly error: {
     readonly type: string;
     readonly message: string;
     readonly task_id: string | null;
-    /** Whether the task can go on once the action has been taken. */
+    /** Whether the task can continue after the action. */
     readonly recoverable: boolean;
     readonly action_required: string;
   };
 }
 
-/** What a program needs to know of an error about a task, beside the sentence for people. */
+/** What a program needs to know about a task's error, besides the sentence for people. */
 interface TaskErrorFacts {
   readonly type: string;
-  /** Null where the task has no id yet. */
+  /** Null if the task has no id yet. */
   readonly taskId: string | null;
   readonly recoverable: boolean;
   readonly actionRequired: string;
 }
 
-/** An error about one task. Its message begins with its type, so that it can be told in a log. */
+/** An error about one task. Its message starts with its type, so that it can be recognised in a log. */
 abstract class TaskError extends Error {
   abstract readonly exitCode: number;
   readonly taskId: string | null;
@@ -78,7 +78,7 @@ abstract class TaskError extends Error {
   }
 }
 
-/** No task has this id here. */
+/** There is no task with this id here. */
 export class TaskNotFoundError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
@@ -94,7 +94,7 @@ export class TaskNotFoundError extends TaskError {
   }
 }
 
-/** A live loop has this task. */
+/** A live loop already drives this task. */
 export class TaskAlreadyActiveError extends TaskError {
   readonly exitCode = EXIT_ALREADY_ACTIVE;
 
@@ -116,11 +116,11 @@ export class TaskAlreadyActiveError extends TaskError {
   }
 }
 
-/** What was asked for does not go with how the task stands. */
+/** The task's state does not allow the request. */
 export class InvalidStateError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
-  /** `whatToDo` is half a sentence: `ralph resume nightly goes on`. */
+  /** `whatToDo` is a phrase: `ralph resume nightly goes on`. */
   constructor(taskId: string, status: string, whatToDo: string) {
     super(
       { type: 'InvalidStateError', taskId, recoverable: false, actionRequired: 'check_status' },
@@ -129,11 +129,11 @@ export class InvalidStateError extends TaskError {
   }
 }
 
-/** A task that ended for want of money, or by kills: every new run of its id could spend as much again. */
+/** The task used up its budget, or was killed repeatedly. Each new run could spend as much again. */
 export class LeftToPersonError extends TaskError {
   readonly exitCode: number;
 
-  /** `ended` says how: `budget_spent`; `resume` is the command that goes on; the exit code is the ended task's. */
+  /** `ended` says how: `budget_spent`; `resume` is the resume command; `exitCode` is the task's own. */
   constructor(taskId: string, ended: string, resume: string, exitCode: number) {
     super(
       { type: 'LeftToPersonError', taskId, recoverable: true, actionRequired: 'manual_review' },
@@ -161,11 +161,11 @@ export class StateCorruptedError extends TaskError {
   }
 }
 
-/** What is kept of a task's start says nothing about the folder that it is to be gone on with in. */
+/** The baseline from a task's start does not fit the folder in which it would be resumed. */
 export class BaselineMisfitError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
-  /** `why` is half a sentence: `/w/README is not as it was noted in /v`. */
+  /** `why` is a phrase: `/w/README is not as it was noted in /v`. */
   constructor(taskId: string, cwd: string, why: string) {
     super(
       {
@@ -179,11 +179,11 @@ export class BaselineMisfitError extends TaskError {
   }
 }
 
-/** A prompt that is none: empty, or too long. */
+/** Invalid prompt: empty or too long. */
 export class InvalidPromptError extends TaskError {
   readonly exitCode = EXIT_USAGE;
 
-  /** `what` goes on a sentence: `is empty`. */
+  /** `what` completes the sentence: `is empty`. */
   constructor(taskId: string | null, what: string) {
     super(
       { type: 'InvalidPromptError', taskId, recoverable: false, actionRequired: 'correct_prompt' },
@@ -196,7 +196,7 @@ export class InvalidPromptError extends TaskError {
 export class ApprovalPendingError extends TaskError {
   readonly exitCode = exitCodeFor('paused', 'approval');
 
-  /** `what` says how the request stands, and what to do: half a sentence. */
+  /** `what` is a phrase about the state of the request and what to do. */
   constructor(taskId: string, what: string) {
     super(
       {
@@ -210,11 +210,11 @@ export class ApprovalPendingError extends TaskError {
   }
 }
 
-/** A task that this user's ralph has not written here: nothing of it is run before a person says so. */
+/** This user's ralph did not write the task here, so nothing of it runs before a person trusts it. */
 export class UntrustedTaskError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
-  /** `why` goes on a sentence about the task; `rights` are what it would be run with, in words. */
+  /** `why` completes a sentence about the task; `rights` says in words what it would be allowed to do. */
   constructor(taskId: string, stateDir: string, why: string, rights: readonly string[]) {
     const asks = rights.length === 0 ? '' : ` It would be run with ${rights.join(', ')}.`;
     super(
@@ -229,7 +229,7 @@ export class UntrustedTaskError extends TaskError {
   }
 }
 
-/** A task that would run more than the pass over the vault was given. */
+/** The task would start programs that the pass over the vault was not given. */
 export class BeyondPassError extends Error {
   readonly exitCode = EXIT_FAILED;
   /** As flags. */
@@ -261,7 +261,7 @@ export class MaxIterationsExceededError extends TaskError {
   }
 }
 
-/** The time for the whole task is over. */
+/** The time limit of the whole task has passed. */
 export class TimeoutError extends TaskError {
   readonly exitCode = exitCodeFor('timeout', 'timeout');
 
@@ -273,7 +273,7 @@ export class TimeoutError extends TaskError {
   }
 }
 
-/** A request to a task that could not be written. */
+/** A request to a task could not be written. */
 export class RequestNotLeftError extends Error {
   readonly exitCode = EXIT_FAILED;
 
@@ -283,7 +283,7 @@ export class RequestNotLeftError extends Error {
   }
 }
 
-/** What only a person may ask was asked from inside the task's own loop. */
+/** A request that only a person may make came from inside the task's own loop. */
 export class InsideOwnLoopError extends Error {
   readonly exitCode = EXIT_FAILED;
 
@@ -295,7 +295,7 @@ export class InsideOwnLoopError extends Error {
   }
 }
 
-/** What only a person may do was asked for from inside a loop. */
+/** An action that only a person may take was requested from inside a loop. */
 export class InsideLoopError extends Error {
   readonly exitCode = EXIT_FAILED;
 
@@ -307,7 +307,7 @@ export class InsideLoopError extends Error {
   }
 }
 
-/** What an error says, whatever was thrown. */
+/** Returns the message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,9 @@
 /**
- * Every exit code, in one place. The table in the README is tested against this one.
- * Codes from 64 up follow sysexits.h; 128 + n stands for signal n, as shells have it.
+ * All exit codes. A test compares the table in the README with this one.
+ * Codes from 64 follow sysexits.h; 128 + n means signal n, as in shells.
  */
 
-/** Cannot go on. */
+/** The task cannot continue. */
 export const EXIT_FAILED = 1;
 /** Bad flags, config or prompt; nothing was started. */
 export const EXIT_USAGE = 2;
@@ -27,7 +27,7 @@ const BY_STATUS = {
 const BY_SIGNAL: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 /**
- * The exit code of an ended task. `exitReason` tells how a stopped one was stopped
+ * The exit code of an ended task. For a stopped task, `exitReason` says by what
  * (`stopped:SIGINT`); a request from another terminal counts as SIGTERM.
  */
 export function exitCodeFor(

@@ -1,4 +1,4 @@
-// The package's face: what programs import. What is not exported here may change at any time.
+// The package's public API. Anything that is not exported here may change at any time.
 
 export type { RalphEvent } from './core/machine/events.ts';
 export type { Status, TaskState } from './core/task/task-state.ts';

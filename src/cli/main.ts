@@ -6,11 +6,11 @@ import { sayBug, watchForBugs } from './terminal/bugs.ts';
 declare const __RALPH_VERSION__: string;
 
 /**
- * The command line: arguments in, exit code out. Never throws; whatever goes wrong is one clear
- * sentence on standard error.
+ * The command line: arguments in, exit code out. Never throws; every error is one clear sentence on
+ * standard error.
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  // A reader that goes away (`ralph … | head -1`) is no reason to leave an agent behind.
+  // A closed pipe (`ralph … | head -1`) must not kill ralph and leave an agent running.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   if (argv[0] === '--version' || argv[0] === '-V') {
     process.stdout.write(`${__RALPH_VERSION__}\n`);
@@ -18,7 +18,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   watchForBugs();
   try {
-    // Asked at every press of the tab key: no command line is read for it.
+    // Shell completion calls this at every tab, so it skips parsing the command line.
     if (argv[0] === IDS_COMMAND) {
       const { completeIds } = await import('./commands/complete-ids.ts');
       return completeIds(argv.slice(1));
@@ -29,7 +29,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Only what the command needs is loaded: those that run an agent do without the table of commands. */
+/** Loads only what the command needs: commands that run an agent skip the table of commands. */
 async function carryOut(argv: readonly string[]): Promise<number> {
   const [name, ...words] = argv;
   const help = (): Promise<number> => fromTable([name ?? '', '--help']);
@@ -53,8 +53,8 @@ async function fromTable(argv: readonly string[]): Promise<number> {
 }
 
 /**
- * Mistakes of the caller's know their exit code; anything else is a bug of ours. A sentence may quote
- * what stands in a file of somebody else's.
+ * The caller's mistakes have an exit code; anything else is a bug in ralph. Removes control characters,
+ * since a message may quote somebody else's file.
  */
 async function explain(error: unknown): Promise<number> {
   const { withoutControls } = await import('../core/text/untrusted-text.ts');

@@ -18,7 +18,7 @@ import type { PlaceOptions } from './tasks/place.ts';
 
 declare const __RALPH_VERSION__: string;
 
-/** Reads the command line and carries the command out. Resolves to the exit code. */
+/** Parses the command line and runs the command. Resolves to the exit code. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let exitCode = 0;
   const program = new Command('ralph')
@@ -170,8 +170,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/completion.ts');
       exitCode = completion(shell, program);
     });
-  // The words of these are read elsewhere, so that every mistake in them is told at once and
-  // nothing of this is loaded for them; here they have their place in the help, and their own.
+  // The arguments of these commands are parsed elsewhere, so that all mistakes are reported together and
+  // this file is not loaded for them; here they only get their help.
   const run = program
     .command('run')
     .description('run one task to its end')
@@ -212,7 +212,7 @@ A flag that is given overrides what the task was started with; all else is as
 it was.
 --max-iterations +5, --timeout +30m and --max-cost +2 add to what was used.`;
 
-/** Where the task's state lies. */
+/** Adds the flags that name the folders of the task. */
 function placed(command: Command): Command {
   return command
     .option('--vault <DIR>', 'the folder with .ralph_state (default: here)')

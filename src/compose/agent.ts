@@ -3,7 +3,7 @@ import { commandAgent } from '../effects/agents/command-agent.ts';
 import { claudeAgent } from '../effects/claude/claude-agent.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 
-/** The agent of a plan. A new kind of agent is one more line here. */
+/** Returns the agent of a plan. A new kind of agent is added here. */
 export function agentKind(plan: RunPlan, prefixArgs: readonly string[]): AgentKind {
   const { settings, env, cwd, passthrough } = plan;
   if (plan.policy.agent === 'command') {
@@ -22,7 +22,7 @@ export function agentKind(plan: RunPlan, prefixArgs: readonly string[]): AgentKi
   });
 }
 
-/** How the agent would be started, and where it was looked for if it is not there. */
+/** Returns how the agent would be started, and where ralph searched if the agent is missing. */
 export function locateAgent(plan: RunPlan): {
   readonly argv: readonly string[];
   readonly missing: string | null;
@@ -34,7 +34,7 @@ export function locateAgent(plan: RunPlan): {
   return { argv: [found.file, ...found.args], missing: null };
 }
 
-/** What is known of the agent that a run would start. */
+/** What is known about the agent that a run would start. */
 export interface AgentSearch {
   /** The program of a command agent and its arguments; null for `claude`. */
   readonly words: readonly string[] | null;
@@ -43,7 +43,7 @@ export interface AgentSearch {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Where the agent's program lies, or where it was looked for in vain; nothing is started. */
+/** Returns the location of the agent's program, or the places that were searched. Starts nothing. */
 export function findAgent(
   search: AgentSearch,
 ): { readonly file: string } | { readonly missing: string } {

@@ -10,7 +10,7 @@ import { messageOf } from '../errors.ts';
 import type { ApprovalDesk } from '../loop/ports.ts';
 import { renderRequest } from '../report/notes/approval-request.ts';
 
-/** Where the person behind a plan's vault is asked. */
+/** Asks for approvals through files in the plan's vault. */
 export function approvalDesk(
   plan: RunPlan,
   paths: TaskPaths,
@@ -47,7 +47,7 @@ export async function putAway(
   }
 }
 
-/** As a folder of the vault. */
+/** The `Done` folder, seen from the vault. */
 function doneFolder(plan: RunPlan): string {
   return path.relative(plan.vault, plan.policy.doneFolder);
 }

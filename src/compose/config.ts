@@ -1,4 +1,4 @@
-// The door to configuration files, and to what a person has said of those that were found.
+// The door to configuration files, and to a person's decisions about those that were found.
 
 // biome-ignore lint/performance/noBarrelFile: this room is the only door to the effects
 export {

@@ -1,11 +1,11 @@
 import type { Source, Written } from '../core/settings/setting-source.ts';
 import { readFrontMatterFields } from '../effects/vault/front-matter-fields.ts';
 
-/** What a task file says of its own task. */
+/** What a task file says about its own task. */
 export interface FrontMatter {
   readonly type: Written | null;
   readonly promise: Written | null;
-  /** Counts only where it lowers what is in force without it. */
+  /** Used only if it is lower than the limit that applies without it. */
   readonly maxIterations: Written | null;
   readonly approvalRequired: boolean;
   readonly problems: readonly string[];
@@ -20,8 +20,8 @@ const NOTHING: FrontMatter = {
 };
 
 /**
- * Reads the front matter of a task file. Fields that mean nothing here belong to other programs and
- * are left alone: nothing in the file can widen what the agent may do.
+ * Reads the front matter of a task file. Ignores unknown fields, since they belong to other programs.
+ * Nothing in the file can widen what the agent may do.
  */
 export function readFrontMatter(text: string | null, file: string): FrontMatter {
   if (text === null) return NOTHING;
@@ -48,7 +48,7 @@ export function readFrontMatter(text: string | null, file: string): FrontMatter 
   };
 }
 
-/** Whatever is not plainly a no asks a person: one request too many rather than one too few. */
+/** Anything that is not clearly a no asks a person: an unnecessary request is better than a missing one. */
 function isNo(value: unknown): boolean {
   return value === null || /^(?:false|no|off|n|0|never|none|)$/i.test(String(value).trim());
 }

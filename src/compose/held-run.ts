@@ -11,37 +11,37 @@ import type { holdTask } from './open-task.ts';
 export interface RunOptions {
   readonly plan: RunPlan;
   readonly view: View;
-  /** Said once the task is this process's to drive. */
+  /** Printed once this process drives the task. */
   readonly announcements?: readonly string[];
-  /** Given how it ended, before what is needed to go on with it is put away: whoever dies before has told nobody. */
+  /** Called with the ending before the resume data is archived, so a crash in between repeats it. */
   readonly tell?: (fields: RunEnd['fields']) => void;
-  /** Given where a task is gone on with. */
+  /** Set if the task is resumed. */
   readonly resume?: Resume;
-  /** Who may ask the loop to stop; signals, if nobody is named. */
+  /** Source of stop requests; defaults to signals. */
   readonly stops?: SignalWatch;
-  /** Aborts, with the error, where something is thrown that nobody waits for. */
+  /** Aborts with the error if something is thrown that nothing awaits. */
   readonly bugs?: AbortSignal;
-  /** Whether somebody sits at a terminal and watches: then the machine is kept awake where that works. */
+  /** Whether somebody watches at a terminal. If so, the machine is kept awake where that is possible. */
   readonly isAttended?: boolean;
-  /** Told how many bytes the agent has just said. */
+  /** Called with the number of bytes that the agent has just written. */
   readonly onOutput?: (bytes: number) => void;
-  /** Words between the agent's program and its arguments: for a program that is a script. */
+  /** Words between the agent's program and its arguments, for a program that is a script. */
   readonly agentPrefixArgs?: readonly string[];
 }
 
-/** What is known of a task that is gone on with, beside its plan. */
+/** What is known about a resumed task besides its plan. */
 export interface Resume {
-  /** How long its whole time was before. */
+  /** The previous time limit of the whole task. */
   readonly previousTimeoutMs: number;
-  /** The folder that it worked in before, absolute. */
+  /** The folder in which it worked before, absolute. */
   readonly previousCwd: string;
-  /** A person has looked at what somebody else has written, and takes it over. */
+  /** A person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
-  /** How the task ended is told, since its driver died before it had, and nothing else is done. */
+  /** Only announce how the task ended, because its driver died before it could. */
   readonly tellsOnly?: boolean;
 }
 
-/** A task that this process drives. */
+/** A run whose task this process drives. */
 export interface HeldRun extends RunOptions {
   readonly paths: TaskPaths;
   readonly warn: (sentence: string) => void;

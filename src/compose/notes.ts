@@ -12,7 +12,7 @@ import { renderNote } from '../report/notes/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
 import type { HeldRun } from './held-run.ts';
 
-/** Leaves the notes of one task in its vault. */
+/** Writes the notes of one task into its vault. */
 export function noteWriter({
   plan,
   paths,

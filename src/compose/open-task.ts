@@ -29,21 +29,21 @@ import {
 } from '../errors.ts';
 import { leftoversNotEnded, leftoversOfDeadDriver, previousRetired } from '../report/messages.ts';
 
-/** Tells people something, one sentence. */
+/** Shows one sentence to people. */
 type Warn = (sentence: string) => void;
 
-/** A task that this process drives, and nobody else. */
+/** A task that only this process drives. */
 export interface Hold {
-  /** Renews the claim until it is released; another driver's taking over ends the run. */
+  /** Renews the claim until it is released. Ends the run if another driver takes over. */
   keep(store: TaskStore, stops: SignalWatch): void;
-  /** Whether another driver has taken the task over meanwhile. */
+  /** Whether another driver has taken over the task meanwhile. */
   isLost(): boolean;
   release(): void;
 }
 
 /**
- * Takes a task for this driver, or rejects with `TaskAlreadyActiveError`. Where nothing can be written
- * the run goes on without a claim: the state cannot be kept there either, and that is said.
+ * Claims a task for this driver, or rejects with `TaskAlreadyActiveError`. If nothing can be written, the
+ * run continues without a claim: the state cannot be stored there either, and that is reported.
  */
 export async function holdTask(paths: TaskPaths, taskId: string, driver: Driver): Promise<Hold> {
   const result = await claimTask(paths.stateDir, taskId, driver, () =>
@@ -117,7 +117,7 @@ function liveDriver(state: TaskState | null): Driver | null {
   return driver !== null && isDriverAlive(driver, thisPlace(systemClock.now())) ? driver : null;
 }
 
-/** Makes room for a new task: what a dead driver left running is ended, its state put away. */
+/** Cleans up after a crashed driver: ends its processes and archives its state. */
 export async function makeRoom(
   paths: TaskPaths,
   taskId: string,
@@ -129,7 +129,7 @@ export async function makeRoom(
     const answer = `ralph approve ${taskId} or ralph reject ${taskId} answers it, and ralph resume ${taskId} goes on`;
     throw new ApprovalPendingError(taskId, answer);
   }
-  // Whoever forges a state must not be able to have another task's processes ended.
+  // A forged state must not be able to end another task's processes.
   if (file.kind === 'task' && file.isOwn) await endLeftovers(file.state.driver, warn);
   dropStaleRequests(paths.folder);
   const needsTrust = file.kind === 'task' && doubtOf(paths, file, seal) !== null;
@@ -137,14 +137,14 @@ export async function makeRoom(
     if (retirePrevious(paths)) warn(previousRetired(taskId, needsTrust));
   } catch (error) {
     if (error instanceof StateTooNewError) throw error;
-    // An older task that cannot be put away must not keep a new one from running.
+    // Failing to archive an older task must not prevent a new one from running.
     warn(`An earlier run could not be put into the history: ${messageOf(error)}`);
   }
 }
 
 /**
- * Before a task is gone on with: one that was completed by a driver that died before it could say so
- * is taken back from the history, and dead claims on it are removed. Never rejects.
+ * Prepares the resume of a task: restores it from the history if its driver died after completing it but
+ * before announcing that, and removes dead claims on it. Never rejects.
  */
 export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   const driver = thisDriver(systemClock.now(), randomUUID());
@@ -153,28 +153,28 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   try {
     takeBack(paths);
   } catch {
-    // It is found where it lies.
+    // The task is found in the history, too.
   } finally {
     hold.release();
   }
 }
 
-/** A task that is taken up, and what its last driver knew beyond the state; null where that is lost. */
+/** A task that is resumed, and what its last driver knew beyond the state; null if that is lost. */
 export interface TakenUp {
   readonly task: TaskState;
   readonly step: Omit<SavedStep, 'task'> | null;
 }
 
-/** By what a task is believed: its own sums, or a person who has looked at it. */
+/** Why a task is trusted: its own checksums, or a person who has reviewed it. */
 export interface Belief {
   readonly seal: Seal;
   readonly isTrusted: boolean;
 }
 
 /**
- * The newest step of a task that is to be gone on with, what its dead driver left running ended. Rejects
- * with `TaskNotFoundError`, `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` for one that
- * is kept aside.
+ * Reads the newest step of a task to resume and ends the processes that its dead driver left running.
+ * Rejects with `TaskNotFoundError`, `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` if
+ * the state is corrupt and was therefore set aside.
  */
 export async function takeUp(
   paths: TaskPaths,
@@ -202,8 +202,8 @@ export async function takeUp(
 }
 
 /**
- * Why a task that was read with a seal is not believed, to follow its name; null where this user's ralph
- * has written it whole.
+ * Returns why a task that was read with a seal is not trusted, as a phrase to follow its name, or null if
+ * this user's ralph has written all of it.
  */
 export function doubtOf(
   paths: TaskPaths,
@@ -218,7 +218,7 @@ export function doubtOf(
   return changed === undefined ? null : `was changed by another hand (${changed})`;
 }
 
-/** The state may be a copy, and name the run of the task that it was copied from: nothing of that is ended. */
+/** Ends nothing: the state may be a copy, which names the run of the task it was copied from. */
 function warnOfLeftovers(driver: Driver | null, warn: Warn): void {
   const pids = driver === null ? [] : findRun(driver.run_id);
   if (pids.length > 0) warn(leftoversNotEnded(pids));

@@ -47,7 +47,7 @@ import type {
 import type { Resume, RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 
-/** A run of a file's task, ready to be started. */
+/** A run of a file's task, ready to start. */
 export interface FileRun {
   readonly plan: RunPlan;
   readonly view: View;
@@ -57,23 +57,23 @@ export interface FileRun {
 }
 
 export interface OrchestrateOptions {
-  /** Absolute, all three. */
+  /** All three paths are absolute. */
   readonly vault: string;
   readonly stateDir: string;
   readonly doneFolder: string;
-  /** The key that the user named, absolute; null for the user's own. */
+  /** Absolute path of the key that the user named, or null for the user's own key. */
   readonly keyFile: string | null;
   readonly agent: AgentName;
-  /** Makes a request into a run; rejects for what keeps it from starting. */
+  /** Turns a request into a run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<FileRun>;
-  /** Hands a run the signal that aborts where ralph itself has failed. */
+  /** Passes a run the signal that aborts on a bug in ralph. */
   readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
   readonly tell: VaultPorts['tell'];
-  /** A sentence for people that belongs to no file. */
+  /** Shows people a sentence that is not about a single file. */
   readonly warn: (sentence: string) => void;
 }
 
-/** Binds the effects to the ports of a pass. `close` gives the signals back. */
+/** Binds the effects to the ports of a pass. `close` stops handling signals. */
 export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {
@@ -114,8 +114,8 @@ function vaultDesk({ vault, stateDir, doneFolder, keyFile }: OrchestrateOptions)
 }
 
 /**
- * A claim like that on a task, on the file itself: of several passes one has it in hand. Rejects where
- * no claim can be kept, since then nothing would keep two from starting the same.
+ * Claims the file itself, like a task, so that only one of several passes handles it. Rejects if no claim
+ * can be stored, since two passes could then start the same file.
  */
 async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold']> {
   const driver = thisDriver(systemClock.now(), randomUUID());
@@ -147,7 +147,7 @@ function rescueBooks(stateDir: string): RescueBooks {
       await changeRescueRecord(stateDir, rescueId, (before) => ({ ...before, is_ours: true }));
     },
     async close(rescueId) {
-      // Without a state nothing is left to be counted again.
+      // Without a state no failure can be counted twice.
       if (!existsSync(taskPaths(stateDir, rescueId).stateFile)) {
         return removeRescueRecord(stateDir, rescueId);
       }
@@ -158,7 +158,7 @@ function rescueBooks(stateDir: string): RescueBooks {
 
 function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): VaultNotes {
   const folder = path.join(vault, 'Needs_Action');
-  /** The notes of a kind and task that are there, by their full names. */
+  /** Full paths of the existing notes of a kind and task. */
   const there = (kind: VaultNote['kind'], taskId: string): readonly string[] => {
     const prefix = `RALPH_${NOTE_REASONS[kind]}_${taskId}_`;
     return namesIn(folder)
@@ -191,7 +191,7 @@ function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): Vault
   };
 }
 
-/** But for when it was written. */
+/** Ignores the time of writing. */
 function saysTheSame(file: string, text: string): boolean {
   const plain = (note: string): string => note.replace(/^created: .*$/m, '');
   try {

@@ -43,9 +43,9 @@ import { begin, goOn, watchOf } from './start.ts';
 import { endCommand, userCommands } from './user-commands.ts';
 
 /**
- * Binds the effects to the loop's ports and runs one task to its end, from its beginning or from where
- * it stood. Rejects with `TaskAlreadyActiveError`, and for what stands in the way of a resume with
- * `TaskNotFoundError`, `StateTooNewError` or `StateCorruptedError`.
+ * Binds the effects to the loop's ports and runs one task to its end, either new or resumed. Rejects with
+ * `TaskAlreadyActiveError`, and if the task cannot be resumed, with `TaskNotFoundError`,
+ * `StateTooNewError` or `StateCorruptedError`.
  */
 export async function startRun(
   options: RunOptions,
@@ -77,7 +77,7 @@ export async function startRun(
   }
 }
 
-/** Without a key the task runs all the same; only to go on with it a person has to vouch for it. */
+/** Without a key the task still runs, but to resume it a person has to trust it. */
 function sealOf({ stateDir, keyFile }: RunPlan, warn: (sentence: string) => void): Seal {
   const seal = openSeal({ stateDir, keyFile, env: process.env, create: true });
   if (seal.problem !== null) {
@@ -139,9 +139,9 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       say: (what) => warn(sayingText(what)),
       doing: (what) => view.doing?.(what),
     };
-    // A driver that was killed between saving a step and telling it.
+    // The last driver was killed after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);
-    // The next save may write over the step that they are kept with.
+    // The next save may overwrite the step that contains them.
     await journal.sync();
     const child: ChildOptions = {
       env: plan.env,
@@ -207,7 +207,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   }
 }
 
-/** Null where no limit asks whether the work tree moved. */
+/** Returns null if no limit depends on changes of the work tree. */
 function gitProgress(plan: RunPlan, runId: string, signal: AbortSignal): GitProgress | null {
   if (plan.policy.noProgressLimit === 0 && plan.policy.sameErrorLimit === 0) return null;
   const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));

@@ -9,32 +9,32 @@ import { isPayment, TASK_TYPES, type TaskTypeLimits } from '../core/settings/tas
 import { readTaskText, splitFrontMatter } from '../effects/vault/task-file.ts';
 import type { FrontMatter } from './front-matter.ts';
 
-/** What is written down about one task, by where it was written; what is absent is an empty layer. */
+/** The settings of one task as they were written, by source; an absent source is an empty layer. */
 export interface WrittenLayers {
   readonly flags: Layer;
   readonly variables: Layer;
   readonly config: Layer;
-  /** Task types of the configuration. */
+  /** Task types from the configuration. */
   readonly taskTypes: Readonly<Record<string, TaskTypeLimits>>;
-  /** The folder ralph was started in. */
+  /** The folder in which ralph was started. */
   readonly startDir: string;
 }
 
-/** What a task's settings are. */
+/** The effective settings of a task. */
 export interface SettledSettings {
   readonly settings: Settings;
   readonly sources: Sources;
   readonly bad: ReadonlySet<SettingName>;
   readonly taskType: string;
-  /** Whether the task file wants an approval before anything is done. */
+  /** Whether the task file requires an approval before any work. */
   readonly approvalRequired: boolean;
-  /** Values that are none. */
+  /** Invalid values. */
   readonly valueProblems: readonly string[];
-  /** What else is wrong: the task type, the front matter. */
+  /** Other problems: with the task type or the front matter. */
   readonly problems: readonly string[];
 }
 
-/** Lays what is written over one another, the task file's front matter and the task type among it. */
+/** Merges all layers, including the task file's front matter and the task type. */
 export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
   const { flags, variables, config } = layers;
   const types = allTypes(layers.taskTypes);
@@ -50,7 +50,7 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
     config,
     ...(fallback === undefined ? [] : [layerOf(fallback, 'default')]),
   ];
-  // What the file says stands above all else where it lowers a limit, whoever has set that.
+  // A limit in the task file overrides every other source if it is lower.
   const base = {
     ...resolveSettings([flags, variables, ...lower]),
     isTyped: own !== undefined,
@@ -75,15 +75,15 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
 /** The limits that a task type sets. */
 const LIMITS = ['maxIterations', 'iterationTimeout', 'timeout'] as const;
 
-/** What is in force without the type that a task file names. */
+/** The settings that apply without the type that a task file names. */
 interface WithoutType extends ResolvedSettings {
-  /** Whether a type was named elsewhere; else one in the sources is only the default of a configuration. */
+  /** Whether a type was named elsewhere. If not, a type in the sources is only a configuration's default. */
   readonly isTyped: boolean;
-  /** Whether any of the three was chosen by flag or variable: then nobody wanted the run to be longer. */
+  /** Whether a flag or variable set any of the three limits: the user then did not want a longer run. */
   readonly isBounded: boolean;
 }
 
-/** Of the limits of a type that a task file names those that count: it may raise a mere default only. */
+/** Returns the limits that count of a type named by a task file. The file may raise nothing but defaults. */
 function limitsOfFile(type: Layer, base: WithoutType): Layer {
   const counting: Partial<Record<SettingName, Written>> = {};
   for (const name of LIMITS) {
@@ -104,19 +104,19 @@ function limitsOfFile(type: Layer, base: WithoutType): Layer {
   return counting;
 }
 
-/** What must not be longer than what. Where a file has made that so, it is nobody's mistake: it is cut. */
+/** Each first limit must not exceed the second. If a file's type causes that, the first is cut: no error. */
 const WITHIN = [
   ['iterationTimeout', 'timeout'],
   ['idleTimeout', 'iterationTimeout'],
 ] as const;
 
-/** The number a limit stands for; one that cannot be read is none, and told elsewhere. */
+/** Returns a limit as a number, or NaN if it is invalid, which is reported elsewhere. */
 function limitOf(name: SettingName, written: Written): number {
   const parsed = parseValue(SETTINGS[name].type, written.value);
   return 'value' in parsed ? Number(parsed.value) : Number.NaN;
 }
 
-/** The settings of a front matter, given what is in force without it. */
+/** The settings of a front matter; `maxIterations` is the limit that applies without it. */
 function frontMatterLayer(front: FrontMatter, maxIterations: number): Layer {
   const limit = Number(front.maxIterations?.value);
   const isLower = front.maxIterations !== null && !(limit >= maxIterations);
@@ -126,7 +126,7 @@ function frontMatterLayer(front: FrontMatter, maxIterations: number): Layer {
   };
 }
 
-/** The front matter of the task file, if there is one; whether the file is good is judged later. */
+/** The front matter of the task file, if there is one. The file itself is validated later. */
 async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
   const { flags, variables, config, startDir } = layers;
   const { settings } = resolveSettings([flags, variables, config]);
@@ -136,7 +136,7 @@ async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
   const text = readTaskText(settings.taskFile, vault, cwd);
   if (text === null) return NO_FRONT_MATTER;
   const { frontMatter } = splitFrontMatter(text);
-  // The YAML reader is loaded only where there is something to read.
+  // The YAML reader is loaded only if there is something to read.
   const front =
     frontMatter === null
       ? NO_FRONT_MATTER
@@ -147,7 +147,7 @@ async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
     : front;
 }
 
-/** However it is written, and wherever in the file: one too many goes to a person rather than one too few. */
+/** The check is broad on purpose: a false alarm is better than a missed payment. */
 function paymentInText(file: string): string {
   return `${file} says that it is about a payment: ralph never automates payments; leave it to a person.`;
 }
@@ -161,8 +161,8 @@ const NO_FRONT_MATTER: FrontMatter = {
 };
 
 /**
- * A type that a task file names counts where it is one, or is a payment, which is refused; other
- * programs have types of their own.
+ * Returns the type that a task file names if it is known, or a payment (which is refused). Other types
+ * belong to other programs.
  */
 function knownType(
   type: Written | null,
@@ -173,7 +173,7 @@ function knownType(
   return isPayment(text) || Object.hasOwn(types, text) ? type : undefined;
 }
 
-/** What a configuration says of a built-in type is laid over it: the rest of its limits stay. */
+/** A configuration may override single limits of a built-in type; its other limits stay. */
 function allTypes(
   own: Readonly<Record<string, TaskTypeLimits>>,
 ): Readonly<Record<string, TaskTypeLimits>> {
@@ -184,7 +184,7 @@ function allTypes(
   return { ...TASK_TYPES, ...Object.fromEntries(changed) };
 }
 
-/** Wherever a payment is named, also where another type counts. */
+/** A payment is refused wherever it is named, even if another type applies. */
 function refusedPayment(written: Written | null): readonly string[] {
   const type = textOf(written ?? undefined);
   if (written === null || type === undefined || !isPayment(type)) return [];

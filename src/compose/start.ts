@@ -48,9 +48,9 @@ import { makeRoom, type TakenUp, takeUp } from './open-task.ts';
 export interface Start {
   readonly state: LoopState;
   readonly event: LoopEvent;
-  /** How the files stood at the task's start. */
+  /** The state of the files at the task's start. */
   readonly baseline: Baseline;
-  /** What an earlier driver had saved and not told any more. */
+  /** Events that an earlier driver saved but did not publish. */
   readonly untold: readonly RalphEvent[];
 }
 
@@ -77,8 +77,8 @@ export async function begin(
 }
 
 /**
- * Moves the task's file to where files lie that are worked on. First of all: where it is moved to is no
- * sign of anything. But for a note of the task: whoever is killed in between can go on with it.
+ * Moves the task's file to `In_Progress`. This happens before the baseline is taken, so that the move does
+ * not count as a change; only the state is saved earlier, so that a crash in between can be resumed.
  */
 async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<TaskState> {
   const { plan, paths, warn, driver, seal, clock } = run;
@@ -93,7 +93,7 @@ async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<Tas
   try {
     await takeIntoWork(plan.vault, taskFile);
   } catch (error) {
-    // Nothing was begun.
+    // Nothing has begun yet, so no state is left behind.
     for (const each of [paths.stateFile, paths.folder]) {
       rmSync(each, { recursive: true, force: true });
     }
@@ -102,12 +102,12 @@ async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<Tas
   return { ...noted, ...store.newest() };
 }
 
-/** A task that is gone on with, and how its agent's output is read. */
+/** A resumed task, and how its agent's output is read. */
 interface ResumedRun extends HeldRun {
   readonly kind: AgentKind;
 }
 
-/** A task that was begun before: its state, what the loop remembers, and the time that is left. */
+/** Resumes a task with its state, the loop's memory and the remaining time. */
 export async function goOn(
   run: ResumedRun,
   watch: BaselineRequest,
@@ -144,7 +144,7 @@ export async function goOn(
     step: hasEnded ? { kind: 'ended' } : fresh.step,
     carry: { ...fresh.carry, output: preview },
     ...(step === null ? {} : remembered(step.memory, run, task)),
-    // Settings that were given anew are in force from now on.
+    // Settings given with this resume apply from now on.
     task: {
       ...task,
       driver,
@@ -169,7 +169,7 @@ export async function goOn(
   };
 }
 
-/** Elsewhere what was seen does not count any more, and is looked for once more. */
+/** If the task now works elsewhere, earlier observations no longer count, so ralph looks again. */
 function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopMemory {
   const { step } = memory;
   const before = placeBefore(run, task);
@@ -179,7 +179,7 @@ function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopM
     : memory;
 }
 
-/** Where the task worked before, by its settings and its state. */
+/** Where the task worked before, from its settings and its state. */
 function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlace {
   const { watch_file, done_folder } = task;
   const folder = path.resolve(plan.vault, done_folder);
@@ -189,7 +189,7 @@ function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlac
   };
 }
 
-/** A task that was noted, and whose driver died before anything of it had begun. */
+/** A task whose driver died after saving the first state and before the task began. */
 function notBegun(state: LoopState, plan: RunPlan, timeLeftMs: number, baseline: Baseline): Start {
   const at = systemClock.now();
   const { maxIterations } = plan.policy;
@@ -205,15 +205,15 @@ function startedEvent(plan: RunPlan, at: string): LoopEvent {
   return { kind: 'started', at, prompt: oneLine(maskSecrets(promptText(plan)), 500) };
 }
 
-/** The move of a task's file that its first driver did not live to make. */
+/** Moves the task's file if the first driver died before it could. */
 async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<void> {
   if (task.status !== 'pending' || task.task_file === null || taskFile === null) return;
   const isThere = existsSync(path.join(vault, task.task_file));
-  // Under both names: the move was half done. Another file of that name is another task's.
+  // A file under both names is a half-done move, unless the one in `In_Progress` is another task's.
   if (!isThere || intoWorkProblem(vault, taskFile) === null) await takeIntoWork(vault, taskFile);
 }
 
-/** What is left of an attempt that was under way when its driver died; null where none was. */
+/** Returns what is known about an attempt that was running when its driver died, or null if none was. */
 function lostAttempt(
   { kind, paths }: ResumedRun,
   task: TaskState,
@@ -224,7 +224,7 @@ function lostAttempt(
   return readLostAttempt(kind, paths.folder, { iteration, attempt }, step.logBytes);
 }
 
-/** Which files a task watches and protects. */
+/** The files that a task watches and protects. */
 export function watchOf(plan: RunPlan): BaselineRequest {
   return {
     cwd: plan.cwd,
@@ -240,7 +240,7 @@ function promptText(plan: RunPlan): string {
   return new TextDecoder().decode(plan.prompt);
 }
 
-/** What the state says of a plan. */
+/** The part of a plan that the state contains. */
 function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
   const { policy } = plan;
   return {

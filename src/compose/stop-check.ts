@@ -1,4 +1,4 @@
-// The door to the effects for `ralph check`: it looks at a task that somebody else works on.
+// The door to the effects for `ralph check`, which checks a task that another process works on.
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts';
 import { createWorkspace, takeBaseline } from '../effects/workspace/workspace.ts';
 
-/** A task that is looked at, and where. */
+/** A task to check, and its folders. */
 export interface StopScene {
   readonly task: TaskState;
   readonly policy: Policy;
@@ -25,13 +25,13 @@ export interface StopScene {
   readonly stateDir: string;
 }
 
-/** The folder a task is worked on in. */
+/** The folder in which a task's agent works. */
 function workFolder({ settings, folder, vault }: StopScene): string {
   const cwd = settings.get('cwd');
   return path.resolve(savedStartDir(folder) ?? vault, typeof cwd === 'string' ? cwd : '.');
 }
 
-/** Looks at the files of a task; `until` is run only where `mayRun`. */
+/** Checks the files of a task; runs `until` only if `mayRun`. */
 export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
   const { task, policy, settings, folder, vault, stateDir } = scene;
   const cwd = workFolder(scene);
@@ -45,7 +45,7 @@ export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sig
     protect,
     isOwn: ownFiles(vault, stateDir),
   };
-  // Without the marks of its start nothing in it can be told to have changed.
+  // Without the baseline from the start, no change can be detected.
   const kept = readBaseline(folder);
   const fitted = kept === null ? null : await fitBaseline(kept, request, request);
   const asItIs = { ...request, protect: [] };
@@ -75,7 +75,7 @@ export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sig
   return workspace.look();
 }
 
-/** Runs a command of the task's in its folder, within the time of one iteration. */
+/** Runs one of the task's commands in its folder, with the time limit of one iteration. */
 export async function runTaskCommand(scene: StopScene, command: string): Promise<CommandResult> {
   const stops = watchSignals();
   try {
@@ -84,7 +84,7 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
       env: {
         ...process.env,
         RALPH_TASK_ID: scene.task.task_id,
-        // By which its processes are known, as in a run.
+        // Marks its processes, as in a run.
         RALPH_RUN_ID: randomUUID(),
       },
       timeoutMs: scene.policy.iterationTimeoutMs,
@@ -95,18 +95,18 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
   }
 }
 
-/** The prompt as it was given; a state of another program's has it in full in itself. */
+/** The original prompt. A state written by another program contains it in full. */
 export function keptPrompt({ task, folder }: StopScene): Uint8Array {
   return readOr(path.join(folder, 'prompt.md')) ?? new TextEncoder().encode(task.task_prompt);
 }
 
-/** What the last iteration of a task that the library keeps has handed on; null where none has. */
+/** The context that the last iteration of a library task passed on, or null if there is none. */
 export function keptContext({ task, folder }: StopScene): string | null {
   const context = readOr(path.join(folder, 'context.md'))?.toString();
   return context ?? task.iterations.at(-1)?.output_preview ?? null;
 }
 
-/** More than any prompt, and than what a program hands on. */
+/** Larger than any prompt or context. */
 const KEPT_MAX_BYTES = 16 * MB;
 
 function readOr(file: string): Buffer | null {

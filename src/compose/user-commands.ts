@@ -4,7 +4,7 @@ import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { runShellCommand, type ShellOptions } from '../effects/processes/shell-command.ts';
 import type { StopRequests } from '../loop/ports.ts';
 
-/** Runs one of the user's shell commands with a text on its standard input. */
+/** Runs one of the user's shell commands with the text `input` on its standard input. */
 type RunCommand = (command: string, input: string) => Promise<CommandResult>;
 
 /** Runs the user's commands of a plan while its loop runs. */
@@ -18,7 +18,7 @@ export function userCommands(
     runShellCommand(command, input, shellOptions(plan, child, stops, iteration()));
 }
 
-/** Runs the command that follows the end, also where the loop was stopped; null: there is none. */
+/** Returns a function that runs `--on-end`, even after a stop, or null if there is no such command. */
 export function endCommand(
   plan: RunPlan,
   child: ChildOptions,
@@ -28,7 +28,7 @@ export function endCommand(
   const command = plan.settings.onEnd;
   if (command === null) return null;
   return (input) => {
-    // A request that stopped the loop is answered already: it takes another one to end this too.
+    // The request that stopped the loop has been served, so only a second one ends this command, too.
     const signal = stops.signal.aborted ? stops.hurry : stops.signal;
     const last: StopRequests = { signal, hurry: stops.hurry, cause: () => null };
     return runShellCommand(command, input, shellOptions(plan, child, last, iteration()));

@@ -25,18 +25,18 @@ export interface Ports {
   readonly stops: StopRequests;
   readonly requests: Requests;
   readonly approvals: ApprovalDesk;
-  /** Aborts, with the error, where ralph's own code has thrown and nobody waits for it. */
+  /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;
-  /** Has whatever runs ended: the loop cannot go on. */
+  /** Ends everything that is running, because the loop cannot continue. */
   readonly abandon: () => void;
-  /** The exit code that goes with an ending. */
+  /** The exit code for an ending. */
   readonly exitCode: (status: EndedStatus, exitReason: string) => number;
 }
 
-/** Starts the agent once and sees it to its end. Never rejects for what an agent does. */
+/** Starts the agent once and waits until it has ended. Never rejects because of what the agent does. */
 export interface AgentRunner {
   run(request: AgentRequest): Promise<AttemptFacts>;
-  /** Ends what earlier attempts left running, at once if `hurry` aborts. Called once, at the end. */
+  /** Ends processes left by earlier attempts, immediately if `hurry` aborts. Called once, at the end. */
   close(hurry: AbortSignal): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface AgentRequest {
   readonly prompt: Uint8Array;
   readonly iteration: number;
   readonly attempt: number;
-  /** ISO instant at which the whole-task limit passes. */
+  /** ISO instant at which the time limit of the whole task is reached. */
   readonly taskDeadlineAt: string;
   readonly resumeSession: string | null;
   readonly budgetUsd: number | null;
@@ -52,20 +52,20 @@ export interface AgentRequest {
   readonly listener: AgentListener;
 }
 
-/** What is heard of the agent while it runs. Texts are raw: whoever shows them cleans them. */
+/** Receives the agent's output while it runs. Texts are raw: clean them before showing them. */
 export interface AgentListener {
   activity(activity: Activity): void;
   retry(retry: RetryFacts): void;
   text(text: string): void;
 }
 
-/** Keeps the state. A failure to write is said once and does not stop the loop. */
+/** Stores the state. A failed write is reported once and does not stop the loop. */
 export interface StateStore {
-  /** `events` are those that are told once this is saved: whoever is killed before tells them later. */
+  /** Stores `events` too; they are published after the save, or by a later run if ralph is killed first. */
   save(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** Moves a completed task to the history. */
   archive(): Promise<void>;
-  /** Where state and logs lie now. */
+  /** The current location of state and logs. */
   places(): Places;
 }
 
@@ -74,71 +74,71 @@ interface Places {
   readonly logDir: string;
 }
 
-/** The user's prompt as bytes, read afresh for each iteration. */
+/** The user's prompt as bytes, read again for each iteration. */
 export interface PromptSource {
   read(): Promise<Uint8Array>;
 }
 
-/** The folder the agent works in, and the user's own commands about it. */
+/** The folder in which the agent works, and the user's commands that run in it. */
 export interface Workspace {
-  /** Whether `look` runs no command and reads no more than a few folders. */
+  /** Whether `look` is cheap: it runs no command and reads at most a few folders. */
   readonly isQuick: boolean;
-  /** Notes how things stand before an iteration, so that `look` can tell what changed. */
+  /** Records the state of the folder before an iteration, so that `look` can find what changed. */
   mark(): Promise<void>;
   look(): Promise<Sightings>;
   /** Runs the command that checks a claim. */
   verify(command: string): Promise<CommandResult>;
-  /** Runs the command that follows an iteration; the event is its standard input. */
+  /** Runs the command that follows an iteration, with the event on its standard input. */
   after(command: string, event: RalphEvent): Promise<void>;
-  /** What has changed since the commit that the task began at; null where nothing can tell soon. */
+  /** Returns the changes since the commit at which the task began; null if they cannot be found quickly. */
   changes(gitBase: string, hurry: AbortSignal): Promise<Changes | null>;
-  /** Puts away what a completed task was made from. */
+  /** Moves the file of a completed task to `Done`. */
   finished(): Promise<void>;
   /** Runs the command that follows the end, if there is one. */
   ended(event: RalphEvent): Promise<void>;
 }
 
-/** Where a person is asked. */
+/** Asks a person for approval. */
 export interface ApprovalDesk {
-  /** Puts the request where a person finds it; null where it cannot be written, which is said. */
+  /** Writes the request where a person finds it. Reports a failed write and returns null. */
   request(approval: Approval): Promise<ThereBefore | null>;
   /** Waits for the answer; a pause or a stop interrupts it. */
   answer(approval: Approval, patiently: boolean, signal: AbortSignal): Promise<ApprovalAnswer>;
 }
 
-/** What people ask of a running loop from elsewhere. */
+/** Requests that people make to a running loop from another process. */
 export interface Requests {
-  /** Hints for the agent that have come since the last call. */
+  /** Hints for the agent since the last call. */
   hints(): Promise<readonly Hint[]>;
-  /** What scripts have reported since the last call, in its order. */
+  /** Progress that scripts have reported since the last call, in order. */
   progress(): Promise<readonly ProgressReport[]>;
-  /** To be called once the state that holds all of that is saved: it is removed only then. */
+  /** Removes these hints and reports. Call it only after the state that contains them is saved. */
   settled(): Promise<void>;
-  /** Aborts when the loop is asked to hold after the running iteration. */
+  /** Aborts when the loop is asked to pause after the running iteration. */
   readonly pause: AbortSignal;
 }
 
-/** Leaves a note for a human. Resolves to its path, or null when it could not be written. */
+/** Writes a note for a human. Resolves to its path, or to null if it could not be written. */
 export interface NoteWriter {
   write(state: LoopState, ending: Ending): Promise<string | null>;
 }
 
-/** Tells people and programs what happens. Never throws. */
+/** Reports what happens to people and programs. Never throws. */
 export interface Reporter {
   publish(event: RalphEvent): void;
-  /** Whether anybody would take note of this now: an agent may say thousands of things a second. */
+  /** Whether this would be used now. An agent may send thousands of messages a second, so ask first. */
   wants(what: Activity['kind'] | 'agent-text'): boolean;
-  /** A text of the agent, as it comes. */
+  /** Called with the agent's text as it arrives. */
   agentText(text: string): void;
   say(what: Saying): void;
-  /** What is done from now on, until an event or the next of these. */
+  /** Announces the current activity, which lasts until the next event or the next call. */
   doing(what: Doing): void;
 }
 
 export interface Clock {
   /** The present instant, ISO 8601 UTC. */
   now(): string;
-  /** Milliseconds since some moment, by a clock that nobody sets and that stands still while the machine sleeps. */
+  /** Milliseconds of a monotonic clock, which cannot be set and stops while the machine sleeps. */
   monotonicMs(): number;
   /** In [0, 1). */
   random(): number;
@@ -147,7 +147,7 @@ export interface Clock {
 }
 
 export interface RunClock extends Clock {
-  /** Milliseconds so far in which ralph itself was stopped, by Ctrl-Z or with its container. */
+  /** Total milliseconds for which ralph itself was suspended, by Ctrl-Z or with its container. */
   heldUpMs(): number;
 }
 
@@ -155,7 +155,7 @@ export interface RunClock extends Clock {
 export interface StopRequests {
   /** Aborts with the first request. */
   readonly signal: AbortSignal;
-  /** Aborts with the second: no more courtesy. */
+  /** Aborts with the second request: stop immediately. */
   readonly hurry: AbortSignal;
   cause(): StopCause | null;
 }

@@ -25,7 +25,7 @@ import { type Approval, laterBy } from '../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 
-/** How a run ended, with everything its caller may want to show. */
+/** How a run ended, with everything that its caller may want to show. */
 export interface RunEnd {
   readonly state: LoopState;
   readonly fields: EndingFields;
@@ -33,12 +33,12 @@ export interface RunEnd {
 
 /**
  * The only loop. It knows nothing about agents, promises or limits: it hands every event to
- * `transition`, saves the state that comes back, and only then does what it was told.
+ * `transition`, saves the new state, and only then carries out the actions.
  *
- *     event ──► transition ──► save ──► tell ──► ask ──► event ──► …  until told to stop
+ *     event ──► transition ──► save ──► publish ──► ask ──► event ──► …  until an action says stop
  *
- * Whatever the world does comes back from the ports as data. What is thrown all the same is a bug: it
- * ends the task like any failure. Rejects only where even that fails.
+ * Ports return everything that can go wrong outside as data. An exception is therefore a bug: it ends the
+ * task like any failure. Rejects only if even that fails.
  */
 export async function runLoop(
   ports: Ports,
@@ -57,7 +57,7 @@ export async function runLoop(
       }
       const next = transition(state, event, policy);
       state = next.state;
-      // A look that changes nothing and takes no time is no step of its own: its answer is saved with it.
+      // A quick look changes nothing, so it needs no save of its own: it is saved together with its answer.
       const isPassing = next.actions.some(({ kind }) => kind === 'look') && ports.workspace.isQuick;
       const events = eventsIn(ports, state, next.actions);
       if (!isPassing) {
@@ -76,7 +76,7 @@ export async function runLoop(
   }
 }
 
-/** Rejects with the bug as soon as there is one, even if what is waited for never comes. */
+/** Rejects as soon as there is a bug, even if `work` never settles. */
 function unlessBroken<T>(work: Promise<T>, bugs: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onBug = (): void => reject(bugs.reason);
@@ -86,10 +86,10 @@ function unlessBroken<T>(work: Promise<T>, bugs: AbortSignal): Promise<T> {
   });
 }
 
-/** What runs is ended within 5 s; more is not waited for. */
+/** Running processes are ended within 5 s, so waiting longer is useless. */
 const BREAK_OFF_MS = 6_000;
 
-/** Ends a task in whose midst ralph itself has failed: nothing runs on, and people are told. */
+/** Ends the task after a bug in ralph: stops everything that runs and announces the failure. */
 async function breakOff(
   ports: Ports,
   state: LoopState,
@@ -115,7 +115,7 @@ async function breakOff(
   throw error;
 }
 
-/** What people have asked for since the last look, as events. */
+/** The requests that people have made since the last call, as events. */
 async function requested(ports: Ports, state: LoopState): Promise<readonly LoopEvent[]> {
   const { requests, stops, clock } = ports;
   const at = clock.now();
@@ -130,10 +130,10 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   return events;
 }
 
-/** The instant, and how long what was asked for has taken. */
+/** Returns the instant, and how long the question has taken. */
 type AnsweredNow = () => Answered;
 
-/** Begins to take the time from now on. */
+/** Starts measuring time. */
 function sinceNow({ clock }: Ports): AnsweredNow {
   const [sinceMs, heldUpBeforeMs] = [clock.monotonicMs(), clock.heldUpMs()];
   return () => ({
@@ -144,8 +144,8 @@ function sinceNow({ clock }: Ports): AnsweredNow {
 }
 
 /**
- * Carries out one transition's actions; the asking among them brings the next event. `answeredNow` takes
- * the time since the last one.
+ * Carries out the actions of one transition. The answer to the question among them is the next event.
+ * `answeredNow` measures the time since the last event.
  */
 async function act(
   ports: Ports,
@@ -173,7 +173,7 @@ async function act(
   throw new Error('a transition neither asked for anything nor stopped');
 }
 
-/** What a transition tells, with its instant: it is saved in the very words in which it is told. */
+/** The events of a transition with their instant. They are saved exactly as they are published. */
 function eventsIn(
   ports: Ports,
   state: LoopState,
@@ -221,7 +221,7 @@ async function ask(
   }
 }
 
-/** What those who watch are told of an asking; null where the agent itself tells. */
+/** The activity to announce for a question, or null if the agent's own output shows it. */
 function doingOf({ task }: LoopState, action: Asking): Doing | null {
   switch (action.kind) {
     case 'look':
@@ -243,7 +243,7 @@ function shownCommand(command: string): string {
   return oneLine(maskSecrets(command), 200);
 }
 
-/** Aborts a wait when somebody asks the loop to stop or to hold. */
+/** Aborts a wait when somebody asks the loop to stop or to pause. */
 function interruption({ stops, requests }: Ports): AbortSignal {
   return AbortSignal.any([stops.signal, requests.pause]);
 }
@@ -255,7 +255,7 @@ async function requestApproval(
 ): Promise<LoopEvent> {
   const thereBefore = await ports.approvals.request(approval);
   const answered = answeredNow();
-  // What nobody can find, nobody can answer: the task is held until it is resumed.
+  // Nobody can answer a request that could not be written, so the task pauses until it is resumed.
   if (thereBefore === null) {
     return { kind: 'approval-answered', ...answered, answer: { kind: 'none', why: 'not-waited' } };
   }
@@ -272,7 +272,7 @@ async function startAgent(
   const prompt = await promptOf(ports, action.prompt);
   await ports.workspace.mark();
   const started = answeredNow();
-  // The machine may have slept since the limit was told.
+  // The machine may have slept since the limit was calculated.
   const lostMs = standstillMs(state.task.updated_at, started);
   const facts = await ports.agent.run({
     prompt,
@@ -283,7 +283,7 @@ async function startAgent(
     budgetUsd: action.budgetUsd,
     stops: ports.stops,
     listener: {
-      // There may be thousands a second: what an agent says is masked, and nothing else of the event.
+      // There may be thousands a second, so only the agent's own text is masked, not the whole event.
       activity(activity) {
         if (!ports.reporter.wants(activity.kind)) return;
         ports.reporter.publish({
@@ -312,7 +312,7 @@ async function startAgent(
   return {
     kind: 'attempt-ended',
     ...answeredNow(),
-    // Where it was waiting in its own retries, that time is taken off as such.
+    // Suspensions during the agent's own retries are subtracted as part of the retry time.
     heldUpMs: started.heldUpMs + facts.heldUpMs,
     startedAt: started.at,
     facts,
@@ -320,16 +320,16 @@ async function startAgent(
   };
 }
 
-/** What the agent reads. A question about its own answer needs nothing of the user's. */
+/** The text that the agent reads. A question about its own answer does not need the user's prompt. */
 async function promptOf(ports: Ports, prompt: AgentPrompt): Promise<Uint8Array> {
   if (prompt.kind === 'question') return new TextEncoder().encode(prompt.text);
   return concat(await ports.prompt.read(), prompt.addition);
 }
 
-/** The end: leftovers are ended, the note is left, the state put away, and then it is said. */
+/** Ends leftover processes, writes the note, archives a completed task, and then announces the ending. */
 async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<RunEnd> {
   await ports.agent.close(ports.stops.hurry);
-  // Beside the rest, since it may take a while.
+  // Runs in parallel with the rest, since it may take a while.
   const base = state.task.git_base;
   const changes = base === null ? null : ports.workspace.changes(base, ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
@@ -365,12 +365,12 @@ function eventOf(ports: Ports, state: LoopState, body: EventBody): RalphEvent {
   return maskDeep(stamped(body, ports.clock.now(), state.task.task_id));
 }
 
-/** What is shown of an agent's own text, whatever part of it comes at a time. */
+/** Cleans any piece of the agent's own text before it is shown. */
 function shownText(text: string): string {
   return maskLines(withoutControls(text));
 }
 
-/** What an agent says of itself is shown on terminals: nothing in it may act there. */
+/** Removes control characters, because the agent's text is shown on terminals. */
 function cleanActivity(activity: Activity): Activity {
   switch (activity.kind) {
     case 'tool':

@@ -7,14 +7,14 @@ import { standardOutlet } from '../terminal/outlet.ts';
 export interface CheckOptions extends PlaceOptions {
   /** Speaks Claude Code's stop-hook JSON. */
   readonly hook?: boolean;
-  /** The named task is believed although it was not written by this user here. */
+  /** Trust the named task although this user did not write it here. */
   readonly trust?: boolean;
 }
 
 /**
- * `ralph check [ID]`: the stop-hook contract. Exit code 0 lets the agent stop; 1 holds it, with prompt
- * and context on standard output. With `--hook` the answer is JSON, and the exit code always 0: a hook
- * that fails must keep nobody from stopping.
+ * `ralph check [ID]`: the stop-hook contract. Exit code 0 lets the agent stop; 1 blocks it, with prompt
+ * and context on standard output. With `--hook` the answer is JSON and the exit code always 0: a failing
+ * hook must not prevent an agent from stopping.
  */
 export async function check(
   id: string | undefined,

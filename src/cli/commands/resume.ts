@@ -14,7 +14,7 @@ import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
 
-/** `ralph resume [ID]`: goes on with a task that is not completed and has no live driver. */
+/** `ralph resume [ID]`: resumes a task that is not completed and has no live driver. */
 export async function resumeCommand(
   argv: readonly string[],
   help: () => Promise<number>,
@@ -23,14 +23,14 @@ export async function resumeCommand(
   const flags = { ...readFlags(words, 'resume'), isTrusted };
   if (flags.wantsHelp) return help();
   const place = placeOf(textsOf(flags.layer));
-  // With an id all mistakes are told at once; without one there may be no task to tell them of.
+  // With an id, all problems are reported together with those of the task; without one, there may be no task.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   return resumeTask(flags.taskId ?? onlyCandidate(place, flags.isTrusted), place, flags, argv);
 }
 
 const TRUST = '--trust';
 
-/** It belongs to this command alone, so that no line for cron can believe whatever lies in a folder. */
+/** Only this command has `--trust`, so that a cron job cannot trust whatever is in a folder. */
 function takeTrust(argv: readonly string[]): {
   readonly isTrusted: boolean;
   readonly words: readonly string[];
@@ -44,14 +44,14 @@ function takeTrust(argv: readonly string[]): {
   };
 }
 
-/** Goes on with a task; the flags override what it was started with. Resolves to the exit code. */
+/** Resumes a task; the flags override its stored settings. Resolves to the exit code. */
 export async function resumeTask(
   taskId: string,
   place: Place,
   flags: ResumeFlags,
   argv: readonly string[],
 ): Promise<number> {
-  // Who wants JSON is a program, and would wait for an answer that nobody gives.
+  // With `--json` the caller is a program, so nobody would answer the question.
   const ask = flags.layer.json === undefined ? personAt(process.env) : null;
   const planned = await planResume(taskId, place, flags, { ask });
   if (planned === null) return tellCompleted(taskId, place);
@@ -76,8 +76,8 @@ function tellCompleted(taskId: string, place: Place): number {
 }
 
 /**
- * Without an id: the one task that can be gone on with, or a list of them to choose from. Tasks that
- * somebody else has written count where there is none of one's own, or where any is to be trusted.
+ * Without an id: returns the only task that can be resumed, or throws an error that lists all of them. Tasks
+ * written by somebody else count only if the user has none, or with `--trust`.
  */
 function onlyCandidate(place: Place, isTrusted: boolean): string {
   const seal = sealAt(place);

@@ -61,7 +61,7 @@ export async function runCommand(
     if (stopped !== null) return stopped;
   }
   if (settings.resumeIfOpen && isOpen(plan)) {
-    // To go on is asked for by a flag alone, so that this may be more than a plan.
+    // A resume takes only the flags, so a dry run requested by a variable would become a real run here.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
     const { prompt, promptFile, taskId, taskType, config, ...layer } = flags.layer;
@@ -72,8 +72,8 @@ export async function runCommand(
 }
 
 /**
- * Whose configuration is refused is told, too, of a task that would be refused next: both may have come with
- * one repository. Only flags and variables say which task that is.
+ * If the configuration is refused, this adds a task that would be refused next, since both may have come
+ * with the same repository. Only flags and variables name that task.
  */
 function foreignTask({ layer }: ReadFlags): readonly string[] {
   const textOf = (name: 'taskId' | 'vault' | 'stateDir' | 'keyFile'): string | undefined => {
@@ -92,12 +92,12 @@ function foreignTask({ layer }: ReadFlags): readonly string[] {
     const found = findTask(taskId, place);
     return found === null || found.isOwn ? [] : [notYoursEither(taskId, place.stateDir)];
   } catch {
-    // It is told once its turn comes.
+    // The error is reported when the task is opened.
     return [];
   }
 }
 
-/** `ralph resume [ID]`, which is loaded only where it is asked for. */
+/** `ralph resume [ID]`, loaded only if needed. */
 export async function resumeCommand(
   argv: readonly string[],
   help: () => Promise<number>,
@@ -106,27 +106,27 @@ export async function resumeCommand(
   return resume.resumeCommand(argv, help);
 }
 
-/** Whether the last driver of this id died before it had told how its task ended. Never throws. */
+/** Whether the last driver of this id died before it announced how its task ended. Never throws. */
 function hasUntold(plan: RunPlan): boolean {
   try {
     const found = findTask(plan.taskId, plan);
     if (found === null || found.isInHistory || !found.isOwn) return false;
     return hasUntoldEnd(readNewestStep(found.paths, found.state, sealAt(plan)).state);
   } catch {
-    // It is told by what comes next.
+    // The next step reports the error.
     return false;
   }
 }
 
 /**
- * Whether a task of this id waits to be gone on with, rather than having come to an end of its own. Throws a
- * `LeftToPersonError` where neither that nor a new run is for a line for cron to begin.
+ * Whether a task of this id should be resumed instead of started again. Throws a `LeftToPersonError` if
+ * only a person may do either, not a cron job.
  */
 function isOpen(plan: RunPlan): boolean {
   const found = findTask(plan.taskId, plan);
   if (found === null) return false;
   const { standing, state, isInHistory } = found;
-  // Completed by a driver that died before it could say so: that is all that is left to do.
+  // If the driver died after completing it, only the announcement is missing.
   if (standing === 'completed') return found.isOwn && (!isInHistory || isUntold(found.paths));
   if (isInHistory) return false;
   if (standing === 'live') return true;

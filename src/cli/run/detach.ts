@@ -19,7 +19,7 @@ import type { View } from '../../report/terminal/view.ts';
  *   prints id and log, exits 0 (or prints why it did not start, with that exit code)
  */
 
-/** Starts this command again in the background, with `argv`, which names the task. Resolves to the exit code. */
+/** Starts this command in the background with `argv`, which names the task. Resolves to the exit code. */
 export async function detach(plan: RunPlan, argv: readonly string[]): Promise<number> {
   const log = logFile(plan);
   const descriptor = openSync(log, 'a', 0o600);
@@ -63,11 +63,11 @@ function logFile(plan: RunPlan): string {
   }
 }
 
-/** A missing agent or a failed login ends the task within this time after its start. */
+/** A missing agent or a failed login ends the task within this time after its start (milliseconds). */
 const FAILS_WITHIN_MS = 1_500;
 
 /**
- * Tells the parent process that the task has begun: at the first sign of the agent or of a wait, or if
+ * Reports to the parent process that the task has begun: at the first sign of the agent or of a wait, or if
  * the task has not failed after a moment.
  */
 export function detachedView(log: string, folder: string): View {

@@ -33,24 +33,24 @@ import type { PlannedRun } from './start-run.ts';
 
 /** The flags of `ralph resume`. */
 export interface ResumeFlags extends ReadFlags {
-  /** `--trust`: the person has looked at a task that somebody else has written, and takes it over. */
+  /** `--trust`: the person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
 }
 
-/** What a pass over the vault allows the tasks that it goes on with. */
+/** What a pass over the vault allows the tasks that it resumes. */
 type AllowedByPass = Pick<StoredRun, 'settings' | 'sources' | 'passthrough'>;
 
 interface ResumeBounds {
-  /** Has a person decide about a configuration that a task of another program's would need. */
+  /** Asks a person to trust the configuration that another program's task would need. */
   readonly ask?: Ask | null;
-  /** Bounds what the task may do. */
+  /** Limits what the task may do. */
   readonly allowed?: AllowedByPass | null;
 }
 
 /**
- * How a task would be gone on with; null where it is completed. Throws a `UsageError`, an
- * `UntrustedTaskError`, a `BeyondPassError`, and what `run` throws for a task that is not there or
- * cannot be read.
+ * Plans how a task would be resumed; returns null if it is completed. Throws a `UsageError`, an
+ * `UntrustedTaskError`, a `BeyondPassError`, and the errors of `run` for a task that is missing or
+ * unreadable.
  */
 export async function planResume(
   taskId: string,
@@ -65,7 +65,7 @@ export async function planResume(
   const seal = sealAt(place);
   const file = await readOpen(taskId, paths.stateFile, seal);
   if (file === null) return null;
-  // A kill or a power cut may have left the state file behind what was saved last.
+  // After a kill or a power cut the state file may be older than the last saved step.
   const { state } = file.isOwn ? readNewestStep(paths, file.state, seal) : file;
 
   const doubt = doubtOf(paths, file, seal);
@@ -120,15 +120,15 @@ export async function planResume(
   };
 }
 
-/** A task that is ready to be gone on with. */
+/** A task that is ready to be resumed. */
 export interface PlannedResume extends Required<Pick<PlannedRun, 'plan' | 'resume' | 'powers'>> {
-  /** Its last driver died before it had told how the task ended: that comes first. */
+  /** Its last driver died before it announced how the task ended, so that has to be announced first. */
   readonly isUntold: boolean;
-  /** What a person should read before somebody else's task is run; null where it is one's own. */
+  /** What a person should read before somebody else's task runs, or null for the user's own task. */
   readonly takenOver: string | null;
 }
 
-/** Permissions are the pass's own; what the task would start must be the pass's, too. */
+/** Permissions come from the pass. Throws a `BeyondPassError` if the task would start other programs. */
 function boundedBy(taskId: string, stored: StoredRun, allowed: AllowedByPass): StoredRun {
   const beyond = programsBeyond(stored.settings, allowed.settings);
   if (beyond.length > 0) throw new BeyondPassError(taskId, beyond);
@@ -148,13 +148,13 @@ function boundedBy(taskId: string, stored: StoredRun, allowed: AllowedByPass): S
   };
 }
 
-/** Whether a driver may have died between completing a task and saying so. */
+/** Whether a driver may have died between completing a task and announcing it. */
 function mayBeUntold(paths: TaskPaths): boolean {
   const moved = inHistory(paths, path.basename(paths.folder));
   return existsSync(moved.folder) && !(existsSync(paths.stateFile) && existsSync(paths.folder));
 }
 
-/** The state of a task that is not completed; null for one that is. Throws for what cannot be read. */
+/** Returns the state of an open task, or null if there is none. Throws if the state cannot be read. */
 async function readOpen(taskId: string, stateFile: string, seal: Seal): Promise<OpenTask | null> {
   const file = readStateFile(stateFile, seal);
   switch (file.kind) {
@@ -179,13 +179,13 @@ type OpenTask = Extract<ReturnType<typeof readStateFile>, { kind: 'task' }>;
 
 interface Stored {
   readonly stored: StoredRun;
-  /** What a found configuration has in force. */
+  /** The settings in force from a found configuration that need trust. */
   readonly powers: readonly string[];
 }
 
 /**
- * The settings a task was started with. One that `ralph run` has started has lost its gates without
- * them: to go on would mean to take anything for done.
+ * Returns the settings with which a task was started. A task of `ralph run` has no gates without them and
+ * would count any answer as complete, so this throws if they are lost.
  */
 async function storedRun(state: TaskState, folder: string, ask: Ask | null): Promise<Stored> {
   if (!isOfRun(state)) return storedFrom(state, ask);
@@ -201,7 +201,7 @@ function readStored(folder: string): StoredRun | null {
   return text === null ? null : readStoredRun(text.toString());
 }
 
-/** The settings of a task of another program's: what its state says, and today's for the rest. */
+/** The settings of another program's task: those in its state, and the current ones for the rest. */
 async function storedFrom(state: TaskState, ask: Ask | null): Promise<Stored> {
   const startDir = startFolder();
   const source = { kind: 'flag' as const, where: 'the state file' };
@@ -220,15 +220,12 @@ async function storedFrom(state: TaskState, ask: Ask | null): Promise<Stored> {
   return { stored, powers: collected.powers };
 }
 
-/** Whether `ralph run` has started the task: it has noted what the prompt was. */
+/** Whether `ralph run` started the task: only it records a checksum of the prompt. */
 function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
   return prompt_sha256 !== '' && kept_by == null;
 }
 
-/**
- * The prompt as it was given; a state of another program's has it in full in itself, and a short one
- * stands in the state too.
- */
+/** The original prompt. The state of another program contains it in full; ours contains it if it is short. */
 function readPrompt(folder: string, state: TaskState): Uint8Array {
   const kept = readText(path.join(folder, 'prompt.md'));
   const inState = new TextEncoder().encode(state.task_prompt);
@@ -245,7 +242,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** A prompt of 1 MB may stand in the settings, of which an escape may make six times as much. */
+/** The settings may contain a prompt of 1 MB, which JSON escapes can make six times as long. */
 const KEPT_MAX_BYTES = 8 * MB;
 
 function readText(file: string): Buffer | null {
@@ -256,7 +253,7 @@ function readText(file: string): Buffer | null {
   }
 }
 
-/** A folder is named from where ralph is started now; all else in the settings, from where it was at first. */
+/** A new `cwd` is relative to where ralph starts now; other paths, to where it was first started. */
 function fromHere(layer: Layer): Layer {
   const { cwd } = layer;
   if (typeof cwd?.value !== 'string') return layer;

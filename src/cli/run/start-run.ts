@@ -11,19 +11,19 @@ import { endedByBugs } from '../terminal/bugs.ts';
 import { limitHeap } from './heap-growth.ts';
 import { announcements } from './run-notices.ts';
 
-/** A run that is about to begin, or to go on. */
+/** A run that is about to start or resume. */
 export interface PlannedRun {
   readonly plan: RunPlan;
-  /** What was found odd on the way to the plan, one sentence each. */
+  /** Warnings from planning, one sentence each. */
   readonly notices: readonly string[];
-  /** What a found configuration has in force: told of every start, a quiet one too. */
+  /** The trusted settings from a found configuration, printed at every start, even a quiet one. */
   readonly powers?: readonly string[];
   readonly resume?: Resume;
-  /** The command line, for the process that goes on with it in the background. */
+  /** The command line, to start the run again as a background process. */
   readonly again: readonly string[];
 }
 
-/** Carries a plan out and prints the result. Resolves to the exit code. */
+/** Runs a plan and prints the result. Resolves to the exit code. */
 export async function runPlan(run: PlannedRun): Promise<number> {
   const { plan, notices, powers = [], resume, again } = run;
   const { settings } = plan;
@@ -35,12 +35,12 @@ export async function runPlan(run: PlannedRun): Promise<number> {
   if (settings.detach && log === null) {
     const { detach } = await import('./detach.ts');
     const code = await detach(plan, resume === undefined ? withTaskId(again, plan.taskId) : again);
-    // Where it has not started, the words of the background are shown, these among them.
+    // If it did not start, its log is shown, which includes these.
     if (code === 0) sayPowers(powers);
     return code;
   }
   sayPowers(powers);
-  // A key that cannot be made now could not be made for the task either.
+  // If the key cannot be created now, it cannot be created for the task either.
   const needsTrust = sealAt(plan, true).problem !== null;
   const task = { ...plan, needsTrust };
   const view = await viewFor(settings, { agent: plan.policy.agent, task });
@@ -67,7 +67,7 @@ export async function runPlan(run: PlannedRun): Promise<number> {
   }
 }
 
-/** The background has to run under the id that the caller is told. */
+/** The background process must use the task id that the caller sees. */
 function withTaskId(argv: readonly string[], taskId: string): readonly string[] {
   const [command = 'run', ...words] = argv;
   return [command, '--task-id', taskId, ...words];
@@ -83,7 +83,7 @@ function printResult(message: string): void {
     process.stdout.write(message.endsWith('\n') ? message : `${message}\n`);
 }
 
-/** The views that the settings ask for; only what is needed is loaded. */
+/** The views that the settings require; loads nothing else. */
 export async function viewFor(settings: Settings, telling: Telling): Promise<View> {
   const { stderr, stdout } = process;
   const views: View[] = [];
@@ -115,7 +115,7 @@ export async function viewFor(settings: Settings, telling: Telling): Promise<Vie
   return allOf(views);
 }
 
-/** Job runners give terminals of no width at all, on which nothing can be drawn. */
+/** Some job runners provide terminals of width 0, on which nothing can be drawn. */
 const NARROWEST_COLUMNS = 20;
 
 function isLiveTerminal(): boolean {

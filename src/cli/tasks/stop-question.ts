@@ -16,21 +16,21 @@ import { messageOf } from '../../errors.ts';
 import { type FoundTask, findTask, standingOf } from './find-task.ts';
 import type { Place } from './place.ts';
 
-/** The task that is asked about. */
+/** The task to check. */
 export interface CheckedTask {
-  /** Undefined where the only open one is meant. */
+  /** Undefined means the only open task. */
   readonly id: string | undefined;
-  /** Believed although it was not written by this user here. */
+  /** Trust the task although this user did not write it here. */
   readonly isTrusted: boolean;
 }
 
-/** Says why on standard error; standard output stays empty. */
+/** Prints the reason on standard error and nothing on standard output. */
 export function letGo(why: string): number {
   process.stderr.write(`ralph: ${withoutControls(why)}\n`);
   return 0;
 }
 
-/** The open task that is asked about, or why there is none. */
+/** Returns the open task to check, or why there is none. */
 export function subjectOf(
   { id, isTrusted }: CheckedTask,
   place: Place,
@@ -48,12 +48,12 @@ export function subjectOf(
     const why = releasedBy(found.state, found.standing, new Date().toISOString());
     return why === null ? { found } : { none: `${taskId} holds nobody: ${why}` };
   } catch (error) {
-    // A state that nobody can read holds nobody.
+    // An unreadable state must not block an agent.
     return { none: messageOf(error) };
   }
 }
 
-/** Whether this user's ralph has written all of it that is acted on here. */
+/** Whether this user's ralph wrote every file of the task that is used here. */
 function isBelieved({ isOwn, state, paths }: FoundTask, place: Place): boolean {
   return isOwn && foreignFiles(paths.folder, state, sealAt(place)).length === 0;
 }
@@ -77,25 +77,25 @@ function onlyOpenTask(place: Place): string | { readonly none: string } {
   return { none: `several tasks are open (${ids.join(', ')}): name the one that is meant` };
 }
 
-/** What is known of the agent that wants to stop. */
+/** What is known about the agent that wants to stop. */
 interface StopQuestion {
-  /** Its last message; null where it is not known. */
+  /** Its last message, or null if unknown. */
   readonly message: string | null;
-  /** It knows by itself what it has done. */
+  /** The agent remembers what it has done. */
   readonly remembers: boolean;
-  /** Somebody has named the task, rather than come upon it in a folder. */
+  /** The user named the task; it was not just found in a folder. */
   readonly isNamed: boolean;
 }
 
-/** The answer to it, and what an agent is told that is held. */
+/** The answer, and the prompt for an agent that may not stop. */
 interface TaskAnswer {
   readonly answer: Exclude<StopAnswer, { kind: 'ask-verify' }>;
   readonly prompt: () => Uint8Array;
 }
 
 /**
- * Asks whether an agent of an open task may stop. Commands of the task's are run only where it was
- * named: a state that lies in a folder by chance must not be able to make a hook run anything.
+ * Decides whether an agent of an open task may stop. Runs the task's commands only if the task was named:
+ * a state that happens to be in a folder must not make a hook run anything.
  */
 export async function askTask(
   { state: task, paths }: FoundTask,

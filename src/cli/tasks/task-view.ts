@@ -18,10 +18,10 @@ import { StateCorruptedError, StateTooNewError } from '../../errors.ts';
 import type { TaskDetail } from '../../report/screens/task-detail.ts';
 import { unknownTask } from './unknown-task.ts';
 
-/** Of the history, so many are shown. */
+/** Number of tasks shown from the history. */
 const ENDED_SHOWN = 10;
 
-/** The tasks of a state folder as they are shown, in their order. */
+/** The tasks of a state folder as they are shown, in display order. */
 export function viewTasks(place: SealedPlace): readonly ShownTask[] {
   const here = thisPlace(new Date().toISOString());
   const { open, ended } = listTasks(place.stateDir, ENDED_SHOWN, sealAt(place));
@@ -29,8 +29,8 @@ export function viewTasks(place: SealedPlace): readonly ShownTask[] {
 }
 
 /**
- * One task in detail. Throws `TaskNotFoundError`, and for a state that cannot be read
- * `StateTooNewError` or `StateCorruptedError`.
+ * One task in detail. Throws `TaskNotFoundError`, or `StateTooNewError` or `StateCorruptedError` if the
+ * state cannot be read.
  */
 export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
   const { stateDir } = place;
@@ -54,7 +54,7 @@ export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
   };
 }
 
-/** What decides about completion and is no part of the state. */
+/** The completion settings, which are not stored in the state file. */
 const CONDITIONS = [
   ['until', '--until'],
   ['plan_file', '--plan-file'],
@@ -74,7 +74,7 @@ function conditionText(flag: string, value: unknown): readonly string[] {
     .map((text) => `${flag} '${oneLine(text, 200)}'`);
 }
 
-/** A task as it is shown, whatever its file is. */
+/** A task as it is shown, whatever the condition of its file. */
 export function shownOf(entry: TaskEntry, here: Here): ShownTask {
   const { name, stateFile, folder, archived, found } = entry;
   const isOwn = found.kind === 'task' && found.isOwn;
@@ -89,13 +89,13 @@ export function shownOf(entry: TaskEntry, here: Here): ShownTask {
   }
 }
 
-/** With the progress that was reported since the driver wrote it last. */
+/** Adds the progress reported since the driver last saved the state. */
 function upToDate(task: TaskState, { folder, archived }: TaskEntry): TaskState {
   const report = archived || !isLive(task.status) ? null : pendingProgress(folder);
   return report === null ? task : { ...task, progress: progressOf(report) };
 }
 
-/** A state may have been edited by anybody: nothing in it may act on a terminal. */
+/** Removes control characters, since anybody may have edited the state and it is shown on a terminal. */
 function withoutControlsIn(task: TaskState): TaskState {
   const line = (text: string): string => oneLine(text, 1_000);
   return {

@@ -4,20 +4,20 @@ import { readCommandLimit } from './command-limit.ts';
 import type { FatalCause, Outcome } from './outcome.ts';
 import { readUsageLimit } from './usage-limit.ts';
 
-/** Asked for its time zone only where that matters: to find it out takes a while. */
+/** Read `timeZone` only when needed: it is a getter, and finding the zone takes a while. */
 interface Machine {
   readonly timeZone: string;
 }
 
 /**
- * Reads what an attempt showed and names how it ended.
+ * Determines how an attempt ended from what it showed.
  *
- * The order is the rule: ralph's own cause first, then the structured report, then exit code and
- * standard error. Free text decides nothing unless it stands in a report that says it is an error:
- * an agent may write about rate limits and logins as much as its task needs. Only a command that has
- * failed is believed when it reports a plan limit in words, since it has nothing else.
+ * The order matters: first ralph's own cause, then the structured report, then exit code and standard
+ * error. Free text counts only in a report that says it is an error, since an agent's task may be about
+ * rate limits or logins. The exception is a failed command that reports a plan limit in words, since it
+ * has no other way.
  *
- * `at` is when the attempt ended; a plan limit tells its reset by the machine's clock.
+ * `at` is when the attempt ended. A plan limit without a zone gives its reset in the machine's time zone.
  */
 export function classify(facts: AttemptFacts, at: string, machine: Machine): Outcome {
   switch (facts.end.kind) {
@@ -45,7 +45,7 @@ function classifyCut(cause: CutCause, facts: AttemptFacts): Outcome {
       return fatal('not-logged-in', describeRetries(facts));
     case 'iteration-timeout':
     case 'idle-timeout':
-      // Out of time inside the agent's own retries is an outage, not a slow agent.
+      // A timeout during the agent's own retries is an outage, not a slow agent.
       if (facts.endedInRetry) return transient(facts, describeRetries(facts));
       return { kind: 'timed-out', limit: cause === 'idle-timeout' ? 'idle' : 'iteration' };
   }
@@ -88,7 +88,7 @@ function classifyErrorResult(
   if (/^credit balance is too low/i.test(text)) return fatal('no-credit', text);
   if (status === 400 || status === 404 || status === 413) return fatal('refused-request', text);
   if (status === 429 || (status !== null && status >= 500)) return transient(facts, text, status);
-  // From here on there is no status; an error report's own opening words are what is left.
+  // There is no status from here on, so only the first words of an error report can tell.
   if (/^(not logged in|please run \/login|invalid api key)/i.test(text)) {
     return fatal('not-logged-in', text);
   }
@@ -123,13 +123,13 @@ function classifyWithoutResult(facts: AttemptFacts, at: string, machine: Machine
       ? errored('the agent exited with code 0 but gave no result')
       : { kind: 'answered' };
   }
-  // Once it was at work, the words may be those of any program it ran.
+  // Only before a session exists: later, the text may come from any program that the agent ran.
   if (facts.owesResult && facts.sessionId === null) {
     const gone = SESSION_GONE.exec(facts.stderrTail);
     if (gone !== null) return { kind: 'session-gone', message: oneLine(gone[0], 300) };
     const fatalCause = readFatalStderr(facts.stderrTail);
     if (fatalCause !== null) return fatalCause;
-    // A shim in front of it found no program to run: shells and env say so by these codes.
+    // A wrapper script did not find the program: shells and env use these exit codes for that.
     if (exitCode === 127 || exitCode === 126) {
       return fatal('agent-not-found', lastLine(facts.stderrTail));
     }
@@ -144,7 +144,7 @@ function classifyWithoutResult(facts: AttemptFacts, at: string, machine: Machine
   );
 }
 
-/** Refusals that `claude` writes to standard error before it has a session to report on. */
+/** Refusals that `claude` writes to standard error before it has a session. */
 const FATAL_STDERR: readonly { readonly pattern: RegExp; readonly cause: FatalCause }[] = [
   { pattern: /^error: unknown option .*$/m, cause: 'bad-option' },
   { pattern: /^error: (option|argument) .*$/im, cause: 'bad-option' },

@@ -2,14 +2,14 @@ import { oneLine, withoutControls } from '../text/untrusted-text.ts';
 import type { AttemptFacts } from './attempt.ts';
 import { readResetTime } from './reset-time.ts';
 
-/** What may stand between `your` and `limit`: a limit of a context window or a disk is no plan's. */
+/** Words allowed between `your` and `limit`: limits of a context window or a disk are not plan limits. */
 const KIND =
   '(?:(?:usage|rate|global|hourly|daily|weekly|monthly|session|plan|account|model|request|requests|premium|free|credit|message|api|quota|opus|sonnet|[a-z]*\\d[\\w.-]*|[a-z]+-\\d[\\w.-]*) ){0,4}';
 
 /**
- * The wordings in which codex, gemini, opencode, qwen, copilot and `claude` report a plan limit where
- * they print text. A sentence has to end behind them, or say of what: `usage limit reached page` is
- * something else.
+ * The wordings with which codex, gemini, opencode, qwen, copilot and `claude` report a plan limit in
+ * plain text. The sentence must end there or continue with `for`, `on` or the like: `usage limit reached
+ * page` is something else.
  */
 const LIMIT = new RegExp(
   `^(?:${[
@@ -23,30 +23,30 @@ const LIMIT = new RegExp(
   'i',
 );
 
-/** A mark, a time or a label that a program puts before what went wrong. */
+/** Symbols, times and labels that programs print before an error message. */
 const LABELS =
   /^(?:\s+|[■✕✗✘✖×⚠❌]\ufe0f?|\[?\d{4}-[\d:T.Z+ -]{6,36}\]?(?=\s)|\[?api error:|[\w:.]*error(?: [\w:.]+)?:|sorry,)+/i;
-/** Says that something else went wrong. */
+/** Reports some other error. */
 const OTHER_ERROR = /^\[?(?:[\d:T.Z+-]{10,36}\]?\s+)?(?:\w+ )?\w*error\b[^:]*:/i;
-/** gemini prints its error as an object, with a path before it and a long stack behind it. */
+/** gemini prints its error as an object, with a path before it and a long stack trace after it. */
 const GEMINI_ERROR = /\bTerminalQuotaError: (.+)/;
 
-/** Behind the limit stand a summary of the tokens, or a few lines of a stack. */
+/** A summary of the tokens or a few lines of a stack trace may follow the limit. */
 const READ_LINES = 10;
 const READ_CHARS = 600;
 
 /** A plan limit that a command has reported in words. */
 interface CommandLimit {
-  /** ISO instant; null where none was said. */
+  /** ISO instant; null if none was given. */
   readonly resetsAt: string | null;
   readonly message: string;
 }
 
 /**
- * Reads from the last words of a command that failed whether a plan limit was the cause. A command has
- * no events, so this is the one place where free text decides: at the beginning of one of the last lines
- * of standard error, if no other error is reported behind it, or of the very last line of its output.
- * `at` is when it ended; `localZone` is where a time without a zone is meant.
+ * Determines from the last output of a failed command whether a plan limit was the cause. A command has
+ * no events, so this is the only place where free text decides. The limit must be at the start of one of
+ * the last lines of standard error, with no other error after it, or at the start of the very last line of
+ * output. `at` is when the command ended; `localZone` applies to a time without a zone.
  */
 export function readCommandLimit(
   { stderrTail, finalMessage }: Pick<AttemptFacts, 'stderrTail' | 'finalMessage'>,
@@ -61,7 +61,7 @@ export function readCommandLimit(
 
 const OTHER = '';
 
-/** A limit with all that stands behind it, or `OTHER`, whichever is reported last; null if neither is. */
+/** Returns the limit with everything after it, or `OTHER`, whichever comes last; null if there is neither. */
 function lastCause(lines: readonly string[]): string | null {
   for (let index = lines.length - 1; index >= 0; index -= 1) {
     const line = lines[index] ?? '';

@@ -1,6 +1,6 @@
-/** Every way an attempt can end, as `classify` names it. A new ending is a new member here. */
+/** Every way in which an attempt can end, as returned by `classify`. Add new outcomes here. */
 
-/** Causes that no further attempt can mend. */
+/** Causes that another attempt cannot fix. */
 export type FatalCause =
   | 'agent-not-found'
   | 'not-logged-in'
@@ -12,26 +12,26 @@ export type FatalCause =
   | 'aborted';
 
 export type Outcome =
-  /** The agent gave its answer. */
+  /** The agent answered. */
   | { readonly kind: 'answered' }
-  /** The agent's own bound cut it: it worked, but its words complete nothing. */
+  /** The agent's own limit stopped it: it worked, but its text cannot complete the task. */
   | { readonly kind: 'bounded'; readonly by: 'max-turns' | 'max-budget' }
-  /** A time limit of ralph's passed. */
+  /** One of ralph's time limits passed. */
   | { readonly kind: 'timed-out'; readonly limit: 'iteration' | 'idle' | 'task' }
   /** A signal or a request to stop ended it; the iteration does not count. */
   | { readonly kind: 'stopped' }
-  /** A passing fault: the same iteration is tried again. */
+  /** A temporary failure: the same iteration is tried again. */
   | { readonly kind: 'transient'; readonly status: number | null; readonly message: string }
-  /** A plan limit of the account; `resetsAt` is an ISO instant, null where none was given. */
+  /** A plan limit of the account; `resetsAt` is an ISO instant, or null if none was given. */
   | { readonly kind: 'usage-limited'; readonly resetsAt: string | null; readonly message: string }
-  /** The agent's own session is gone or too long: the same iteration begins afresh. */
+  /** The agent's own session is gone or too long: the same iteration starts with a new session. */
   | { readonly kind: 'session-gone'; readonly message: string }
-  /** Nothing will get better by trying again. */
+  /** Trying again would not help. */
   | { readonly kind: 'fatal'; readonly cause: FatalCause; readonly message: string }
-  /** Any other failure: a failed iteration, and the loop goes on. */
+  /** Any other failure: the iteration fails and the loop continues. */
   | { readonly kind: 'errored'; readonly message: string };
 
-/** Outcomes after which an iteration counts. */
+/** Outcomes that count as an iteration. */
 export type CountedOutcome = Extract<
   Outcome,
   { kind: 'answered' | 'bounded' | 'timed-out' | 'errored' }
@@ -47,7 +47,7 @@ export function isCounted(outcome: Outcome): outcome is CountedOutcome {
   );
 }
 
-/** One line for people: what came of it. */
+/** One line for people about the outcome. */
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'answered':

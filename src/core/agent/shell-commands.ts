@@ -1,7 +1,7 @@
 /** The next token outside double quotes. */
 const PLAIN =
   /[ \t]+|\\[\s\S]|'[^']*'|\$\{\w+\}|\$['{]|[$<>]?\(|`[^`'"\\#]*`|<<<|<<|&>>?|[<>]&|>\||&&|\|\||\|&|[^\\'"$`<>()&|;\n# \t]+|[\s\S]/y;
-/** The next token inside them. */
+/** The next token inside double quotes. */
 const QUOTED = /\\[\s\S]|\$\{\w+\}|\$\{|\$\(|`[^`'"\\#]*`|[^\\"$`]+|[\s\S]/y;
 /** Open quotes, and expansions inside which shells read quotes differently. */
 const UNCLEAR_IN_QUOTES = new Set(['`', '\\', '${']);
@@ -11,9 +11,9 @@ const SEPARATORS = new Set(['&&', '||', '|&', ';', '&', '|', '\n']);
 const OPENERS = new Set(['(', '$(', '<(', '>(']);
 
 /**
- * The commands that a shell runs for a command line: parted at `&&`, `||`, `;`, `|`, `&` and line ends;
- * what stands in `$(…)`, backticks, `<(…)`, `>(…)` and `(…)` counts as commands of its own. Quotes and
- * backslashes protect; white space is folded. Null where only a shell can tell.
+ * Returns the commands that a shell runs for a command line, split at `&&`, `||`, `;`, `|`, `&` and line
+ * ends. The content of `$(…)`, backticks, `<(…)`, `>(…)` and `(…)` counts as separate commands. Quotes and
+ * backslashes protect; white space is collapsed. Returns null if only a shell could tell.
  */
 export function commandsIn(line: string): readonly string[] | null {
   const found: string[] = [];
@@ -26,7 +26,7 @@ export function commandsIn(line: string): readonly string[] | null {
     return token;
   };
 
-  /** Reads up to the end, or behind the parenthesis that closes it; false where it is unclear. */
+  /** Reads to the end, or past the closing parenthesis. Returns false if the command line is unclear. */
   const readCommands = (isInner: boolean): boolean => {
     let command = '';
     let isQuoted = false;
@@ -39,7 +39,7 @@ export function commandsIn(line: string): readonly string[] | null {
     while (at < line.length) {
       const from = at;
       const token = next(isQuoted ? QUOTED : PLAIN);
-      // A backslash joins two lines, and changes nothing else.
+      // A backslash before a line end only joins the two lines.
       if (token === '\\\n') continue;
       const wasWordStart = isWordStart;
       isWordStart = false;
@@ -53,7 +53,7 @@ export function commandsIn(line: string): readonly string[] | null {
         found.push(...inner);
         command += token;
       } else if (OPENERS.has(token) && !(isQuoted && token !== '$(')) {
-        // Behind a word it is a function or a pattern for names; at the beginning, a subshell.
+        // After a word it is a function or a glob pattern; at the start, a subshell.
         const isSubshell = token === '(';
         if (isSubshell && command.trim() !== '') return false;
         if (!readCommands(true)) return false;

@@ -2,10 +2,10 @@ import type { RefusedTool } from './attempt.ts';
 import { commandsIn } from './shell-commands.ts';
 
 /**
- * Whether a refusal was meant by the user. Patterns have the form of `--allowed-tools`: `Bash`,
- * `Bash(git push:*)` for a beginning, `Edit(docs/**)` with wildcards, `*` for all; several in one text
- * are parted by commas. Of a command line every command has to match: `git push && npm test` is also a
- * refused test.
+ * Whether the user accepts a refusal. Patterns have the form of `--allowed-tools`: `Bash`,
+ * `Bash(git push:*)` for a prefix, `Edit(docs/**)` with wildcards, `*` for all; commas separate several
+ * patterns in one text. Every command of a command line must match, because a refused
+ * `git push && npm test` also means that the test did not run.
  */
 export function isAccepted(refusal: RefusedTool, patterns: readonly string[]): boolean {
   const each = patterns.flatMap(splitPatterns);
@@ -19,12 +19,12 @@ export function isAccepted(refusal: RefusedTool, patterns: readonly string[]): b
   );
 }
 
-/** Commas and spaces part patterns, but not inside parentheses. */
+/** Splits at commas and spaces, except inside parentheses. */
 function splitPatterns(text: string): readonly string[] {
   return text.match(/[^\s,(]+(\([^)]*\))?/g) ?? [];
 }
 
-/** Whether a pattern is for the tool whatever it does, or names this very command line. */
+/** Whether a pattern matches every call of the tool, or exactly this command line. */
 function matchesWhole(tool: string, command: string, pattern: string): boolean {
   const { name, inner } = partsOf(pattern);
   if (!fits(tool, name)) return false;
@@ -47,7 +47,7 @@ function partsOf(pattern: string): { readonly name: string; readonly inner: stri
   return { name, inner };
 }
 
-/** `*` stands for anything; all else for itself. Read from left to right, so that it takes no time. */
+/** `*` matches anything. Scans once from left to right: a regular expression could take exponential time. */
 function fits(text: string, pattern: string): boolean {
   const [start = '', ...parts] = pattern.split('*');
   const end = parts.pop();

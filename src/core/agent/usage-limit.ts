@@ -1,25 +1,25 @@
 import type { RateLimitFacts } from './attempt.ts';
 import { isLongOver, readResetTime } from './reset-time.ts';
 
-/** A plan limit that holds the account up. */
+/** A plan limit that blocks the account. */
 export interface UsageLimit {
-  /** ISO instant; null where none was said. */
+  /** ISO instant; null if none was given. */
   readonly resetsAt: string | null;
-  /** Where the instant is from: the agent's own event, the words of its report, or nowhere. */
+  /** The source of the instant: the agent's own event, the text of its report, or none. */
   readonly source: 'event' | 'text' | 'none';
 }
 
-/** The wordings in which `claude` reports a plan limit, always at the start of an error report. */
+/** The wordings with which `claude` reports a plan limit, always at the start of an error report. */
 const PLAN_LIMIT =
   /^(you['’]ve (hit|reached) your ([^\s·∙•|.,;:]+ ){0,4}limit\b|claude (ai )?usage limit reached|you['’]re out of (extra )?usage|(5[- ]hour|weekly|session|opus|sonnet|usage) limit reached)/i;
 
-/** A 429 that names the plan's limit only to say that it is another one. */
+/** A 429 that mentions the plan's limit only to say that a different limit was hit. */
 const OTHER_LIMIT = /\bnot your usage limit\b/i;
 
 /**
- * Tells a plan limit (wait for its reset) from a passing 429 (try again soon).
+ * Distinguishes a plan limit (wait for its reset) from a temporary 429 (try again soon; returns null).
  * `text` must come from a report that says it is an error, never from an answer. `at` is when the
- * attempt ended; `localZone` is where a time without a zone is meant.
+ * attempt ended; `localZone` applies to a time without a zone.
  */
 export function readUsageLimit(
   text: string,
@@ -29,13 +29,13 @@ export function readUsageLimit(
   localZone: string,
 ): UsageLimit | null {
   if (status !== null && status !== 429) return null;
-  // An event that allows the account to work tells of another limit than the one that was hit.
+  // An event that allows the account to work is about a different limit than the one that was hit.
   const rejecting = rateLimit?.status === 'rejected' ? rateLimit : null;
   const isToldByEvent = status === 429 && rejecting !== null && !OTHER_LIMIT.test(text);
   if (!PLAN_LIMIT.test(text) && !isToldByEvent) return null;
 
   const fromEvent = rejecting?.resetsAt ?? null;
-  // Who works on by extra usage had the event hours ago, and is told of the next reset in words.
+  // An account on extra usage got the event hours ago, and the text names the next reset.
   if (fromEvent !== null && !isLongOver(fromEvent, at)) {
     return { resetsAt: fromEvent, source: 'event' };
   }

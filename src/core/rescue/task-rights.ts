@@ -2,9 +2,9 @@ import { SETTINGS, type SettingName, type Settings } from '../settings/settings.
 import { oneLine } from '../text/untrusted-text.ts';
 
 /*
- * What a task may do beyond asking a model: which programs ralph starts for it, and what its agent is
- * allowed. A person sees these before somebody else's task is run, and a pass over the vault goes on
- * with no task that has more of them than the pass itself was given.
+ * What a task may do besides asking a model: the programs that ralph starts for it, and its agent's
+ * permissions. A person sees these before somebody else's task runs, and a pass over the vault never
+ * resumes a task that would start programs that the pass itself was not given.
  */
 
 /** Programs that ralph starts. */
@@ -17,7 +17,7 @@ const PROGRAMS = [
   'onEnd',
 ] as const satisfies readonly SettingName[];
 
-/** What the agent is allowed. */
+/** Permissions of the agent. */
 const PERMISSIONS = [
   'dangerouslySkipPermissions',
   'permissionMode',
@@ -28,7 +28,7 @@ const PERMISSIONS = [
 
 const LONGEST = 200;
 
-/** All of it that a task has, as flags; the words for the agent behind `--` too. */
+/** Returns all rights of a task as flags, including the agent's arguments after `--`. */
 export function rightsOf(settings: Settings, passthrough: readonly string[]): readonly string[] {
   const flags = [...PROGRAMS, ...PERMISSIONS].flatMap((name) => asFlags(name, settings));
   return passthrough.length === 0
@@ -36,14 +36,14 @@ export function rightsOf(settings: Settings, passthrough: readonly string[]): re
     : [...flags, `-- ${oneLine(passthrough.join(' '), LONGEST)}`];
 }
 
-/** The programs of a task that it has not in common with what is allowed, as flags. */
+/** Returns, as flags, the programs of a task that differ from the allowed ones. */
 export function programsBeyond(settings: Settings, allowed: Settings): readonly string[] {
   return PROGRAMS.filter((name) => settings[name] !== allowed[name]).flatMap((name) =>
     asFlags(name, settings),
   );
 }
 
-/** The settings that say what the agent is allowed. */
+/** Returns the settings that define the agent's permissions. */
 export function permissionsOf(settings: Settings): Pick<Settings, (typeof PERMISSIONS)[number]> {
   const { dangerouslySkipPermissions, permissionMode, allowedTools } = settings;
   const { acceptRefused, keepBackground } = settings;

@@ -1,50 +1,50 @@
 import type { ShownState } from '../task/shown-task.ts';
 
-/** The words of rescue and watch: what is known of a file in the vault, and what is done with it. */
+/** The types of rescue and watch: what is known about a file in the vault, and what is done with it. */
 
 /** Which folder a file was found in. */
 export type WorkFolder = 'In_Progress' | 'Needs_Action';
 
 /** What a file's front matter says, as far as it matters here. */
 export interface FileFrontMatter {
-  /** As it is written; null where none is. */
+  /** As it is written; null if there is none. */
   readonly type: string | null;
-  /** What cannot be understood in it, half a sentence; null where all is well. */
+  /** What is invalid in it, as a phrase; null if nothing is. */
   readonly problem: string | null;
 }
 
 /** A file in a folder of the vault. Instants are ISO strings. */
 export interface VaultFile {
-  /** Of one whose name is no text: that name with `\xff` for each byte that is no ASCII. */
+  /** If the name is not valid UTF-8, it contains `\xff` in place of each byte that is not ASCII. */
   readonly name: string;
   readonly folder: WorkFolder;
-  /** `unnamed` is a regular file whose name is no text in UTF-8: nothing that takes a path as a text finds it. */
+  /** `unnamed` is a regular file whose name is not valid UTF-8, so no path given as text can open it. */
   readonly kind: 'regular' | 'link' | 'unnamed' | 'other';
-  /** When its content changed last. */
+  /** When its content last changed. */
   readonly touchedAt: string;
-  /** When anything of it changed last, its place included. */
+  /** When anything about it last changed, including its folder. */
   readonly changedAt: string;
   readonly sizeBytes: number;
-  /** Its content; null where it is no text, too large, or cannot be read. */
+  /** Its content; null if it is not text, too large, or unreadable. */
   readonly text: string | null;
   readonly frontMatter: FileFrontMatter;
-  /** Another file comes first that would be a task of the same id. */
+  /** Another file takes precedence that would be a task with the same id. */
   readonly hasNamesake: boolean;
 }
 
-/** A task of a file, as it stands now. */
+/** The current state of a file's task. */
 export interface FileTask {
   readonly standing: 'live' | ShownState;
-  /** This user's ralph has written its state: only then it is acted on. */
+  /** This user's ralph wrote its state; otherwise the task is left alone. */
   readonly isOwn: boolean;
   readonly exitReason: string | null;
   readonly startedAt: string;
   readonly finishedAt: string | null;
-  /** A program keeps it by the library. */
+  /** A program keeps its state through the library. */
   readonly isKeptByProgram: boolean;
-  /** A person has refused what it asked for last. */
+  /** A person rejected its last request. */
   readonly isRejected: boolean;
-  /** What it waits to be allowed; null where it waits for nothing. */
+  /** The approval it waits for; null if it does not wait for one. */
   readonly approval: {
     /** The request's name in `Pending_Approval`. */
     readonly file: string;
@@ -53,20 +53,20 @@ export interface FileTask {
   } | null;
 }
 
-/** All that a decision about a file goes by. */
+/** Everything on which a decision about a file depends. */
 export interface FileFacts {
   readonly file: VaultFile;
-  /** The id of the task that the file itself is, and that task; null where there is none. */
+  /** The id of the file's own task, and that task; the task is null if there is none. */
   readonly ownId: string;
   readonly own: FileTask | null;
-  /** Likewise of its rescue. */
+  /** The same for its rescue. */
   readonly rescueId: string;
   readonly rescue: FileTask | null;
-  /** A pass has begun the file's own task, or gone on with it. */
+  /** A pass has started or resumed the file's own task. */
   readonly isOurs: boolean;
-  /** Rescues that ended in a way that says something about the file. */
+  /** Number of rescues that failed because of the file. */
   readonly failedRescues: number;
-  /** The note that a run of the file itself has left for a human, by name; null where there is none. */
+  /** The name of the note for a human that a run of the file itself left; null if there is none. */
   readonly ownNote: string | null;
 }
 
@@ -92,26 +92,26 @@ export type LeaveReason =
   | 'empty'
   | 'gone';
 
-/** Why a person has to see to a file. */
+/** Why a person has to handle a file. */
 type HumanReason = 'payment' | 'too-large' | 'front-matter';
 
-/** The one thing that is done with a file in a pass. */
+/** What a pass does with a file. */
 export type FileAction =
-  /** `detail` says more: a status, a note's name. */
+  /** `detail` is for example a status or a note's name. */
   | { readonly kind: 'leave'; readonly reason: LeaveReason; readonly detail: string }
-  /** Its own task, or its rescue, is gone on with. */
+  /** Resume its own task or its rescue. */
   | { readonly kind: 'resume'; readonly taskId: string }
   | { readonly kind: 'rescue'; readonly taskId: string; readonly stuckForMs: number }
   | { readonly kind: 'start-new'; readonly taskId: string }
-  /** Its task is completed, but it was not moved. */
+  /** Its task is completed, but the file was not moved. */
   | { readonly kind: 'finish'; readonly taskId: string }
   | { readonly kind: 'to-human'; readonly why: HumanReason; readonly detail: string }
   | { readonly kind: 'needs-approval'; readonly request: string }
-  /** Nobody has answered in time; `overdueMs` says since when. */
+  /** Nobody answered in time; `overdueMs` is how long ago that was. */
   | { readonly kind: 'overdue-approval'; readonly request: string; readonly overdueMs: number }
   | { readonly kind: 'quarantine'; readonly failedRescues: number };
 
-/** What became of a file in a pass: a run's end, or what was done without one. */
+/** The outcome of a file in a pass: a run's ending, or what was done without a run. */
 export type FileOutcome =
   | { readonly kind: 'left'; readonly action: Extract<FileAction, { kind: 'leave' }> }
   | {
@@ -120,7 +120,7 @@ export type FileOutcome =
       readonly taskId: string;
       readonly status: string;
       readonly exitReason: string;
-      /** Of a rescue that says something about the file; null of any other. */
+      /** The count so far if this was a rescue that failed because of the file; otherwise null. */
       readonly failedRescues: number | null;
     }
   | { readonly kind: 'finished'; readonly movedTo: string }
@@ -131,7 +131,7 @@ export type FileOutcome =
   /** Something went wrong that is not the file's fault. */
   | { readonly kind: 'problem'; readonly message: string };
 
-/** What a pass tells a person in a note of its own; one of a kind and task is kept. */
+/** A note from a pass to a person. Only one note of each kind and task is kept. */
 export type VaultNote =
   | {
       readonly kind: 'for-human';
@@ -150,11 +150,11 @@ export type VaultNote =
   | {
       readonly kind: 'quarantined';
       readonly taskId: string;
-      /** Where it lies now. */
+      /** Its current path. */
       readonly file: string;
       readonly failedRescues: number;
     }
-  /** What keeps every file from being worked on. */
+  /** A problem that prevents work on any file. */
   | {
       readonly kind: 'blocked';
       readonly taskId: string;

@@ -3,7 +3,7 @@ import { nearest } from './nearest.ts';
 import type { SettingKind } from './rows/setting-row.ts';
 import { parseSize } from './size.ts';
 
-/** Judges one written value; the problem says what was expected and what was found. */
+/** Parses one written value. A problem says what was expected and what was found. */
 export function parseValue(
   type: SettingKind,
   written: unknown,
@@ -14,7 +14,7 @@ export function parseValue(
     : { value };
 }
 
-/** Null for what is none. Plain code, since a schema for each of sixty settings costs every start 4 ms. */
+/** Returns null if the value is invalid. Plain code: schemas for sixty settings would cost 4 ms per start. */
 function read(type: SettingKind, written: unknown): unknown {
   switch (type.kind) {
     case 'text':
@@ -102,7 +102,7 @@ function expected(type: SettingKind): string {
   }
 }
 
-/** The choice that was probably meant. */
+/** Suggests the choice that was probably meant. */
 function meant(type: SettingKind, written: unknown): string {
   const near =
     type.kind === 'choice' && typeof written === 'string' ? nearest(written, type.choices) : null;

@@ -10,7 +10,7 @@ import { keyOf, powerfulSettings, type SettingName, snakeCase } from './settings
 /** A setting that needs trust, as a configuration file writes it. */
 export interface Power {
   readonly name: SettingName | VaultSettingName;
-  /** As it is called in the file: `on_end`. */
+  /** Its key in the file: `on_end`. */
   readonly key: string;
   readonly value: unknown;
 }
@@ -31,8 +31,8 @@ export function powersOf(config: Layer, vault: VaultLayer): readonly Power[] {
 }
 
 /**
- * Of these the ones that count for a run: a flag or a variable may have overridden the others. What only
- * `ralph watch` has, it says itself.
+ * Returns the ones that apply to a run: a flag or a variable may have overridden the others. Settings of
+ * `ralph watch` alone are left out, since it reports them itself.
  */
 export function powersInForce(powers: readonly Power[], sources: Sources): readonly Power[] {
   return powers.filter(

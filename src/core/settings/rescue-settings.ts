@@ -41,14 +41,14 @@ export type VaultSettingName = keyof typeof TABLE;
 
 export const VAULT_SETTINGS: Readonly<Record<VaultSettingName, SettingRow>> = TABLE;
 
-/** What one source says of them; absent ones are left to the next. */
+/** The values from one source; absent ones are left to the next source. */
 export type VaultLayer = Readonly<Partial<Record<VaultSettingName, Written>>>;
 
 export function vaultSettingNames(): readonly VaultSettingName[] {
   return ['stuckAfter', 'interval', 'concurrency', 'startNew'];
 }
 
-/** Which of them a command has. */
+/** The settings that each command has. */
 export const VAULT_COMMANDS = {
   rescue: ['stuckAfter'],
   watch: ['stuckAfter', 'interval', 'concurrency', 'startNew'],
@@ -56,10 +56,10 @@ export const VAULT_COMMANDS = {
 
 export type VaultCommand = keyof typeof VAULT_COMMANDS;
 
-/** The environment variable of such a setting; it means nothing to other commands. */
+/** The environment variable of such a setting. Other commands ignore it. */
 export function variableOfVault(name: VaultSettingName): string {
   return `RALPH_${snakeCase(name).toUpperCase()}`;
 }
 
-/** The variables of all of them. */
+/** The variables of all these settings. */
 export const VAULT_VARIABLES: readonly string[] = vaultSettingNames().map(variableOfVault);

@@ -3,7 +3,7 @@ import type { Layer, Source, Sources, Written } from './setting-source.ts';
 import { SETTINGS, type SettingName, type Settings, settingNames } from './settings.ts';
 
 export interface ResolvedSettings {
-  /** A bad value is replaced by its default here, so that whatever else is wrong can be said too. */
+  /** An invalid value is replaced by its default, so that all other problems can be found, too. */
   readonly settings: Settings;
   readonly sources: Sources;
   readonly bad: ReadonlySet<SettingName>;
@@ -11,8 +11,8 @@ export interface ResolvedSettings {
 }
 
 /**
- * Settings that stand for one another: who writes one of them has answered for all, so that a
- * prompt given by flag is not at odds with a prompt file named in the configuration.
+ * Groups of alternative settings. Setting one overrides all others of its group in lower layers, so that
+ * a prompt given by flag does not conflict with a prompt file in the configuration.
  */
 const GROUPS: readonly (readonly SettingName[])[] = [
   ['prompt', 'promptFile', 'taskFile'],
@@ -20,7 +20,7 @@ const GROUPS: readonly (readonly SettingName[])[] = [
   ['quiet', 'verbose'],
 ];
 
-/** Takes each setting from the first layer that has it; every bad value of every layer is a problem. */
+/** Takes each setting from the first layer that has it. Reports every invalid value of every layer. */
 export function resolveSettings(layers: readonly Layer[]): ResolvedSettings {
   const problems: string[] = [];
   for (const layer of layers) problems.push(...badValues(layer));
@@ -50,7 +50,7 @@ function badValues(layer: Layer): readonly string[] {
   });
 }
 
-/** The settings that stand for this one too, itself included. */
+/** The setting and its alternatives. */
 export function groupOf(name: SettingName): readonly SettingName[] {
   return GROUPS.find((names) => names.includes(name)) ?? [name];
 }
@@ -71,7 +71,7 @@ function defaultValue(name: SettingName): unknown {
   return type.kind === 'texts' ? [] : null;
 }
 
-/** The types of `Settings` come from the same table as the values, which have all been parsed by it. */
+/** Checks only the names: the type `Settings` comes from the same table that has parsed all the values. */
 export function areSettings(values: Readonly<Record<string, unknown>>): values is Settings {
   return settingNames().every((name) => name in values);
 }

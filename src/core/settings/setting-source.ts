@@ -3,14 +3,14 @@ import type { SettingName } from './settings.ts';
 /** The kinds of source, highest priority first. */
 type SourceKind = 'flag' | 'variable' | 'front-matter' | 'task-type' | 'config' | 'default';
 
-/** Where a value comes from, in words by which a person can find it. */
+/** Where a value comes from, worded so that a person can find it. */
 export interface Source {
   readonly kind: SourceKind;
   /** `--delay`, `RALPH_DELAY`, `ralph.config.yaml:3 delay`, `task type coding`. */
   readonly where: string;
 }
 
-/** A value as it was written, and where. */
+/** A value as it was written, and its source. */
 export interface Written {
   readonly value: unknown;
   readonly source: Source;

@@ -2,17 +2,17 @@ import { isGiven, type Source, type Sources } from './setting-source.ts';
 import { SETTINGS, type SettingName, type Settings } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
-/** A run as it was asked for. */
+/** A run as it was requested. */
 export interface WrittenRun {
   readonly settings: Settings;
   readonly sources: Sources;
-  /** Settings whose value was bad: nothing more is to be said of them. */
+  /** Settings with an invalid value, which has been reported already. */
   readonly bad: ReadonlySet<SettingName>;
   /** What the user gave after `--`. */
   readonly passthrough: readonly string[];
 }
 
-/** Everything about the settings that cannot hold together, one sentence each. */
+/** All contradictions between settings, one sentence each. */
 export function settingsProblems(run: WrittenRun): readonly string[] {
   return [
     ...conditionProblems(run),
@@ -35,7 +35,7 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
   if (settings.watchFile?.trim() === '') {
     problems.push(`${sources.watchFile.where} expects a file; found an empty text.`);
   }
-  // Written once for many tasks these are harmless; on the command line they are a slip.
+  // In a configuration for many tasks these are harmless; on the command line they are a mistake.
   if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
     problems.push('--watch-existing needs --watch-glob, and none was given.');
   }
@@ -83,7 +83,7 @@ function isFlag(source: Source): boolean {
 
 const LIMITS: readonly SettingName[] = ['iterationTimeout', 'idleTimeout', 'timeout', 'delay'];
 
-/** Limits that cannot hold together. A default or a task type's limit gives way instead. */
+/** Limits that contradict each other. A default or a task type's limit is adjusted instead. */
 function limitProblems({ settings, sources, bad }: WrittenRun): readonly string[] {
   const problems: string[] = [];
   const { iterationTimeout, idleTimeout, timeout } = settings;
@@ -110,7 +110,7 @@ function seconds(ms: number): string {
   return `${ms / 1000}s`;
 }
 
-/** The kind of agent. A command says of itself which kind is meant, unless a kind was named. */
+/** The kind of agent. An agent command implies the kind `command`, unless a kind was given. */
 export function agentOf({ settings, sources }: WrittenRun): 'claude' | 'command' {
   if (isGiven(sources.agent)) return settings.agent;
   return settings.agentCommand === null ? 'claude' : 'command';
@@ -125,7 +125,7 @@ function agentProblems(run: WrittenRun): readonly string[] {
       ...dashProblems(run),
     ];
   }
-  // What is turned off is no more than such an agent can do.
+  // A setting that is turned off asks for nothing that such an agent lacks.
   const problems = CLAUDE_ONLY.filter(
     (name) => isFlag(sources[name]) && settings[name] !== false,
   ).map((name) => `${SETTINGS[name].flag} is for --agent claude; found --agent command.`);
@@ -140,10 +140,10 @@ function agentProblems(run: WrittenRun): readonly string[] {
   return problems;
 }
 
-/** What goes to claude as the value of a flag of its own. */
+/** Settings passed to claude as the value of one of its flags. */
 const VALUES_OF_CLAUDE = ['model', 'permissionMode', 'allowedTools'] as const;
 
-/** A flag in the place of a value is a slip, or somebody's attempt to hand claude more than it shows. */
+/** A value that looks like a flag is a mistake, or an attempt to pass hidden flags to claude. */
 function dashProblems({ settings, sources }: WrittenRun): readonly string[] {
   return VALUES_OF_CLAUDE.flatMap((name) =>
     [settings[name] ?? []]
@@ -169,7 +169,7 @@ const CLAUDE_ONLY: readonly SettingName[] = [
   'askBack',
 ];
 
-/** Ralph reads structured output and writes the prompt itself: these would break both. */
+/** ralph reads structured output and writes the prompt itself; these flags would break that. */
 const NOT_AFTER_DASHES = ['--output-format', '--input-format'];
 
 function passthroughProblems(run: WrittenRun): readonly string[] {

@@ -16,7 +16,7 @@ export type SettingName = keyof typeof TABLE;
 
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = TABLE;
 
-/** The values of all settings; durations in milliseconds, null where nothing was given. */
+/** The values of all settings; durations in milliseconds, null if nothing was given. */
 export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
 
 type ValueOf<Row extends SettingRow> = Row['type'] extends {
@@ -55,7 +55,7 @@ export function keyOf(name: SettingName): string | null {
   return SETTINGS[name].key === false ? null : snakeCase(name);
 }
 
-/** A flag's further names as variables and keys have them: `--completion-promise` is `completion_promise`. */
+/** A flag's other names in the form of keys: `--completion-promise` is `completion_promise`. */
 export function furtherNames(name: SettingName): readonly string[] {
   return (SETTINGS[name].aliases ?? []).map((flag) => flag.slice(2).replaceAll('-', '_'));
 }

@@ -1,6 +1,6 @@
 import type { SettingName } from './settings.ts';
 
-/** The limits that a task type sets, as they are written on the command line. */
+/** The limits that a task type sets, as written on the command line. */
 export type TaskTypeLimits = Readonly<
   Partial<Record<Extract<SettingName, 'maxIterations' | 'iterationTimeout' | 'timeout'>, string>>
 >;
@@ -15,7 +15,7 @@ export const TASK_TYPES: Readonly<Record<string, TaskTypeLimits>> = {
   default: { maxIterations: '5', iterationTimeout: '180s', timeout: '30m' },
 };
 
-/** A payment is never looped: a type with that word in it is refused, wherever it comes from. */
+/** ralph never automates payments: a type that contains the word is refused, wherever it comes from. */
 export function isPayment(taskType: string): boolean {
   return taskType
     .toLowerCase()

@@ -1,13 +1,13 @@
 import type { ShownState } from './shown-task.ts';
 
-/** What `--resume-if-open` does with the task that has its id. */
+/** What `--resume-if-open` does with the task of the given id. */
 export type IfOpen =
   | 'goes on'
   | 'begins a new run'
-  /** A new run would have a whole budget again, and the next one, too: a person decides. */
+  /** A person decides, since each new run would get a full budget again. */
   | 'is refused';
 
-/** By how a task stands, as it is shown, and why it ended. A living driver is another matter. */
+/** Decides from a task's shown state and exit reason. The caller handles a task with a live driver. */
 export function ifOpen(state: ShownState, exitReason: string | null): IfOpen {
   switch (state) {
     case 'stalled':

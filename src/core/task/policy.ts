@@ -11,17 +11,17 @@ export interface Policy {
   readonly signals: readonly string[];
   readonly planFile: string | null;
   readonly verify: string | null;
-  /** In how many iterations running a claim must hold. */
+  /** In how many consecutive iterations a claim must hold. */
   readonly confirm: number;
   readonly minIterations: number;
   readonly protect: readonly string[];
   readonly acceptRefused: readonly string[];
   readonly abortPromise: string | null;
-  /** Whether the agent is asked where it is in doubt that it stated the promise. */
+  /** Whether the agent is asked if it is doubtful that it stated the promise. */
   readonly askBack: boolean;
-  /** US dollars for the whole task; null: any. */
+  /** US dollars for the whole task; null: no limit. */
   readonly maxCostUsd: number | null;
-  /** Percent of the account's usage limit; null: all. */
+  /** Percent of the account's usage limit; null: no limit. */
   readonly maxUsagePercent: number | null;
   /** 0 turns it off. */
   readonly noProgressLimit: number;
@@ -29,30 +29,30 @@ export interface Policy {
   readonly sameErrorLimit: number;
   readonly session: 'fresh' | 'continue';
   readonly after: string | null;
-  /** What a person has to allow before the first iteration; null: nothing. */
+  /** What a person has to approve before the first iteration; null: nothing. */
   readonly approvalRequired: string | null;
   readonly approvalTimeoutMs: number;
-  /** Whether the agent may ask by leaving a file in the vault. */
+  /** Whether the agent may request an approval with a file in the vault. */
   readonly looksForRequests: boolean;
-  /** An approval is asked for, and not waited for. */
+  /** Request approvals, but do not wait for them. */
   readonly noWait: boolean;
   readonly maxIterations: number;
   readonly iterationTimeoutMs: number;
-  /** How long the agent may be silent; null: as long as it likes. */
+  /** How long the agent may be silent; null: no limit. */
   readonly idleTimeoutMs: number | null;
   readonly delayMs: number;
-  /** Quick tries after a passing fault before the slow ones begin. */
+  /** Number of quick retries after a temporary failure, before the slow ones begin. */
   readonly retries: number;
-  /** How long the slow tries go on. */
+  /** How long slow retries continue. */
   readonly maxWaitMs: number;
-  /** The machine's time zone: where a reset that is told without one is meant. */
+  /** The machine's time zone, used for a reset time without a zone. */
   readonly timeZone: string;
   readonly context: 'last' | 'none';
   /** How much of the previous output goes into the next prompt, in UTF-16 code units. */
   readonly contextChars: number;
 }
 
-/** The slowest pace of tries during an outage. */
+/** The longest interval between retries during an outage. */
 export const SLOWEST_RETRY_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 1_000;
 

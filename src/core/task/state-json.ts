@@ -2,14 +2,14 @@ import { safeJson } from '../text/safe-json.ts';
 import { clip } from '../text/untrusted-text.ts';
 import type { TaskState } from './task-state.ts';
 
-/** The size a state file never passes, in bytes. */
+/** The maximum size of a state file, in bytes. */
 export const STATE_MAX_BYTES = 50_000;
-/** What the keyed sum takes that is put behind it. */
+/** Space for the keyed checksum, which is appended. */
 const SUM_BYTES = 100;
 
 /**
- * The state file's text. When it would grow past its bound, the oldest iterations and errors go
- * first: the totals in `metrics` and `usage` hold them all, and the logs hold every byte.
+ * The state file's text. If it would be too large, the oldest iterations and errors are dropped first:
+ * the totals in `metrics` and `usage` still include them, and the logs contain every byte.
  */
 export function stateJson(task: TaskState): string {
   let kept = task;
@@ -31,7 +31,7 @@ function withoutOldest(task: TaskState): TaskState {
   };
 }
 
-/** What the user gave at unusual length; `settings.json` beside the state has it whole. */
+/** Shortens the user's own texts; the task's `settings.json` contains them in full. */
 function inBrief(task: TaskState): TaskState {
   const { task_prompt, completion_promise, watch_glob, watch_file } = task;
   return {

@@ -1,4 +1,4 @@
-/** What a task id must be: it names files, so it can neither leave its folder nor look like a flag. */
+/** The rule for task ids. They name files, so they must neither leave their folder nor look like a flag. */
 export const TASK_ID_RULE =
   '1 to 128 characters of A-Z a-z 0-9 . _ -, not beginning with a dot or a dash, not ending in .json, and none of history, events and locks';
 

@@ -34,7 +34,7 @@ export interface IterationRecord {
   readonly turns: number;
   readonly tools: number;
   readonly refused: readonly string[];
-  /** Null where nothing could tell. */
+  /** Null if unknown. */
   readonly files_changed: number | null;
   readonly output_preview: string;
 }
@@ -63,10 +63,10 @@ export const EVIDENCE_KINDS = [
   'signal',
 ] as const;
 
-/** By what a task was found complete. */
+/** The evidence that a task is complete. */
 export interface Evidence {
   readonly kind: (typeof EVIDENCE_KINDS)[number];
-  /** One line for people: where it was seen. */
+  /** One line for people: where the evidence was found. */
   readonly detail: string;
 }
 
@@ -77,17 +77,17 @@ export interface Progress {
   readonly percentage: number;
 }
 
-/** What a person was asked to allow, and the answer. */
+/** What a person was asked to approve, and the answer. */
 export interface Approval {
   readonly id: string;
   readonly what: string;
-  /** The request's name in `Pending_Approval`; it is answered by being moved. */
+  /** The request's name in `Pending_Approval`; moving the file answers it. */
   readonly file: string;
   /** The agent wrote the file itself. */
   readonly by_agent: boolean;
   readonly requested_at: string;
   readonly expires_at: string;
-  /** Marks of what stood in the place of an answer when the request was made; null: not made yet. */
+  /** Fingerprints of files found where answers appear, taken with the request; null: not requested yet. */
   readonly there_before: ThereBefore | null;
   readonly decision: 'approved' | 'rejected' | null;
   readonly answered_at: string | null;
@@ -108,13 +108,13 @@ interface Metrics {
   readonly files_modified: number | null;
 }
 
-/** Who drives the task now. */
+/** The process that drives the task now. */
 export interface Driver {
   readonly pid: number;
   readonly pid_started_at: string;
   readonly boot_id: string;
   readonly host: string;
-  /** Containers share host name and boot: a pid means something only within its namespace. */
+  /** Containers may share host name and boot id, and a pid is only meaningful within its namespace. */
   readonly pid_namespace: string;
   /** The marker of this driver's processes. */
   readonly run_id: string;
@@ -122,11 +122,11 @@ export interface Driver {
   readonly beat_at: string;
 }
 
-/** What the state file holds: one task, its settings in brief, and where it stands. */
+/** The content of the state file: one task, its main settings, and its progress. */
 export interface TaskState {
   readonly schema_version: number;
   readonly task_id: string;
-  /** A preview; the whole prompt lies in `prompt.md` beside. */
+  /** A preview; `prompt.md` in the task's folder contains the whole prompt. */
   readonly task_prompt: string;
   readonly prompt_sha256: string;
   readonly task_type: string;
@@ -137,7 +137,7 @@ export interface TaskState {
   readonly watch_file: string | null;
   readonly done_folder: string;
   readonly max_iterations: number;
-  /** The number of the iteration that runs, or of the last one that ran. */
+  /** The number of the running iteration, or of the last one. */
   readonly current_iteration: number;
   /** 1 for the first start of the agent in this iteration. */
   readonly attempt: number;
@@ -160,11 +160,11 @@ export interface TaskState {
   readonly session_id: string | null;
   readonly git_base: string | null;
   readonly driver: Driver | null;
-  /** Name of the file in the task's folder that holds what the loop knows beyond this. */
+  /** Name of the file in the task's folder with the rest of the loop's memory. */
   readonly memory: string | null;
-  /** Counts the steps that were saved: of two files the one with the higher number is the newer. */
+  /** Counts the saved steps: of two files, the one with the higher number is newer. */
   readonly save: number;
-  /** Set where a program keeps the task's state by the library: it never has a driver then. */
+  /** Set if a program keeps the task's state through the library. Such a task never has a driver. */
   readonly kept_by?: 'library';
 }
 
@@ -243,8 +243,8 @@ export function msBetween(from: string, to: string): number {
 }
 
 /**
- * Until when a task was worked on: the time since is not its own. A wait for a limit, an outage or a
- * person was no time to work in from its beginning.
+ * Returns until when a task was worked on; later time does not count against its limit. Time spent waiting
+ * for a usage limit, an outage or a person never counts.
  */
 export function lastWorkAt(task: TaskState): string {
   if (task.finished_at !== null) return task.finished_at;
@@ -252,22 +252,22 @@ export function lastWorkAt(task: TaskState): string {
   return isWorkedUntil(task, beatAt) ? beatAt : task.updated_at;
 }
 
-/** Whether the time from the last save to a beat is the task's own. */
+/** Whether the time from the last save to a heartbeat counts against the task's limit. */
 export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
   const waits = task.paused_for_approval || (task.wait !== null && task.wait.kind !== 'delay');
   return !waits && msBetween(task.updated_at, beatAt) >= 0;
 }
 
-/** Whether a task has ended and its driver had not told so yet. Of a completed one see `isUntold`. */
+/** Whether a task ended and its driver has not announced it. For a completed task see `isUntold`. */
 export function hasUntoldEnd({ finished_at, driver }: TaskState): boolean {
   return finished_at !== null && driver !== null;
 }
 
-/** Records kept one by one; older ones live on in the totals, so that the file stays small. */
+/** Number of single records kept. Older ones only count in the totals, so that the file stays small. */
 const ITERATIONS_KEPT = 60;
 const ERRORS_KEPT = 40;
 
-/** Appends an iteration; the oldest records are folded into `metrics` and `usage`, which hold all. */
+/** Appends an iteration and drops the oldest records, which remain part of `metrics` and `usage`. */
 export function withIteration(task: TaskState, record: IterationRecord): TaskState {
   return {
     ...task,
@@ -280,18 +280,18 @@ export function withIteration(task: TaskState, record: IterationRecord): TaskSta
   };
 }
 
-/** Appends an error; the newest are kept. */
+/** Appends an error and keeps only the newest. */
 export function withError(task: TaskState, error: ErrorRecord): TaskState {
   return { ...task, errors: [...task.errors, error].slice(-ERRORS_KEPT) };
 }
 
-/** What the breaker has counted so far, as the state file keeps it. */
+/** The breaker's counters, as stored in the state file. */
 export interface BreakerState {
-  /** Iterations without progress since the last one with it. */
+  /** Iterations since the last one with progress. */
   readonly no_progress: number;
   /** Failed iterations with `last_error` since the last progress. */
   readonly same_error: number;
-  /** Normalised. */
+  /** In normalised form. */
   readonly last_error: string | null;
 }
 

@@ -1,6 +1,6 @@
 import type { SettingRow } from './setting-row.ts';
 
-/** How long, how often and for how much money. */
+/** Limits on time, iterations and money. */
 export const LIMIT_ROWS = {
   maxIterations: {
     flag: '--max-iterations',

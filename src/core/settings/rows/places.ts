@@ -1,6 +1,6 @@
 import type { SettingRow } from './setting-row.ts';
 
-/** Where things lie, and what is said. */
+/** Where things are stored, and what is printed. */
 export const AROUND_ROWS = {
   taskId: {
     flag: '--task-id',

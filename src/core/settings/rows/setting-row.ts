@@ -1,6 +1,6 @@
-/** How a setting is written, and what it becomes. */
+/** How a setting is written, and the value that it becomes. */
 export type SettingKind =
-  /** Text as it stands. */
+  /** Text, unchanged. */
   | { readonly kind: 'text' }
   /** Text, may be given several times. */
   | { readonly kind: 'texts' }
@@ -18,32 +18,32 @@ export type SettingKind =
   | { readonly kind: 'switch' };
 
 /**
- * The one table of settings: flags, their kinds, defaults and help all come from here, and so do
- * the variables, configuration keys and documentation made from them.
+ * The only table of settings: flags, kinds, defaults and help come from here, and the variables,
+ * configuration keys and documentation are derived from them.
  */
 
 type SettingGroup = 'Prompt' | 'Completion' | 'Limits' | 'Agent' | 'Around it' | 'Output';
 
 export interface SettingRow {
   readonly flag: string;
-  /** Further names of the flag. */
+  /** Other names of the flag. */
   readonly aliases?: readonly string[];
   readonly short?: string;
-  /** The flag that turns a switch off; without either of them ralph decides for itself. */
+  /** The flag that turns a switch off. If neither flag is given, ralph decides. */
   readonly negation?: string;
-  /** What stands after the flag in help: `TEXT`, `N`. */
+  /** The placeholder after the flag in the help: `TEXT`, `N`. */
   readonly argument?: string;
   readonly type: SettingKind;
   readonly group: SettingGroup;
-  /** As it is written on the command line; absent where there is none. */
+  /** The default as written on the command line; absent if there is none. */
   readonly default?: string;
-  /** False where no `RALPH_*` variable sets it. */
+  /** False if no `RALPH_*` variable sets it. */
   readonly variable?: false;
-  /** False where no key of the configuration file sets it. */
+  /** False if no key of the configuration file sets it. */
   readonly key?: false;
   /**
-   * True where it decides what is run, what the agent may do, what counts as done, or where ralph reads
-   * and writes. A configuration that was found, not named, may set it only once a person has trusted it.
+   * True if it decides what is run, what the agent may do, what counts as done, or where ralph reads
+   * and writes. A found configuration (not named by the user) may set it only after a person trusted it.
    */
   readonly trust?: true;
   readonly help: string;
