@@ -9,7 +9,7 @@ import { isAlive, MARKER_NAME } from '../processes/process-table.ts';
 import type { LeftoverProcess } from '../processes/process-tree.ts';
 import { runAgentProcess } from '../processes/run-process.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
-import type { AgentKind, AgentReader } from './agent.ts';
+import { type AgentKind, type AgentReader, silentReader } from './agent.ts';
 
 /** What a child process learns about its run. */
 export interface ChildOptions {
@@ -138,7 +138,7 @@ async function runAttempt(
   });
   keepCost();
   transcript.close();
-  const heard = endReader(reader, options.kind, request);
+  const heard = endReader(reader, options.kind);
   if (heard.skippedLines > 0) options.warn(skippedLinesNotice(heard.skippedLines));
   if (heard.brokenLines > 0) options.warn(brokenLinesNotice(heard.brokenLines));
   return {
@@ -164,18 +164,15 @@ function brokenLinesNotice(lines: number): string {
   return `${lines} line(s) of the agent's output were nested too deeply or malformed and were not read; the log has them.`;
 }
 
-const NO_SIGNS = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
-
-function endReader(reader: AgentReader | null, kind: AgentKind, request: AgentRequest) {
-  const heard = reader ?? kind.read(request.listener, NO_SIGNS);
+function endReader(reader: AgentReader | null, kind: AgentKind) {
+  const heard = reader ?? silentReader(kind);
   heard.end();
   return heard.facts();
 }
 
 function notFound(sentence: string, kind: AgentKind): AttemptFacts {
-  const silent = { activity() {}, retry() {}, text() {} };
   return {
-    ...kind.read(silent, NO_SIGNS).facts(),
+    ...silentReader(kind).facts(),
     end: { kind: 'not-started', code: 'ENOENT', message: sentence },
     durationMs: 0,
     retryWaitMs: 0,

@@ -32,6 +32,13 @@ export interface AgentReader {
   facts(): ReaderFacts;
 }
 
+/** A reader that nobody listens to and that steers no process: only its facts count. */
+export function silentReader(kind: AgentKind): AgentReader {
+  const listener = { activity() {}, retry() {}, text() {} };
+  const signs = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
+  return kind.read(listener, signs);
+}
+
 /** The facts about an attempt that come from standard output. */
 export type ReaderFacts = Pick<
   AttemptFacts,

@@ -4,7 +4,7 @@ import type { Usage } from '../../core/agent/attempt.ts';
 import { openRegular } from '../files/bounded-read.ts';
 import { readNotedCost } from '../logs/cost-notes.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
-import type { AgentKind } from './agent.ts';
+import { type AgentKind, silentReader } from './agent.ts';
 
 /** What the log shows of an attempt whose driver died before counting it. */
 export interface LostAttempt {
@@ -15,8 +15,6 @@ export interface LostAttempt {
 }
 
 const CHUNK_BYTES = 1024 * 1024;
-const SILENT = { activity() {}, retry() {}, text() {} };
-const NO_SIGNS = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
 
 /**
  * Reads the log of an iteration from the byte at which the attempt began, in the same way as the agent's
@@ -40,7 +38,7 @@ export function readLostAttempt(
 }
 
 function usageIn(kind: AgentKind, log: string, fromByte: number): Usage {
-  const reader = kind.read(SILENT, NO_SIGNS);
+  const reader = silentReader(kind);
   pushFile(log, fromByte, reader.push);
   reader.end();
   return reader.facts().usage;

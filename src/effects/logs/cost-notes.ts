@@ -6,6 +6,7 @@ import { appendLines, openForAppend } from '../files/append-lines.ts';
 import { KB, readTail } from '../files/bounded-read.ts';
 import { numberAt, parseObject } from '../files/json-fields.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
+import { iterationName } from './iteration-log.ts';
 
 /*
  * A log that has reached its limit keeps only its beginning and its end, and may have lost the report of
@@ -53,5 +54,5 @@ export function readNotedCost(folder: string, iteration: number, attempt: number
 }
 
 function costNotesName(iteration: number): string {
-  return `iteration-${String(iteration).padStart(4, '0')}.cost.jsonl`;
+  return `${iterationName(iteration)}.cost.jsonl`;
 }

@@ -14,8 +14,13 @@ interface Transcript {
 
 /** Returns the names of an iteration's logs: `iteration-0001.stdout.log` and `.stderr.log`. */
 export function transcriptNames(iteration: number): { stdout: string; stderr: string } {
-  const name = `iteration-${String(iteration).padStart(4, '0')}`;
+  const name = iterationName(iteration);
   return { stdout: `${name}.stdout.log`, stderr: `${name}.stderr.log` };
+}
+
+/** Returns how the names of an iteration's files begin: `iteration-0001`. */
+export function iterationName(iteration: number): string {
+  return `iteration-${String(iteration).padStart(4, '0')}`;
 }
 
 /**
