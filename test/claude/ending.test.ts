@@ -13,9 +13,9 @@ import { bash, makeRealScene, type RealScene, WITH_BASH } from '../helpers/real-
 
 const PROMISED = 'All good.\n\nTASK_COMPLETE';
 const CLAUDE = join(CLAUDE_BIN_DIR, 'claude');
-/** A tool that goes on for long and ignores what it is told, as does what it started. */
+/** A tool that goes on for long and ignores what it is told, as does what it started, in whichever shell `claude` finds. */
 const LONG_TOOL = bash(
-  "trap '' INT TERM HUP; (echo $BASHPID > child.pid; exec sleep 600) & echo $$ > tool.pid; wait",
+  "trap '' INT TERM HUP; sh -c 'echo $$ > child.pid; exec sleep 600' & echo $$ > tool.pid; wait",
 );
 const LONG_STEP: Reply = together(text('Testing.'), LONG_TOOL);
 
