@@ -8,7 +8,8 @@ export interface GitSetting {
 }
 
 interface GitExtras {
-  readonly input?: string;
+  /** Standard input; a string is written as UTF-8. */
+  readonly input?: string | Uint8Array;
   /** Settings that override all others. */
   readonly settings?: readonly GitSetting[];
 }
@@ -30,31 +31,54 @@ interface GitCommand extends GitExtras {
   readonly timeoutMs: number;
   /** Ends it at once. */
   readonly signal?: AbortSignal | undefined;
+  /** Where git finds its repository, index and objects; by default it searches upward from `cwd`. */
+  readonly places?: Readonly<Record<`GIT_${string}`, string>> | undefined;
 }
+
+/** What a call of git came to. */
+export interface GitAnswer {
+  /** Null if it was not started, was killed, or took too long. */
+  readonly exitCode: number | null;
+  /** Standard output as latin1, which keeps every byte of file names. */
+  readonly output: string;
+  /** The beginning of standard error, as latin1. */
+  readonly complaint: string;
+}
+
+const NO_ANSWER: GitAnswer = { exitCode: null, output: '', complaint: '' };
 
 /** Enough for about 600,000 paths. */
 const OUTPUT_AT_MOST = 64 * 1024 * 1024;
 
+/** Runs git as `callGit` does; resolves to its output, or to null if it failed in any way. */
+export async function runGit(command: GitCommand): Promise<string | null> {
+  const { exitCode, output } = await callGit(command);
+  return exitCode === 0 ? output : null;
+}
+
+/** Enough for what git says of one file that it cannot read. */
+const COMPLAINT_AT_MOST = 16 * 1024;
+
 /**
- * Runs git and resolves to its standard output as latin1, which keeps every byte of file names;
- * null if it failed in any way (no git, no repository, another user's repository, timeout). It
- * never prompts, never writes to the repository, and ends with this process. Of the repository's
- * own programs it runs only filters (see `withoutOwnFilters`); anything else that was started and
- * stayed in its process group is killed with it.
+ * Runs git. It never prompts, and ends with this process. Of the repository's own programs it runs
+ * only filters (see `withoutOwnFilters`); anything else that was started and stayed in its process
+ * group is killed with it.
  */
-export function runGit(command: GitCommand): Promise<string | null> {
+export function callGit(command: GitCommand): Promise<GitAnswer> {
   const { timeoutMs, signal, input } = command;
-  if (signal?.aborted) return Promise.resolve(null);
+  if (signal?.aborted) return Promise.resolve(NO_ANSWER);
   const child = start(command);
-  if (child === null) return Promise.resolve(null);
+  if (child === null) return Promise.resolve(NO_ANSWER);
   const chunks: Buffer[] = [];
   let length = 0;
+  let complaint = '';
   let failed = false;
   const giveUp = (): void => {
     failed = true;
     endGroup(child);
     // If `git` is a script, a process it started may hold the pipe for longer.
     child.stdout?.destroy();
+    child.stderr?.destroy();
   };
   const timer = setTimeout(giveUp, timeoutMs);
   signal?.addEventListener('abort', giveUp);
@@ -65,6 +89,11 @@ export function runGit(command: GitCommand): Promise<string | null> {
     else chunks.push(chunk);
   });
   child.stdout?.on('error', () => {});
+  child.stderr?.setEncoding('latin1');
+  child.stderr?.on('data', (text: string) => {
+    if (complaint.length < COMPLAINT_AT_MOST) complaint += text;
+  });
+  child.stderr?.on('error', () => {});
   // It may exit before it has read everything; its exit code tells.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
@@ -73,7 +102,8 @@ export function runGit(command: GitCommand): Promise<string | null> {
       clearTimeout(timer);
       signal?.removeEventListener('abort', giveUp);
       settled();
-      resolve(exitCode === 0 && !failed ? Buffer.concat(chunks).toString('latin1') : null);
+      const output = Buffer.concat(chunks).toString('latin1');
+      resolve({ exitCode: failed ? null : exitCode, output, complaint });
     };
     child.once('error', () => settle(null));
     child.once('exit', () => endGroup(child));
@@ -98,15 +128,16 @@ function giveUpAtExit(giveUp: () => void): () => void {
 }
 
 /** Most failures are reported by an event, but a few errors are thrown. */
-function start({ args, cwd, env, runId, settings, input }: GitCommand): ChildProcess | null {
+function start({ args, cwd, env, runId, settings, input, places }: GitCommand): ChildProcess | null {
   try {
     return spawn('git', [...SAFELY, ...args], {
       cwd,
       env: {
         ...gitEnvironment(env, settings ?? []),
+        ...places,
         ...(runId === undefined ? {} : { [MARKER_NAME]: runId }),
       },
-      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       // Its own process group, so that it can be ended as a whole.
       detached: true,
     });

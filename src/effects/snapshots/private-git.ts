@@ -1,0 +1,128 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { callGit, type GitAnswer } from '../workspace/git-command.ts';
+import { type Repository, textOrNone } from './repository.ts';
+
+/*
+ * A git folder of ralph's own. Git works in the user's work tree and writes to the user's object
+ * store, but with this folder's configuration, attributes and index:
+ *
+ *   GIT_DIR, GIT_INDEX_FILE ──► <state folder>/<task>/git      ralph's
+ *   GIT_WORK_TREE           ──► the work tree                  the user's
+ *   GIT_OBJECT_DIRECTORY    ──► <repository>/.git/objects      the user's
+ *
+ * So the repository's configuration is not read at all: no hook, filter, file watcher or signing
+ * program of its runs, no conversion changes a byte, and the user's index is never touched.
+ */
+
+export interface GitCall {
+  readonly input?: Uint8Array | undefined;
+  /** The index to use instead of ralph's own. */
+  readonly index?: string;
+  readonly env?: Readonly<Record<`GIT_${string}`, string>>;
+}
+
+export interface PrivateGit {
+  readonly folder: string;
+  readonly repository: Repository;
+  /** Runs git with ralph's own folder, after its files were put right. */
+  run(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
+  /** Runs git on the user's repository itself, for its refs and its index. */
+  onRepository(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
+}
+
+export interface PrivateGitRequest {
+  /** The folder to use; it is created. */
+  readonly folder: string;
+  readonly repository: Repository;
+  readonly env: NodeJS.ProcessEnv;
+  readonly runId?: string | undefined;
+  /** For one call of git. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Highest precedence, so no `.gitattributes` can bring a conversion back. */
+const ATTRIBUTES = '* -text -eol -crlf -ident -filter -working-tree-encoding\n';
+
+/** Lost objects would make a ref useless: what a ref names is on the disk before the ref is. */
+const DURABLE = ['-c', 'core.fsync=objects,reference', '-c', 'core.fsyncMethod=batch'];
+
+/** Opens the folder. Throws the system's error if it cannot be written. */
+export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
+  const { folder, repository, env, runId, timeoutMs, signal } = request;
+  const files = ownFiles(repository);
+  const putRight = (): void => {
+    for (const name of ['info', 'objects', 'refs']) {
+      mkdirSync(path.join(folder, name), { recursive: true, mode: 0o700 });
+    }
+    for (const [name, content] of Object.entries(files)) {
+      const file = path.join(folder, name);
+      if (textOrNone(file) === content) continue;
+      rmSync(file, { recursive: true, force: true });
+      writeFileSync(file, content, { flag: 'wx', mode: 0o600 });
+    }
+  };
+  putRight();
+  const common = { cwd: repository.root, env, runId, timeoutMs, signal };
+  return {
+    folder,
+    repository,
+    run(args, { input, index = path.join(folder, 'index'), env: extra } = {}) {
+      // The agent can write here, and a configuration may name programs.
+      putRight();
+      return callGit({
+        ...common,
+        ...(input === undefined ? {} : { input }),
+        args: [...DURABLE, ...args],
+        places: {
+          ...extra,
+          GIT_DIR: folder,
+          GIT_WORK_TREE: repository.root,
+          GIT_OBJECT_DIRECTORY: repository.objects,
+          GIT_INDEX_FILE: index,
+        },
+      });
+    },
+    onRepository(args, { input, index, env: extra } = {}) {
+      return callGit({
+        ...common,
+        ...(input === undefined ? {} : { input }),
+        args: [...DURABLE, ...args],
+        places: {
+          ...extra,
+          GIT_DIR: repository.gitDir,
+          GIT_WORK_TREE: repository.root,
+          ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
+        },
+      });
+    },
+  };
+}
+
+function ownFiles({ hash, exclude, excludesFile }: Repository): Readonly<Record<string, string>> {
+  const format = hash === 'sha256' ? 1 : 0;
+  const config = [
+    '[core]',
+    `repositoryformatversion = ${format}`,
+    'bare = false',
+    'autocrlf = false',
+    'protectNTFS = false',
+    'splitIndex = false',
+    'untrackedCache = false',
+    ...(excludesFile === null ? [] : [`excludesFile = ${quoted(excludesFile)}`]),
+    ...(hash === 'sha256' ? ['[extensions]', 'objectFormat = sha256'] : []),
+    '',
+  ].join('\n');
+  return {
+    HEAD: 'ref: refs/heads/none\n',
+    config,
+    'info/attributes': ATTRIBUTES,
+    'info/exclude': textOrNone(exclude),
+  };
+}
+
+/** A value of a git configuration file. */
+function quoted(value: string): string {
+  return `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}

@@ -1,0 +1,122 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { KB, readTextWithin } from '../files/bounded-read.ts';
+import type { RunGit } from '../workspace/git-command.ts';
+
+/** Where a work tree's repository keeps its parts; all paths are absolute. */
+export interface Repository {
+  readonly root: string;
+  readonly gitDir: string;
+  /** Shared by all linked work trees: it holds the refs and the objects. */
+  readonly commonDir: string;
+  readonly objects: string;
+  /** The user's index. It may not exist yet. */
+  readonly index: string;
+  readonly exclude: string;
+  readonly hash: 'sha1' | 'sha256';
+  /** The file of ignore patterns that the configuration names, or null for git's default. */
+  readonly excludesFile: string | null;
+}
+
+const PLACES = [
+  '--show-toplevel',
+  '--absolute-git-dir',
+  '--git-common-dir',
+  ...['objects', 'index', 'info/exclude'].flatMap((name) => ['--git-path', name]),
+  '--show-object-format',
+];
+
+/** Returns the repository around a folder; null if there is none, or git refuses to open it. */
+export async function findRepository(cwd: string, git: RunGit): Promise<Repository | null> {
+  const answer = await git(cwd, ['rev-parse', ...PLACES]);
+  if (answer === null) return null;
+  const lines = asText(answer).split('\n');
+  const [root, gitDir, common, objects, index, exclude, hash] = lines;
+  if (root === undefined || gitDir === undefined || hash === undefined) return null;
+  const at = (place: string | undefined): string => path.resolve(cwd, place ?? '');
+  const named = await git(cwd, ['config', '--type=path', '--get', 'core.excludesFile']);
+  return {
+    root,
+    gitDir,
+    commonDir: at(common),
+    objects: at(objects),
+    index: at(index),
+    exclude: at(exclude),
+    hash: hash === 'sha256' ? 'sha256' : 'sha1',
+    excludesFile: named === null ? null : asText(named).replace(/\n$/, ''),
+  };
+}
+
+function asText(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString();
+}
+
+/** The commit of HEAD and the branch it is on. */
+export interface Head {
+  /** Null before the first commit. */
+  readonly commit: string | null;
+  /** The full name of the ref, or null if HEAD is detached. */
+  readonly branch: string | null;
+}
+
+/** Asks git for HEAD. */
+export async function readHead(repository: Repository, git: RunGit): Promise<Head> {
+  const branch = await git(repository.root, ['symbolic-ref', '-q', 'HEAD']);
+  const commit = await git(repository.root, ['rev-parse', '-q', '--verify', 'HEAD^{commit}']);
+  return { commit: commit?.trim() ?? null, branch: branch?.trim() ?? null };
+}
+
+/**
+ * Returns a text that changes whenever HEAD or a branch may have moved, without starting git. It
+ * reads what HEAD names, and when each file of a branch was last written.
+ */
+export function headSign({ gitDir, commonDir }: Repository): string {
+  const signs = [
+    contentOf(path.join(gitDir, 'HEAD')),
+    // Repositories with reftables write all refs there.
+    ...[commonDir, gitDir].map((folder) => timeOf(path.join(folder, 'reftable', 'tables.list'))),
+    timeOf(path.join(commonDir, 'packed-refs')),
+  ];
+  const visit = (folder: string): void => {
+    for (const entry of entriesOf(folder)) {
+      const place = path.join(folder, entry.name);
+      if (entry.isDirectory()) visit(place);
+      else signs.push(`${entry.name} ${timeOf(place)}`);
+    }
+  };
+  visit(path.join(commonDir, 'refs', 'heads'));
+  return signs.join('\n');
+}
+
+/** Returns a text that changes whenever a file was written. */
+export function timeOf(file: string): string {
+  const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  return found === undefined
+    ? 'none'
+    : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
+}
+
+function contentOf(file: string): string {
+  try {
+    return readTextWithin(file, 64 * KB);
+  } catch {
+    return timeOf(file);
+  }
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the content of a file, or '' if it cannot be read. */
+export function textOrNone(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,252 @@
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { messageOf } from '../../errors.ts';
+import type { RunGit } from '../workspace/git-command.ts';
+import type { PrivateGit } from './private-git.ts';
+import { type Head, headSign, readHead, timeOf } from './repository.ts';
+import {
+  addChanges,
+  type LeftOutReason,
+  listChanges,
+  type TreePath,
+  type TreeRules,
+} from './tree-changes.ts';
+
+/*
+ * A snapshot is a commit that no branch leads to:
+ *
+ *   refs/ralph/<task>/<name> ──► commit ──┬─ tree: every file of the work tree, byte for byte
+ *                                         ├─ parent 1: HEAD
+ *                                         └─ parent 2: a commit with the user's index as its tree
+ *
+ * It is made in this order, so that a kill in between leaves a ref to a whole snapshot, or none:
+ *
+ *   list what differs ──► blobs ──► tree ──► commit ──► (all on the disk) ──► ref
+ */
+
+export interface Snapshot {
+  /** The full name of its ref. */
+  readonly ref: string;
+  readonly commit: string;
+  readonly tree: string;
+}
+
+/** What taking a snapshot came to. */
+export type Taken =
+  | {
+      readonly kind: 'taken';
+      readonly snapshot: Snapshot;
+      /** Paths that differ from the snapshot before. */
+      readonly changed: readonly TreePath[];
+      readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
+    }
+  /** Nothing differs from the newest snapshot, which stands for this instant, too. */
+  | { readonly kind: 'unchanged'; readonly snapshot: Snapshot }
+  /** Half a sentence. */
+  | { readonly kind: 'failed'; readonly why: string };
+
+export interface SnapshotRequest {
+  readonly git: PrivateGit;
+  /** For example `refs/ralph/fix-login`. */
+  readonly refs: string;
+  /** The newest snapshot of an earlier process, or null. */
+  readonly newest: Snapshot | null;
+  readonly maxBytes: number;
+  readonly pathspecs: readonly string[];
+}
+
+export interface SnapshotStore {
+  /**
+   * Takes a snapshot under the first of the names that is free. Names are endless, as `1`, `1.1`,
+   * `1.2`. Never rejects.
+   */
+  take(names: Iterable<string>, about: (head: Head) => string): Promise<Taken>;
+}
+
+/** Ralph's own commits; the user's identity may not be configured. */
+const IDENTITY = {
+  GIT_AUTHOR_NAME: 'ralph',
+  GIT_AUTHOR_EMAIL: 'ralph@localhost',
+  GIT_COMMITTER_NAME: 'ralph',
+  GIT_COMMITTER_EMAIL: 'ralph@localhost',
+} as const;
+
+/** A step that git refused; `message` is half a sentence. */
+class SnapshotError extends Error {}
+
+/** Keeps snapshots of one work tree for one task. */
+export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
+  const { git, refs, maxBytes, pathspecs } = request;
+  const { repository } = git;
+  const ownIndex = path.join(git.folder, 'index');
+  let newest = request.newest;
+  /** How ralph's index was left; a new process trusts none. */
+  let ownSign: string | null = null;
+  let userSign: string | null = null;
+  let headSeen: string | null = null;
+  let head: Head = { commit: null, branch: null };
+  let indexCommit: string | null = null;
+  let mayBeMissing: ReadonlySet<TreePath> = new Set();
+
+  const ask = async (args: readonly string[], call = {}): Promise<string> => {
+    const { exitCode, output, complaint } = await git.run(args, call);
+    if (exitCode !== 0) throw new SnapshotError(reasonOf(args, complaint));
+    return output.trim();
+  };
+  const onRepository: RunGit = async (_cwd, args) => {
+    const { exitCode, output } = await git.onRepository(args);
+    return exitCode === 0 ? output : null;
+  };
+
+  /** Makes ralph's own index what the newest snapshot says, unless it still is as it was left. */
+  const restoreIndex = async (): Promise<void> => {
+    rmSync(`${ownIndex}.lock`, { force: true });
+    if (ownSign !== null && timeOf(ownIndex) === ownSign) return;
+    rmSync(ownIndex, { force: true });
+    if (newest !== null) await ask(['read-tree', newest.tree]);
+    userSign = null;
+  };
+
+  /** Brings in what the user's index names and ralph's does not: it may be ignored by now. */
+  const adoptUserIndex = async (): Promise<void> => {
+    const sign = timeOf(repository.index);
+    if (sign === userSign) return;
+    const listed = await git.onRepository(['ls-files', '-s', '-t', '-z']);
+    if (listed.exitCode !== 0) throw new SnapshotError('git cannot read the index');
+    const entries = readEntries(listed.output);
+    const own = existsSync(ownIndex)
+      ? new Set((await ask(['ls-files', '-z'])).split('\0'))
+      : new Set<string>();
+    const missing = entries.filter(({ name, stage }) => stage === '0' && !own.has(name));
+    await addEntries(missing);
+    mayBeMissing = new Set(entries.filter(({ tag }) => tag === 'S').map(({ name }) => name));
+    indexCommit = entries.some(({ stage }) => stage !== '0') ? null : await commitIndex(entries);
+    userSign = sign;
+  };
+
+  const addEntries = async (entries: readonly IndexEntry[], index?: string): Promise<void> => {
+    if (entries.length === 0) return;
+    const lines = entries.map(({ mode, id, name }) => `${mode} ${id} 0\t${name}\0`);
+    const input = Buffer.from(lines.join(''), 'latin1');
+    await ask(['update-index', '-z', '--index-info'], {
+      input,
+      ...(index === undefined ? {} : { index }),
+    });
+  };
+
+  const commitIndex = async (entries: readonly IndexEntry[]): Promise<string> => {
+    const index = path.join(git.folder, 'index-of-user');
+    for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
+    // An intended addition has no content yet; its entry names an object that may not be there.
+    await addEntries(
+      entries.filter(({ tag }) => tag !== 'N'),
+      index,
+    );
+    const tree = await ask(['write-tree'], { index });
+    const parents = head.commit === null ? [] : ['-p', head.commit];
+    const input = Buffer.from('index\n');
+    return ask(['commit-tree', tree, ...parents], { input, env: IDENTITY });
+  };
+
+  const lookAtHead = async (): Promise<boolean> => {
+    const sign = headSign(repository);
+    if (sign === headSeen) return false;
+    head = await readHead(repository, onRepository);
+    headSeen = sign;
+    return true;
+  };
+
+  /** Writes the commit of a tree. */
+  const commitTree = async (tree: string, message: string): Promise<string> => {
+    const parents = [head.commit, indexCommit].flatMap((id) => (id === null ? [] : ['-p', id]));
+    return ask(['commit-tree', tree, ...parents], { input: Buffer.from(message), env: IDENTITY });
+  };
+
+  /** Creates a ref under the first free name; one that is there is never moved. */
+  const createRef = async (names: Iterable<string>, commit: string): Promise<string> => {
+    for (const name of names) {
+      const ref = `${refs}/${name}`;
+      // Of this task, whose only driver this is.
+      rmSync(path.join(repository.commonDir, `${ref}.lock`), { force: true });
+      const { exitCode, complaint } = await git.onRepository([
+        'update-ref',
+        ref,
+        commit,
+        NO_COMMIT,
+      ]);
+      if (exitCode === 0) return ref;
+      if (!/already exists/.test(complaint))
+        throw new SnapshotError(reasonOf(['update-ref'], complaint));
+    }
+    throw new SnapshotError('no name was free');
+  };
+
+  const take = async (names: Iterable<string>, about: (head: Head) => string): Promise<Taken> => {
+    const headMoved = await lookAtHead();
+    const indexMoved = timeOf(repository.index) !== userSign;
+    await restoreIndex();
+    await adoptUserIndex();
+    const rules: TreeRules = { maxBytes, pathspecs, mayBeMissing, asIndexed: new Set() };
+    const changes = await listChanges(git, rules);
+    if (changes === null) throw new SnapshotError('git cannot list the work tree');
+    const isSame = changes.changed.length === 0 && !headMoved && !indexMoved;
+    if (isSame && newest !== null) return { kind: 'unchanged', snapshot: newest };
+    const refused = await addChanges(git, changes.changed);
+    if (refused === null) throw new SnapshotError('git cannot keep the changed files');
+    const tree = await ask(['write-tree']);
+    ownSign = timeOf(ownIndex);
+    const commit = await commitTree(tree, about(head));
+    const snapshot = { ref: await createRef(names, commit), commit, tree };
+    newest = snapshot;
+    return {
+      kind: 'taken',
+      snapshot,
+      changed: changes.changed.filter((name) => !refused.has(name)),
+      leftOut: new Map([
+        ...changes.leftOut,
+        ...[...refused].map((name) => [name, 'unreadable'] as const),
+      ]),
+    };
+  };
+
+  return {
+    async take(names, about) {
+      try {
+        return await take(names, about);
+      } catch (error) {
+        headSeen = null;
+        if (error instanceof SnapshotError) return { kind: 'failed', why: error.message };
+        return { kind: 'failed', why: messageOf(error) };
+      }
+    },
+  };
+}
+
+/** As the old value of a ref, it says that there must be none. */
+const NO_COMMIT = '';
+
+/** Git's own first sentence about a failure. */
+function reasonOf([command = 'git']: readonly string[], complaint: string): string {
+  const line = /^(?:fatal|error): (.+)$/m.exec(complaint)?.[1];
+  return line === undefined ? `git ${command} failed` : oneLine(maskSecrets(line), 200);
+}
+
+interface IndexEntry {
+  /** `H` for an ordinary entry, `S` for one that a sparse checkout leaves out. */
+  readonly tag: string;
+  readonly mode: string;
+  readonly id: string;
+  readonly stage: string;
+  readonly name: TreePath;
+}
+
+function readEntries(listing: string): readonly IndexEntry[] {
+  return listing.split('\0').flatMap((line) => {
+    const found = /^(.) (\d+) ([0-9a-f]+) (\d)\t([\s\S]+)$/.exec(line);
+    if (found === null) return [];
+    const [, tag = '', mode = '', id = '', stage = '', name = ''] = found;
+    return [{ tag, mode, id, stage, name }];
+  });
+}

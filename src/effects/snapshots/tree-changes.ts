@@ -1,0 +1,131 @@
+import { accessSync, constants, existsSync, lstatSync, type Stats } from 'node:fs';
+import path from 'node:path';
+import type { PrivateGit } from './private-git.ts';
+
+/** Why a path is in no snapshot. */
+export type LeftOutReason = 'too-large' | 'unreadable' | 'unnameable' | 'empty-repository';
+
+/** Relative to the root of the work tree, one character per byte. */
+export type TreePath = string;
+
+export interface TreeRules {
+  /** For an untracked file, in bytes. */
+  readonly maxBytes: number;
+  /** Pathspecs of what never belongs to a snapshot. */
+  readonly pathspecs: readonly string[];
+  /** Paths that may be missing in the work tree, because a sparse checkout leaves them out. */
+  readonly mayBeMissing: ReadonlySet<TreePath>;
+  /** Paths that stay as the index has them: tracked files under a filter that git holds for unchanged. */
+  readonly asIndexed: ReadonlySet<TreePath>;
+}
+
+/** How the work tree differs from ralph's index. */
+export interface TreeChanges {
+  /** Paths to add, replace or remove. */
+  readonly changed: readonly TreePath[];
+  readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
+}
+
+const LISTING = [
+  'ls-files',
+  '-z',
+  '-t',
+  '--others',
+  '--modified',
+  '--deleted',
+  '--exclude-standard',
+];
+
+/** Asks git how the work tree differs from ralph's index; null if git fails. */
+export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<TreeChanges | null> {
+  const { exitCode, output } = await git.run([...LISTING, ...rules.pathspecs]);
+  if (exitCode !== 0) return null;
+  const { root } = git.repository;
+  const changed = new Set<TreePath>();
+  const leftOut = new Map<TreePath, LeftOutReason>();
+  for (const entry of output.split('\0')) {
+    const [tag, name] = [entry[0], entry.slice(2).replace(/\/$/, '')];
+    if (name === '' || rules.asIndexed.has(name)) continue;
+    if (rules.mayBeMissing.has(name) && statsOf(treePlace(root, name)) === null) continue;
+    const why = whyLeftOut(root, name, tag === '?', rules);
+    if (why === null) changed.add(name);
+    else leftOut.set(name, why);
+  }
+  // A file that is gone is listed as changed, too.
+  return { changed: [...changed].filter((name) => !leftOut.has(name)), leftOut };
+}
+
+function whyLeftOut(
+  root: string,
+  name: TreePath,
+  isUntracked: boolean,
+  { maxBytes }: TreeRules,
+): LeftOutReason | null {
+  if (UNNAMEABLE.test(name)) return 'unnameable';
+  const place = treePlace(root, name);
+  const stats = statsOf(place);
+  if (stats === null || stats.isSymbolicLink()) return null;
+  if (stats.isDirectory()) return hasCommit(place.toString()) ? null : 'empty-repository';
+  if (isUntracked && stats.size > maxBytes) return 'too-large';
+  try {
+    accessSync(place, constants.R_OK);
+    return null;
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/** Git takes no path with such a part into an index. */
+const UNNAMEABLE = /(?:^|\/)\.git(?:\/|$)/i;
+
+/** Returns the absolute place of a path; a Buffer, because names need not be UTF-8. */
+export function treePlace(root: string, name: TreePath): Buffer {
+  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]);
+}
+
+export function statsOf(place: Buffer): Stats | null {
+  try {
+    return lstatSync(place);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a repository inside the tree has any ref or a detached HEAD: then git can name its commit. */
+function hasCommit(folder: string): boolean {
+  const own = path.join(folder, '.git');
+  return (
+    !statsOf(Buffer.from(own))?.isDirectory() ||
+    existsSync(path.join(own, 'logs', 'HEAD')) ||
+    existsSync(path.join(own, 'packed-refs'))
+  );
+}
+
+/** How often paths that git refuses are dropped before the snapshot is given up. */
+const MOST_REFUSALS = 100;
+
+const REFUSED = /Unable to process path ([\s\S]*?)\n?$/;
+
+/**
+ * Brings paths into ralph's index. A path that git refuses is left out and named, so that one bad path
+ * costs one path. Resolves to null if git fails otherwise.
+ */
+export async function addChanges(
+  git: PrivateGit,
+  names: readonly TreePath[],
+): Promise<ReadonlySet<TreePath> | null> {
+  const refused = new Set<TreePath>();
+  let left = names;
+  while (refused.size <= MOST_REFUSALS) {
+    if (left.length === 0) return refused;
+    const input = Buffer.from(`${left.join('\0')}\0`, 'latin1');
+    const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
+    const { exitCode, complaint } = await git.run(args, { input });
+    if (exitCode === 0) return refused;
+    const name = REFUSED.exec(complaint)?.[1];
+    if (name === undefined || !left.includes(name)) return null;
+    refused.add(name);
+    left = left.filter((path) => path !== name);
+  }
+  return null;
+}

@@ -1,0 +1,274 @@
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openPrivateGit } from '../../../src/effects/snapshots/private-git.ts';
+import { findRepository } from '../../../src/effects/snapshots/repository.ts';
+import {
+  createSnapshotStore,
+  type SnapshotRequest,
+  type Taken,
+} from '../../../src/effects/snapshots/snapshot-store.ts';
+import { runGit } from '../../../src/effects/workspace/git-command.ts';
+import {
+  bytesBelow,
+  type Files,
+  GIT_ENV,
+  gitIn,
+  makeRepository,
+  put,
+} from '../../helpers/repository.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+async function makeStore(folder: string, more: Partial<SnapshotRequest> = {}) {
+  const found = await findRepository(folder, (cwd, args) =>
+    runGit({ cwd, args, env: GIT_ENV, timeoutMs: 10_000 }),
+  );
+  if (found === null) throw new Error('no repository');
+  const request = { repository: found, env: GIT_ENV, timeoutMs: 10_000 };
+  const git = openPrivateGit({ folder: await tempFolder(), ...request });
+  const store = createSnapshotStore({
+    git,
+    refs: 'refs/ralph/t',
+    newest: null,
+    maxBytes: 1_000,
+    pathspecs: [],
+    ...more,
+  });
+  const take = (...names: string[]): Promise<Taken> => store.take(names, () => 'about');
+  return { git, take };
+}
+
+async function stage(files?: Files) {
+  const { folder, git } = await makeRepository(files);
+  const { take } = await makeStore(folder);
+  const tree = (ref: string): string[] => git('ls-tree', '-r', '--name-only', ref).split('\n');
+  return { folder, git, take, tree };
+}
+
+describe('what a snapshot holds', () => {
+  test('tracked and untracked files are in it, ignored ones are not', async () => {
+    const { folder, git, take, tree } = await stage({ 'a.txt': 'a', '.gitignore': '*.log\n' });
+    put(folder, { 'b/new.txt': 'new', 'x.log': 'ignored', 'a.txt': 'changed' });
+    expect(await take('0')).toMatchObject({ kind: 'taken', snapshot: { ref: 'refs/ralph/t/0' } });
+    expect(tree('refs/ralph/t/0')).toEqual(['.gitignore', 'a.txt', 'b/new.txt']);
+    expect(git('show', 'refs/ralph/t/0:a.txt')).toBe('changed');
+  });
+
+  test('every byte is kept, whatever the attributes say', async () => {
+    const attributes = [
+      '* text=auto',
+      '*.utf16 working-tree-encoding=UTF-16LE',
+      '*.id ident',
+      '*.lfs filter=lfs',
+    ];
+    const { folder, git, take } = await stage({ '.gitattributes': `${attributes.join('\n')}\n` });
+    const files = {
+      'crlf.txt': 'a\r\nb\r\n',
+      'x.utf16': 'a\0b\0',
+      'x.id': '$Id: something $\n',
+      'x.lfs': 'large',
+    };
+    put(folder, files);
+    await take('0');
+    for (const [name, content] of Object.entries(files)) {
+      const length = git('cat-file', '-s', `refs/ralph/t/0:${name}`);
+      expect(Number(length), name).toBe(content.length);
+    }
+  });
+
+  test('the executable bit, links, empty files and names that are not UTF-8 are kept', async () => {
+    const { folder, git, take } = await stage();
+    put(folder, { 'run.sh': '#!/bin/sh\n', empty: '' });
+    chmodSync(join(folder, 'run.sh'), 0o755);
+    symlinkSync('nowhere', join(folder, 'link'));
+    writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff, 0xfe])]), 'x');
+    await take('0');
+    const listed = git('ls-tree', '-r', 'refs/ralph/t/0');
+    expect(listed).toMatch(/^100755 blob \S+\trun\.sh$/m);
+    expect(listed).toMatch(/^120000 blob \S+\tlink$/m);
+    expect(listed).toMatch(/^100644 blob \S+\tempty$/m);
+    expect(listed).toContain('"\\377\\376"');
+  });
+
+  test('files that flags of the index hide are kept as they are in the tree', async () => {
+    const { folder, git, take } = await stage({ assumed: 'old', skipped: 'old' });
+    git('update-index', '--assume-unchanged', 'assumed');
+    git('update-index', '--skip-worktree', 'skipped');
+    put(folder, { assumed: 'new', skipped: 'new', intended: 'new' });
+    git('add', '-N', 'intended');
+    await take('0');
+    for (const name of ['assumed', 'skipped', 'intended']) {
+      expect(git('show', `refs/ralph/t/0:${name}`), name).toBe('new');
+    }
+  });
+
+  test('what a sparse checkout leaves out stays as the index has it', async () => {
+    const { folder, git, take, tree } = await stage({ 'in/a': 'a', 'out/b': 'b' });
+    git('sparse-checkout', 'set', 'in');
+    put(folder, { 'in/a': 'changed' });
+    await take('0');
+    expect(tree('refs/ralph/t/0')).toEqual(['in/a', 'out/b']);
+  });
+
+  test('a file once kept stays kept if the agent then ignores it', async () => {
+    const { folder, take, tree } = await stage();
+    put(folder, { new: 'new' });
+    await take('0');
+    put(folder, { '.gitignore': 'new\n', new: 'newer' });
+    await take('1');
+    expect(tree('refs/ralph/t/1')).toContain('new');
+  });
+
+  test('a file that became a folder, and a folder that became a file, are kept as they are', async () => {
+    const { folder, take, tree } = await stage({ file: 'x', 'folder/a': 'a' });
+    await take('0');
+    rmSync(join(folder, 'file'));
+    rmSync(join(folder, 'folder'), { recursive: true });
+    put(folder, { 'file/inside': 'x', folder: 'now a file' });
+    await take('1');
+    expect(tree('refs/ralph/t/1')).toEqual(['file/inside', 'folder']);
+  });
+
+  test('the parents are HEAD and the index', async () => {
+    const { folder, git, take } = await stage();
+    put(folder, { staged: 'staged' });
+    git('add', 'staged');
+    put(folder, { staged: 'staged and changed' });
+    await take('0');
+    expect(git('rev-parse', 'refs/ralph/t/0^1')).toBe(git('rev-parse', 'HEAD'));
+    expect(git('show', 'refs/ralph/t/0^2:staged')).toBe('staged');
+    expect(git('show', 'refs/ralph/t/0:staged')).toBe('staged and changed');
+  });
+
+  test('before the first commit there is a snapshot, too', async () => {
+    const folder = await tempFolder();
+    gitIn(folder)('init', '-q');
+    put(folder, { a: 'a' });
+    const { take } = await makeStore(folder);
+    expect(await take('0')).toMatchObject({ kind: 'taken' });
+  });
+});
+
+describe('what a snapshot costs the repository', () => {
+  test('index, HEAD, stash, reflog and configuration keep every byte', async () => {
+    const { folder, git, take } = await stage();
+    put(folder, { staged: 's', 'a.txt': 'changed', new: 'n' });
+    git('add', 'staged');
+    const before = bytesBelow(join(folder, '.git'));
+    const status = git('status', '--porcelain=v2');
+    await take('0');
+    put(folder, { new: 'other' });
+    await take('1');
+    const after = Object.entries(bytesBelow(join(folder, '.git'))).filter(
+      ([name]) => !name.startsWith('objects/') && !name.startsWith('refs/ralph/'),
+    );
+    expect(Object.fromEntries(after)).toEqual(
+      Object.fromEntries(Object.entries(before).filter(([name]) => !name.startsWith('objects/'))),
+    );
+    expect(git('status', '--porcelain=v2')).toBe(status);
+    expect(git('fsck', '--strict')).toBe('');
+  });
+
+  test('no program of the repository runs', async () => {
+    const { folder, git, take } = await stage({
+      'a.txt': 'a',
+      '.gitattributes': '* filter=evil\n',
+    });
+    const sign = join(await tempFolder(), 'ran');
+    const program = join(folder, '.git', 'evil.sh');
+    writeFileSync(program, `#!/bin/sh\necho ran >> '${sign}'\ncat\n`);
+    chmodSync(program, 0o755);
+    for (const name of [
+      'core.fsmonitor',
+      'filter.evil.clean',
+      'filter.evil.smudge',
+      'gpg.program',
+    ]) {
+      git('config', name, program);
+    }
+    git('config', 'commit.gpgSign', 'true');
+    const hooks = join(folder, '.git', 'hooks');
+    mkdirSync(hooks, { recursive: true });
+    for (const hook of [
+      'reference-transaction',
+      'post-index-change',
+      'pre-commit',
+      'post-commit',
+    ]) {
+      writeFileSync(join(hooks, hook), `#!/bin/sh\necho ${hook} >> '${sign}'\n`);
+      chmodSync(join(hooks, hook), 0o755);
+    }
+    put(folder, { 'a.txt': 'changed', b: 'b' });
+    expect(await take('0')).toMatchObject({ kind: 'taken' });
+    expect(bytesBelow(join(sign, '..'))).toEqual({});
+  });
+});
+
+describe('bad paths', () => {
+  test('each costs only itself', async () => {
+    const { folder, take, tree } = await stage();
+    put(folder, { good: 'g', 'sub/.GIT': 'x', 'git~1': 'x', large: 'x'.repeat(2_000) });
+    gitIn(folder)('init', '-q', 'empty-repository');
+    const taken = await take('0');
+    expect(tree('refs/ralph/t/0')).toEqual(['a.txt', 'git~1', 'good']);
+    expect(taken.kind === 'taken' ? Object.fromEntries(taken.leftOut) : null).toEqual({
+      'sub/.GIT': 'unnameable',
+      large: 'too-large',
+      'empty-repository': 'empty-repository',
+    });
+  });
+});
+
+describe('names', () => {
+  test('a ref that is there is never moved', async () => {
+    const { folder, git, take } = await stage();
+    await take('1');
+    const first = git('rev-parse', 'refs/ralph/t/1');
+    put(folder, { b: 'b' });
+    expect(await take('1', '1.1')).toMatchObject({ snapshot: { ref: 'refs/ralph/t/1.1' } });
+    expect(git('rev-parse', 'refs/ralph/t/1')).toBe(first);
+  });
+
+  test('where nothing differs, the newest one stands for it', async () => {
+    const { take } = await stage();
+    await take('0');
+    expect(await take('1')).toMatchObject({
+      kind: 'unchanged',
+      snapshot: { ref: 'refs/ralph/t/0' },
+    });
+  });
+
+  test('a commit, or a staged file, is a difference', async () => {
+    const { folder, git, take } = await stage();
+    await take('0');
+    put(folder, { b: 'b' });
+    await take('1');
+    git('add', 'b');
+    expect(await take('2')).toMatchObject({ kind: 'taken', changed: [] });
+    git('commit', '-q', '-m', 'b');
+    expect(await take('3')).toMatchObject({ kind: 'taken', changed: [] });
+  });
+
+  test('the agent cannot hide a change in ralph’s own index', async () => {
+    const { folder, git } = await makeRepository({ secret: 'old' });
+    const store = await makeStore(folder);
+    await store.take('0');
+    gitIn(folder)(
+      `--git-dir=${store.git.folder}`,
+      `--work-tree=${folder}`,
+      'update-index',
+      '--assume-unchanged',
+      'secret',
+    );
+    writeFileSync(join(store.git.folder, 'config'), '[core]\n\tbare = true\n');
+    put(folder, { secret: 'new' });
+    await store.take('1');
+    expect(git('show', 'refs/ralph/t/1:secret')).toBe('new');
+  });
+
+  test('a failure is told as half a sentence', async () => {
+    const { folder, take } = await stage();
+    renameSync(join(folder, '.git'), join(folder, 'git-is-away'));
+    expect(await take('0')).toMatchObject({ kind: 'failed', why: expect.stringMatching(/\S/) });
+  });
+});
