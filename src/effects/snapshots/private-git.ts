@@ -76,11 +76,11 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
         ...(input === undefined ? {} : { input }),
         args: [...DURABLE, ...args],
         places: {
-          ...extra,
           GIT_DIR: folder,
           GIT_WORK_TREE: repository.root,
           GIT_OBJECT_DIRECTORY: repository.objects,
           GIT_INDEX_FILE: index,
+          ...extra,
         },
       });
     },
@@ -90,10 +90,10 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
         ...(input === undefined ? {} : { input }),
         args: [...DURABLE, ...args],
         places: {
-          ...extra,
           GIT_DIR: repository.gitDir,
           GIT_WORK_TREE: repository.root,
           ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
+          ...extra,
         },
       });
     },

@@ -8,6 +8,7 @@ import type { PrivateGit } from './private-git.ts';
 import { type Head, headSign, readHead, timeOf } from './repository.ts';
 import {
   addChanges,
+  dropPaths,
   type LeftOutReason,
   listChanges,
   type TreePath,
@@ -88,6 +89,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   let headSeen: string | null = null;
   let head: Head = { commit: null, branch: null };
   let indexCommit: string | null = null;
+  let tracked: ReadonlySet<TreePath> = new Set();
   let mayBeMissing: ReadonlySet<TreePath> = new Set();
 
   const ask = async (args: readonly string[], call = {}): Promise<string> => {
@@ -121,6 +123,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       : new Set<string>();
     const missing = entries.filter(({ name, stage }) => stage === '0' && !own.has(name));
     await addEntries(missing);
+    tracked = new Set(entries.map(({ name }) => name));
     mayBeMissing = new Set(entries.filter(({ tag }) => tag === 'S').map(({ name }) => name));
     indexCommit = entries.some(({ stage }) => stage !== '0') ? null : await commitIndex(entries);
     userSign = sign;
@@ -188,13 +191,16 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     const indexMoved = timeOf(repository.index) !== userSign;
     await restoreIndex();
     await adoptUserIndex();
-    const rules: TreeRules = { maxBytes, pathspecs, mayBeMissing, asIndexed: new Set() };
+    const asIndexed = new Set<TreePath>();
+    const rules: TreeRules = { maxBytes, tracked, pathspecs, mayBeMissing, asIndexed };
     const changes = await listChanges(git, rules);
     if (changes === null) throw new SnapshotError('git cannot list the work tree');
-    const isSame = changes.changed.length === 0 && !headMoved && !indexMoved;
+    const { changed, dropped } = changes;
+    const isSame = changed.length + dropped.length === 0 && !headMoved && !indexMoved;
     if (isSame && newest !== null) return { kind: 'unchanged', snapshot: newest };
-    const refused = await addChanges(git, changes.changed);
-    if (refused === null) throw new SnapshotError('git cannot keep the changed files');
+    const refused = await addChanges(git, changed);
+    if (refused === null || !(await dropPaths(git, [...dropped, ...refused])))
+      throw new SnapshotError('git cannot keep the changed files');
     const tree = await ask(['write-tree']);
     ownSign = timeOf(ownIndex);
     const commit = await commitTree(tree, about(head));
@@ -203,7 +209,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     return {
       kind: 'taken',
       snapshot,
-      changed: changes.changed.filter((name) => !refused.has(name)),
+      changed: changed.filter((name) => !refused.has(name)),
       leftOut: new Map([
         ...changes.leftOut,
         ...[...refused].map((name) => [name, 'unreadable'] as const),

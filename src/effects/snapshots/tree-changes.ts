@@ -9,8 +9,10 @@ export type LeftOutReason = 'too-large' | 'unreadable' | 'unnameable' | 'empty-r
 export type TreePath = string;
 
 export interface TreeRules {
-  /** For an untracked file, in bytes. */
+  /** For a file that the user's index does not name, in bytes. */
   readonly maxBytes: number;
+  /** What the user's index names. */
+  readonly tracked: ReadonlySet<TreePath>;
   /** Pathspecs of what never belongs to a snapshot. */
   readonly pathspecs: readonly string[];
   /** Paths that may be missing in the work tree, because a sparse checkout leaves them out. */
@@ -23,6 +25,8 @@ export interface TreeRules {
 export interface TreeChanges {
   /** Paths to add, replace or remove. */
   readonly changed: readonly TreePath[];
+  /** Paths of the index that are left out from now on: their old content must not stand for them. */
+  readonly dropped: readonly TreePath[];
   readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
 }
 
@@ -43,30 +47,33 @@ export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<Tr
   const { root } = git.repository;
   const changed = new Set<TreePath>();
   const leftOut = new Map<TreePath, LeftOutReason>();
+  const dropped: TreePath[] = [];
   for (const entry of output.split('\0')) {
     const [tag, name] = [entry[0], entry.slice(2).replace(/\/$/, '')];
     if (name === '' || rules.asIndexed.has(name)) continue;
     if (rules.mayBeMissing.has(name) && statsOf(treePlace(root, name)) === null) continue;
-    const why = whyLeftOut(root, name, tag === '?', rules);
-    if (why === null) changed.add(name);
-    else leftOut.set(name, why);
+    const why = whyLeftOut(root, name, rules);
+    if (why === null) {
+      changed.add(name);
+      continue;
+    }
+    leftOut.set(name, why);
+    if (tag !== '?') dropped.push(name);
   }
-  // A file that is gone is listed as changed, too.
-  return { changed: [...changed].filter((name) => !leftOut.has(name)), leftOut };
+  return { changed: [...changed], dropped, leftOut };
 }
 
 function whyLeftOut(
   root: string,
   name: TreePath,
-  isUntracked: boolean,
-  { maxBytes }: TreeRules,
+  { maxBytes, tracked }: TreeRules,
 ): LeftOutReason | null {
   if (UNNAMEABLE.test(name)) return 'unnameable';
   const place = treePlace(root, name);
   const stats = statsOf(place);
   if (stats === null || stats.isSymbolicLink()) return null;
   if (stats.isDirectory()) return hasCommit(place.toString()) ? null : 'empty-repository';
-  if (isUntracked && stats.size > maxBytes) return 'too-large';
+  if (stats.size > maxBytes && !tracked.has(name)) return 'too-large';
   try {
     accessSync(place, constants.R_OK);
     return null;
@@ -105,6 +112,16 @@ function hasCommit(folder: string): boolean {
 const MOST_REFUSALS = 100;
 
 const REFUSED = /Unable to process path ([\s\S]*?)\n?$/;
+
+/** Removes paths from ralph's index, whatever lies in the work tree; false if git fails. */
+export async function dropPaths(git: PrivateGit, names: readonly TreePath[]): Promise<boolean> {
+  if (names.length === 0) return true;
+  const input = Buffer.from(`${names.join('\0')}\0`, 'latin1');
+  const { exitCode } = await git.run(['update-index', '--force-remove', '-z', '--stdin'], {
+    input,
+  });
+  return exitCode === 0;
+}
 
 /**
  * Brings paths into ralph's index. A path that git refuses is left out and named, so that one bad path

@@ -1,46 +1,13 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openPrivateGit } from '../../../src/effects/snapshots/private-git.ts';
-import { findRepository } from '../../../src/effects/snapshots/repository.ts';
-import {
-  createSnapshotStore,
-  type SnapshotRequest,
-  type Taken,
-} from '../../../src/effects/snapshots/snapshot-store.ts';
-import { runGit } from '../../../src/effects/workspace/git-command.ts';
-import {
-  bytesBelow,
-  type Files,
-  GIT_ENV,
-  gitIn,
-  makeRepository,
-  put,
-} from '../../helpers/repository.ts';
+import { bytesBelow, type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
+import { snapshotsOf } from '../../helpers/snapshots.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
-
-async function makeStore(folder: string, more: Partial<SnapshotRequest> = {}) {
-  const found = await findRepository(folder, (cwd, args) =>
-    runGit({ cwd, args, env: GIT_ENV, timeoutMs: 10_000 }),
-  );
-  if (found === null) throw new Error('no repository');
-  const request = { repository: found, env: GIT_ENV, timeoutMs: 10_000 };
-  const git = openPrivateGit({ folder: await tempFolder(), ...request });
-  const store = createSnapshotStore({
-    git,
-    refs: 'refs/ralph/t',
-    newest: null,
-    maxBytes: 1_000,
-    pathspecs: [],
-    ...more,
-  });
-  const take = (...names: string[]): Promise<Taken> => store.take(names, () => 'about');
-  return { git, take };
-}
 
 async function stage(files?: Files) {
   const { folder, git } = await makeRepository(files);
-  const { take } = await makeStore(folder);
+  const { take } = await snapshotsOf(folder);
   const tree = (ref: string): string[] => git('ls-tree', '-r', '--name-only', ref).split('\n');
   return { folder, git, take, tree };
 }
@@ -144,7 +111,7 @@ describe('what a snapshot holds', () => {
     const folder = await tempFolder();
     gitIn(folder)('init', '-q');
     put(folder, { a: 'a' });
-    const { take } = await makeStore(folder);
+    const { take } = await snapshotsOf(folder);
     expect(await take('0')).toMatchObject({ kind: 'taken' });
   });
 });
@@ -251,16 +218,16 @@ describe('names', () => {
 
   test('the agent cannot hide a change in ralph’s own index', async () => {
     const { folder, git } = await makeRepository({ secret: 'old' });
-    const store = await makeStore(folder);
+    const store = await snapshotsOf(folder);
     await store.take('0');
     gitIn(folder)(
-      `--git-dir=${store.git.folder}`,
+      `--git-dir=${store.own.folder}`,
       `--work-tree=${folder}`,
       'update-index',
       '--assume-unchanged',
       'secret',
     );
-    writeFileSync(join(store.git.folder, 'config'), '[core]\n\tbare = true\n');
+    writeFileSync(join(store.own.folder, 'config'), '[core]\n\tbare = true\n');
     put(folder, { secret: 'new' });
     await store.take('1');
     expect(git('show', 'refs/ralph/t/1:secret')).toBe('new');

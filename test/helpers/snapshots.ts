@@ -1,0 +1,30 @@
+import { openPrivateGit, type PrivateGit } from '../../src/effects/snapshots/private-git.ts';
+import { findRepository } from '../../src/effects/snapshots/repository.ts';
+import {
+  createSnapshotStore,
+  type SnapshotRequest,
+  type Taken,
+} from '../../src/effects/snapshots/snapshot-store.ts';
+import { runGit } from '../../src/effects/workspace/git-command.ts';
+import { GIT_ENV } from './repository.ts';
+import { tempFolder } from './temp-folder.ts';
+
+/** Snapshots of the work tree around a folder, under `refs/ralph/t/`. */
+export async function snapshotsOf(folder: string, more: Partial<SnapshotRequest> = {}) {
+  const repository = await findRepository(folder, (cwd, args) =>
+    runGit({ cwd, args, env: GIT_ENV, timeoutMs: 10_000 }),
+  );
+  if (repository === null) throw new Error(`there is no repository around ${folder}`);
+  const request = { repository, env: GIT_ENV, timeoutMs: 10_000 };
+  const own: PrivateGit = openPrivateGit({ folder: await tempFolder(), ...request });
+  const store = createSnapshotStore({
+    git: own,
+    refs: 'refs/ralph/t',
+    newest: null,
+    maxBytes: 1_000,
+    pathspecs: [],
+    ...more,
+  });
+  const take = (...names: string[]): Promise<Taken> => store.take(names, () => 'about');
+  return { own, take };
+}
