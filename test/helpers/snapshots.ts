@@ -3,7 +3,6 @@ import { findRepository } from '../../src/effects/snapshots/repository.ts';
 import {
   createSnapshotStore,
   type SnapshotRequest,
-  type Taken,
 } from '../../src/effects/snapshots/snapshot-store.ts';
 import { runGit } from '../../src/effects/workspace/git-command.ts';
 import { GIT_ENV } from './repository.ts';
@@ -25,6 +24,11 @@ export async function snapshotsOf(folder: string, more: Partial<SnapshotRequest>
     pathspecs: [],
     ...more,
   });
-  const take = (...names: string[]): Promise<Taken> => store.take(names, () => 'about');
-  return { own, take };
+  /** Takes a snapshot if anything differs. */
+  const take = async (...names: string[]) => {
+    const kept = await store.keepTree();
+    if (!kept.isAsNewest) await store.keep(kept, names, () => 'about');
+    return { ...kept, ref: store.newest?.ref };
+  };
+  return { own, store, take };
 }

@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
+import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { messageOf } from '../../errors.ts';
 import type { RunGit } from '../workspace/git-command.ts';
 import type { PrivateGit } from './private-git.ts';
 import { type Head, headSign, readHead, timeOf } from './repository.ts';
@@ -34,19 +34,18 @@ export interface Snapshot {
   readonly tree: string;
 }
 
-/** What taking a snapshot came to. */
-export type Taken =
-  | {
-      readonly kind: 'taken';
-      readonly snapshot: Snapshot;
-      /** Paths that differ from the snapshot before. */
-      readonly changed: readonly TreePath[];
-      readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
-    }
-  /** Nothing differs from the newest snapshot, which stands for this instant, too. */
-  | { readonly kind: 'unchanged'; readonly snapshot: Snapshot }
-  /** Half a sentence. */
-  | { readonly kind: 'failed'; readonly why: string };
+/** The work tree as git's objects hold it, before a ref keeps them. */
+export interface KeptTree {
+  readonly tree: string;
+  /** Paths that differ from the snapshot before. */
+  readonly changed: readonly TreePath[];
+  readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
+  /** Whether files, HEAD and index are as in the newest snapshot. */
+  readonly isAsNewest: boolean;
+}
+
+/** A step that git refused; `message` is half a sentence. */
+export class SnapshotError extends Error {}
 
 export interface SnapshotRequest {
   readonly git: PrivateGit;
@@ -59,11 +58,21 @@ export interface SnapshotRequest {
 }
 
 export interface SnapshotStore {
+  readonly newest: Snapshot | null;
+  /** Writes the work tree to git's objects. Rejects with a `SnapshotError`, or the system's error. */
+  keepTree(): Promise<KeptTree>;
   /**
-   * Takes a snapshot under the first of the names that is free. Names are endless, as `1`, `1.1`,
-   * `1.2`. Never rejects.
+   * Makes a snapshot of the tree that was kept last, under the first of the names that is free. Its
+   * commit also keeps `extra`. Rejects with a `SnapshotError`, or the system's error.
    */
-  take(names: Iterable<string>, about: (head: Head) => string): Promise<Taken>;
+  keep(
+    kept: KeptTree,
+    names: Iterable<string>,
+    about: (head: Head) => string,
+    extra?: string,
+  ): Promise<Snapshot>;
+  /** Writes a tree and a commit that keeps it: the entries on top of another tree. */
+  keepChanged(tree: string, entries: ReadonlyMap<TreePath, TreeEntry>): Promise<Snapshot>;
 }
 
 /** Ralph's own commits; the user's identity may not be configured. */
@@ -73,9 +82,6 @@ const IDENTITY = {
   GIT_COMMITTER_NAME: 'ralph',
   GIT_COMMITTER_EMAIL: 'ralph@localhost',
 } as const;
-
-/** A step that git refused; `message` is half a sentence. */
-class SnapshotError extends Error {}
 
 /** Keeps snapshots of one work tree for one task. */
 export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
@@ -148,9 +154,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       index,
     );
     const tree = await ask(['write-tree'], { index });
-    const parents = head.commit === null ? [] : ['-p', head.commit];
-    const input = Buffer.from('index\n');
-    return ask(['commit-tree', tree, ...parents], { input, env: IDENTITY });
+    return commitTree(tree, 'index\n', [head.commit]);
   };
 
   const lookAtHead = async (): Promise<boolean> => {
@@ -161,10 +165,14 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     return true;
   };
 
-  /** Writes the commit of a tree. */
-  const commitTree = async (tree: string, message: string): Promise<string> => {
-    const parents = [head.commit, indexCommit].flatMap((id) => (id === null ? [] : ['-p', id]));
-    return ask(['commit-tree', tree, ...parents], { input: Buffer.from(message), env: IDENTITY });
+  const commitTree = (
+    tree: string,
+    message: string,
+    parents: readonly (string | null | undefined)[],
+  ): Promise<string> => {
+    const flags = parents.flatMap((id) => (id === null || id === undefined ? [] : ['-p', id]));
+    const input = Buffer.from(message);
+    return ask(['commit-tree', tree, ...flags], { input, env: IDENTITY });
   };
 
   /** Creates a ref under the first free name; one that is there is never moved. */
@@ -186,46 +194,57 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     throw new SnapshotError('no name was free');
   };
 
-  const take = async (names: Iterable<string>, about: (head: Head) => string): Promise<Taken> => {
-    const headMoved = await lookAtHead();
-    const indexMoved = timeOf(repository.index) !== userSign;
-    await restoreIndex();
-    await adoptUserIndex();
-    const asIndexed = new Set<TreePath>();
-    const rules: TreeRules = { maxBytes, tracked, pathspecs, mayBeMissing, asIndexed };
-    const changes = await listChanges(git, rules);
-    if (changes === null) throw new SnapshotError('git cannot list the work tree');
-    const { changed, dropped } = changes;
-    const isSame = changed.length + dropped.length === 0 && !headMoved && !indexMoved;
-    if (isSame && newest !== null) return { kind: 'unchanged', snapshot: newest };
-    const refused = await addChanges(git, changed);
-    if (refused === null || !(await dropPaths(git, [...dropped, ...refused])))
-      throw new SnapshotError('git cannot keep the changed files');
-    const tree = await ask(['write-tree']);
-    ownSign = timeOf(ownIndex);
-    const commit = await commitTree(tree, about(head));
-    const snapshot = { ref: await createRef(names, commit), commit, tree };
-    newest = snapshot;
-    return {
-      kind: 'taken',
-      snapshot,
-      changed: changed.filter((name) => !refused.has(name)),
-      leftOut: new Map([
-        ...changes.leftOut,
-        ...[...refused].map((name) => [name, 'unreadable'] as const),
-      ]),
-    };
-  };
-
   return {
-    async take(names, about) {
-      try {
-        return await take(names, about);
-      } catch (error) {
-        headSeen = null;
-        if (error instanceof SnapshotError) return { kind: 'failed', why: error.message };
-        return { kind: 'failed', why: messageOf(error) };
+    get newest() {
+      return newest;
+    },
+    async keepTree() {
+      const headMoved = await lookAtHead();
+      const indexMoved = timeOf(repository.index) !== userSign;
+      await restoreIndex();
+      await adoptUserIndex();
+      const asIndexed = new Set<TreePath>();
+      const rules: TreeRules = { maxBytes, tracked, pathspecs, mayBeMissing, asIndexed };
+      const changes = await listChanges(git, rules);
+      if (changes === null) throw new SnapshotError('git cannot list the work tree');
+      const { changed, dropped, leftOut } = changes;
+      const isSame = changed.length + dropped.length === 0;
+      if (isSame && newest !== null) {
+        const isAsNewest = !headMoved && !indexMoved;
+        return { tree: newest.tree, changed, leftOut, isAsNewest };
       }
+      const refused = await addChanges(git, changed);
+      if (refused === null || !(await dropPaths(git, [...dropped, ...refused]))) {
+        throw new SnapshotError('git cannot keep the changed files');
+      }
+      const tree = await ask(['write-tree']);
+      ownSign = timeOf(ownIndex);
+      const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
+      return {
+        tree,
+        changed: changed.filter((name) => !refused.has(name)),
+        leftOut: new Map([...leftOut, ...unreadable]),
+        isAsNewest: false,
+      };
+    },
+    async keep({ tree }, names, about, extra) {
+      const commit = await commitTree(tree, about(head), [head.commit, indexCommit, extra]);
+      newest = { ref: await createRef(names, commit), commit, tree };
+      return newest;
+    },
+    async keepChanged(base, entries) {
+      const index = path.join(git.folder, 'index-of-undo');
+      for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
+      await ask(['read-tree', base], { index });
+      const none = '0'.repeat(base.length);
+      const listed = [...entries].map(([name, entry]) => {
+        const [mode = '0', id = none] = entry?.split(' ') ?? [];
+        return { tag: 'H', stage: '0', mode, id, name };
+      });
+      await addEntries(listed, index);
+      const tree = await ask(['write-tree'], { index });
+      rmSync(index, { force: true });
+      return { ref: '', commit: await commitTree(tree, 'what an undo leaves\n', []), tree };
     },
   };
 }

@@ -1,0 +1,59 @@
+/*
+ * The names of snapshots below `refs/ralph/<task>/`:
+ *
+ *   0            before the first iteration
+ *   3.0          before iteration 3, if something has changed since the end before it
+ *   3.1, 3.2 …   after an attempt of iteration 3 that was tried again, or that a resume found half done
+ *   3            at the end of iteration 3
+ *   undo.1 …     before an undo or a redo
+ */
+
+export type SnapshotName =
+  | { readonly kind: 'start'; readonly iteration: number }
+  | { readonly kind: 'attempt'; readonly iteration: number; readonly number: number }
+  | { readonly kind: 'end'; readonly iteration: number }
+  | { readonly kind: 'undo'; readonly number: number };
+
+/** Reads a name; null if no snapshot is called so. */
+export function readSnapshotName(name: string): SnapshotName | null {
+  const undo = /^undo\.([1-9]\d*)$/.exec(name)?.[1];
+  if (undo !== undefined) return { kind: 'undo', number: Number(undo) };
+  const found = /^(0|[1-9]\d*)(?:\.(0|[1-9]\d*))?$/.exec(name);
+  if (found === null) return null;
+  const iteration = Number(found[1]);
+  if (iteration === 0) return found[2] === undefined ? { kind: 'start', iteration: 1 } : null;
+  if (found[2] === undefined) return { kind: 'end', iteration };
+  const number = Number(found[2]);
+  return number === 0 ? { kind: 'start', iteration } : { kind: 'attempt', iteration, number };
+}
+
+/** The names for the tree before an iteration: the first one that is free is taken. */
+export function* startNames(iteration: number, isFirst: boolean): Generator<string> {
+  if (isFirst) yield '0';
+  for (let number = 0; ; number += 1) yield `${iteration}.${number}`;
+}
+
+/** The names for the tree after an attempt that does not end its iteration. */
+export function* attemptNames(iteration: number): Generator<string> {
+  for (let number = 1; ; number += 1) yield `${iteration}.${number}`;
+}
+
+/** The names for the tree at the end of an iteration. */
+export function* endNames(iteration: number): Generator<string> {
+  yield `${iteration}`;
+  yield* attemptNames(iteration);
+}
+
+export function* undoNames(): Generator<string> {
+  for (let number = 1; ; number += 1) yield `undo.${number}`;
+}
+
+/**
+ * Returns the refs of a task's snapshots, for its first or a later run with the same id. Git refuses
+ * some ids as a part of a ref: in those, `%2E` stands for each dot.
+ */
+export function snapshotRefs(taskId: string, run: number): string {
+  const isRefused = /^\.|\.\.|\.lock$|\.$/.test(taskId);
+  const part = isRefused ? taskId.replaceAll('.', '%2E') : taskId;
+  return `refs/ralph/${part}${run === 1 ? '' : `@${run}`}`;
+}

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { snapshotMessage } from '../../../src/core/snapshots/snapshot-message.ts';
+import { attemptNames, endNames, startNames } from '../../../src/core/snapshots/snapshot-names.ts';
+import { redoSpan, undoSpan } from '../../../src/core/snapshots/timeline.ts';
+import { listSnapshots } from '../../../src/effects/snapshots/snapshot-list.ts';
+import { prepareUndo } from '../../../src/effects/snapshots/undo.ts';
+import { type Files, makeRepository, put } from '../../helpers/repository.ts';
+import { snapshotsOf } from '../../helpers/snapshots.ts';
+
+async function stage(files: Files = {}) {
+  const { folder, git } = await makeRepository();
+  put(folder, files);
+  const { own, store } = await snapshotsOf(folder);
+  let order = 0;
+  const next = (): number => {
+    order += 1;
+    return order;
+  };
+  const keep = async (names: Iterable<string>, subject: string): Promise<void> => {
+    const kept = await store.keepTree();
+    if (kept.isAsNewest) return;
+    const about = { taskId: 't', order: next(), at: 'now', subject };
+    await store.keep(kept, names, ({ branch }) => snapshotMessage({ ...about, branch }));
+  };
+  const spanned = async (iteration: number | 'redo', force = false) => {
+    const timeline = await listSnapshots(own, 'refs/ralph/t');
+    if (timeline === null) throw new Error('no timeline');
+    const span = iteration === 'redo' ? redoSpan(timeline) : undoSpan(timeline, iteration);
+    if (span === null) throw new Error('nothing to undo');
+    return prepareUndo({ git: own, store, span, force });
+  };
+  const carryOut = async (iteration: number | 'redo', force = false) => {
+    const prepared = await spanned(iteration, force);
+    const blocked = await prepared.carryOut((head, leftTree) =>
+      snapshotMessage({
+        ...{ taskId: 't', order: next(), at: 'now', subject: 'undo' },
+        branch: head.branch,
+        leftTree,
+      }),
+    );
+    return { kept: prepared.plan.kept, blocked };
+  };
+  const read = (name: string): string | null =>
+    existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : null;
+  /** One iteration in which the agent writes these files, and removes those that are null. */
+  const iterate = async (number: number, writes: Readonly<Record<string, string | null>>) => {
+    await keep(startNames(number, number === 1), 'start');
+    change(writes);
+    await keep(endNames(number), 'end');
+  };
+  const change = (writes: Readonly<Record<string, string | null>>): void => {
+    for (const [name, text] of Object.entries(writes)) {
+      if (text === null) rmSync(join(folder, name), { force: true });
+      else put(folder, { [name]: text });
+    }
+  };
+  return { folder, git, keep, iterate, change, carryOut, spanned, read };
+}
+
+describe('an undo', () => {
+  test('takes back an iteration and all after it', async () => {
+    const { iterate, carryOut, read } = await stage({ a: '0', b: '0' });
+    await iterate(1, { a: '1' });
+    await iterate(2, { a: '2', b: null, c: 'new' });
+    await iterate(3, { c: 'newer' });
+    expect(await carryOut(2)).toEqual({ kept: [], blocked: [] });
+    expect([read('a'), read('b'), read('c')]).toEqual(['1', '0', null]);
+  });
+
+  test('leaves what somebody else has changed since, and names it', async () => {
+    const { iterate, change, carryOut, read } = await stage({ a: '0', b: '0' });
+    await iterate(1, { a: '1', b: '1' });
+    change({ a: 'mine', mine: 'mine' });
+    expect(await carryOut(1)).toEqual({ kept: ['a'], blocked: [] });
+    expect([read('a'), read('b'), read('mine')]).toEqual(['mine', '0', 'mine']);
+  });
+
+  test('leaves what somebody else changed between two iterations', async () => {
+    const { iterate, change, carryOut, read } = await stage({ a: '0' });
+    await iterate(1, { a: '1' });
+    change({ a: 'mine' });
+    await iterate(2, { b: '2' });
+    expect(await carryOut(1)).toEqual({ kept: ['a'], blocked: [] });
+    expect([read('a'), read('b')]).toEqual(['mine', null]);
+  });
+
+  test('takes back everything by force, and redo brings it again', async () => {
+    const { iterate, change, carryOut, read } = await stage({ a: '0' });
+    await iterate(1, { a: '1' });
+    change({ a: 'mine' });
+    await carryOut(1, true);
+    expect(read('a')).toBe('0');
+  });
+
+  test('is taken back by redo, and that by redo again', async () => {
+    const { iterate, carryOut, read } = await stage({ a: '0' });
+    await iterate(1, { a: '1', b: '1' });
+    await carryOut(1);
+    expect([read('a'), read('b')]).toEqual(['0', null]);
+    await carryOut('redo');
+    expect([read('a'), read('b')]).toEqual(['1', '1']);
+    await carryOut('redo');
+    expect([read('a'), read('b')]).toEqual(['0', null]);
+  });
+
+  test('of an earlier iteration goes on from an undo of a later one', async () => {
+    const { iterate, carryOut, read } = await stage({ a: '0' });
+    await iterate(1, { a: '1' });
+    await iterate(2, { a: '2' });
+    await carryOut(2);
+    expect(read('a')).toBe('1');
+    expect(await carryOut(1)).toEqual({ kept: [], blocked: [] });
+    expect(read('a')).toBe('0');
+  });
+
+  test('that was cut off is finished by the same undo', async () => {
+    const { iterate, change, carryOut, read } = await stage({ a: '0', b: '0' });
+    await iterate(1, { a: '1', b: '1' });
+    await carryOut(1);
+    // As if the process had been killed before it came to the second file.
+    change({ b: '1' });
+    expect(await carryOut(1)).toEqual({ kept: [], blocked: [] });
+    expect([read('a'), read('b')]).toEqual(['0', '0']);
+  });
+
+  test('counts the work of an attempt that was cut off', async () => {
+    const { keep, change, carryOut, read } = await stage({ a: '0' });
+    await keep(startNames(1, true), 'start');
+    change({ a: 'half' });
+    await keep(attemptNames(1), 'timed out');
+    expect(await carryOut(1)).toEqual({ kept: [], blocked: [] });
+    expect(read('a')).toBe('0');
+  });
+});
