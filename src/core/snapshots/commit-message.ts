@@ -1,0 +1,41 @@
+/** The longest first line of a commit message. */
+const SUBJECT_CHARS = 72;
+
+/** What a message may name. */
+export interface CommitFacts {
+  readonly taskId: string;
+  readonly iteration: number;
+  /** As in `iterations[].outcome`, for example `answered`. */
+  readonly outcome: string;
+  /** The agent's last line that sums up its work; '' if it said nothing. */
+  readonly summary: string;
+}
+
+/**
+ * Returns the message of an iteration's commit. In a template `{summary}`, `{task}`, `{iteration}` and
+ * `{outcome}` stand for the facts. The trailers are always added.
+ */
+export function commitMessage(facts: CommitFacts, template: string | null): string {
+  const values: Readonly<Record<string, string>> = {
+    summary: facts.summary,
+    task: facts.taskId,
+    iteration: String(facts.iteration),
+    outcome: facts.outcome,
+  };
+  const plain =
+    facts.summary === '' ? `Iteration ${facts.iteration} of ${facts.taskId}` : facts.summary;
+  const text =
+    template?.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole) ?? plain;
+  const [subject = '', ...body] = text.trim().split('\n');
+  const trailers = [
+    `Ralph-Task: ${facts.taskId}`,
+    `Ralph-Iteration: ${facts.iteration}`,
+    `Ralph-Outcome: ${facts.outcome}`,
+  ];
+  return [shortened(subject), ...body, '', ...trailers, ''].join('\n');
+}
+
+function shortened(subject: string): string {
+  const chars = [...subject];
+  return chars.length <= SUBJECT_CHARS ? subject : `${chars.slice(0, SUBJECT_CHARS - 1).join('')}…`;
+}
