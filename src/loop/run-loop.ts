@@ -1,3 +1,4 @@
+import { isSlowToCheck } from '../core/completion/conditions/conditions.ts';
 import { standstillMs } from '../core/machine/clock-gap.ts';
 import { endingBody } from '../core/machine/ending.ts';
 import {
@@ -57,10 +58,8 @@ export async function runLoop(
       }
       const next = transition(state, event, policy);
       state = next.state;
-      // A quick look changes nothing, so it needs no save of its own: it is saved together with its answer.
-      const isPassing = next.actions.some(({ kind }) => kind === 'look') && ports.workspace.isQuick;
       const events = eventsIn(ports, state, next.actions);
-      if (!isPassing) {
+      if (!isQuickLook(ports, next.actions, policy)) {
         await ports.store.save(state, events);
         await ports.requests.settled();
       }
@@ -74,6 +73,12 @@ export async function runLoop(
     if (state.step.kind === 'ended') throw error;
     return breakOff(ports, state, error, asked, policy);
   }
+}
+
+/** A quick look changes nothing, so it needs no save of its own: it is saved together with its answer. */
+function isQuickLook({ observer }: Ports, actions: readonly Action[], policy: Policy): boolean {
+  const isLook = actions.some(({ kind }) => kind === 'look');
+  return isLook && !isSlowToCheck(policy) && !observer.usesGit;
 }
 
 /** Rejects as soon as there is a bug, even if `work` never settles. */
@@ -196,15 +201,15 @@ async function ask(
     case 'start-agent':
       return startAgent(ports, state, action, answeredNow);
     case 'look': {
-      const sightings = await ports.workspace.look();
+      const sightings = await ports.observer.look();
       return { kind: 'looked', ...answeredNow(), sightings };
     }
     case 'verify': {
-      const result = await ports.workspace.verify(action.command);
+      const result = await ports.commands.verify(action.command);
       return { kind: 'verified', ...answeredNow(), result };
     }
     case 'run-after':
-      await ports.workspace.after(action.command, eventOf(ports, state, action.body));
+      await ports.commands.after(action.command, eventOf(ports, state, action.body));
       return { kind: 'followed', ...answeredNow() };
     case 'request-approval':
       // Nothing of the task runs while a person is asked.
@@ -270,7 +275,7 @@ async function startAgent(
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
   const prompt = await promptOf(ports, action.prompt);
-  await ports.workspace.mark();
+  await ports.observer.mark();
   const started = answeredNow();
   // The machine may have slept since the limit was calculated.
   const lostMs = standstillMs(state.task.updated_at, started);
@@ -331,10 +336,10 @@ async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<Run
   await ports.agent.close(ports.stops.hurry);
   // Runs in parallel with the rest, since it may take a while.
   const base = state.task.git_base;
-  const changes = base === null ? null : ports.workspace.changes(base, ports.stops.hurry);
+  const changes = base === null ? null : ports.observer.changes(base, ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
   if (ending.status === 'completed') {
-    await ports.workspace.finished();
+    await ports.putAway();
     await ports.store.archive();
   }
   const { stateFile, logDir } = ports.store.places();
@@ -353,7 +358,7 @@ async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<Run
   };
   const ended = eventOf(ports, state, endingBody(ending, state.task.max_iterations, fields));
   ports.reporter.publish(ended);
-  await ports.workspace.ended(ended);
+  await ports.commands.ended(ended);
   return { state, fields };
 }
 

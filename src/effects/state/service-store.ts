@@ -8,11 +8,11 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { appendLines, openForAppend } from '../files/append-lines.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
-import { parseObject } from '../files/json-fields.ts';
+import { numberAt, objectAt, parseObject, stringAt } from '../files/json-fields.ts';
 import { retryBusy, writeFileAtomic } from '../files/write-file.ts';
 import { fileOf, openSeal, STATE } from '../trust/seal.ts';
 import { differs, type FileMark, markFile } from '../workspace/file-marks.ts';
-import { BASELINE_MAX_BYTES, readMark } from '../workspace/read-mark.ts';
+import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
 import { readStateFile, type StateFile } from './state-file.ts';
 import { retirePrevious } from './state-store.ts';
 import {
@@ -177,5 +177,8 @@ function markAtStart(folder: string): FileMark | undefined {
   } catch {
     // Without a baseline, any file there counts as arrived.
   }
-  return readMark(parseObject(text) ?? {}, 'done');
+  const mark = objectAt(parseObject(text) ?? {}, 'done');
+  const size = mark === null ? null : numberAt(mark, 'size');
+  if (mark === null || size === null) return undefined;
+  return { size, changedAt: stringAt(mark, 'changedAt') ?? '', sha256: stringAt(mark, 'sha256') };
 }

@@ -24,6 +24,33 @@ export function requestsNaming(vault: string, taskId: string): readonly string[]
     .sort();
 }
 
+/** Watches for requests of a task's agent; `asked` is the last one that it made before a resume. */
+export function watchPending(
+  vault: string,
+  taskId: string,
+  { isResumed, asked }: { readonly isResumed: boolean; readonly asked: string | null },
+) {
+  const naming = () => requestsNaming(vault, taskId);
+  // In a resumed task, a request that the last driver died without seeing counts as new.
+  let isMarked = isResumed;
+  let before = naming().filter(
+    (name) => !isResumed || name === asked || name.startsWith('APPROVAL_'),
+  );
+  // A person is asked one thing at a time: further requests wait for the next iteration.
+  let notAskedYet: readonly string[] = [];
+  return {
+    mark() {
+      if (!isMarked) before = naming().filter((name) => !notAskedYet.includes(name));
+      isMarked = false;
+    },
+    made() {
+      const [name, ...more] = naming().filter((each) => !before.includes(each));
+      notAskedYet = more;
+      return name === undefined ? null : { name, what: describeRequest(vault, name) };
+    },
+  };
+}
+
 /** Describes what a request asks for: the first line of its text. */
 export function describeRequest(vault: string, name: string): string {
   const text = splitFrontMatter(read(path.join(vault, PENDING, name))).body;
