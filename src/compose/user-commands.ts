@@ -36,8 +36,8 @@ function line(event: RalphEvent): string {
 }
 
 /**
- * Returns what runs the user's commands of a plan: `run` while its loop runs; `runEnd`, null if there is no `--on-end`,
- * even after a stop.
+ * Returns what runs the user's commands of a plan: `run` while its loop runs; `runEnd` even after a stop,
+ * null if there is no `--on-end`.
  */
 export function commandRunners(
   plan: RunPlan,
