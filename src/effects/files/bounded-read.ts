@@ -38,6 +38,15 @@ export function readTextWithin(file: PathLike, maxBytes: number): string {
   return readWithin(file, maxBytes).toString();
 }
 
+/** Like `readTextWithin`, but returns null if the file cannot be read. */
+export function tryReadText(file: PathLike, maxBytes: number): string | null {
+  try {
+    return readTextWithin(file, maxBytes);
+  } catch {
+    return null;
+  }
+}
+
 /** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
 export function readHead(file: PathLike, maxBytes: number): Buffer {
   return withRegularFile(file, 0, (descriptor, size) =>

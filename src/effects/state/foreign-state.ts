@@ -10,7 +10,7 @@ import {
   type TaskState,
 } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import {
   type JsonObject,
   numberAt,
@@ -173,12 +173,7 @@ function readServiceState(value: JsonObject, startedAt: string): Foreign {
 
 /** Returns the text of a task's file, the only prompt there is; '' if it is gone or too long. */
 function textOf(taskFile: string | null): string {
-  if (taskFile === null) return '';
-  try {
-    return readTextWithin(taskFile, PROMPT_MAX_BYTES);
-  } catch {
-    return '';
-  }
+  return (taskFile === null ? null : tryReadText(taskFile, PROMPT_MAX_BYTES)) ?? '';
 }
 
 /** Reads the state of a headless loop; each output is one finished iteration. */

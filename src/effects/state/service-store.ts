@@ -7,7 +7,7 @@ import { isTaskId } from '../../core/task/task-id.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { appendLines, openForAppend } from '../files/append-lines.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { numberAt, objectAt, parseObject, stringAt } from '../files/json-fields.ts';
 import { retryBusy, writeFileAtomic } from '../files/write-file.ts';
 import { fileOf, openSeal, STATE } from '../trust/seal.ts';
@@ -120,11 +120,7 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
       await writeFileAtomic(path.join(paths.folder, CONTEXT_FILE), text);
     },
     async context(taskId) {
-      try {
-        return readTextWithin(path.join(pathsOf(taskId).folder, CONTEXT_FILE), CONTEXT_MAX_BYTES);
-      } catch {
-        return null;
-      }
+      return tryReadText(path.join(pathsOf(taskId).folder, CONTEXT_FILE), CONTEXT_MAX_BYTES);
     },
     async archive(taskId) {
       const paths = pathsOf(taskId);
@@ -171,12 +167,8 @@ function donePathOf({ watch_file, done_folder }: TaskState, place: BooksPlace): 
 }
 
 function markAtStart(folder: string): FileMark | undefined {
-  let text = '';
-  try {
-    text = readTextWithin(path.join(folder, 'baseline.json'), BASELINE_MAX_BYTES);
-  } catch {
-    // Without a baseline, any file there counts as arrived.
-  }
+  // Without a baseline, any file there counts as arrived.
+  const text = tryReadText(path.join(folder, 'baseline.json'), BASELINE_MAX_BYTES) ?? '';
   const mark = objectAt(parseObject(text) ?? {}, 'done');
   const size = mark === null ? null : numberAt(mark, 'size');
   if (mark === null || size === null) return undefined;

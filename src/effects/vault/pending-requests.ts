@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { PENDING } from './approval-folder.ts';
 import { splitFrontMatter } from './task-file.ts';
@@ -85,9 +85,5 @@ function list(folder: string): readonly Dirent[] {
 }
 
 function read(file: string): string {
-  try {
-    return readTextWithin(file, LARGEST_BYTES);
-  } catch {
-    return '';
-  }
+  return tryReadText(file, LARGEST_BYTES) ?? '';
 }

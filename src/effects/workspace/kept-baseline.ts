@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { isInside, nameInside, realPath } from '../files/real-path.ts';
 import { type Baseline, type BaselineRequest, takeBaseline } from './baseline.ts';
@@ -45,13 +45,9 @@ export const BASELINE_MAX_BYTES = 64 * MB;
 
 /** Reads the baseline beside a task's state; returns null if it is gone or damaged. */
 export function readBaseline(taskFolder: string): KeptBaseline | null {
-  try {
-    const text = readTextWithin(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
-    const parsed = keptSchema().safeParse(parseObject(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  const text = tryReadText(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
+  const parsed = keptSchema().safeParse(parseObject(text ?? ''));
+  return parsed.success ? parsed.data : null;
 }
 
 function keptSchema() {

@@ -3,7 +3,7 @@ import { type PlanCount, readPlan } from '../../core/completion/plan-file.ts';
 import type { CommandResult, ProgressSigns, Sightings } from '../../core/completion/sightings.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import type { Observer } from '../../loop/ports.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import type { Baseline, BaselineRequest } from './baseline.ts';
 import {
   differs,
@@ -134,12 +134,8 @@ function isSign(sign: unknown): boolean {
 const PLAN_MAX_BYTES = MB;
 
 function planOf(planFile: string | null): PlanCount | null {
-  if (planFile === null) return null;
-  try {
-    return readPlan(readTextWithin(planFile, PLAN_MAX_BYTES));
-  } catch {
-    return null;
-  }
+  const text = planFile === null ? null : tryReadText(planFile, PLAN_MAX_BYTES);
+  return text === null ? null : readPlan(text);
 }
 
 /** Whether a watched file or the plan advanced in this iteration; null if neither is watched. */
