@@ -3,7 +3,7 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import { readTextWithin } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
-import { BASELINE_MAX_BYTES } from '../workspace/read-mark.ts';
+import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
 
 /**
  * Returns the files beside a task's state that this user's ralph did not write. Files that are

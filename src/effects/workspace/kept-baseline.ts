@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { readTextWithin } from '../files/bounded-read.ts';
+import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { nameInside, realPath } from '../files/real-path.ts';
 import {
@@ -12,7 +12,6 @@ import {
   markFile,
   markFiles,
 } from './file-marks.ts';
-import { BASELINE_MAX_BYTES } from './read-mark.ts';
 import { type Baseline, type BaselineRequest, takeBaseline } from './workspace.ts';
 
 /**
@@ -28,6 +27,9 @@ export interface KeptBaseline extends Baseline {
     readonly done_path: string | null;
   } | null;
 }
+
+/** Enough for the marks of about 300,000 files; they are read only at a resume. */
+export const BASELINE_MAX_BYTES = 64 * MB;
 
 /** Returns the text of `baseline.json`, not sealed yet. */
 export function baselineJson(baseline: Baseline, request: BaselineRequest): string {
