@@ -140,7 +140,7 @@ export function approvalAnswered(
   return { ...next, actions: [...actions, ...next.actions] };
 }
 
-/** Records and announces a person's answer; what follows is for the caller to decide. */
+/** Records and announces a person's answer. Decides nothing about what follows. */
 export function withAnswer(
   state: LoopState,
   approval: Approval,
