@@ -58,7 +58,8 @@ export function byCaller(state: LoopState, event: CallerEvent, policy: Policy): 
         : withAnswer({ ...state, task }, approval, event.answer, at);
     }
     case 'ended-by-caller': {
-      const task = { ...working.task, paused_for_approval: false };
+      // A dead driver of an earlier `ralph resume` has nothing left to announce.
+      const task = { ...working.task, paused_for_approval: false, driver: null };
       return end({ ...state, task }, at, event.ending);
     }
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CallerEvent } from '../../../src/core/machine/loop-state.ts';
 import { initialState, transition } from '../../../src/core/machine/transition.ts';
-import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
+import { hasUntoldEnd, laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
 import { A_DAY_MS } from '../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
@@ -97,6 +97,12 @@ test('a task that ends while it is paused waits for nobody any more', () => {
     { kind: 'ended-by-caller', at: AT, ending: { status: 'timeout', exitReason: 'timeout' } },
   );
   expect(task).toMatchObject({ status: 'timeout', paused_for_approval: false, finished_at: AT });
+});
+
+test('an ending needs no announcement by a driver that worked on the task before', () => {
+  const ending = { status: 'failed', exitReason: 'failed:reported' } as const;
+  const { task } = after(TASK, { kind: 'ended-by-caller', at: AT, ending });
+  expect(hasUntoldEnd(task)).toBe(false);
 });
 
 test('a failed iteration is counted, with its error', () => {
