@@ -3,12 +3,17 @@ import { BEAT_MS, isDriverAlive } from '../core/task/driver.ts';
 import type { Driver, TaskState } from '../core/task/task-state.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask, type TaskClaim } from '../effects/lock/task-lock.ts';
+import { leftoversOfRun } from '../effects/processes/end-process.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
-import { findRun, sweepRun } from '../effects/processes/sweep-run.ts';
 import { foreignFiles } from '../effects/state/foreign-files.ts';
 import { dropStaleRequests } from '../effects/state/requests.ts';
 import { readNamedStep, type SavedStep } from '../effects/state/saved-step.ts';
-import { readNewestStep, readStateFile, type StateFile } from '../effects/state/state-file.ts';
+import {
+  readNewestStep,
+  readStateFile,
+  type StateFile,
+  tryReadStateFile,
+} from '../effects/state/state-file.ts';
 import {
   keepAside,
   retirePrevious,
@@ -100,16 +105,8 @@ function alreadyActive(
 }
 
 function readTask(paths: TaskPaths): TaskState | null {
-  const file = tryRead(paths.stateFile);
+  const file = tryReadStateFile(paths.stateFile);
   return file.kind === 'task' ? file.state : null;
-}
-
-function tryRead(stateFile: string, seal: Seal | null = null): StateFile {
-  try {
-    return readStateFile(stateFile, seal);
-  } catch {
-    return { kind: 'none' };
-  }
 }
 
 function liveDriver(state: TaskState | null): Driver | null {
@@ -124,13 +121,13 @@ export async function makeRoom(
   seal: Seal,
   warn: Warn,
 ): Promise<void> {
-  const file = tryRead(paths.stateFile, seal);
+  const file = tryReadStateFile(paths.stateFile, seal);
   if (file.kind === 'task' && file.state.status === 'paused_awaiting_approval') {
     const answer = `ralph approve ${taskId} or ralph reject ${taskId} answers it, and ralph resume ${taskId} goes on`;
     throw new ApprovalPendingError(taskId, answer);
   }
   // A forged state must not be able to end another task's processes.
-  if (file.kind === 'task' && file.isOwn) await endLeftovers(file.state.driver, warn);
+  if (file.kind === 'task' && file.isOwn) await endLeftovers(file.state.driver, false, warn);
   dropStaleRequests(paths.folder);
   const needsTrust = file.kind === 'task' && doubtOf(paths, file, seal) !== null;
   try {
@@ -191,8 +188,7 @@ export async function takeUp(
   }
   const why = doubtOf(paths, file, seal);
   if (why !== null && !isTrusted) throw new UntrustedTaskError(taskId, paths.stateDir, why, []);
-  if (why === null) await endLeftovers(file.state.driver, warn);
-  else warnOfLeftovers(file.state.driver, warn);
+  await endLeftovers(file.state.driver, why !== null, warn);
   dropStaleRequests(paths.folder);
   if (why === null) {
     const { state, step } = readNewestStep(paths, file.state, seal);
@@ -218,14 +214,10 @@ export function doubtOf(
   return changed === undefined ? null : `was changed by another hand (${changed})`;
 }
 
-/** Ends nothing: the state may be a copy, which names the run of the task it was copied from. */
-function warnOfLeftovers(driver: Driver | null, warn: Warn): void {
-  const pids = driver === null ? [] : findRun(driver.run_id);
-  if (pids.length > 0) warn(leftoversNotEnded(pids));
-}
-
-async function endLeftovers(driver: Driver | null, warn: Warn): Promise<void> {
-  if (driver === null) return;
-  const count = await sweepRun(driver.run_id);
-  if (count > 0) warn(leftoversOfDeadDriver(count));
+/** Ends nothing if the state may be a copy, which names the run of the task it was copied from. */
+async function endLeftovers(driver: Driver | null, isCopy: boolean, warn: Warn): Promise<void> {
+  const { pids, end } = leftoversOfRun(driver?.run_id ?? '');
+  if (pids.length === 0) return;
+  if (!isCopy) await end();
+  warn(isCopy ? leftoversNotEnded(pids) : leftoversOfDeadDriver(pids.length));
 }

@@ -12,11 +12,10 @@ import { leadsOut } from '../effects/files/real-path.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask } from '../effects/lock/task-lock.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
-import { linkedStops } from '../effects/processes/linked-stops.ts';
-import { watchSignals } from '../effects/processes/signals.ts';
+import { combinedStop, watchSignals } from '../effects/processes/signals.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { openSeal } from '../effects/trust/seal.ts';
+import { sealAt } from '../effects/trust/seal.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
 import {
   changeRescueRecord,
@@ -90,11 +89,12 @@ export function orchestrate(
   };
 }
 
-function vaultDesk({ vault, stateDir, doneFolder, keyFile }: OrchestrateOptions): Vault {
+function vaultDesk(options: OrchestrateOptions): Vault {
+  const { vault, stateDir, doneFolder } = options;
   const place: VaultPlace = {
     vault,
     stateDir,
-    seal: openSeal({ stateDir, keyFile, env: process.env, create: true }),
+    seal: sealAt(options, true),
     saysSomething: (status, exitReason) => verdictOf(status, exitReason) === 'failed',
   };
   const here = () => thisPlace(systemClock.now());
@@ -209,7 +209,7 @@ async function runTask(
   try {
     const run = await prepare(request);
     const { state, fields } = await endedByBugs((bugs) =>
-      startRun({ ...run, bugs, stops: linkedStops(all) }),
+      startRun({ ...run, bugs, stops: combinedStop(all) }),
     );
     return {
       kind: 'ended',

@@ -15,13 +15,13 @@ import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
-import { preventSleep, type SleepInhibitor } from '../effects/processes/keep-awake.ts';
+import { preventSleep } from '../effects/processes/keep-awake.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import { watchRequests } from '../effects/state/requests.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { startClock, systemClock } from '../effects/time/clock.ts';
-import { openSeal, type Seal } from '../effects/trust/seal.ts';
+import { type Seal, sealAt } from '../effects/trust/seal.ts';
 import { watchPending } from '../effects/vault/pending-requests.ts';
 import { ownFiles, VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
 import { createGitProgress, type GitProgress } from '../effects/workspace/git-progress.ts';
@@ -58,11 +58,14 @@ export async function startRun(
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
       options.announcements?.forEach(warn);
-      const awake = keepAwake(options);
+      const { settings, taskId, env } = plan;
+      const isWanted = settings.preventSleep ?? options.isAttended;
+      const isAsked = settings.preventSleep === true;
+      const awake = isWanted ? preventSleep({ taskId, env, isAsked }) : null;
       const clock = startClock();
       const run = { ...options, paths, warn, driver, hold, stops, clock, seal: sealOf(plan, warn) };
       const end = await runHeld(run).finally(() => {
-        awake.close();
+        awake?.close();
         clock.close();
       });
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
@@ -77,20 +80,12 @@ export async function startRun(
 }
 
 /** Without a key the task still runs, but to resume it a person has to trust it. */
-function sealOf({ stateDir, keyFile }: RunPlan, warn: (sentence: string) => void): Seal {
-  const seal = openSeal({ stateDir, keyFile, env: process.env, create: true });
+function sealOf(plan: RunPlan, warn: (sentence: string) => void): Seal {
+  const seal = sealAt(plan, true);
   if (seal.problem !== null) {
     warn(`This task cannot be signed, so that going on with it takes --trust: ${seal.problem}`);
   }
   return seal;
-}
-
-function keepAwake({ plan, isAttended = false }: RunOptions): SleepInhibitor {
-  const { settings, taskId, env } = plan;
-  const isWanted = settings.preventSleep ?? isAttended;
-  return isWanted
-    ? preventSleep({ taskId, env, isAsked: settings.preventSleep === true })
-    : { close() {} };
 }
 
 async function runHeld(run: HeldRun): Promise<RunEnd> {

@@ -11,7 +11,7 @@ import { findOtherLoops } from '../../effects/claude/other-loops.ts';
 import { freeBytes, probeFolder } from '../../effects/files/folder-probe.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
-import { findStaleLocks } from '../../effects/lock/stale-locks.ts';
+import { findStaleLocks } from '../../effects/lock/lock-folder.ts';
 import { planRun } from '../../effects/plan/run-plan.ts';
 import { askVersion } from '../../effects/processes/ask-version.ts';
 import { listTasks, type TaskEntry } from '../../effects/state/task-list.ts';

@@ -12,9 +12,11 @@ import {
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { type Here, isDriverAlive } from '../../core/task/driver.ts';
+import { isTaskId } from '../../core/task/task-id.ts';
 import { msBetween } from '../../core/task/task-state.ts';
 import { KB, openRegular, readTextWithin } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
+import { namesIn } from '../files/names-in.ts';
 import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
 
 /*
@@ -139,6 +141,21 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     else dead.push(file);
   }
   return { live, dead };
+}
+
+/** Returns the ids of tasks whose locks were left by dead drivers. Never throws. */
+export function findStaleLocks(stateDir: string, here: Here): readonly string[] {
+  const isStale = (taskId: string): boolean => {
+    try {
+      const { live, dead } = readClaims(claimFolder(stateDir, taskId), here);
+      return live.length === 0 && dead.length > 0;
+    } catch {
+      return false;
+    }
+  };
+  return namesIn(path.join(stateDir, 'locks'))
+    .toSorted()
+    .filter((id) => isTaskId(id) && isStale(id));
 }
 
 /** Many times the size of a claim: a larger file counts as empty. */

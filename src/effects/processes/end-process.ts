@@ -163,13 +163,29 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
  */
 export function endLeftovers(
   processes: readonly ProcessIdentity[],
-  options: EndOptions & Partial<Pick<TreeSigns, 'marker' | 'neverPids' | 'spare'>> = {},
+  options: EndOptions & Partial<Pick<TreeSigns, 'marker' | 'neverPids'>> = {},
 ): Ending {
-  const { marker = null, neverPids = [], spare = () => [], ...rest } = options;
+  const { marker = null, neverPids = [], ...rest } = options;
   const oldest = Math.min(...processes.map(({ startedAt }) => Number(startedAt)));
   const since = processes.length === 0 ? null : String(oldest);
-  const tree = createTree({ seeds: processes, marker, since, neverPids, spare });
+  const tree = createTree({ seeds: processes, marker, since, neverPids });
   return endTree(tree, { steps: LEFTOVER_ENDING, ...rest });
+}
+
+/**
+ * Finds the living processes of a dead driver's run by its marker; the guard may be ending them, too.
+ * `end` resolves once none is left or nothing more can be done.
+ */
+export function leftoversOfRun(runId: string): {
+  readonly pids: readonly number[];
+  end(): Promise<unknown>;
+} {
+  if (runId === '') return { pids: [], end: async () => {} };
+  const tree = createTree({ seeds: [], marker: runId, since: null });
+  return {
+    pids: tree.sweep().members.map(({ pid }) => pid),
+    end: () => endTree(tree, { steps: ORPHAN_ENDING }).done,
+  };
 }
 
 /**

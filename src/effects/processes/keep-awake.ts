@@ -22,7 +22,7 @@ export interface SleepInhibitorRequest {
   readonly platform?: NodeJS.Platform;
 }
 
-export interface SleepInhibitor {
+interface SleepInhibitor {
   close(): void;
 }
 

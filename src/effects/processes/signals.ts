@@ -12,8 +12,20 @@ export interface SignalWatch extends StopRequests {
 
 /** Turns an abort into a request to stop, for loops inside another program. It never hurries. */
 export function watchAbort(signal: AbortSignal | null): SignalWatch {
+  return follow(signal, () => 'request');
+}
+
+/**
+ * The stop requests of one of several runs in this process. A request to all of them also stops
+ * this one; a request to this one alone (`ralph stop`) stops no other.
+ */
+export function combinedStop(all: StopRequests): SignalWatch {
+  return { ...follow(all.signal, () => all.cause() ?? 'SIGTERM'), hurry: all.hurry };
+}
+
+function follow(signal: AbortSignal | null, cause: () => StopCause): SignalWatch {
   const watch = createWatch();
-  const onAbort = (): void => watch.request('request');
+  const onAbort = (): void => watch.request(cause());
   signal?.addEventListener('abort', onAbort);
   if (signal?.aborted === true) onAbort();
   return { ...watch, close: () => signal?.removeEventListener('abort', onAbort) };

@@ -5,7 +5,7 @@ import type { TaskState } from '../../core/task/task-state.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import { retryBusy, writeFileAtomic } from '../files/write-file.ts';
 import { createJournal } from '../logs/journal.ts';
-import { fileOf, openSeal, STATE } from '../trust/seal.ts';
+import { fileOf, STATE, sealAt } from '../trust/seal.ts';
 import { differs, markFile } from '../workspace/file-marks.ts';
 import { readBaseline } from '../workspace/kept-baseline.ts';
 import { readStateFile, type StateFile, tryReadStateFile } from './state-file.ts';
@@ -63,8 +63,8 @@ interface StorePlace {
 }
 
 export function openServiceStore(place: StorePlace): ServiceStore {
-  const { stateDir, keyFile } = place;
-  const seal = openSeal({ stateDir, keyFile, env: process.env, create: true });
+  const { stateDir } = place;
+  const seal = sealAt(place, true);
   const pathsOf = (taskId: string): TaskPaths => taskPaths(stateDir, taskId);
   return {
     find(taskId) {

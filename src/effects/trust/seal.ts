@@ -39,18 +39,19 @@ export function fileOf(
   return `${kind} of ${task.task_id} since ${task.started_at}`;
 }
 
-export interface SealRequest {
+/** Where states are, and the key that recognises one's own. */
+export interface SealedPlace {
   readonly stateDir: string;
   /** The key the user named, as an absolute path; null for the user's own. */
   readonly keyFile: string | null;
-  readonly env: NodeJS.ProcessEnv;
-  /** Whether to create the user's own key if there is none yet. */
-  readonly create?: boolean;
 }
 
-/** Opens the seal of a state folder. Never throws. */
-export function openSeal({ stateDir, keyFile, env, create = false }: SealRequest): Seal {
-  return sealWith(readKey(keyFile, env, { create }), stateDir);
+/**
+ * Returns the seal of a state folder. With `create`, makes the user's own key if there is none yet; a
+ * command that only looks makes none. Never throws.
+ */
+export function sealAt({ stateDir, keyFile }: SealedPlace, create = false): Seal {
+  return sealWith(readKey(keyFile, process.env, { create }), stateDir);
 }
 
 /** Creates a seal with this key. Machines that share a vault may see it under different paths. */
@@ -89,14 +90,3 @@ const NO_SEAL: Seal = {
 
 /** Spaces may follow: a shorter text overwriting a longer one is padded with them. */
 const SUM = /^"sum": ?"([0-9a-f]{64})"\s*\}\s*$/;
-
-/** Where states lie, and the key by which one's own are known. */
-export interface SealedPlace {
-  readonly stateDir: string;
-  readonly keyFile: string | null;
-}
-
-/** The seal of a place, for commands that look: no key is made for them. */
-export function sealAt({ stateDir, keyFile }: SealedPlace, create = false): Seal {
-  return openSeal({ stateDir, keyFile, env: process.env, create });
-}

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { countHoldUps } from '../../../src/effects/time/hold-ups.ts';
+import { countHoldUps } from '../../../src/effects/time/clock.ts';
 import type { monotonicMs } from '../../../src/effects/time/monotonic.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StopCause } from '../../../src/core/machine/loop-state.ts';
-import { linkedStops } from '../../../src/effects/processes/linked-stops.ts';
+import { combinedStop } from '../../../src/effects/processes/signals.ts';
 
 function all() {
   const first = new AbortController();
@@ -18,16 +18,16 @@ function all() {
 
 test('what is asked of all is asked of each, with its cause', () => {
   const stops = all();
-  const [one, other] = [linkedStops(stops), linkedStops(stops)];
+  const [one, other] = [combinedStop(stops), combinedStop(stops)];
   stops.ask('SIGINT');
   expect([one.cause(), other.cause()]).toEqual(['SIGINT', 'SIGINT']);
   expect(one.signal.aborted).toBe(true);
-  expect(linkedStops(stops).cause()).toBe('SIGINT');
+  expect(combinedStop(stops).cause()).toBe('SIGINT');
 });
 
 test('what is asked of one ends no other', () => {
   const stops = all();
-  const [one, other] = [linkedStops(stops), linkedStops(stops)];
+  const [one, other] = [combinedStop(stops), combinedStop(stops)];
   one.request('request');
   expect(one.cause()).toBe('request');
   expect(other.signal.aborted).toBe(false);
