@@ -1,11 +1,9 @@
-import { isGiven, type Source, type Sources } from './setting-source.ts';
-import { SETTINGS, type SettingName, type Settings } from './settings.ts';
+import { isGiven, type Source, type SourcedSettings } from './setting-source.ts';
+import { SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
 /** A run as it was requested. */
-export interface WrittenRun {
-  readonly settings: Settings;
-  readonly sources: Sources;
+export interface WrittenRun extends SourcedSettings {
   /** Settings with an invalid value, which has been reported already. */
   readonly bad: ReadonlySet<SettingName>;
   /** What the user gave after `--`. */
@@ -111,7 +109,7 @@ function seconds(ms: number): string {
 }
 
 /** The kind of agent. An agent command implies the kind `command`, unless a kind was given. */
-export function agentOf({ settings, sources }: WrittenRun): 'claude' | 'command' {
+export function agentOf({ settings, sources }: SourcedSettings): 'claude' | 'command' {
   if (isGiven(sources.agent)) return settings.agent;
   return settings.agentCommand === null ? 'claude' : 'command';
 }
