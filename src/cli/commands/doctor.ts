@@ -123,7 +123,6 @@ async function planProblems(
     startDir,
     env,
     keptPrompt: new TextEncoder().encode('any'),
-    readStdin: async () => new Uint8Array(),
     newTaskId: () => 'doctor',
   });
   return 'problems' in planned ? planned.problems : [];

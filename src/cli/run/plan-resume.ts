@@ -8,7 +8,7 @@ import type { StoredRun } from '../../core/settings/stored-run.ts';
 import { overrideSettings } from '../../core/task/override.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { hasUntoldEnd, type TaskState } from '../../core/task/task-state.ts';
-import { planRun } from '../../effects/plan/run-plan.ts';
+import { requirePlan } from '../../effects/plan/run-plan.ts';
 import {
   isOfRun,
   readStoredPrompt,
@@ -24,7 +24,6 @@ import {
   StateCorruptedError,
   StateTooNewError,
   UntrustedTaskError,
-  UsageError,
 } from '../../errors.ts';
 import { takenOver } from '../../report/messages.ts';
 import type { ReadFlags } from '../flags/flags.ts';
@@ -84,7 +83,7 @@ export async function planResume(
     fromHere(withoutPlace(flags.layer)),
     state,
   );
-  const planned = await planRun({
+  const request = {
     ...run,
     settings: {
       ...run.settings,
@@ -93,17 +92,14 @@ export async function planResume(
       vault: place.vault,
       stateDir: place.stateDir === path.join(place.vault, '.ralph_state') ? null : place.stateDir,
     },
-    bad: new Set(),
+    bad: new Set<never>(),
     passthrough: flags.passthrough.length > 0 ? flags.passthrough : run.passthrough,
     env: process.env,
-    readStdin: async () => new Uint8Array(),
     keptPrompt: readStoredPrompt(paths.folder, state),
     newTaskId: () => taskId,
-  });
-  const all = [...flags.problems, ...problems, ...('problems' in planned ? planned.problems : [])];
-  if ('problems' in planned || all.length > 0) throw new UsageError(all);
+  };
   return {
-    plan: planned.plan,
+    plan: await requirePlan(request, [...flags.problems, ...problems]),
     resume: {
       previousTimeoutMs: stored.settings.timeout,
       previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),

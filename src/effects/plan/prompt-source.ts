@@ -20,8 +20,8 @@ export const PROMPT_MAX_BYTES = MB;
 
 /** A requested run, and its prompt as far as the settings do not contain it. */
 export interface PromptRequest extends WrittenRun {
-  /** Reads all of standard input, for the prompt `-`. */
-  readonly readStdin: () => Promise<Uint8Array>;
+  /** Reads all of standard input, for the prompt `-`; without it, that is empty. */
+  readonly readStdin?: () => Promise<Uint8Array>;
   /** The prompt of a resumed task; it replaces all other sources. */
   readonly keptPrompt?: Uint8Array;
 }
@@ -57,7 +57,7 @@ export async function readPrompt(
   // `/dev/stdin` is standard input, too, but cannot be opened if that is a socket.
   const isStdin = settings.prompt === '-' || promptFile === '/dev/stdin';
   const bytes = isStdin
-    ? await readStdin()
+    ? ((await readStdin?.()) ?? new Uint8Array())
     : promptFile === null
       ? new TextEncoder().encode(settings.prompt ?? '')
       : promptFromFile(promptFile, sources.promptFile.where, problems);

@@ -6,6 +6,8 @@ import { shellWords } from '../../core/settings/shell-words.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../../core/task/task-id.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { UsageError } from '../../errors.ts';
 import { leadsOut, realPath } from '../files/real-path.ts';
 import { keyFlag, readKey } from '../trust/key.ts';
 import { distrustPath } from '../trust/owner.ts';
@@ -136,6 +138,22 @@ export async function planRun(
     passthrough: request.passthrough,
   };
   return { plan };
+}
+
+/**
+ * Like `planRun`, but rejects with a `UsageError` if there are problems; `others` were found before, and
+ * `notices` are added to them.
+ */
+export async function requirePlan(
+  request: RunRequest,
+  others: readonly string[] = [],
+  notices: readonly string[] = [],
+): Promise<RunPlan> {
+  const planned = await planRun(request);
+  const problems = [...others, ...('problems' in planned ? planned.problems : [])];
+  if ('plan' in planned && problems.length === 0) return planned.plan;
+  // A file's name may hold anything, line breaks too.
+  throw new UsageError([...problems, ...notices].map((each) => oneLine(each, 2_000)));
 }
 
 /** Everything in the state folder that a run writes to, except files that a rename replaces. */
