@@ -1,17 +1,13 @@
-import { ifOpen } from '../../core/task/if-open.ts';
 import { defaultTaskId } from '../../core/task/task-id.ts';
-import { hasUntoldEnd } from '../../core/task/task-state.ts';
-import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
-import { isUntold, readNewestStep } from '../../effects/state/state-file.ts';
-import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
-import { LeftToPersonError, UsageError } from '../../errors.ts';
-import { exitCodeFor } from '../../exit-codes.ts';
+import { requirePlan } from '../../effects/plan/run-plan.ts';
+import { UsageError } from '../../errors.ts';
 import { notYoursEither } from '../../report/messages.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
+import { earlierTask } from '../run/earlier-task.ts';
 import { runPlan } from '../run/start-run.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { refusalOf } from '../settings/found-config.ts';
-import { resumeCommand as commandToResume, type FoundTask, findTask } from '../tasks/find-task.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { placeNamed, startFolder } from '../tasks/place.ts';
 import { personAt } from '../terminal/ask-person.ts';
 
@@ -34,14 +30,6 @@ export async function runCommand(
     throw new UsageError([...error.problems, ...foreignTask(flags)]);
   });
   const { settings } = collected;
-  const request = {
-    ...collected,
-    passthrough: flags.passthrough,
-    startDir,
-    env: process.env,
-    readStdin,
-    newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
-  };
   const problems = [
     ...flags.problems,
     ...collected.problems,
@@ -49,15 +37,26 @@ export async function runCommand(
       ? ['--resume-if-open needs --task-id, by which the open task is known; none was given.']
       : []),
   ];
-  const plan = await requirePlan(request, problems, collected.notices);
-  let earlier = findEarlier(plan);
-  if (!settings.dryRun && hasUntold(earlier, plan)) {
+  const plan = await requirePlan(
+    {
+      ...collected,
+      passthrough: flags.passthrough,
+      startDir,
+      env: process.env,
+      readStdin,
+      newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
+    },
+    problems,
+    collected.notices,
+  );
+  let earlier = earlierTask(plan);
+  if (!settings.dryRun && earlier.isUntold) {
     const { tellBeforeNew } = await import('../run/tell-untold.ts');
     const stopped = await tellBeforeNew(plan.taskId, plan, flags);
     if (stopped !== null) return stopped;
-    earlier = findEarlier(plan);
+    earlier = earlierTask(plan);
   }
-  if (settings.resumeIfOpen && isOpen(earlier, plan)) {
+  if (settings.resumeIfOpen && earlier.isOpen()) {
     // A resume takes only the flags, so a dry run requested by a variable would become a real run here.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
@@ -76,9 +75,13 @@ function foreignTask({ layer }: ReadFlags): readonly string[] {
   const taskId = layer.taskId?.value;
   if (typeof taskId !== 'string' || layer.resumeIfOpen === undefined) return [];
   const place = placeNamed(layer);
-  // An error is reported when the task is opened.
-  const { found } = findEarlier({ ...place, taskId });
-  return found === null || found.isOwn ? [] : [notYoursEither(taskId, place.stateDir)];
+  try {
+    const found = findTask(taskId, place);
+    return found === null || found.isOwn ? [] : [notYoursEither(taskId, place.stateDir)];
+  } catch {
+    // The error is reported when the task is opened.
+    return [];
+  }
 }
 
 /** `ralph resume [ID]`, loaded only if needed. */
@@ -88,51 +91,6 @@ export async function resumeCommand(
 ): Promise<number> {
   const resume = await import('./resume.ts');
   return resume.resumeCommand(argv, help);
-}
-
-/** The task that has the id of a new run already, or why it cannot be read. */
-interface Earlier {
-  readonly found: FoundTask | null;
-  readonly error?: unknown;
-}
-
-function findEarlier(place: SealedPlace & Pick<RunPlan, 'taskId'>): Earlier {
-  try {
-    return { found: findTask(place.taskId, place) };
-  } catch (error) {
-    return { found: null, error };
-  }
-}
-
-/** Whether the last driver of this id died before it announced how its task ended. */
-function hasUntold({ found }: Earlier, plan: RunPlan): boolean {
-  if (found === null || found.isInHistory || !found.isOwn) return false;
-  return hasUntoldEnd(readNewestStep(found.paths, found.state, sealAt(plan)).state);
-}
-
-/**
- * Whether a task of this id should be resumed instead of started again. Throws if it cannot be read, and a
- * `LeftToPersonError` if only a person may do either, not a cron job.
- */
-function isOpen({ found, error }: Earlier, plan: RunPlan): boolean {
-  if (error !== undefined) throw error;
-  if (found === null) return false;
-  const { standing, state, isInHistory } = found;
-  // If the driver died after completing it, only the announcement is missing.
-  if (standing === 'completed') return found.isOwn && (!isInHistory || isUntold(found.paths));
-  if (isInHistory) return false;
-  if (standing === 'live') return true;
-  const what = ifOpen(standing, state.exit_reason);
-  if (what === 'is refused') {
-    const isBudget = standing === 'budget_spent';
-    throw new LeftToPersonError(
-      plan.taskId,
-      isBudget ? standing : `${standing}: ${state.exit_reason}`,
-      commandToResume(plan.taskId, standing),
-      exitCodeFor(isBudget ? standing : 'stalled', state.exit_reason ?? ''),
-    );
-  }
-  return what === 'goes on';
 }
 
 async function readStdin(): Promise<Uint8Array> {
