@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { clearUp, doubtOf } from '../../compose/open-task.ts';
+import { clearUp, doubtOf, readOpenTask } from '../../compose/open-task.ts';
 import { settingsIn } from '../../core/machine/policy-of.ts';
 import { PERMISSIONS, programsBeyond, rightsOf } from '../../core/rescue/task-rights.ts';
 import { type Layer, layerOf, withSettings } from '../../core/settings/setting-source.ts';
@@ -15,16 +15,10 @@ import {
   readStoredRun,
   requireStoredRun,
 } from '../../effects/plan/stored-settings.ts';
-import { readNewestStep, readStateFile } from '../../effects/state/state-file.ts';
-import { keepAside as setAside } from '../../effects/state/state-store.ts';
+import { readNewestStep } from '../../effects/state/state-file.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
-import { type Seal, sealAt } from '../../effects/trust/seal.ts';
-import {
-  BeyondPassError,
-  StateCorruptedError,
-  StateTooNewError,
-  UntrustedTaskError,
-} from '../../errors.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
+import { BeyondPassError, UntrustedTaskError } from '../../errors.ts';
 import { takenOver } from '../../report/messages.ts';
 import type { ReadFlags } from '../flags/flags.ts';
 import { collectSettings } from '../settings/collect.ts';
@@ -66,7 +60,7 @@ export async function planResume(
   refuseInsideOwnLoop('resume', taskId, paths.stateFile, process.env);
   if (mayBeUntold(paths)) await clearUp(paths, taskId);
   const seal = sealAt(place);
-  const file = await readOpen(taskId, paths.stateFile, seal);
+  const file = readOpenTask(paths, taskId, seal);
   if (file === null) return null;
   // After a kill or a power cut the state file may be older than the last saved step.
   const { state } = file.isOwn ? readNewestStep(paths, file.state, seal) : file;
@@ -135,29 +129,6 @@ function mayBeUntold(paths: TaskPaths): boolean {
   const moved = inHistory(paths, path.basename(paths.folder));
   return existsSync(moved.folder) && !(existsSync(paths.stateFile) && existsSync(paths.folder));
 }
-
-/** Returns the state of an open task, or null if there is none. Throws if the state cannot be read. */
-async function readOpen(taskId: string, stateFile: string, seal: Seal): Promise<OpenTask | null> {
-  const file = readStateFile(stateFile, seal);
-  switch (file.kind) {
-    case 'task':
-      return file;
-    case 'too-new':
-      throw new StateTooNewError(stateFile, file.version);
-    case 'corrupt': {
-      const aside = await setAside(stateFile, file.modifiedAt);
-      throw new StateCorruptedError(
-        taskId,
-        aside,
-        'not a ralph state file; it was renamed to this',
-      );
-    }
-    case 'none':
-      return null;
-  }
-}
-
-type OpenTask = Extract<ReturnType<typeof readStateFile>, { kind: 'task' }>;
 
 interface Stored {
   readonly stored: StoredRun;

@@ -59,15 +59,12 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
       `${sources.abortPromise.where} and ${sources.promise.where} are the same words; they have to differ.`,
     );
   }
-  if (settings.minIterations > settings.maxIterations) {
-    problems.push(
-      `${sources.minIterations.where} (${settings.minIterations}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
-    );
-  }
-  if (settings.confirm > settings.maxIterations) {
-    problems.push(
-      `${sources.confirm.where} (${settings.confirm}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
-    );
+  for (const name of ['minIterations', 'confirm'] as const) {
+    if (settings[name] > settings.maxIterations) {
+      problems.push(
+        `${sources[name].where} (${settings[name]}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
+      );
+    }
   }
   if (settings.quiet && settings.verbose) {
     problems.push(`${sources.quiet.where} and ${sources.verbose.where} exclude each other.`);
