@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { Layer } from '../../core/settings/setting-source.ts';
 import { UsageError } from '../../errors.ts';
 
 /** The flags that name the folders of a task. */
@@ -28,6 +29,15 @@ export function placeOf(options: PlaceOptions, env: NodeJS.ProcessEnv = process.
     stateDir:
       stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(here, stateDir),
   };
+}
+
+/** Finds the folders that the flags of a run name; without them, as `placeOf` does. */
+export function placeNamed(flags: Layer): Place {
+  const named = (['vault', 'stateDir', 'keyFile'] as const).flatMap((name) => {
+    const value = flags[name]?.value;
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return placeOf(Object.fromEntries(named));
 }
 
 /** Returns the working directory. Throws a `UsageError` if it has been removed. */
