@@ -7,7 +7,7 @@ import type { VaultNote, WorkFolder } from '../core/rescue/vault-files.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { BEAT_MS } from '../core/task/driver.ts';
 import { MB, readTextWithin } from '../effects/files/bounded-read.ts';
-import { namesIn } from '../effects/files/names-in.ts';
+import { namesIn } from '../effects/files/folder.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask } from '../effects/lock/task-lock.ts';

@@ -18,7 +18,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pRetry from 'p-retry';
 import { openRegular } from './bounded-read.ts';
-import { namesIn } from './names-in.ts';
+import { namesIn } from './folder.ts';
 
 /** Errors of a busy or remote file system that usually pass within moments. */
 const PASSING = new Set(['EBUSY', 'EMFILE', 'ENFILE', 'ESTALE', 'EAGAIN']);

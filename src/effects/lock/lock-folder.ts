@@ -15,8 +15,8 @@ import { type Here, isDriverAlive } from '../../core/task/driver.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { msBetween } from '../../core/task/task-state.ts';
 import { KB, openRegular, readTextWithin } from '../files/bounded-read.ts';
+import { namesIn } from '../files/folder.ts';
 import { parseObject } from '../files/json-fields.ts';
-import { namesIn } from '../files/names-in.ts';
 import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
 
 /*

@@ -3,8 +3,8 @@ import { constants, fstatSync, readFileSync, realpathSync, type Stats, statSync 
 import path from 'node:path';
 import { messageOf, UsageError } from '../../errors.ts';
 import { withRegularFile } from '../files/bounded-read.ts';
+import { namesIn } from '../files/folder.ts';
 import { homeFolder } from '../files/home-folder.ts';
-import { namesIn } from '../files/names-in.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import { distrust } from '../trust/owner.ts';
 import type { ConfigText } from './config-search.ts';

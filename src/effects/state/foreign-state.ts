@@ -137,10 +137,9 @@ function readHookState(value: JsonObject, startedAt: string): Foreign {
     counted: iteration,
     updatedAt: instantAt(value, 'updated_at'),
     iterations: objectsAt(value, 'iterations').map((each, index) =>
-      iterationRecord({
+      iterationRecord(stringAt(each, 'output_preview'), {
         number: countAt(each, 'number') ?? index + 1,
-        startedAt: instantAt(each, 'timestamp') ?? startedAt,
-        preview: stringAt(each, 'output_preview') ?? '',
+        started_at: instantAt(each, 'timestamp') ?? startedAt,
         completed: each.completed === true,
       }),
     ),
@@ -150,12 +149,11 @@ function readHookState(value: JsonObject, startedAt: string): Foreign {
 /** Reads the state of a service; its `iteration` is the one in progress. */
 function readServiceState(value: JsonObject, startedAt: string): Foreign {
   const iterations = objectsAt(value, 'iterations_history').map((each, index) =>
-    iterationRecord({
+    iterationRecord(stringAt(each, 'action'), {
       number: countAt(each, 'iteration') ?? index + 1,
-      startedAt: instantAt(each, 'timestamp') ?? startedAt,
-      preview: stringAt(each, 'action') ?? '',
+      started_at: instantAt(each, 'timestamp') ?? startedAt,
       outcome: (stringAt(each, 'result') ?? 'success') === 'success' ? 'answered' : 'errored',
-      durationMs: Math.round(Math.max(0, numberAt(each, 'duration_seconds') ?? 0) * 1_000),
+      duration_ms: Math.round(Math.max(0, numberAt(each, 'duration_seconds') ?? 0) * 1_000),
     }),
   );
   const iteration = countAt(value, 'iteration') ?? 0;
@@ -189,28 +187,20 @@ function readLoopState(value: JsonObject, startedAt: string): Foreign {
     counted,
     updatedAt: instantAt(value, 'updated_at'),
     iterations: outputs.map((output, index) =>
-      iterationRecord({ number: first + index, startedAt, preview: output }),
+      iterationRecord(output, { number: first + index, started_at: startedAt }),
     ),
   };
 }
 
-interface ForeignIteration {
-  readonly number: number;
-  readonly startedAt: string;
-  readonly preview: string;
-  readonly completed?: boolean;
-  readonly outcome?: string;
-  readonly durationMs?: number;
-}
-
-function iterationRecord(iteration: ForeignIteration): IterationRecord {
+function iterationRecord(
+  preview: string | null,
+  known: Pick<IterationRecord, 'number' | 'started_at'> & Partial<IterationRecord>,
+): IterationRecord {
   return {
-    number: iteration.number,
-    started_at: iteration.startedAt,
-    duration_ms: iteration.durationMs ?? 0,
-    outcome: iteration.outcome ?? 'answered',
+    duration_ms: 0,
+    outcome: 'answered',
     exit_code: null,
-    completed: iteration.completed ?? false,
+    completed: false,
     near_miss: false,
     cost_usd: 0,
     input_tokens: 0,
@@ -219,7 +209,8 @@ function iterationRecord(iteration: ForeignIteration): IterationRecord {
     tools: 0,
     refused: [],
     files_changed: null,
-    output_preview: oneLine(iteration.preview, 200),
+    output_preview: oneLine(preview ?? '', 200),
+    ...known,
   };
 }
 

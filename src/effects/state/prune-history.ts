@@ -4,8 +4,8 @@ import { isTaskId } from '../../core/task/task-id.ts';
 import { SCHEMA_VERSION } from '../../core/task/task-state.ts';
 import { messageOf } from '../../errors.ts';
 import { tryReadText } from '../files/bounded-read.ts';
+import { namesIn } from '../files/folder.ts';
 import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
-import { namesIn } from '../files/names-in.ts';
 import { STATE_MAX_BYTES } from './state-file.ts';
 import { isRealFolder } from './task-list.ts';
 

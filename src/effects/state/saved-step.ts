@@ -1,4 +1,4 @@
-import { rmdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import type { Hint } from '../../core/machine/hints.ts';
@@ -78,14 +78,21 @@ export function newestStep(taskFolder: string, taskId: string, seal: Seal): Save
   return isNext ? { ...newest, events: [...older.events, ...newest.events] } : newest;
 }
 
-function readStep(file: string, seal: Seal): SavedStep | null {
-  const text = tryReadText(file, MEMORY_MAX_BYTES);
-  const fields = text === null ? null : parseObject(text);
-  if (text === null || fields === null || fields.schema_version !== SCHEMA_VERSION) return null;
-  const task = parseState(objectAt(fields, 'task'));
+/** Returns null if the file is gone, torn, or of another version. */
+function readMemory(file: string) {
+  const text = tryReadText(file, MEMORY_MAX_BYTES) ?? '';
+  const fields = parseObject(text);
+  if (fields?.schema_version !== SCHEMA_VERSION) return null;
   const memory = objectAt(fields, 'memory');
-  if (task === null || memory === null || !isMemory(memory)) return null;
-  if (!seal.isClosed(text, fileOf('memory', task))) return null;
+  return memory !== null && isMemory(memory) ? { text, fields, memory } : null;
+}
+
+function readStep(file: string, seal: Seal): SavedStep | null {
+  const found = readMemory(file);
+  if (found === null) return null;
+  const { text, fields, memory } = found;
+  const task = parseState(objectAt(fields, 'task'));
+  if (task === null || !seal.isClosed(text, fileOf('memory', task))) return null;
   // The seal proves that this user's ralph wrote them, so they need no validation.
   const events = objectsAt(fields, 'events') as unknown as readonly RalphEvent[];
   return { task, memory, logBytes: numberAt(fields, 'log_bytes') ?? 0, events };
@@ -93,18 +100,16 @@ function readStep(file: string, seal: Seal): SavedStep | null {
 
 /**
  * Reads the step that a state names, without checking its seal: a person has looked at the task, or the
- * caller only asks whether there is a step. Returns null if it is gone, torn, or of another version.
+ * caller only asks whether there is a step. Returns null if there is none.
  */
 export function readNamedStep(
   taskFolder: string,
   { memory: name, task_id, save }: Pick<TaskState, 'memory' | 'task_id' | 'save'>,
 ): Omit<SavedStep, 'task'> | null {
   const file = memoryFile(taskFolder, name);
-  const text = file === null ? null : tryReadText(file, MEMORY_MAX_BYTES);
-  const fields = text === null ? null : parseObject(text);
-  const memory = fields === null ? null : objectAt(fields, 'memory');
-  if (fields === null || memory === null || fields.schema_version !== SCHEMA_VERSION) return null;
-  if (!isMemory(memory)) return null;
+  const found = file === null ? null : readMemory(file);
+  if (found === null) return null;
+  const { fields, memory } = found;
   // ralph 0.1.0 stored no task here. Later versions do: a memory of another step than the state is ignored.
   const task = objectAt(fields, 'task');
   if (task !== null && numberAt(task, 'save') !== save) return null;
@@ -125,12 +130,12 @@ const MOST_EVENTS = 20;
  * checked: whoever trusts the task trusts them, too.
  */
 function isOfStep(event: JsonObject, taskId: string): boolean {
-  const isTold = stringAt(event, 'event') !== null && isInstant(stringAt(event, 'at'));
-  return isTold && stringAt(event, 'task_id') === taskId && !('exit_reason' in event);
-}
-
-function isInstant(text: string | null): boolean {
-  return text !== null && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
+  return (
+    stringAt(event, 'event') !== null &&
+    /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(stringAt(event, 'at') ?? '') &&
+    stringAt(event, 'task_id') === taskId &&
+    !('exit_reason' in event)
+  );
 }
 
 /**
@@ -142,20 +147,11 @@ const MEMORY_MAX_BYTES = 64 * MB;
 /** Removes what is only needed to resume a task. Throws the system's error. */
 export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
   // There is no driver to read them any more.
-  removeFolder(path.join(taskFolder, 'requests'));
+  rmSync(path.join(taskFolder, 'requests'), { recursive: true, force: true });
   // The memory in use goes last: while it exists, the task can still be resumed.
   const other = freeMemoryName(inUse);
   for (const name of [other, freeMemoryName(other)]) {
     removeFile(path.join(taskFolder, name));
-  }
-}
-
-/** The folder is nearly always empty; `rmdir` is then the fastest way. */
-function removeFolder(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

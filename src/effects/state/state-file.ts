@@ -104,6 +104,7 @@ export function tryReadStateFile(
   }
 }
 
-function modifiedAt(file: string): string {
+/** Returns when a file was last written; now, if it is gone. */
+export function modifiedAt(file: string): string {
   return (statSync(file, { throwIfNoEntry: false })?.mtime ?? new Date()).toISOString();
 }

@@ -7,7 +7,7 @@ import { stateJson } from '../../core/task/state-json.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { messageOf, StateTooNewError } from '../../errors.ts';
 import type { RunClock, StateStore } from '../../loop/ports.ts';
-import { namesIn } from '../files/names-in.ts';
+import { namesIn } from '../files/folder.ts';
 import {
   overwriteFile,
   removeHalfWritten,

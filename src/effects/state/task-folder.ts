@@ -1,7 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { namesIn } from '../files/names-in.ts';
+import { namesIn } from '../files/folder.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder } from '../files/write-file.ts';
 import { distrustPath } from '../trust/owner.ts';
@@ -91,9 +91,15 @@ function moveIfThere(from: string, to: string): void {
 
 /** Returns the ids of all tasks outside the history, sorted; empty if there is no state folder. */
 export function openTaskIds(stateDir: string): readonly string[] {
-  return namesIn(stateDir)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => name.slice(0, -'.json'.length))
-    .filter(isTaskId)
-    .sort();
+  return stateNames(namesIn(stateDir)).sort();
+}
+
+const ENDING = '.json';
+
+/** Returns the names of state files without their extension; skips all other names. */
+export function stateNames(fileNames: readonly string[]): string[] {
+  return fileNames
+    .filter((name) => name.endsWith(ENDING))
+    .map((name) => name.slice(0, -ENDING.length))
+    .filter(isTaskId);
 }

@@ -1,9 +1,10 @@
-import { type FSWatcher, lstatSync, realpathSync, watch } from 'node:fs';
+import { type FSWatcher, lstatSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { ApprovalAnswer } from '../../core/machine/loop-state.ts';
 import type { Approval, ThereBefore } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, readHead, tryReadText } from '../files/bounded-read.ts';
+import { watchFolder } from '../files/folder.ts';
 import { leadsOut } from '../files/real-path.ts';
 import {
   makePrivateFolder,
@@ -105,19 +106,11 @@ export function awaitAnswer(
       else if (Date.now() >= Date.parse(approval.expires_at)) end({ kind: 'none', why: 'expired' });
     };
     // A request that is moved leaves this folder.
-    watcher = tryWatch(path.join(vault, PENDING), look);
+    watcher = watchFolder(path.join(vault, PENDING), look);
     const timer = setInterval(look, POLL_MS);
     signal.addEventListener('abort', interrupt);
     if (signal.aborted) interrupt();
   });
-}
-
-function tryWatch(folder: string, onEvent: () => void): FSWatcher | null {
-  try {
-    return watch(folder, onEvent).on('error', () => {});
-  } catch {
-    return null;
-  }
 }
 
 /** Returns the answer, if there is one; a rejection beats an approval beside it. */

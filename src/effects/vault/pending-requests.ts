@@ -1,12 +1,11 @@
-import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
+import { fileNamesIn } from '../files/folder.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { PENDING } from './approval-folder.ts';
 import { splitFrontMatter } from './task-file.ts';
 
-const LARGEST_BYTES = MB;
 const LONGEST_WHAT = 300;
 
 /**
@@ -15,13 +14,10 @@ const LONGEST_WHAT = 300;
  */
 export function requestsNaming(vault: string, taskId: string): readonly string[] {
   const folder = path.join(vault, PENDING);
-  const entries = list(folder);
-  if (entries.length === 0 || leadsOut(folder, vault)) return [];
-  return entries
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
-    .map(({ name }) => name)
-    .filter((name) => isAbout(taskId, name, read(path.join(folder, name))))
-    .sort();
+  if (leadsOut(folder, vault)) return [];
+  return fileNamesIn(folder).filter(
+    (name) => !name.startsWith('.') && isAbout(taskId, name, read(path.join(folder, name))),
+  );
 }
 
 /** Watches for requests of a task's agent; `asked` is the last one that it made before a resume. */
@@ -76,14 +72,6 @@ function isNamedBy(text: string, taskId: string, more: string): boolean {
   return new RegExp(`(?<!${more}|[.-])${literal}(?!${more}|-|[.][A-Za-z0-9]+[._-])`).test(text);
 }
 
-function list(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
 function read(file: string): string {
-  return tryReadText(file, LARGEST_BYTES) ?? '';
+  return tryReadText(file, MB) ?? '';
 }
