@@ -9,6 +9,7 @@ import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
+import { NEEDS_ACTION } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { NoteWriter } from '../loop/ports.ts';
 import { renderNote } from '../report/notes/note.ts';
@@ -54,7 +55,7 @@ export async function leaveNote(
 ): Promise<string | null> {
   if (ending.note === null) return null;
   const { policy, vault, taskId } = facts;
-  const folder = path.join(vault, 'Needs_Action');
+  const folder = path.join(vault, NEEDS_ACTION);
   if (leadsOut(folder, vault)) throw new Error(`${folder} is a link that leads out of the vault.`);
   const note = renderNote({
     task,

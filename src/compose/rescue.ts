@@ -3,11 +3,10 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { verdictOf } from '../core/rescue/endings.ts';
-import type { VaultNote, WorkFolder } from '../core/rescue/vault-files.ts';
+import { type Leave, leave, type VaultNote } from '../core/rescue/vault-files.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { BEAT_MS } from '../core/task/driver.ts';
 import { MB, readTextWithin } from '../effects/files/bounded-read.ts';
-import { namesIn } from '../effects/files/folder.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask } from '../effects/lock/task-lock.ts';
@@ -17,6 +16,7 @@ import { taskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { sealAt } from '../effects/trust/seal.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
+import { openNotes } from '../effects/vault/open-notes.ts';
 import {
   changeRescueRecord,
   closedRecord,
@@ -24,6 +24,7 @@ import {
   withFailed,
 } from '../effects/vault/rescue-records.ts';
 import { moveWithin } from '../effects/vault/task-file.ts';
+import { IN_PROGRESS, NEEDS_ACTION, QUARANTINE } from '../effects/vault/vault-folders.ts';
 import { lookAgain, lookAtVault, type VaultPlace } from '../effects/vault/vault-scan.ts';
 import {
   BeyondPassError,
@@ -36,8 +37,8 @@ import type { AgentName } from '../report/messages.ts';
 import { NOTE_REASONS, renderVaultNote } from '../report/notes/vault-note.ts';
 import type { View } from '../report/terminal/view.ts';
 import type {
-  RescueBooks,
-  TaskEnd,
+  RanTask,
+  RescueRecords,
   TaskRequest,
   Vault,
   VaultNotes,
@@ -67,7 +68,7 @@ export interface OrchestrateOptions {
   readonly prepare: (request: TaskRequest) => Promise<FileRun>;
   /** Passes a run the signal that aborts on a bug in ralph. */
   readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
-  readonly tell: VaultPorts['tell'];
+  readonly report: VaultPorts['report'];
   /** Shows people a sentence that is not about a single file. */
   readonly warn: (sentence: string) => void;
 }
@@ -79,10 +80,10 @@ export function orchestrate(
   const stops = watchSignals();
   return {
     vault: vaultDesk(options),
-    books: rescueBooks(options.stateDir),
+    records: rescueRecords(options.stateDir),
     notes: vaultNotes(options),
     runTask: (request) => runTask(request, options, stops),
-    tell: options.tell,
+    report: options.report,
     clock: systemClock,
     stops,
     close: stops.close,
@@ -100,13 +101,12 @@ function vaultDesk(options: OrchestrateOptions): Vault {
   const here = () => thisPlace(systemClock.now());
   return {
     async list({ withNew }) {
-      const folders: WorkFolder[] = withNew ? ['In_Progress', 'Needs_Action'] : ['In_Progress'];
-      return lookAtVault(place, folders, here());
+      return lookAtVault(place, withNew ? [IN_PROGRESS, NEEDS_ACTION] : [IN_PROGRESS], here());
     },
     look: async (file) => lookAgain(place, file, here()),
     hold: (ownId) => holdFile(stateDir, ownId),
     async move(file, to) {
-      const target = to === 'done' ? path.relative(vault, doneFolder) : 'Quarantine';
+      const target = to === 'done' ? path.relative(vault, doneFolder) : QUARANTINE;
       const from = path.join(vault, file.folder, file.name);
       return path.relative(vault, await moveWithin(vault, from, target));
     },
@@ -135,7 +135,7 @@ async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold
   };
 }
 
-function rescueBooks(stateDir: string): RescueBooks {
+function rescueRecords(stateDir: string): RescueRecords {
   return {
     async countFailed(rescueId, startedAt) {
       const after = await changeRescueRecord(stateDir, rescueId, (before) =>
@@ -157,16 +157,13 @@ function rescueBooks(stateDir: string): RescueBooks {
 }
 
 function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): VaultNotes {
-  const folder = path.join(vault, 'Needs_Action');
+  const folder = path.join(vault, NEEDS_ACTION);
   /** Full paths of the existing notes of a kind and task. */
-  const there = (kind: VaultNote['kind'], taskId: string): readonly string[] => {
-    const prefix = `RALPH_${NOTE_REASONS[kind]}_${taskId}_`;
-    return namesIn(folder)
-      .filter(
-        (name) => name.startsWith(prefix) && /^\d{8}T\d{6}Z\.md$/.test(name.slice(prefix.length)),
-      )
-      .map((name) => path.join(folder, name));
-  };
+  const there = (kind: VaultNote['kind'], taskId: string): readonly string[] =>
+    openNotes(vault)
+      .filter((note) => note.reason === NOTE_REASONS[kind] && note.taskId === taskId)
+      .map(({ file }) => file);
+  const remove = (file: string) => rm(file, { force: true }).catch(() => undefined);
   return {
     async leave(note) {
       const at = systemClock.now();
@@ -181,12 +178,9 @@ function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): Vault
         return null;
       }
     },
-    takeBack: (file) => rm(file, { force: true }).catch(() => undefined),
+    remove,
     async clearBlocked() {
-      if (leadsOut(folder, vault)) return;
-      for (const file of there('blocked', 'rescue')) {
-        await rm(file, { force: true }).catch(() => undefined);
-      }
+      for (const file of there('blocked', 'rescue')) await remove(file);
     },
   };
 }
@@ -205,7 +199,7 @@ async function runTask(
   request: TaskRequest,
   { prepare, endedByBugs }: OrchestrateOptions,
   all: StopRequests,
-): Promise<TaskEnd> {
+): Promise<RanTask | Leave> {
   try {
     const run = await prepare(request);
     const { state, fields } = await endedByBugs((bugs) =>
@@ -221,13 +215,10 @@ async function runTask(
     };
   } catch (error) {
     const { taskId } = request;
-    if (error instanceof TaskAlreadyActiveError) return { kind: 'taken' };
-    if (error instanceof UntrustedTaskError) {
-      return { kind: 'refused', reason: 'not-yours', detail: taskId };
-    }
+    if (error instanceof TaskAlreadyActiveError) return leave('taken');
+    if (error instanceof UntrustedTaskError) return leave('not-yours', taskId);
     if (error instanceof BeyondPassError) {
-      const detail = `${taskId} would run ${error.programs.join(', ')}`;
-      return { kind: 'refused', reason: 'beyond-pass', detail };
+      return leave('beyond-pass', `${taskId} would run ${error.programs.join(', ')}`);
     }
     throw error;
   }

@@ -24,7 +24,8 @@ import { settingsJson } from '../effects/plan/stored-settings.ts';
 import type { LoopMemory } from '../effects/state/saved-step.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { IN_PROGRESS, intoWorkProblem, takeIntoWork } from '../effects/vault/task-file.ts';
+import { intoWorkProblem, takeIntoWork } from '../effects/vault/task-file.ts';
+import { IN_PROGRESS } from '../effects/vault/vault-folders.ts';
 import {
   type Baseline,
   type BaselineRequest,

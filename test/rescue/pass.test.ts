@@ -2,19 +2,18 @@ import { describe, expect, test } from 'vitest';
 import type {
   FileFacts,
   FileOutcome,
+  Leave,
   VaultFile,
   VaultNote,
 } from '../../src/core/rescue/vault-files.ts';
 import { type PassOptions, pass } from '../../src/rescue/pass.ts';
-import type { TaskEnd, TaskRequest, VaultPorts } from '../../src/rescue/ports.ts';
+import type { RanTask, TaskRequest, VaultPorts } from '../../src/rescue/ports.ts';
 import { restMs, watch } from '../../src/rescue/watch.ts';
 import { fileFacts, fileTask, minutesAgo, NOW } from '../helpers/vault-facts.ts';
 
 const OPTIONS: PassOptions = { stuckAfterMs: 20 * 60_000, startNew: true, concurrency: 1 };
 
-type Ended = Extract<TaskEnd, { kind: 'ended' }>;
-
-function ended(status: Ended['status'], said: Partial<Ended> = {}): Ended {
+function ended(status: RanTask['status'], said: Partial<RanTask> = {}): RanTask {
   return {
     kind: 'ended',
     status,
@@ -36,7 +35,7 @@ interface Script {
   /** How a file stands once it is held; null: it is gone. As before where nothing is said. */
   readonly again?: (file: VaultFile) => FileFacts | null;
   /** One for each task that is run; an error is thrown. */
-  readonly ends?: readonly (TaskEnd | Error)[];
+  readonly ends?: readonly (RanTask | Leave | Error)[];
   /** Files that another pass has in hand. */
   readonly taken?: readonly string[];
   readonly counted?: number;
@@ -66,7 +65,7 @@ function fakeVault(script: Script) {
         return `${to}/${file.name}`;
       },
     },
-    books: {
+    records: {
       async countFailed(rescueId, startedAt) {
         effects.push(`count ${rescueId} ${startedAt}`);
         return script.counted ?? 1;
@@ -80,7 +79,7 @@ function fakeVault(script: Script) {
         effects.push(`note ${note.kind} ${note.taskId}`);
         return 'Needs_Action/note.md';
       },
-      takeBack: async (file) => void effects.push(`take back ${file}`),
+      remove: async (file) => void effects.push(`take back ${file}`),
       clearBlocked: async () => void effects.push('clear blocked'),
     },
     async runTask(request) {
@@ -90,7 +89,7 @@ function fakeVault(script: Script) {
       if (end instanceof Error) throw end;
       return end;
     },
-    tell: (file: VaultFile, outcome: FileOutcome) => {
+    report: (file: VaultFile, outcome: FileOutcome) => {
       told.push(`${file.name} ${outcome.kind}`);
     },
     clock: {
@@ -124,9 +123,9 @@ describe('a pass', () => {
   });
 
   test.each([
-    ['is gone', () => null, 'left'],
-    ['a live loop has', () => stuck('a.md', { rescue: fileTask('live') }), 'left'],
-    ['is fresh again', () => stuck('a.md', { file: { touchedAt: NOW } }), 'left'],
+    ['is gone', () => null, 'leave'],
+    ['a live loop has', () => stuck('a.md', { rescue: fileTask('live') }), 'leave'],
+    ['is fresh again', () => stuck('a.md', { file: { touchedAt: NOW } }), 'leave'],
   ])('does nothing with a file that %s once it is held', async (_, again, told) => {
     const fake = fakeVault({ files: [stuck('a.md')], again });
     await pass(fake.ports, OPTIONS);
@@ -139,10 +138,10 @@ describe('a pass', () => {
     const fake = fakeVault({
       files: [stuck('a.md'), stuck('b.md')],
       taken: ['a'],
-      ends: [{ kind: 'taken' }],
+      ends: [{ kind: 'leave', reason: 'taken', detail: '' }],
     });
     expect(await pass(fake.ports, OPTIONS)).toEqual({ cause: null, problems: 0 });
-    expect(fake.told).toEqual(['a.md left', 'b.md left']);
+    expect(fake.told).toEqual(['a.md leave', 'b.md leave']);
   });
 
   test.each([
@@ -253,8 +252,8 @@ describe('a pass', () => {
     await pass(fake.ports, OPTIONS);
     expect(fake.requests.map(({ kind, taskId }) => `${kind} ${taskId}`)).toEqual([
       'rescue stuck_d',
-      'new c',
-      'new b',
+      'start-new c',
+      'start-new b',
       'rescue stuck_a',
     ]);
   });
@@ -281,7 +280,7 @@ describe('a pass', () => {
     const { ports } = fakeVault({ files });
     let running = 0;
     let most = 0;
-    const runTask = async (): Promise<TaskEnd> => {
+    const runTask = async (): Promise<RanTask> => {
       running += 1;
       most = Math.max(most, running);
       await new Promise((resolve) => setImmediate(resolve));

@@ -71,7 +71,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     }),
     endedByBugs,
     warn: say,
-    tell(file, outcome) {
+    report(file, outcome) {
       const line = vaultLine(file, outcome);
       // A new age alone is not worth a new line.
       const ageless = line?.replace(/ \S+ ago$/, '') ?? '';
@@ -109,7 +109,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   const where = `${file.folder}/${file.name}`;
   const written = (value: string): Written => ({ value, source: { kind: 'flag', where } });
   const asked = { taskFile: written(path.join(first.vault, file.folder, file.name)) };
-  if (request.kind === 'new') {
+  if (request.kind === 'start-new') {
     const { plan } = await planOf(base, asked, where);
     return { plan, view, announcements: news(plan, base) };
   }

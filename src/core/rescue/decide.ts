@@ -1,7 +1,7 @@
 import { msBetween } from '../task/task-state.ts';
 import { canGoOn, verdictOf } from './endings.ts';
 import { isPaymentFile } from './payment.ts';
-import type { FileAction, FileFacts, FileTask, LeaveReason } from './vault-files.ts';
+import { type FileAction, type FileFacts, type FileTask, leave } from './vault-files.ts';
 
 /** What a decision depends on, besides the file. */
 export interface Rules {
@@ -59,14 +59,9 @@ function inProgress(facts: FileFacts, rules: Rules): FileAction {
   if (isPaymentFile(file)) {
     return isStuck ? { kind: 'to-human', why: 'payment', detail: '' } : fresh(facts, rules);
   }
-  if (isOurs && own !== null) {
-    const resume = waiting(own, ownId, rules) ?? resumption(own, ownId);
-    if (resume !== null) return resume;
-  }
-  if (rescue !== null) {
-    const resume = waiting(rescue, rescueId, rules) ?? resumption(rescue, rescueId);
-    if (resume !== null) return resume;
-  }
+  const resume =
+    resumption(isOurs ? own : null, ownId, rules) ?? resumption(rescue, rescueId, rules);
+  if (resume !== null) return resume;
   if (facts.failedRescues >= MAX_RESCUES) {
     return { kind: 'quarantine', failedRescues: facts.failedRescues };
   }
@@ -100,15 +95,12 @@ function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | n
   if (approval.isAnswered) return { kind: 'resume', taskId };
   const overdueMs = msBetween(approval.expiresAt, now);
   if (overdueMs < 0) return { kind: 'needs-approval', request: approval.file };
-  return {
-    kind: 'overdue-approval',
-    request: approval.file,
-    overdueMs,
-  };
+  return { kind: 'overdue-approval', request: approval.file, overdueMs };
 }
 
-function resumption(task: FileTask, taskId: string): FileAction | null {
-  return canGoOn(task) ? { kind: 'resume', taskId } : null;
+function resumption(task: FileTask | null, taskId: string, rules: Rules): FileAction | null {
+  if (task === null) return null;
+  return waiting(task, taskId, rules) ?? (canGoOn(task) ? { kind: 'resume', taskId } : null);
 }
 
 /** The action that the file's own task requires, or null. */
@@ -177,13 +169,9 @@ function needsAction(facts: FileFacts, rules: Rules): FileAction {
   if (stillMs < STILL_MS) return leave('unsettled');
   if (isPaymentFile(file)) return { kind: 'to-human', why: 'payment', detail: '' };
   if (isOver(own, facts)) return leave('completed');
-  if (own !== null && isOurs) {
-    const resume = waiting(own, ownId, rules) ?? resumption(own, ownId);
-    if (resume !== null) return resume;
-  }
-  return ownTask(facts, rules) ?? content(facts) ?? { kind: 'start-new', taskId: ownId };
-}
-
-function leave(reason: LeaveReason, detail = ''): Extract<FileAction, { kind: 'leave' }> {
-  return { kind: 'leave', reason, detail };
+  return (
+    resumption(isOurs ? own : null, ownId, rules) ??
+    ownTask(facts, rules) ??
+    content(facts) ?? { kind: 'start-new', taskId: ownId }
+  );
 }

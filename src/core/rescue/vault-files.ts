@@ -111,12 +111,22 @@ export type FileAction =
   | { readonly kind: 'overdue-approval'; readonly request: string; readonly overdueMs: number }
   | { readonly kind: 'quarantine'; readonly failedRescues: number };
 
+/** Leaves a file where it is. */
+export type Leave = Extract<FileAction, { kind: 'leave' }>;
+
+/** Runs a task. */
+export type StartAction = Extract<FileAction, { kind: 'resume' | 'rescue' | 'start-new' }>;
+
+export function leave(reason: LeaveReason, detail = ''): Leave {
+  return { kind: 'leave', reason, detail };
+}
+
 /** The outcome of a file in a pass: a run's ending, or what was done without a run. */
 export type FileOutcome =
-  | { readonly kind: 'left'; readonly action: Extract<FileAction, { kind: 'leave' }> }
+  | Extract<FileAction, { kind: 'leave' | 'needs-approval' | 'overdue-approval' }>
   | {
       readonly kind: 'ran';
-      readonly how: 'rescue' | 'resume' | 'start-new';
+      readonly how: StartAction['kind'];
       readonly taskId: string;
       readonly status: string;
       readonly exitReason: string;
@@ -125,39 +135,20 @@ export type FileOutcome =
     }
   | { readonly kind: 'finished'; readonly movedTo: string }
   | { readonly kind: 'for-human'; readonly why: HumanReason; readonly note: string | null }
-  | { readonly kind: 'needs-approval'; readonly request: string }
-  | { readonly kind: 'approval-overdue'; readonly request: string; readonly overdueMs: number }
   | { readonly kind: 'quarantined'; readonly movedTo: string; readonly failedRescues: number }
   /** Something went wrong that is not the file's fault. */
   | { readonly kind: 'problem'; readonly message: string };
 
 /** A note from a pass to a person. Only one note of each kind and task is kept. */
-export type VaultNote =
-  | {
-      readonly kind: 'for-human';
-      readonly taskId: string;
-      /** The file, relative to the vault. */
+export type VaultNote = { readonly taskId: string } & (
+  | ({
+      /** The file's current path, relative to the vault. */
       readonly file: string;
-      readonly why: HumanReason;
-      readonly detail: string;
-    }
-  | {
-      readonly kind: 'overdue';
-      readonly taskId: string;
-      readonly file: string;
-      readonly request: string;
-    }
-  | {
-      readonly kind: 'quarantined';
-      readonly taskId: string;
-      /** Its current path. */
-      readonly file: string;
-      readonly failedRescues: number;
-    }
+    } & (
+      | { readonly kind: 'for-human'; readonly why: HumanReason; readonly detail: string }
+      | { readonly kind: 'overdue'; readonly request: string }
+      | { readonly kind: 'quarantined'; readonly failedRescues: number }
+    ))
   /** A problem that prevents work on any file. */
-  | {
-      readonly kind: 'blocked';
-      readonly taskId: string;
-      readonly status: string;
-      readonly exitReason: string;
-    };
+  | { readonly kind: 'blocked'; readonly status: string; readonly exitReason: string }
+);

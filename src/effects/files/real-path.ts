@@ -11,6 +11,15 @@ export function realPath(place: string): string {
   }
 }
 
+/** Whether both paths lead to the same place, perhaps through a link; false if one does not exist. */
+export function isSamePlace(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}
+
 /** Whether a folder of the vault is a link out of it; ralph writes nothing through one. */
 export function leadsOut(folder: string, vault: string): boolean {
   try {

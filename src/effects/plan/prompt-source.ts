@@ -7,13 +7,13 @@ import type { PromptSource } from '../../loop/ports.ts';
 import { MB, readTextWithin, readWithin } from '../files/bounded-read.ts';
 import { errorCode } from '../files/write-file.ts';
 import {
-  IN_PROGRESS,
   intoWorkProblem,
   splitFrontMatter,
   TASK_FILE_MAX_BYTES,
   taskFileProblem,
   taskFilePrompt,
 } from '../vault/task-file.ts';
+import { IN_PROGRESS } from '../vault/vault-folders.ts';
 
 /** The longest prompt: `claude` itself refuses standard input over 10 MB. */
 export const PROMPT_MAX_BYTES = MB;

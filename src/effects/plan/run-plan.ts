@@ -11,7 +11,8 @@ import { UsageError } from '../../errors.ts';
 import { leadsOut, realPath } from '../files/real-path.ts';
 import { keyFlag, readKey } from '../trust/key.ts';
 import { distrustPath } from '../trust/owner.ts';
-import { IN_PROGRESS, taskIdOfFile } from '../vault/task-file.ts';
+import { taskIdOfFile } from '../vault/task-file.ts';
+import { IN_PROGRESS } from '../vault/vault-folders.ts';
 import { type PromptRequest, readPrompt } from './prompt-source.ts';
 
 /** The unvalidated request for a run. */

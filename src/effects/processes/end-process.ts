@@ -172,16 +172,21 @@ export function endLeftovers(
   return endTree(tree, { steps: LEFTOVER_ENDING, ...rest });
 }
 
+/** The living processes of a run, found by its marker. */
+export function treeOfRun(marker: string): ProcessTree {
+  return createTree({ seeds: [], marker, since: null });
+}
+
 /**
- * Finds the living processes of a dead driver's run by its marker; the guard may be ending them, too.
- * `end` resolves once none is left or nothing more can be done.
+ * Finds what a dead driver's run has left running; the guard may be ending it, too. `end` resolves once
+ * nothing is left or nothing more can be done.
  */
 export function leftoversOfRun(runId: string): {
   readonly pids: readonly number[];
   end(): Promise<unknown>;
 } {
   if (runId === '') return { pids: [], end: async () => {} };
-  const tree = createTree({ seeds: [], marker: runId, since: null });
+  const tree = treeOfRun(runId);
   return {
     pids: tree.sweep().members.map(({ pid }) => pid),
     end: () => endTree(tree, { steps: ORPHAN_ENDING }).done,

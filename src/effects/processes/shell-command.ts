@@ -2,8 +2,8 @@ import { StringDecoder } from 'node:string_decoder';
 import type { CommandResult } from '../../core/completion/sightings.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { createTailText } from '../files/bounded-text.ts';
-import { endLeftovers } from './end-process.ts';
-import { listMarked, listProcesses, MARKER_NAME, type ProcessIdentity } from './process-table.ts';
+import { endLeftovers, treeOfRun } from './end-process.ts';
+import { MARKER_NAME } from './process-table.ts';
 import { runAgentProcess } from './run-process.ts';
 
 export interface ShellOptions {
@@ -33,7 +33,7 @@ export async function runShellCommand(
   // A process in a new session may lose its parent before the first look at it, so the run's marker
   // identifies it. The agent's background processes carry the marker, too, but do not belong to the command.
   const marker = options.env[MARKER_NAME] ?? '';
-  const others = markedProcesses(marker);
+  const others = treeOfRun(marker).sweep().members;
   const report = await runAgentProcess({
     command: { file: '/bin/sh', args: ['-c', command] },
     cwd: options.cwd,
@@ -57,21 +57,4 @@ export async function runShellCommand(
     timedOut: report.end.kind === 'cut' && report.end.cause !== 'stop-requested',
     output: report.end.kind === 'not-started' ? report.end.message : output.read(),
   };
-}
-
-/** Returns the processes that carry the marker now. */
-function markedProcesses(marker: string): readonly ProcessIdentity[] {
-  try {
-    const all = listProcesses();
-    const marked = new Set(
-      listMarked(
-        all.map(({ pid }) => pid),
-        marker,
-      ),
-    );
-    return all.filter(({ pid }) => marked.has(pid));
-  } catch {
-    // Out of file descriptors: no process can be identified.
-    return [];
-  }
 }

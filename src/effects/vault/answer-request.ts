@@ -4,7 +4,7 @@ import { safeJson } from '../../core/text/safe-json.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from '../files/write-file.ts';
-import { APPROVED, PENDING, REJECTED } from './approval-folder.ts';
+import { APPROVED, PENDING, REJECTED } from './vault-folders.ts';
 
 /** Whether a request of this name is waiting for an answer. */
 export function isPending(vault: string, name: string): boolean {

@@ -1,11 +1,11 @@
-import { type FSWatcher, lstatSync, realpathSync } from 'node:fs';
+import { type FSWatcher, lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { ApprovalAnswer } from '../../core/machine/loop-state.ts';
 import type { Approval, ThereBefore } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, readHead, tryReadText } from '../files/bounded-read.ts';
 import { watchFolder } from '../files/folder.ts';
-import { leadsOut } from '../files/real-path.ts';
+import { isSamePlace, leadsOut } from '../files/real-path.ts';
 import {
   makePrivateFolder,
   removeHalfWritten,
@@ -13,11 +13,7 @@ import {
   writeFileAtomic,
 } from '../files/write-file.ts';
 import { distrustPath } from '../trust/owner.ts';
-
-/** Where requests are placed, and where they are moved to as an answer. */
-export const PENDING = 'Pending_Approval';
-export const APPROVED = 'Approved';
-export const REJECTED = 'Rejected';
+import { APPROVED, PENDING, REJECTED } from './vault-folders.ts';
 
 /** Polling interval for places without file events, such as network folders. */
 const POLL_MS = 1_000;
@@ -44,12 +40,13 @@ export async function placeRequest(
     const why = distrustPath(path.join(vault, name));
     if (why !== null) throw new Error(`${path.join(vault, name)} is not used: ${why}`);
   }
-  for (const answers of [APPROVED, REJECTED]) {
-    if (isSame(vault, answers, PENDING))
-      throw new Error(`${answers} and ${PENDING} are the same folder`);
+  for (const [one, other] of [
+    [APPROVED, PENDING],
+    [REJECTED, PENDING],
+    [APPROVED, REJECTED],
+  ] as const) {
+    if (isSame(vault, one, other)) throw new Error(`${one} and ${other} are the same folder`);
   }
-  if (isSame(vault, APPROVED, REJECTED))
-    throw new Error(`${APPROVED} and ${REJECTED} are the same folder`);
   const file = path.join(folder, approval.file);
   if (isFree(file) && findAnswer(vault, { ...approval, there_before: there }) === null) {
     await retryBusy(async () => makePrivateFolder(folder));
@@ -61,12 +58,7 @@ export async function placeRequest(
 
 /** Whether a link makes both folders the same: then a request would be its own answer. */
 function isSame(vault: string, one: string, other: string): boolean {
-  try {
-    return realpathSync(path.join(vault, one)) === realpathSync(path.join(vault, other));
-  } catch {
-    // One of them does not exist yet.
-    return false;
-  }
+  return isSamePlace(path.join(vault, one), path.join(vault, other));
 }
 
 const OWN_BEGINNING = '---\ntype: "approval_request"\n';
@@ -145,12 +137,10 @@ function markOf(vault: string, folder: string, file: string): string | null {
   }
 }
 
-const LONGEST_REASON = 1_000;
-
 /** Returns the text after `reason:` in an answer; null if it is empty. */
 function readReason(file: string): string | null {
   const [, written = ''] = /^reason:[ \t]*(.*)$/im.exec(tryReadText(file, MB) ?? '') ?? [];
-  const reason = oneLine(unquoted(written.trim()), LONGEST_REASON);
+  const reason = oneLine(unquoted(written.trim()), 1_000);
   return reason === '' ? null : reason;
 }
 

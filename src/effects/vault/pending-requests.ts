@@ -1,10 +1,8 @@
 import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
-import { fileNamesIn } from '../files/folder.ts';
-import { leadsOut } from '../files/real-path.ts';
-import { PENDING } from './approval-folder.ts';
 import { splitFrontMatter } from './task-file.ts';
+import { filesIn, PENDING } from './vault-folders.ts';
 
 const LONGEST_WHAT = 300;
 
@@ -13,11 +11,9 @@ const LONGEST_WHAT = 300;
  * matter or, without one, in their file name or text.
  */
 export function requestsNaming(vault: string, taskId: string): readonly string[] {
-  const folder = path.join(vault, PENDING);
-  if (leadsOut(folder, vault)) return [];
-  return fileNamesIn(folder).filter(
-    (name) => !name.startsWith('.') && isAbout(taskId, name, read(path.join(folder, name))),
-  );
+  return filesIn(vault, PENDING)
+    .filter(({ name, file }) => isAbout(taskId, name, read(file)))
+    .map(({ name }) => name);
 }
 
 /** Watches for requests of a task's agent; `asked` is the last one that it made before a resume. */

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, promises, realpathSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, lstatSync, promises, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { materialBlock, materialLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, UsageError } from '../../errors.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
-import { leadsOut } from '../files/real-path.ts';
+import { MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
+import { isInside, isSamePlace, leadsOut, realPath } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, retryBusy } from '../files/write-file.ts';
+import { IN_PROGRESS } from './vault-folders.ts';
 
-export const IN_PROGRESS = 'In_Progress';
-
-export interface TaskFileText {
+interface TaskFileText {
   /** The text between the `---` lines at the top; null if there are none. */
   readonly frontMatter: string | null;
   readonly body: string;
@@ -34,9 +33,7 @@ export function taskFileProblem(file: string, vault: string): string | null {
   try {
     const stats = lstatSync(file);
     if (!stats.isFile()) return 'is no regular file';
-    const real = realpathSync(file);
-    const root = realpathSync(vault);
-    if (!real.startsWith(`${root}${path.sep}`)) return `does not lie in the vault ${vault}`;
+    if (!isInside(realPath(vault), realPath(file))) return `does not lie in the vault ${vault}`;
     if (stats.size > TASK_FILE_MAX_BYTES) return 'is over 1 MB';
     readTextWithin(file, TASK_FILE_MAX_BYTES);
     return null;
@@ -47,18 +44,34 @@ export function taskFileProblem(file: string, vault: string): string | null {
 
 /** Returns the text of a task file, searched for in the vault first; null if none is readable. */
 export function readTaskText(name: string, vault: string, cwd: string): string | null {
-  for (const folder of [vault, cwd]) {
-    const file = path.resolve(folder, name);
-    try {
-      const stats = statSync(file);
-      // Reading a pipe would never end.
-      if (!stats.isFile() || stats.size > TASK_FILE_MAX_BYTES) return null;
-      return readTextWithin(file, TASK_FILE_MAX_BYTES);
-    } catch {
-      // A missing file is reported by `planRun`.
-    }
-  }
-  return null;
+  const textIn = (folder: string) => tryReadText(path.resolve(folder, name), TASK_FILE_MAX_BYTES);
+  return textIn(vault) ?? textIn(cwd);
+}
+
+/** A task file of the vault. */
+interface TaskFile {
+  /** Absolute. */
+  readonly file: string;
+  /** The text without its front matter. */
+  readonly body: string;
+  /** The prompt if an agent continues the task. */
+  readonly prompt: string;
+  readonly taskId: string;
+}
+
+/** Reads a task file, searched for in the vault first. Returns null if there is none, or its problem. */
+export function readTaskFile(
+  name: string,
+  vault: string,
+): TaskFile | { readonly problem: string } | null {
+  const inVault = path.resolve(vault, name);
+  const file = existsSync(inVault) ? inVault : path.resolve(name);
+  if (!existsSync(file)) return null;
+  const problem = taskFileProblem(file, vault);
+  if (problem !== null) return { problem };
+  const { body } = splitFrontMatter(readTextWithin(file, TASK_FILE_MAX_BYTES));
+  const prompt = taskFilePrompt(path.basename(file), body, true);
+  return { file, body, prompt, taskId: taskIdOfFile(file) };
 }
 
 /** Returns the task id for a file: its stem, with a hash if the stem is not a valid id. */
@@ -124,15 +137,6 @@ async function finishedMove(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/** Whether both paths lead to the same place, perhaps through a linked folder. */
-function isSamePlace(file: string, target: string): boolean {
-  try {
-    return realpathSync(file) === realpathSync(target);
-  } catch {
-    return false;
-  }
-}
-
 /** Returns why a task file cannot be moved to `In_Progress`, as a clause; null if it can. */
 export function intoWorkProblem(vault: string, file: string): string | null {
   const folder = path.join(vault, IN_PROGRESS);
@@ -164,16 +168,11 @@ export async function takeIntoWork(vault: string, file: string): Promise<string>
     const why = messageOf(error);
     throw new UsageError([`The task file ${file} cannot be taken into work: ${why}.`]);
   }
-  touch(target);
-  return target;
-}
-
-/** Lacking permission to change the timestamp is harmless. */
-function touch(file: string): void {
   try {
     const now = new Date();
-    utimesSync(file, now, now);
+    utimesSync(target, now, now);
   } catch {
-    // The file belongs to another user.
+    // It belongs to another user, which is harmless.
   }
+  return target;
 }

@@ -18,10 +18,11 @@ import { liveClaim } from '../lock/task-lock.ts';
 import { findTaskEntry } from '../state/task-list.ts';
 import { distrustPath } from '../trust/owner.ts';
 import type { Seal } from '../trust/seal.ts';
-import { APPROVED, REJECTED } from './approval-folder.ts';
 import { readFrontMatterFields } from './front-matter-fields.ts';
+import { openNotes } from './open-notes.ts';
 import { readRescueRecord, withFailed } from './rescue-records.ts';
 import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
+import { APPROVED, REJECTED } from './vault-folders.ts';
 
 /** Where the files are, and what ralph knows about their tasks. */
 export interface VaultPlace {
@@ -45,7 +46,7 @@ class VaultFolderError extends Error {
 
 const QUIETLY = { throwIfNoEntry: false } as const;
 /** A larger file cannot be a prompt. */
-const LARGEST_BYTES = MB;
+const PROMPT_MAX_BYTES = MB;
 
 /** Reads the facts about every file in these folders. Throws if a folder cannot be read. */
 export function lookAtVault(
@@ -127,7 +128,7 @@ function readVaultFile(
   const stats = lstatSync(there, QUIETLY);
   if (stats === undefined) return null;
   const kind = bytes === null ? kindOf(stats) : stats.isFile() ? 'unnamed' : 'other';
-  const text = kind === 'regular' && stats.size <= LARGEST_BYTES ? readText(full) : null;
+  const text = kind === 'regular' && stats.size <= PROMPT_MAX_BYTES ? readText(full) : null;
   return {
     name,
     folder,
@@ -148,7 +149,9 @@ function kindOf(stats: Stats): VaultFile['kind'] {
 /** Returns null if the file is not UTF-8 text or cannot be read. */
 function readText(file: string): string | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(readWithin(file, LARGEST_BYTES));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(
+      readWithin(file, PROMPT_MAX_BYTES),
+    );
     return text.includes('\0') ? null : text;
   } catch {
     return null;
@@ -264,13 +267,7 @@ function fileTask(state: TaskState, vault: string, here: Here): Omit<FileTask, '
 }
 
 function noteNames(vault: string): readonly string[] {
-  try {
-    return readdirSync(path.join(vault, 'Needs_Action')).filter((name) =>
-      name.startsWith('RALPH_'),
-    );
-  } catch {
-    return [];
-  }
+  return openNotes(vault).map(({ file }) => path.basename(file));
 }
 
 const RUN_NOTE =

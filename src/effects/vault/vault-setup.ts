@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { leadsOut } from '../files/real-path.ts';
@@ -58,15 +58,5 @@ export function writeNewConfig(vault: string, text: string): SetUp {
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return { kind: 'was-there', path: file };
     return { kind: 'refused', path: file, why: messageOf(error) };
-  }
-}
-
-/** Whether `folder` is `vault` or inside it, so that the vault's configuration is found there. */
-export function liesIn(folder: string, vault: string): boolean {
-  try {
-    const [inner, outer] = [realpathSync(folder), realpathSync(vault)];
-    return inner === outer || inner.startsWith(`${outer}${path.sep}`);
-  } catch {
-    return false;
   }
 }

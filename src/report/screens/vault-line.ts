@@ -14,8 +14,8 @@ function shownName(name: string): string {
 
 function outcomeText(outcome: FileOutcome): string | null {
   switch (outcome.kind) {
-    case 'left':
-      return LEFT[outcome.action.reason](shownName(outcome.action.detail));
+    case 'leave':
+      return LEFT[outcome.reason](shownName(outcome.detail));
     case 'ran':
       return ranText(outcome);
     case 'finished':
@@ -24,7 +24,7 @@ function outcomeText(outcome: FileOutcome): string | null {
       return `left to a human: ${WHY[outcome.why]}${outcome.note === null ? '' : `; note: ${shownName(outcome.note)}`}`;
     case 'needs-approval':
       return `waits for an approval: ${shownName(outcome.request)}`;
-    case 'approval-overdue':
+    case 'overdue-approval':
       return `its approval has been overdue for ${formatDuration(outcome.overdueMs)}: ${shownName(outcome.request)}`;
     case 'quarantined':
       return `moved to ${shownName(outcome.movedTo)} after ${outcome.failedRescues} failed rescues`;
