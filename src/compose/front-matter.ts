@@ -11,27 +11,16 @@ export interface FrontMatter {
   readonly problems: readonly string[];
 }
 
-const NOTHING: FrontMatter = {
-  type: null,
-  promise: null,
-  maxIterations: null,
-  approvalRequired: false,
-  problems: [],
-};
-
 /**
  * Reads the front matter of a task file. Ignores unknown fields, since they belong to other programs.
  * Nothing in the file can widen what the agent may do.
  */
-export function readFrontMatter(text: string | null, file: string): FrontMatter {
-  if (text === null) return NOTHING;
+export function readFrontMatter(text: string, file: string): FrontMatter {
   const found = readFrontMatterFields(text);
-  if ('problem' in found) {
-    const problem = `The front matter of ${file} cannot be read: ${found.problem}`;
-    return { ...NOTHING, problems: [problem] };
-  }
+  const isBad = 'problem' in found;
+  const fields = isBad ? [] : found.fields;
   const values = new Map<string, unknown>(
-    found.fields.map(([key, value]) => [key.trim().toLowerCase(), value]),
+    fields.map(([key, value]) => [key.trim().toLowerCase(), value]),
   );
   const written = (key: string): Written | null => {
     const value = values.get(key) ?? null;
@@ -44,7 +33,7 @@ export function readFrontMatter(text: string | null, file: string): FrontMatter 
     promise: written('promise'),
     maxIterations: written('max_iterations'),
     approvalRequired: !isNo(values.get('approval_required') ?? null),
-    problems: [],
+    problems: isBad ? [`The front matter of ${file} cannot be read: ${found.problem}`] : [],
   };
 }
 

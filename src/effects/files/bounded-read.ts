@@ -77,15 +77,13 @@ export function withRegularFile<T>(
 
 /**
  * Like `withRegularFile`, but leaves the file open; the caller closes it. With the right flags it
- * also opens for writing, where a pipe would wait for a reader. `mode` applies to a file it
- * creates.
+ * also opens for writing, where a pipe would wait for a reader. A file it creates is its owner's alone.
  */
 export function openRegular(
   file: PathLike,
   flags: number,
-  mode = 0o600,
 ): { readonly descriptor: number; readonly size: number } {
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags, mode);
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags, 0o600);
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw new FileRefusedError('EINVAL', `${file} is not a regular file`);

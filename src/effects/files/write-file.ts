@@ -3,7 +3,6 @@ import {
   closeSync,
   constants,
   fdatasync,
-  fstatSync,
   fsync,
   ftruncateSync,
   mkdirSync,
@@ -54,6 +53,16 @@ export function removeFile(file: string): void {
   }
 }
 
+/** Ignores errors: a leftover is harmless. Returns whether the file is gone. */
+export function tryToRemove(file: string): boolean {
+  try {
+    removeFile(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A unique name beside a file, for what will be renamed to it. */
 function temporaryName(file: string): string {
   temporaries = (temporaries + 1) % 2 ** 32;
@@ -67,16 +76,12 @@ let temporaries = randomBytes(4).readUInt32LE();
  * Writes a file atomically: temporary file beside it, fsync, rename, fsync of the folder. Rejects
  * with the system's error; a half-written file never appears under the real name.
  */
-export async function writeFileAtomic(
-  file: string,
-  content: string | Uint8Array,
-  mode = 0o600,
-): Promise<void> {
+export async function writeFileAtomic(file: string, content: string | Uint8Array): Promise<void> {
   const temporary = temporaryName(file);
   try {
     await retryBusy(async () => {
       await promises.rm(temporary, { force: true });
-      const handle = await promises.open(temporary, 'wx', mode);
+      const handle = await promises.open(temporary, 'wx', 0o600);
       try {
         await handle.writeFile(content);
         await handle.sync();
@@ -100,22 +105,17 @@ export async function writeFileAtomic(
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
-  mode = 0o600,
 ): Promise<() => Promise<void>> {
   const temporary = temporaryName(file);
   let descriptor: number | null = null;
   try {
     // Synchronous: a trip to another thread takes longer than writing to the page cache.
-    descriptor = await retryBusy(async () => openSync(temporary, 'wx', mode));
+    descriptor = await retryBusy(async () => openSync(temporary, 'wx', 0o600));
     writeFileSync(descriptor, content);
     await retryBusy(async () => renameSync(temporary, file));
   } catch (error) {
     if (descriptor !== null) closeSync(descriptor);
-    try {
-      removeFile(temporary);
-    } catch {
-      // The first error says more.
-    }
+    tryToRemove(temporary);
     throw error;
   }
   return makingDurable(descriptor, path.dirname(file));
@@ -127,17 +127,10 @@ export async function replaceFile(
  * the rest of a longer old text is filled with blanks. Durable once the returned function has
  * resolved. Rejects with the system's error.
  */
-export async function overwriteFile(
-  file: string,
-  content: string,
-  mode = 0o600,
-): Promise<() => Promise<void>> {
+export async function overwriteFile(file: string, content: string): Promise<() => Promise<void>> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
-  const { descriptor } = await retryBusy(async () => openRegular(file, flags, mode));
-  let isNew = false;
+  const { descriptor, size } = await retryBusy(async () => openRegular(file, flags));
   try {
-    const { size } = fstatSync(descriptor);
-    isNew = size === 0;
     const blanks = size - Buffer.byteLength(content);
     // A much longer file is truncated instead.
     if (blanks > LONGEST_FILL) ftruncateSync(descriptor);
@@ -147,7 +140,7 @@ export async function overwriteFile(
     closeSync(descriptor);
     throw error;
   }
-  return makingDurable(descriptor, isNew ? path.dirname(file) : null);
+  return makingDurable(descriptor, size === 0 ? path.dirname(file) : null);
 }
 
 /**
@@ -193,12 +186,7 @@ const HALF_WRITTEN = /\.\d+-[0-9a-f]{8}\.tmp$/;
  */
 export function removeHalfWritten(folder: string, beginning: string): void {
   for (const name of namesIn(folder)) {
-    if (!name.startsWith(beginning) || !HALF_WRITTEN.test(name)) continue;
-    try {
-      removeFile(path.join(folder, name));
-    } catch {
-      // A leftover is harmless.
-    }
+    if (name.startsWith(beginning) && HALF_WRITTEN.test(name)) tryToRemove(path.join(folder, name));
   }
 }
 

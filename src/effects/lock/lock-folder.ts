@@ -17,7 +17,7 @@ import { msBetween } from '../../core/task/task-state.ts';
 import { KB, openRegular, readTextWithin } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { parseObject } from '../files/json-fields.ts';
-import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
+import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 
 /*
  * The folder `locks/<task_id>/` and the claims in it, one file each. A claim is renamed to its
@@ -85,7 +85,7 @@ export function createClaim(file: string, claim: ClaimRecord): void {
       return;
     } catch (error) {
       if (errorCode(error) === 'ENOENT' && entry < MOST_ENTRIES) continue;
-      ignoreErrors(() => removeFile(`${file}${UNWRITTEN}`));
+      tryToRemove(`${file}${UNWRITTEN}`);
       throw error;
     }
   }
@@ -115,9 +115,13 @@ export function isClaimThere(file: string): boolean {
 
 /** Removes claims, and their folder with the last one. Ignores errors. */
 export function removeClaims(folder: string, files: readonly string[]): void {
-  for (const file of files) ignoreErrors(() => removeFile(file));
-  ignoreErrors(() => rmdirSync(folder));
-  ignoreErrors(() => rmdirSync(path.dirname(folder)));
+  files.forEach(tryToRemove);
+  try {
+    rmdirSync(folder);
+    rmdirSync(path.dirname(folder));
+  } catch {
+    // It is gone, or other claims are still in it.
+  }
 }
 
 /** Reads all claims on a task except `ownFile`. Throws the system's error. */
@@ -203,12 +207,4 @@ function unlessGone<T>(read: () => T): T | null {
 /** A removal by another machine shows as a stale handle. */
 function isGone(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(errorCode(error));
-}
-
-function ignoreErrors(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // It is gone, or other claims are still in it.
-  }
 }

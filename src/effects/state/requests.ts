@@ -11,7 +11,7 @@ import { MB, readHead } from '../files/bounded-read.ts';
 import { fileNamesIn, watchFolder } from '../files/folder.ts';
 import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
 import { leadsOut } from '../files/real-path.ts';
-import { makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
+import { makePrivateFolder, tryToRemove, writeFileAtomic } from '../files/write-file.ts';
 import type { Seal } from '../trust/seal.ts';
 
 /*
@@ -104,7 +104,7 @@ function take(folder: string, kind: Kind): boolean {
   const names = namesOf(folder, kind).slice(0, FILES_AT_ONCE);
   for (const name of names) {
     // If removing fails, the request is only repeated, which is harmless.
-    remove(path.join(folder, name));
+    tryToRemove(path.join(folder, name));
   }
   return names.length > 0;
 }
@@ -140,7 +140,7 @@ function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress
       const names = unsettled;
       unsettled = [];
       for (const name of names) {
-        if (remove(path.join(folder, name))) seen.delete(name);
+        if (tryToRemove(path.join(folder, name))) seen.delete(name);
       }
     },
   };
@@ -225,16 +225,6 @@ export function dropStaleRequests(taskFolder: string): void {
   const folder = path.join(taskFolder, FOLDER);
   take(folder, 'stop');
   take(folder, 'pause');
-}
-
-/** Returns whether the file is gone now. */
-function remove(file: string): boolean {
-  try {
-    removeFile(file);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const ENDINGS: Readonly<Record<Kind, string>> = {
