@@ -33,7 +33,7 @@ export function approvalDesk(
 }
 
 /** Moves the file of a completed task to `Done`, unless the agent has moved it. */
-export async function putAway(
+export async function moveToDone(
   task: TaskState,
   plan: RunPlan,
   warn: (sentence: string) => void,

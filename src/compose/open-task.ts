@@ -5,6 +5,7 @@ import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask, type TaskClaim } from '../effects/lock/task-lock.ts';
 import { leftoversOfRun } from '../effects/processes/end-process.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
+import { archivePrevious, restoreUnannounced, setAside } from '../effects/state/earlier-run.ts';
 import { foreignFiles } from '../effects/state/foreign-files.ts';
 import { dropStaleRequests } from '../effects/state/requests.ts';
 import { readNamedStep, type SavedStep } from '../effects/state/saved-step.ts';
@@ -14,12 +15,7 @@ import {
   type StateFile,
   tryReadStateFile,
 } from '../effects/state/state-file.ts';
-import {
-  keepAside,
-  retirePrevious,
-  type TaskStore,
-  takeBack,
-} from '../effects/state/state-store.ts';
+import type { TaskStore } from '../effects/state/state-store.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import type { Seal } from '../effects/trust/seal.ts';
@@ -61,10 +57,10 @@ export async function holdTask(paths: TaskPaths, taskId: string, driver: Driver)
     claim?.release();
     throw alreadyActive(taskId, other, readTask(paths));
   }
-  return beating(claim, result.kind === 'unwritable' ? result.error : null);
+  return withHeartbeat(claim, result.kind === 'unwritable' ? result.error : null);
 }
 
-function beating(claim: TaskClaim | null, problem: unknown): Hold {
+function withHeartbeat(claim: TaskClaim | null, problem: unknown): Hold {
   let timer: NodeJS.Timeout | undefined;
   let lost = false;
   return {
@@ -73,14 +69,14 @@ function beating(claim: TaskClaim | null, problem: unknown): Hold {
       timer = setInterval(() => {
         if (claim !== null && !claim.isHeld()) {
           lost = true;
-          store.silence();
+          store.mute();
           stops.request('request');
           clearInterval(timer);
           return;
         }
         const at = systemClock.now();
         claim?.renew();
-        void store.beat(at);
+        void store.heartbeat(at);
       }, BEAT_MS).unref();
     },
     isLost: () => lost,
@@ -131,7 +127,7 @@ export async function makeRoom(
   dropStaleRequests(paths.folder);
   const needsTrust = file.kind === 'task' && doubtOf(paths, file, seal) !== null;
   try {
-    if (retirePrevious(paths)) warn(previousRetired(taskId, needsTrust));
+    if (archivePrevious(paths)) warn(previousRetired(taskId, needsTrust));
   } catch (error) {
     if (error instanceof StateTooNewError) throw error;
     // Failing to archive an older task must not prevent a new one from running.
@@ -148,7 +144,7 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   const hold = await holdTask(paths, taskId, driver).catch(() => null);
   if (hold === null) return;
   try {
-    takeBack(paths);
+    restoreUnannounced(paths);
   } catch {
     // The task is found in the history, too.
   } finally {
@@ -157,7 +153,7 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
 }
 
 /** A task that is resumed, and what its last driver knew beyond the state; null if that is lost. */
-export interface TakenUp {
+export interface AdoptedTask {
   readonly task: TaskState;
   readonly step: Omit<SavedStep, 'task'> | null;
 }
@@ -173,12 +169,12 @@ export interface Belief {
  * Rejects with `TaskNotFoundError`, `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` if
  * the state is corrupt and was therefore set aside.
  */
-export async function takeUp(
+export async function adopt(
   paths: TaskPaths,
   taskId: string,
   { seal, isTrusted }: Belief,
   warn: Warn,
-): Promise<TakenUp> {
+): Promise<AdoptedTask> {
   const file = readOpenTask(paths, taskId, seal);
   if (file === null) throw new TaskNotFoundError(taskId, paths.stateDir);
   const why = doubtOf(paths, file, seal);
@@ -200,7 +196,7 @@ export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): Open
   const file = readStateFile(paths.stateFile, seal);
   if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
   if (file.kind === 'corrupt') {
-    const aside = keepAside(paths.stateFile, file.modifiedAt);
+    const aside = setAside(paths.stateFile, file.modifiedAt);
     throw new StateCorruptedError(taskId, aside, 'not a ralph state file; it was renamed to this');
   }
   return file.kind === 'task' ? file : null;

@@ -34,11 +34,11 @@ import { type RunEnd, runLoop } from '../loop/run-loop.ts';
 import { leftoverLine, sayingText } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
-import { approvalDesk, putAway } from './approvals.ts';
+import { approvalDesk, moveToDone } from './approvals.ts';
 import type { HeldRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
-import { begin, goOn } from './start.ts';
+import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
 /**
@@ -102,7 +102,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   const start =
     run.resume === undefined
       ? await begin(run, watch, git)
-      : await goOn({ ...run, kind }, watch, git);
+      : await resumeRun({ ...run, kind }, watch, git);
   if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
 
   const journal = createJournal(paths.eventsFile, warn);
@@ -180,7 +180,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
           : promptFile(plan.promptFile, plan.prompt, warn),
       observer,
       commands: userCommands(observer.run, runEnd, warn),
-      putAway: () => putAway(start.state.task, plan, warn),
+      moveToDone: () => moveToDone(start.state.task, plan, warn),
       requests,
       approvals: approvalDesk(plan, paths, warn),
       notes: noteWriter(run),
@@ -194,7 +194,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
     const end = await runLoop(ports, start.state, start.event, policy);
     view.close();
     run.tell?.(end.fields);
-    await store.told();
+    await store.published();
     return end;
   } finally {
     runner?.dismissGuard();

@@ -41,7 +41,7 @@ import {
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
 import type { HeldRun } from './held-run.ts';
-import { makeRoom, type TakenUp, takeUp } from './open-task.ts';
+import { type AdoptedTask, adopt, makeRoom } from './open-task.ts';
 
 /** Where a run begins. */
 export interface Start {
@@ -107,14 +107,14 @@ interface ResumedRun extends HeldRun {
 }
 
 /** Resumes a task with its state, the loop's memory and the remaining time. */
-export async function goOn(
+export async function resumeRun(
   run: ResumedRun,
   watch: BaselineRequest,
   git: GitProgress | null,
 ): Promise<Start> {
   const { plan, paths, warn, driver, resume, seal } = run;
   const belief = { seal, isTrusted: resume?.isTrusted === true };
-  const { task, step } = await takeUp(paths, plan.taskId, belief, warn);
+  const { task, step } = await adopt(paths, plan.taskId, belief, warn);
   const tellsOnly = resume?.tellsOnly === true;
   if (tellsOnly && !hasUntoldEnd(task)) {
     throw new TaskAlreadyActiveError(plan.taskId, 'another one has just told how it ended');
@@ -217,7 +217,7 @@ async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<
 function lostAttempt(
   { kind, paths }: ResumedRun,
   task: TaskState,
-  step: TakenUp['step'],
+  step: AdoptedTask['step'],
 ): { readonly usage: Usage; readonly lastWordAt: string | null } | null {
   if (step === null || !isAtWork(step.memory.step)) return null;
   const { current_iteration: iteration, attempt } = task;

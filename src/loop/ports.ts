@@ -29,7 +29,7 @@ export interface Ports {
   /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;
   /** Moves the file of a completed task to `Done`. */
-  readonly putAway: () => Promise<void>;
+  readonly moveToDone: () => Promise<void>;
   /** Ends everything that is running, because the loop cannot continue. */
   readonly abandon: () => void;
   /** The exit code for an ending. */

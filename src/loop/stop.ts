@@ -13,7 +13,7 @@ export async function stop(ports: Ports, state: LoopState, ending: Ending): Prom
   const changes = base === null ? null : ports.observer.changes(base, ports.stops.hurry);
   const note = ending.note === null ? null : await ports.notes.write(state, ending);
   if (ending.status === 'completed') {
-    await ports.putAway();
+    await ports.moveToDone();
     await ports.store.archive();
   }
   const { stateFile, logDir } = ports.store.places();

@@ -183,7 +183,7 @@ export function fakePorts(script: Script): FakePorts {
         effect(`on-end ${event.event}`);
       },
     },
-    putAway: async () => {},
+    moveToDone: async () => {},
     notes: {
       async write(_state, ending) {
         effect(`write note ${ending.note}`);

@@ -1042,7 +1042,7 @@ describe('a bug of ralph’s own', () => {
 
   test('after the end is told to nobody but the caller', async () => {
     const ended = broken({ attempts: [DONE] }, () => ({
-      async putAway() {
+      async moveToDone() {
         throw new Error('too late');
       },
     }));

@@ -8,8 +8,9 @@ import { createJournal } from '../logs/journal.ts';
 import { fileOf, STATE, sealAt } from '../trust/seal.ts';
 import { differs, markFile } from '../workspace/file-marks.ts';
 import { readBaseline } from '../workspace/kept-baseline.ts';
+import { archivePrevious } from './earlier-run.ts';
 import { readStateFile, type StateFile, tryReadStateFile } from './state-file.ts';
-import { retirePrevious } from './state-store.ts';
+
 import {
   inHistory,
   makeTaskFolder,
@@ -81,7 +82,7 @@ export function openServiceStore(place: StorePlace): ServiceStore {
       }),
     async create(task, { prompt, settings }) {
       const paths = pathsOf(task.task_id);
-      retirePrevious(paths);
+      archivePrevious(paths);
       makeTaskFolder(paths);
       const donePath = donePathOf(task, place);
       const done = donePath === null ? null : await markFile(donePath);
@@ -120,7 +121,7 @@ export function openServiceStore(place: StorePlace): ServiceStore {
     async archive(taskId) {
       const paths = pathsOf(taskId);
       // An older task of the same id stays in the history, under its start time.
-      retirePrevious(inHistory(paths, taskId));
+      archivePrevious(inHistory(paths, taskId));
       return retryBusy(async () => moveToHistory(paths, taskId));
     },
     async arrived(task) {

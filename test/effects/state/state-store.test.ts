@@ -11,9 +11,10 @@ import {
   newTaskState,
   type TaskState,
 } from '../../../src/core/task/task-state.ts';
+import { archivePrevious } from '../../../src/effects/state/earlier-run.ts';
 import { newestStep } from '../../../src/effects/state/saved-step.ts';
 import { readStateFile } from '../../../src/effects/state/state-file.ts';
-import { createStateStore, retirePrevious } from '../../../src/effects/state/state-store.ts';
+import { createStateStore } from '../../../src/effects/state/state-store.ts';
 import { type TaskPaths, taskPaths } from '../../../src/effects/state/task-folder.ts';
 import { fileOf } from '../../../src/effects/trust/seal.ts';
 import { StateTooNewError } from '../../../src/errors.ts';
@@ -135,7 +136,7 @@ describe('a beat', () => {
         shown.monotonicMs += ms + heldUpMs;
         shown.heldUpMs += heldUpMs;
       },
-      beat: () => store.beat(at),
+      beat: () => store.heartbeat(at),
     };
   }
 
@@ -382,7 +383,7 @@ describe('the driver', () => {
     const store = await open();
     await store.save(loopState({ status: 'stalled', finished_at: STARTED, driver }), []);
     expect(readState(paths.stateFile)).toMatchObject({ driver: { run_id: driver?.run_id } });
-    await store.told();
+    await store.published();
     expect(readState(paths.stateFile)).toMatchObject({ status: 'stalled', driver: null });
   });
 });
@@ -396,7 +397,7 @@ describe('a completed task', () => {
     await store.archive();
     // Whoever dies before the end is told must be able to tell it.
     expect(readdirSync(join(paths.history, 'T1'))).toContain('memory-1.json');
-    await store.told();
+    await store.published();
     expect(readdirSync(paths.stateDir).sort()).toEqual(['.gitignore', 'history']);
     const stateFile = join(paths.history, 'T1.json');
     const logDir = join(paths.history, 'T1');
@@ -440,14 +441,14 @@ describe('a completed task', () => {
 describe('a task of the same id from before', () => {
   it('is not there: nothing is done, and no folder made', async () => {
     const { paths, vault } = await stage();
-    expect(retirePrevious(paths)).toBe(false);
+    expect(archivePrevious(paths)).toBe(false);
     expect(readdirSync(vault)).toEqual([]);
   });
 
   it('goes to the history under its start time, logs and all', async () => {
     const { paths } = await stage();
     await putTask(paths, stateOf({}));
-    expect(retirePrevious(paths)).toBe(true);
+    expect(archivePrevious(paths)).toBe(true);
     expect(tree(paths.stateDir)).toEqual([
       'history',
       `history/T1.${IN_A_NAME}`,
@@ -460,9 +461,9 @@ describe('a task of the same id from before', () => {
     const { paths } = await stage();
     await mkdir(paths.folder, { recursive: true });
     // Its driver died before anything had begun.
-    expect(retirePrevious(paths)).toBe(false);
+    expect(archivePrevious(paths)).toBe(false);
     await writeFile(join(paths.folder, 'iteration-0001.stdout.log'), 'a log');
-    expect(retirePrevious(paths)).toBe(true);
+    expect(archivePrevious(paths)).toBe(true);
     expect(readdirSync(paths.stateDir)).toEqual(['history']);
     expect(readdirSync(paths.history)).toEqual([expect.stringMatching(/^T1\.\d{4}-\d\d-\d\dT/)]);
   });
@@ -471,7 +472,7 @@ describe('a task of the same id from before', () => {
     const { paths } = await stage();
     for (const log of ['first', 'second', 'third']) {
       await putTask(paths, stateOf({}), log);
-      expect(retirePrevious(paths)).toBe(true);
+      expect(archivePrevious(paths)).toBe(true);
     }
     const logs = tree(paths.history).filter((name) => name.endsWith('.log'));
     expect(logs.map((name) => readFileSync(join(paths.history, name), 'utf8')).sort()).toEqual([
@@ -486,7 +487,7 @@ describe('a task of the same id from before', () => {
   it('cannot lead out of the history by what its state says', async () => {
     const { paths, vault } = await stage();
     await putTask(paths, stateOf({ started_at: '../../../../evil/..' }));
-    expect(retirePrevious(paths)).toBe(true);
+    expect(archivePrevious(paths)).toBe(true);
     expect(readdirSync(vault)).toEqual(['.ralph_state']);
     expect(readdirSync(paths.stateDir)).not.toContain('T1.json');
     expect(tree(paths.stateDir).filter((name) => name.endsWith('.log'))).toHaveLength(1);
@@ -495,7 +496,7 @@ describe('a task of the same id from before', () => {
   it('with a start time that is no name for a file is kept as well', async () => {
     const { paths } = await stage();
     await putTask(paths, stateOf({ started_at: '9'.repeat(10_000) }));
-    expect(retirePrevious(paths)).toBe(true);
+    expect(archivePrevious(paths)).toBe(true);
     expect(readdirSync(paths.stateDir)).not.toContain('T1.json');
     expect(tree(paths.stateDir).filter((name) => name.endsWith('.log'))).toHaveLength(1);
   });
@@ -511,7 +512,7 @@ describe('a task of the same id from before', () => {
     const { paths } = await stage();
     await putTask(paths, text);
     await utimes(paths.stateFile, 1_700_000_000, 1_700_000_000);
-    expect(retirePrevious(paths)).toBe(true);
+    expect(archivePrevious(paths)).toBe(true);
     const everywhere = tree(paths.stateDir);
     const aside = everywhere.filter((name) => /T1\.json\.corrupt-/.test(name));
     expect(aside, everywhere.join(' ')).toHaveLength(1);
@@ -526,7 +527,7 @@ describe('a task of the same id from before', () => {
   it('of a newer schema is not moved', async () => {
     const { paths } = await stage();
     await putTask(paths, stateOf({ schema_version: 99 }));
-    expect(() => retirePrevious(paths)).toThrow(StateTooNewError);
+    expect(() => archivePrevious(paths)).toThrow(StateTooNewError);
     expect(tree(paths.stateDir)).toEqual(['T1', 'T1.json', 'T1/iteration-0001.stdout.log']);
   });
 });
