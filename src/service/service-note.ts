@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { DEFAULT_AGENT } from '../core/agent/agents/agents.ts';
 import type { Ending } from '../core/machine/loop-state.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import type { TaskState } from '../core/task/task-state.ts';
@@ -35,7 +36,7 @@ export async function leaveNote(
   const note = renderNote({
     task,
     ending,
-    agent: 'claude',
+    agent: DEFAULT_AGENT,
     created: at,
     stateFile,
     logDir,

@@ -32,7 +32,7 @@ export async function demo(): Promise<number> {
       newTaskId: () => 'demo',
     });
     if ('problems' in planned) throw new UsageError(planned.problems);
-    const view = await viewFor(settings, { agent: 'claude', task: null });
+    const view = await viewFor(settings, { agent: planned.plan.policy.agent, task: null });
     view.notice(
       'This is the real loop with a stand-in agent: no account, no network, nothing kept.',
     );

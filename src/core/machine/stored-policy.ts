@@ -1,3 +1,4 @@
+import { chosenAgent } from '../agent/agents/agents.ts';
 import { promiseInForce } from '../completion/conditions/conditions.ts';
 import { untagged } from '../completion/promise.ts';
 import type { Policy } from '../task/policy.ts';
@@ -23,7 +24,7 @@ export function keptPolicy(task: TaskState, settings: KeptSettings): Policy {
   return {
     ...UNDRIVEN,
     ...conditions,
-    agent: settings.get('agent') === 'command' ? 'command' : 'claude',
+    agent: chosenAgent(settings.get('agent'), null),
     promise: promiseInForce({ ...conditions, promise: task.completion_promise }),
     match: task.match,
     verify: textAt(settings, 'verify'),

@@ -1,6 +1,8 @@
+import type { AgentName } from '../agent/agents/agents.ts';
+
 /** The settings by which the loop decides. All durations are in milliseconds. */
 export interface Policy {
-  readonly agent: 'claude' | 'command';
+  readonly agent: AgentName;
   readonly promise: string | null;
   readonly match: MatchRule;
   readonly watchGlobs: readonly string[];

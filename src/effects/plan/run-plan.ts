@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { promiseInForce } from '../../core/completion/conditions/conditions.ts';
 import { untagged } from '../../core/completion/promise.ts';
 import type { Sources } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, type Settings } from '../../core/settings/settings.ts';
 import { agentOf, settingsProblems } from '../../core/settings/settings-problems.ts';
-import { shellWords } from '../../core/settings/shell-words.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../../core/task/task-id.ts';
 import { messageOf } from '../../errors.ts';
@@ -71,8 +71,6 @@ export interface RunPlan {
   readonly taskFile: string | null;
   /** Where the watched file must arrive; null if none is watched. */
   readonly donePath: string | null;
-  /** The words of a command agent; empty for claude. */
-  readonly agentWords: readonly string[];
   readonly passthrough: readonly string[];
 }
 
@@ -150,8 +148,8 @@ export async function planRun(
     protect: settings.protect,
     acceptRefused: settings.acceptRefused,
     abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),
-    // A command has no session in which it could be asked.
-    askBack: settings.askBack && agentOf(request) === 'claude',
+    // Without a session, there is nobody to ask.
+    askBack: settings.askBack && AGENTS[agentOf(request)].takes.includes('askBack'),
     maxCostUsd: settings.maxCost,
     maxUsagePercent: settings.maxUsage,
     noProgressLimit: settings.noProgressLimit,
@@ -195,8 +193,6 @@ export async function planRun(
     taskTimeoutMs: settings.timeout,
     taskFile,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
-    agentWords:
-      agentOf(request) === 'command' ? (shellWords(settings.agentCommand ?? '') ?? []) : [],
     passthrough: request.passthrough,
   };
   return { plan };
@@ -271,7 +267,7 @@ function promptFromTask(
     problems.push(`${where}: the text of ${file} ${wrong}; ralph expects 1 byte to 1 MB of text.`);
     return null;
   }
-  const text = taskFilePrompt(path.basename(file), body, agentOf(request) === 'claude');
+  const text = taskFilePrompt(path.basename(file), body, AGENTS[agentOf(request)]);
   return new TextEncoder().encode(text);
 }
 
