@@ -67,7 +67,7 @@ export function silentReader(kind: AgentKind): AgentReader {
 }
 
 /** The facts about an attempt that come from standard output. */
-export type ReaderFacts = Pick<
+type ReaderFacts = Pick<
   AttemptFacts,
   | 'result'
   | 'finalMessage'

@@ -56,7 +56,7 @@ export function claudeAgent(options: AgentOptions): AgentKind {
     examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
     interferences: () => findOtherLoops(cwd, env),
     read(listener, signs) {
-      const stream = createClaudeStream({
+      return createClaudeStream({
         onActivity: (activity) => {
           signs.working();
           listener.activity(activity);
@@ -69,7 +69,6 @@ export function claudeAgent(options: AgentOptions): AgentKind {
         },
         onResult: () => signs.resultGiven(),
       });
-      return stream;
     },
   };
 }
