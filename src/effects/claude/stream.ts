@@ -74,7 +74,7 @@ export function createClaudeStream(
       case 'system/task_started':
       case 'system/task_notification':
       case 'system/task_updated':
-        conversation.readSubAgent(kind, event);
+        conversation.readSubAgent(event);
         return;
       case 'result':
         readReport(event, readResult(event));
@@ -87,8 +87,7 @@ export function createClaudeStream(
     result = report;
     resultUsage = readResultUsage(event) ?? resultUsage;
     if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
-    conversation.readDenials(event);
-    conversation.readSubAgent('result', event);
+    conversation.readReport(event);
     sessionId = nameAt(event, 'session_id') ?? sessionId;
     if (!report.isError) retryLog.over();
     listeners.onResult?.(report);
