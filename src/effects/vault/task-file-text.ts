@@ -31,6 +31,6 @@ export function readTaskFile(
   const problem = taskFileProblem(file, vault);
   if (problem !== null) return { problem };
   const { body } = splitFrontMatter(readTextWithin(file, TASK_FILE_MAX_BYTES));
-  const prompt = taskFilePrompt(path.basename(file), body, true);
+  const prompt = taskFilePrompt(path.basename(file), body, { expandsAtPaths: true });
   return { file, body, prompt, taskId: taskIdOfFile(file) };
 }
