@@ -31,7 +31,6 @@ export function loopPolicy(changes: Partial<Policy> = {}): Policy {
     approvalRequired: null,
     approvalTimeoutMs: 24 * 3_600_000,
     noWait: false,
-    looksForRequests: false,
     maxIterations: 5,
     iterationTimeoutMs: 180_000,
     idleTimeoutMs: null,

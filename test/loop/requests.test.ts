@@ -56,11 +56,7 @@ const PAUSED = ['close agent', 'tell task_paused', 'on-end task_paused'];
 describe('a request to pause', () => {
   test('while the agent works lets it work, and holds then', async () => {
     const { effects, events, fields, requests } = await run(pausedIn([WORK], 'run agent 1.1'));
-    expect(behind(effects, 'run agent 1.1')).toEqual([
-      'save ended 1.1',
-      'tell task_iterated',
-      ...PAUSED,
-    ]);
+    expect(behind(effects, 'look')).toEqual(['save ended 1.1', 'tell task_iterated', ...PAUSED]);
     expect(requests[0]?.stops.signal.aborted).toBe(false);
     expect(fields).toMatchObject({
       status: 'paused',
@@ -223,8 +219,12 @@ describe('a hint', () => {
   }
 
   test('is settled once the state that holds it is saved, and before anything else is done', async () => {
-    const { effects, saved } = await run({ attempts: [WORK, DONE], hints: [[], [HINT]] });
-    expect(behind(effects, 'run agent 1.1').slice(0, 3)).toEqual([
+    const { effects, saved } = await run({
+      attempts: [WORK, DONE],
+      hints: [[], [HINT]],
+      isQuick: true,
+    });
+    expect(behind(effects, 'look').slice(0, 3)).toEqual([
       'save waiting 1.1',
       'settle hints',
       'tell task_iterated',

@@ -96,7 +96,7 @@ describe('a question that is asked back', () => {
 
 describe('the order of effects', () => {
   test('of a run that completes in its second iteration', async () => {
-    const { effects } = await run({ attempts: [WORK, DONE] });
+    const { effects } = await run({ attempts: [WORK, DONE], isQuick: true });
     expect(effects).toEqual([
       'save working 1.1',
       'tell task_started',
@@ -104,6 +104,7 @@ describe('the order of effects', () => {
       'read prompt',
       'mark',
       'run agent 1.1',
+      'look',
       'save waiting 1.1',
       'tell task_iterated',
       'wait 2000',
@@ -112,6 +113,7 @@ describe('the order of effects', () => {
       'read prompt',
       'mark',
       'run agent 2.1',
+      'look',
       'save ended 2.1',
       'tell task_iterated',
       'close agent',
@@ -153,7 +155,10 @@ describe('the order of effects', () => {
   });
 
   test('of a passing fault and a run that is exhausted', async () => {
-    const { effects } = await run({ attempts: [OVERLOADED, WORK] }, { maxIterations: 1 });
+    const { effects } = await run(
+      { attempts: [OVERLOADED, WORK], isQuick: true },
+      { maxIterations: 1 },
+    );
     expect(effects).toEqual([
       'save working 1.1',
       'tell task_started',
@@ -169,6 +174,7 @@ describe('the order of effects', () => {
       'read prompt',
       'mark',
       'run agent 1.2',
+      'look',
       'save ended 1.2',
       'tell task_iterated',
       'close agent',

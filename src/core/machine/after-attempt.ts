@@ -8,7 +8,7 @@ import type { Policy } from '../task/policy.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
 import { askBack, replied } from './asking-back.ts';
 import { endStopped } from './ending.ts';
-import { lookOrJudge } from './judge.ts';
+import { look } from './judge.ts';
 import type { LoopEvent, LoopState, Transition } from './loop-state.ts';
 import { ownTexts } from './prompt.ts';
 import { answerOf } from './record-iteration.ts';
@@ -23,14 +23,14 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
   const known = withFacts(state, event, outcome);
   if (known.step.kind === 'asking-back') {
     const reply = { outcome, facts: event.facts };
-    return replied(known, known.step.answer, reply, event.at, policy);
+    return replied(known, known.step.answer, reply, policy);
   }
   if (!isCounted(outcome)) return notCounted(known, outcome, event, policy);
 
   const { facts, startedAt, at } = event;
   const verdict = verdictOn(state, outcome, facts.finalMessage, policy);
   const answer = answerOf(known, { outcome, verdict, facts, startedAt });
-  return askBack(known, answer, at, policy) ?? lookOrJudge(known, answer, at, policy);
+  return askBack(known, answer, at, policy) ?? look(known, answer);
 }
 
 /**

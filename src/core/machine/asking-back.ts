@@ -4,7 +4,7 @@ import { backQuestion } from '../completion/back-question.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine, tailOf } from '../text/untrusted-text.ts';
-import { lookOrJudge, saysOtherwise } from './judge.ts';
+import { look, saysOtherwise } from './judge.ts';
 import type { Answer, LoopState, Transition } from './loop-state.ts';
 import { budgetLeft, endUsage } from './next-iteration.ts';
 import { ownTexts } from './prompt.ts';
@@ -75,7 +75,6 @@ export function replied(
   state: LoopState,
   answer: Answer,
   reply: { readonly outcome: Outcome; readonly facts: AttemptFacts },
-  at: string,
   policy: Policy,
 ): Transition {
   const message = reply.outcome.kind === 'answered' ? reply.facts.finalMessage : null;
@@ -87,7 +86,7 @@ export function replied(
   const settled: Answer = isSettled
     ? { ...known, verdict }
     : { ...known, ...(message === null ? {} : { reply: tailOf(message, LONGEST_REPLY) }) };
-  return settle(state, settled, at, policy);
+  return settle(state, settled);
 }
 
 /**
@@ -104,13 +103,13 @@ export function questionLost(
   const isUnpaid = lost === null || Object.values(lost).every((amount) => amount === 0);
   const again =
     isUnpaid && state.trouble.interrupted <= 1 ? askBack(state, answer, at, policy) : null;
-  return again ?? settle(state, answer, at, policy);
+  return again ?? settle(state, answer);
 }
 
 /** Judges the iteration; its record includes the cost of the question. */
-function settle(state: LoopState, answer: Answer, at: string, policy: Policy): Transition {
+function settle(state: LoopState, answer: Answer): Transition {
   const startedAt = answer.record.started_at;
-  return lookOrJudge(state, answerOf(state, { ...answer, startedAt }), at, policy);
+  return look(state, answerOf(state, { ...answer, startedAt }));
 }
 
 /** Everything that ralph has put into the session, so that an echo of it is no statement. */

@@ -1,6 +1,6 @@
 import { describeOutcome } from '../agent/outcome.ts';
 import { type ApprovalRequest, readApprovalRequest } from '../completion/approval-request.ts';
-import { findClaims, needsLook, statesOneOf } from '../completion/conditions/conditions.ts';
+import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
 import { askGates, type Judged, openRefusals } from '../completion/gates.ts';
 import type { OwnText } from '../completion/promise.ts';
 import { type CommandResult, NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
@@ -24,14 +24,8 @@ import { readOwnReport, record } from './record-iteration.ts';
  *                       └─ claim ─► gates ─► (verify, a separate action, then back here)
  */
 
-/** Judges a counted iteration, after observing the workspace if the policy needs that. */
-export function lookOrJudge(
-  state: LoopState,
-  answer: Answer,
-  at: string,
-  policy: Policy,
-): Transition {
-  if (!needsLook(policy)) return judge(state, answer, NOTHING_SEEN, null, at, policy);
+/** Observes the workspace, before a counted iteration is judged. */
+export function look(state: LoopState, answer: Answer): Transition {
   return { state: { ...state, step: { kind: 'looking', answer } }, actions: [{ kind: 'look' }] };
 }
 

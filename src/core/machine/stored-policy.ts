@@ -64,7 +64,6 @@ const UNDRIVEN: Omit<
   after: null,
   approvalRequired: null,
   approvalTimeoutMs: 0,
-  looksForRequests: false,
   noWait: true,
   iterationTimeoutMs: 180_000,
   idleTimeoutMs: null,

@@ -30,9 +30,9 @@ import { resumed } from './resume.ts';
  *                       │                                            │            │                                   │
  *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴───────────────────────────────────┘
  *
- * If the agent's statement is in doubt, it is asked back before `looking`: see `asking-back.ts`. Without
- * anything to observe `looking` is skipped, and with a delay of 0 `waiting` is skipped; each saves a write
- * of the state. `approval.ts` asks a person. `resumed` may continue at any step: see `resume.ts`.
+ * If the agent's statement is in doubt, it is asked back before `looking`: see `asking-back.ts`. With a
+ * delay of 0 `waiting` is skipped, which saves a write of the state. `approval.ts` asks a person. `resumed`
+ * may continue at any step: see `resume.ts`.
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
   const moved = {

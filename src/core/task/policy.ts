@@ -32,8 +32,6 @@ export interface Policy {
   /** What a person has to approve before the first iteration; null: nothing. */
   readonly approvalRequired: string | null;
   readonly approvalTimeoutMs: number;
-  /** Whether the agent may request an approval with a file in the vault. */
-  readonly looksForRequests: boolean;
   /** Request approvals, but do not wait for them. */
   readonly noWait: boolean;
   readonly maxIterations: number;

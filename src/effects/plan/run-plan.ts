@@ -162,7 +162,6 @@ export async function planRun(
       request.approvalRequired === true ? `work on ${settings.taskFile ?? taskId}` : null,
     approvalTimeoutMs: settings.approvalTimeout,
     noWait: settings.noWait,
-    looksForRequests: true,
     maxIterations: settings.maxIterations,
     iterationTimeoutMs: Math.min(settings.iterationTimeout, settings.timeout),
     idleTimeoutMs: settings.idleTimeout,

@@ -36,13 +36,13 @@ const ASKED: readonly [
     () => {},
     (loop, jumpMs) => {
       loop.jump(jumpMs);
-      loop.attempt({ ...WORK, durationMs: 60_000 });
+      loop.iterate({ ...WORK, durationMs: 60_000 });
     },
   ],
   [
     'the look',
     { watchGlobs: ['out/*.md'] },
-    (loop) => loop.attempt(WORK),
+    (loop) => loop.iterate(WORK),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.pass(2_000);
@@ -52,7 +52,7 @@ const ASKED: readonly [
   [
     '--verify',
     { verify: 'npm test' },
-    (loop) => loop.attempt(CLAIM),
+    (loop) => loop.iterate(CLAIM),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.pass(2_000);
@@ -62,7 +62,7 @@ const ASKED: readonly [
   [
     '--after',
     { after: './sync' },
-    (loop) => loop.attempt(WORK),
+    (loop) => loop.iterate(WORK),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.followed(2_000);
@@ -71,15 +71,15 @@ const ASKED: readonly [
   [
     'a delay',
     { delayMs: 10_000 },
-    (loop) => loop.attempt(WORK),
+    (loop) => loop.iterate(WORK),
     (loop, jumpMs) => loop.wait(0, jumpMs),
   ],
-  ['a back-off', {}, (loop) => loop.attempt(OVERLOADED), (loop, jumpMs) => loop.wait(0, jumpMs)],
-  ['a usage limit', {}, (loop) => loop.attempt(LIMITED), (loop, jumpMs) => loop.wait(0, jumpMs)],
+  ['a back-off', {}, (loop) => loop.iterate(OVERLOADED), (loop, jumpMs) => loop.wait(0, jumpMs)],
+  ['a usage limit', {}, (loop) => loop.iterate(LIMITED), (loop, jumpMs) => loop.wait(0, jumpMs)],
   [
     'the request for an approval',
     {},
-    (loop) => loop.attempt(answered('<approval id="a">go on</approval>')),
+    (loop) => loop.iterate(answered('<approval id="a">go on</approval>')),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.requested();
@@ -90,7 +90,7 @@ const ASKED: readonly [
     'an approval',
     {},
     (loop) => {
-      loop.attempt(answered('<approval id="a">go on</approval>'));
+      loop.iterate(answered('<approval id="a">go on</approval>'));
       loop.requested();
     },
     (loop, jumpMs) => {
@@ -140,7 +140,7 @@ describe.each(ASKED)('while %s takes its time', (...asked) => {
 test('of a delay only the time counts in which ralph was not stopped', () => {
   const loop = loopInHand({ delayMs: 10_000 }, TASK_MS);
   loop.start();
-  loop.attempt(WORK);
+  loop.iterate(WORK);
   const leftMs = (): number => msBetween(loop.now(), loop.state().task.timeout_at);
   const beforeMs = leftMs();
   loop.pass(3_000);
@@ -152,7 +152,7 @@ test('of a delay only the time counts in which ralph was not stopped', () => {
 test('a time in which ralph was stopped beside the agent does not count', () => {
   const loop = loopInHand({ delayMs: 0 }, TASK_MS);
   loop.start();
-  loop.attempt({ ...WORK, durationMs: HOUR, heldUpMs: HOUR - 60_000 });
+  loop.iterate({ ...WORK, durationMs: HOUR, heldUpMs: HOUR - 60_000 });
   const { status, timeout_at } = loop.state().task;
   expect(status).toBe('running');
   expect(msBetween(loop.now(), timeout_at)).toBe(TASK_MS - 60_000);

@@ -84,7 +84,7 @@ describe('the gates', () => {
   });
 
   test('do not verify what comes too early', () => {
-    const turn = running({ ...VERIFY, minIterations: 2 }).attempt(DONE);
+    const turn = running({ ...VERIFY, minIterations: 2 }).iterate(DONE);
     expect(turn.actions).not.toContain('verify npm test');
     expect(heldBy(turn)).toEqual(['min-iterations']);
     expect(turn.addition).toContain('at least 2 iterations are asked for');
@@ -92,7 +92,7 @@ describe('the gates', () => {
 
   test('that hold show the next iteration what the check printed', () => {
     const loop = running(VERIFY);
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     const turn = loop.verified(FAILED);
     expect(turn.told[1]).toEqual({
       event: 'claim_held',
@@ -109,9 +109,9 @@ describe('the gates', () => {
 
   test('that pass complete the task', () => {
     const loop = running(VERIFY);
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     loop.verified(FAILED);
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     expect(loop.verified(PASSED).ending).toMatchObject({
       status: 'completed',
       evidence: { kind: 'promise', detail: TAG },
@@ -120,7 +120,7 @@ describe('the gates', () => {
 
   test('hold where the check ran out of time', () => {
     const loop = running(VERIFY);
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     const turn = loop.verified(result(null));
     expect(turn.told[1]).toMatchObject({ gate: 'verify', detail: 'npm test ran out of time' });
     expect(turn.addition).toContain('did not end in time');
@@ -151,15 +151,15 @@ describe('the gates', () => {
 describe('refused tools', () => {
   test('are believed where the check passes', () => {
     const loop = running(VERIFY);
-    expect(loop.attempt(REFUSED).actions).toEqual(['verify npm test']);
+    expect(loop.iterate(REFUSED).actions).toEqual(['verify npm test']);
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 
   test('are held where the check fails, and stall the task the second time', () => {
     const loop = running(VERIFY);
-    loop.attempt(REFUSED);
+    loop.iterate(REFUSED);
     expect(heldBy(loop.verified(FAILED))).toEqual(['refused-tools']);
-    loop.attempt(REFUSED);
+    loop.iterate(REFUSED);
     expect(loop.verified(FAILED).ending).toMatchObject({
       status: 'stalled',
       exitReason: 'refused',
@@ -168,24 +168,24 @@ describe('refused tools', () => {
   });
 
   test('that were forbidden on purpose hold nothing', () => {
-    const turn = running({ acceptRefused: ['Bash(npm test)'] }).attempt(REFUSED);
+    const turn = running({ acceptRefused: ['Bash(npm test)'] }).iterate(REFUSED);
     expect(turn.ending?.status).toBe('completed');
   });
 
   test('name those only that were not forbidden on purpose', () => {
     const refused = [refusedTool('WebSearch'), refusedTool('Bash', 'npm test')];
     const loop = running({ acceptRefused: ['WebSearch'] });
-    const turn = loop.attempt(answered(TAG, { refused }));
+    const turn = loop.iterate(answered(TAG, { refused }));
     expect(turn.addition).toContain('because these tools were refused: Bash (npm test).');
-    const { ending } = loop.attempt(answered(TAG, { refused }));
+    const { ending } = loop.iterate(answered(TAG, { refused }));
     expect(ending?.error).toMatch(/refused: Bash: npm test$/);
   });
 
   test('also hold a signal', () => {
     const facts = { refused: [refusedTool('Bash', 'npm test')] };
     const loop = running({ signals: ['NOTHING LEFT'] });
-    loop.attempt(answered('NOTHING LEFT', facts));
-    expect(heldBy(loop.attempt(answered('NOTHING LEFT', facts)))).toEqual(['refused-tools']);
+    loop.iterate(answered('NOTHING LEFT', facts));
+    expect(heldBy(loop.iterate(answered('NOTHING LEFT', facts)))).toEqual(['refused-tools']);
   });
 });
 
@@ -194,32 +194,32 @@ describe('sub-agents that the system stopped', () => {
 
   test('hold a claim, and stall the task the second time running', () => {
     const loop = running({});
-    const turn = loop.attempt(STOPPED);
+    const turn = loop.iterate(STOPPED);
     expect(heldBy(turn)).toEqual(['stopped-subagents']);
     expect(turn.addition).toContain('because the system stopped 2 of your sub-agents');
-    const { ending } = loop.attempt(answered(TAG, { stoppedSubAgents: 1 }));
+    const { ending } = loop.iterate(answered(TAG, { stoppedSubAgents: 1 }));
     expect(ending).toMatchObject({ status: 'stalled', exitReason: 'unproven', note: 'STALLED' });
     expect(ending?.error).toMatch(/stopped sub-agents: 1 of them$/);
   });
 
   test('twice, but not running: the loop goes on', () => {
     const loop = running({});
-    loop.attempt(STOPPED);
-    loop.attempt(answered('Not yet.'));
-    expect(heldBy(loop.attempt(STOPPED))).toEqual(['stopped-subagents']);
-    expect(loop.attempt(answered(TAG)).ending?.status).toBe('completed');
+    loop.iterate(STOPPED);
+    loop.iterate(answered('Not yet.'));
+    expect(heldBy(loop.iterate(STOPPED))).toEqual(['stopped-subagents']);
+    expect(loop.iterate(answered(TAG)).ending?.status).toBe('completed');
   });
 
   test('are vouched for by a check that passes, and by no other', () => {
     const loop = running(VERIFY);
-    loop.attempt(STOPPED);
+    loop.iterate(STOPPED);
     expect(heldBy(loop.verified(FAILED))).toEqual(['verify']);
-    loop.attempt(STOPPED);
+    loop.iterate(STOPPED);
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 
   test('without a claim hold nothing up', () => {
-    const turn = running({}).attempt(answered('Not yet.', { stoppedSubAgents: 1 }));
+    const turn = running({}).iterate(answered('Not yet.', { stoppedSubAgents: 1 }));
     expect(heldBy(turn)).toEqual([]);
     expect(turn.addition).not.toContain('sub-agent');
   });
@@ -229,7 +229,7 @@ describe('confirmation', () => {
   test('takes claims in so many iterations running; the later ones are told to check', () => {
     const loop = running({ confirm: 3 });
     for (const so_far of [1, 2]) {
-      const turn = loop.attempt(DONE);
+      const turn = loop.iterate(DONE);
       expect(turn.told[1]).toMatchObject({
         gate: 'confirm',
         detail: `confirmed ${so_far} of 3 times`,
@@ -237,7 +237,7 @@ describe('confirmation', () => {
       expect(turn.addition).toContain(`(${so_far} of 3 times). Do not go on working: check`);
       expect(turn.addition).not.toContain('Please continue');
     }
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
   test.each<[name: string, facts: AttemptFacts]>([
@@ -246,31 +246,31 @@ describe('confirmation', () => {
     ['a claim that another gate holds', REFUSED],
   ])('begins anew after %s', (_name, facts) => {
     const loop = running({ confirm: 2 });
-    loop.attempt(DONE);
-    const turn = loop.attempt(facts);
+    loop.iterate(DONE);
+    const turn = loop.iterate(facts);
     expect(turn.addition).not.toContain('check with fresh eyes');
     expect(turn.addition).toContain('Please continue and ensure');
-    expect(loop.attempt(DONE).ending).toBeNull();
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending).toBeNull();
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
   test('goes on over a passing fault', () => {
     const loop = running({ confirm: 2 });
-    loop.attempt(DONE);
-    loop.attempt(OVERLOADED);
+    loop.iterate(DONE);
+    loop.iterate(OVERLOADED);
     expect(loop.wait().addition).toContain('check with fresh eyes');
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
   test('verifies each of the claims, and a failing check breaks the row', () => {
     const loop = running({ ...VERIFY, confirm: 2 });
     const gates: (readonly string[])[] = [];
     for (const verified of [PASSED, FAILED, PASSED]) {
-      loop.attempt(DONE);
+      loop.iterate(DONE);
       gates.push(heldBy(loop.verified(verified)));
     }
     expect(gates).toEqual([['confirm'], ['verify'], ['confirm']]);
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 });
@@ -312,8 +312,8 @@ describe('the conditions', () => {
 
   test('a signal stated in two iterations in a row, and the evidence names it', () => {
     const loop = running({ signals: ['NOTHING LEFT'] });
-    expect(loop.attempt(answered('NOTHING LEFT')).ending).toBeNull();
-    expect(loop.attempt(answered('Checked.\n\nNOTHING LEFT.')).ending).toMatchObject({
+    expect(loop.iterate(answered('NOTHING LEFT')).ending).toBeNull();
+    expect(loop.iterate(answered('Checked.\n\nNOTHING LEFT.')).ending).toMatchObject({
       status: 'completed',
       evidence: { kind: 'signal', detail: "'NOTHING LEFT' stated in 2 iterations in a row" },
     });
@@ -332,18 +332,18 @@ describe('the conditions', () => {
     ],
   ])('a signal’s row is broken by %s', (_name, facts) => {
     const loop = running({ signals: ['NOTHING LEFT'] });
-    loop.attempt(answered('NOTHING LEFT'));
-    expect(loop.attempt(facts).ending).toBeNull();
-    expect(loop.attempt(answered('NOTHING LEFT')).ending).toBeNull();
-    expect(loop.attempt(answered('NOTHING LEFT')).ending?.status).toBe('completed');
+    loop.iterate(answered('NOTHING LEFT'));
+    expect(loop.iterate(facts).ending).toBeNull();
+    expect(loop.iterate(answered('NOTHING LEFT')).ending).toBeNull();
+    expect(loop.iterate(answered('NOTHING LEFT')).ending?.status).toBe('completed');
   });
 
   test('a signal that a check has held is still in its row', () => {
     const loop = running({ signals: ['NOTHING LEFT'], ...VERIFY });
-    loop.attempt(answered('NOTHING LEFT'));
-    loop.attempt(answered('NOTHING LEFT'));
+    loop.iterate(answered('NOTHING LEFT'));
+    loop.iterate(answered('NOTHING LEFT'));
     loop.verified(FAILED);
-    expect(loop.attempt(answered('NOTHING LEFT')).actions).toEqual(['verify npm test']);
+    expect(loop.iterate(answered('NOTHING LEFT')).actions).toEqual(['verify npm test']);
     expect(loop.verified(PASSED).ending?.evidence?.detail).toContain('in 3 iterations in a row');
   });
 
@@ -353,18 +353,6 @@ describe('the conditions', () => {
     expect(second).toContain("'NOTHING LEFT'");
     iterate(loop, answered(second));
     expect(iterate(loop, answered(second)).ending).toBeNull();
-  });
-
-  test('without a look at the world where nothing there matters', () => {
-    expect(running({ signals: ['X'], ...VERIFY }).attempt(WORK).actions).not.toContain('look');
-    for (const changes of [
-      { until: 'true' },
-      { planFile: 'PLAN.md' },
-      { protect: ['a'] },
-      { noProgressLimit: 1 },
-    ]) {
-      expect(running(changes).attempt(WORK).actions).toEqual(['look']);
-    }
   });
 });
 
@@ -393,11 +381,11 @@ describe('the abort promise', () => {
     ['an iteration that was cut', cut('iteration-timeout', { finalMessage: 'CANNOT BE DONE' })],
     ['an iteration that failed', withoutReport(1, '', { finalMessage: 'CANNOT BE DONE' })],
   ])('is not stated by %s', (_name, facts) => {
-    expect(running(ABORT).attempt(facts).ending).toBeNull();
+    expect(running(ABORT).iterate(facts).ending).toBeNull();
   });
 
   test('is only one where it was asked for', () => {
-    expect(running().attempt(answered('CANNOT BE DONE')).ending).toBeNull();
+    expect(running().iterate(answered('CANNOT BE DONE')).ending).toBeNull();
   });
 });
 
@@ -443,15 +431,15 @@ describe('what comes first', () => {
 
   test('time before iterations', () => {
     const late = answered('Not yet.', { durationMs: 20_000 });
-    expect(running({ maxIterations: 1 }, 10_000).attempt(late).ending?.status).toBe('timeout');
-    expect(running({ maxIterations: 1 }).attempt(late).ending?.status).toBe(
+    expect(running({ maxIterations: 1 }, 10_000).iterate(late).ending?.status).toBe('timeout');
+    expect(running({ maxIterations: 1 }).iterate(late).ending?.status).toBe(
       'max_iterations_reached',
     );
   });
 
   test('a held claim is no completion: the budget ends it', () => {
     const loop = running({ ...VERIFY, maxCostUsd: 0.01 });
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     expect(loop.verified(FAILED).ending?.status).toBe('budget_spent');
   });
 });
@@ -459,13 +447,13 @@ describe('what comes first', () => {
 describe('the last iteration', () => {
   test('with the promise and a passing check is completion', () => {
     const loop = running({ ...VERIFY, maxIterations: 1 });
-    expect(loop.attempt(DONE).actions).toEqual(['verify npm test']);
+    expect(loop.iterate(DONE).actions).toEqual(['verify npm test']);
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 
   test('with the promise and a failing check is exhausted, and what was missing stays known', () => {
     const loop = running({ ...VERIFY, maxIterations: 1 });
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     const turn = loop.verified(FAILED);
     expect(turn.actions).toEqual(['task_iterated', 'claim_held', 'stop:max_iterations_reached']);
     expect(turn.ending).toMatchObject({ note: 'EXHAUSTED' });
@@ -571,7 +559,7 @@ describe('the circuit breaker', () => {
   test('does not count a passing fault', () => {
     const loop = running({ ...LIMITS, sameErrorLimit: 1 });
     for (let fault = 0; fault < 4; fault += 1) {
-      expect(loop.attempt(OVERLOADED).ending).toBeNull();
+      expect(loop.iterate(OVERLOADED).ending).toBeNull();
       loop.wait();
     }
     expect(loop.state().task.breaker.same_error).toBe(0);
@@ -601,19 +589,19 @@ describe('the command after an iteration', () => {
 
   test('comes once, behind the word that the iteration is over, before the next one', () => {
     const loop = running(AFTER);
-    expect(loop.attempt(WORK).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.iterate(WORK).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions).toEqual(['iteration_started', 'start-agent 2.1']);
-    expect(loop.attempt(DONE).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.iterate(DONE).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions).toEqual(['stop:completed']);
   });
 
   test('comes behind all that is told of the iteration', () => {
-    expect(running(AFTER).attempt(answered(`I will say ${TAG} soon.`)).actions).toEqual([
+    expect(running(AFTER).iterate(answered(`I will say ${TAG} soon.`)).actions).toEqual([
       'task_iterated',
       'near_miss',
       'run-after ./sync',
     ]);
-    expect(running(AFTER).attempt(REFUSED).actions).toEqual([
+    expect(running(AFTER).iterate(REFUSED).actions).toEqual([
       'task_iterated',
       'claim_held',
       'run-after ./sync',
@@ -621,7 +609,7 @@ describe('the command after an iteration', () => {
   });
 
   test('is a step of its own: the iteration is counted before it, what comes next decided after it', () => {
-    const { state } = running(AFTER).attempt(DONE);
+    const { state } = running(AFTER).iterate(DONE);
     expect(state.step).toMatchObject({
       kind: 'following',
       judged: { kind: 'passed' },
@@ -635,7 +623,7 @@ describe('the command after an iteration', () => {
   });
 
   test('is given the event that is told', () => {
-    const { told, followedBy } = running(AFTER).attempt(WORK);
+    const { told, followedBy } = running(AFTER).iterate(WORK);
     expect(followedBy).toEqual(told.find(({ event }) => event === 'task_iterated'));
     expect(followedBy).toMatchObject({ event: 'task_iterated', iteration: 1 });
   });
@@ -664,28 +652,28 @@ describe('the command after an iteration', () => {
 
   test('waits for the check', () => {
     const loop = running({ ...AFTER, ...VERIFY });
-    expect(loop.attempt(DONE).actions).toEqual(['verify npm test']);
+    expect(loop.iterate(DONE).actions).toEqual(['verify npm test']);
     expect(loop.verified(PASSED).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions).toEqual(['stop:completed']);
   });
 
   test('takes its time: what it uses up is gone, and the delay begins after it', () => {
     const loop = running({ ...AFTER, delayMs: 2_000 }, 60_000);
-    loop.attempt(WORK);
+    loop.iterate(WORK);
     expect(loop.followed(10_000).waitMs).toBe(2_000);
     const late = running(AFTER, 60_000);
-    late.attempt(WORK);
+    late.iterate(WORK);
     expect(late.followed(60_000).actions).toEqual(['stop:timeout']);
     const complete = running(AFTER, 60_000);
-    complete.attempt(DONE);
+    complete.iterate(DONE);
     expect(complete.followed(60_000).actions).toEqual(['stop:completed']);
   });
 
   test('stands before the end of a second claim that is held for refused tools', () => {
     const loop = running(AFTER);
-    loop.attempt(REFUSED);
+    loop.iterate(REFUSED);
     loop.followed();
-    loop.attempt(REFUSED);
+    loop.iterate(REFUSED);
     expect(loop.followed().ending).toMatchObject({ status: 'stalled', exitReason: 'refused' });
   });
 
@@ -696,7 +684,7 @@ describe('the command after an iteration', () => {
     ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'failed:aborted'],
   ])('can be met by a request to stop: after %s', (_name, facts, changes, expected) => {
     const loop = running({ ...AFTER, ...changes });
-    loop.attempt(facts);
+    loop.iterate(facts);
     loop.stop('SIGINT');
     const { ending, actions } = loop.followed();
     expect(ending?.exitReason).toBe(expected);
@@ -716,6 +704,6 @@ describe('the command after an iteration', () => {
     ['a request to stop', cut('stop-requested')],
     ['a fatal cause', errorReport('Not logged in · Please run /login')],
   ])('does not come after %s, which is no iteration', (_name, facts) => {
-    expect(running(AFTER).attempt(facts).actions).not.toContain('run-after ./sync');
+    expect(running(AFTER).iterate(facts).actions).not.toContain('run-after ./sync');
   });
 });
