@@ -5,16 +5,12 @@ import { initialState } from '../../src/core/machine/transition.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 import { laterBy } from '../../src/core/task/task-state.ts';
 import { runLoop } from '../../src/loop/run-loop.ts';
-import { answered, cut, errorReport } from '../helpers/attempt-facts.ts';
+import { answered, cut } from '../helpers/attempt-facts.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
+import { DONE, LIMITED, OVERLOADED, TAG, WORK } from '../helpers/loop-events.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
 const KEY = `sk-ant-api03-${'aB3dE5gH'.repeat(6)}`;
 const HINT = 'Use npm.';
 

@@ -13,21 +13,14 @@ import {
   cut,
   errorReport,
   notFound,
-  refusedTool,
   retryFacts,
   withoutReport,
 } from '../helpers/attempt-facts.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
+import { DONE, MATCHED, NO_LOGIN, OVERLOADED, REFUSED, TAG, WORK } from '../helpers/loop-events.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
-const MATCHED = { ...NOTHING_SEEN, watchMatches: ['out/a.md'] };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 
 /** Runs a script to its end. */

@@ -4,21 +4,11 @@ import type { Hint } from '../../../src/core/machine/hints.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
+import { DONE, type Loop, nonstop, OVERLOADED, WORK } from '../../helpers/loop-events.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const DONE = answered('<promise>DONE</promise>');
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
 const HOUR = 3_600_000;
-
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand({ delayMs: 0, ...changes }, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
 
 /** By how much the deadline of the whole task has moved on. */
 function moved(loop: Loop): number {
@@ -33,7 +23,7 @@ function limited(resetsAt: string | null, changes: Partial<AttemptFacts> = {}): 
 
 describe('a plan limit', () => {
   test('is told with its instant, waited for, and not counted', () => {
-    const loop = running();
+    const loop = nonstop();
     const turn = loop.iterate(limited(laterBy(START, HOUR)));
     expect(turn.told).toEqual([
       { event: 'usage_limit_wait', iteration: 1, until: laterBy(START, HOUR + 1_000) },
@@ -50,7 +40,7 @@ describe('a plan limit', () => {
   });
 
   test('that lasts longer than the whole task does not end it by time', () => {
-    const loop = running({}, 600_000);
+    const loop = nonstop({}, 600_000);
     loop.iterate(limited(laterBy(START, 5 * HOUR)));
     loop.wait();
     expect(loop.iterate(DONE).ending?.status).toBe('completed');
@@ -59,9 +49,9 @@ describe('a plan limit', () => {
   test('is waited for up to the longest wait, its margin included, and not a millisecond more', () => {
     const maxWaitMs = 2 * HOUR;
     const resetsAt = laterBy(START, maxWaitMs - 1_000);
-    expect(running({ maxWaitMs }).iterate(limited(resetsAt)).ending).toBeNull();
+    expect(nonstop({ maxWaitMs }).iterate(limited(resetsAt)).ending).toBeNull();
     const later = laterBy(resetsAt, 1);
-    expect(running({ maxWaitMs }).iterate(limited(later)).ending).toMatchObject({
+    expect(nonstop({ maxWaitMs }).iterate(limited(later)).ending).toMatchObject({
       status: 'usage_limited',
       exitReason: 'usage_limit',
       note: 'LIMITED',
@@ -70,7 +60,7 @@ describe('a plan limit', () => {
   });
 
   test('that is met again at once is waited for longer each time, within the longest wait', () => {
-    const loop = running({ maxWaitMs: 2 * HOUR });
+    const loop = nonstop({ maxWaitMs: 2 * HOUR });
     const waits: number[] = [];
     let turn = loop.iterate(limited(laterBy(loop.now(), 1)));
     while (turn.ending === null && waits.length < 100) {
@@ -85,7 +75,7 @@ describe('a plan limit', () => {
 
   test('of an attempt that was let work first is a new one', () => {
     const usage = { cost_usd: 1, input_tokens: 10, output_tokens: 10 };
-    const loop = running();
+    const loop = nonstop();
     for (let round = 0; round < 4; round += 1) {
       const turn = loop.iterate(limited(laterBy(loop.now(), 5 * HOUR), { usage }));
       expect(turn.waitMs).toBe(5 * HOUR + 1_000);
@@ -94,7 +84,7 @@ describe('a plan limit', () => {
   });
 
   test('is forgotten once an iteration has gone by', () => {
-    const loop = running();
+    const loop = nonstop();
     loop.iterate(limited(null));
     loop.wait();
     loop.iterate(WORK);
@@ -102,7 +92,7 @@ describe('a plan limit', () => {
   });
 
   test('is told as far as it is known: never by a reset that nobody told', () => {
-    expect(running({ maxWaitMs: 0 }).iterate(limited(null)).ending).toMatchObject({
+    expect(nonstop({ maxWaitMs: 0 }).iterate(limited(null)).ending).toMatchObject({
       status: 'usage_limited',
       until: null,
     });
@@ -111,7 +101,7 @@ describe('a plan limit', () => {
   test('is none where an answer speaks of limits', () => {
     const words =
       'Fixed the 429 handler; "usage limit reached" is now shown; not logged in users are redirected';
-    const loop = running();
+    const loop = nonstop();
     expect(loop.iterate(answered(words)).actions).toContain('start-agent 2.1');
     expect(loop.iterate(answered(`${words}.\n<promise>DONE</promise>`)).ending?.status).toBe(
       'completed',
@@ -133,14 +123,14 @@ describe('the account’s usage', () => {
     [1, null, false],
     [1, 100, true],
   ])('%s with at most %s %%', (utilization, maxUsagePercent, ends) => {
-    const { ending } = running({ maxUsagePercent }).iterate(used(utilization));
+    const { ending } = nonstop({ maxUsagePercent }).iterate(used(utilization));
     expect(ending?.exitReason ?? null).toBe(ends ? 'max_usage' : null);
     if (ends) expect(ending?.error).toContain(`--max-usage is ${maxUsagePercent}`);
   });
 
   test('does not keep a task from being complete', () => {
     const facts = { ...used(0.9), finalMessage: '<promise>DONE</promise>' };
-    expect(running({ maxUsagePercent: 80 }).iterate(facts).ending?.status).toBe('completed');
+    expect(nonstop({ maxUsagePercent: 80 }).iterate(facts).ending?.status).toBe('completed');
   });
 });
 
@@ -175,12 +165,12 @@ describe('the budget', () => {
   });
 
   test('does not keep a task from being complete', () => {
-    const { ending } = running({ maxCostUsd: 0.01 }).iterate(costing(DONE, 5));
+    const { ending } = nonstop({ maxCostUsd: 0.01 }).iterate(costing(DONE, 5));
     expect(ending?.status).toBe('completed');
   });
 
   test('is not handed to an agent that does not know it, which is said once', () => {
-    const loop = running({ maxCostUsd: 2 });
+    const loop = nonstop({ maxCostUsd: 2 });
     const turn = loop.iterate(UNKNOWN);
     expect(turn.actions).toEqual(['say flag-dropped', 'iteration_started', 'start-agent 1.2']);
     expect(turn.agent?.budgetUsd).toBeNull();
@@ -194,11 +184,11 @@ describe('the budget', () => {
     ['a budget that ralph did not hand on', {}, UNKNOWN],
     ['another option', { maxCostUsd: 2 }, withoutReport(1, "error: unknown option '--bogus'")],
   ])('%s is a fatal cause', (_name, changes, facts) => {
-    expect(running(changes).iterate(facts).ending?.exitReason).toBe('failed:bad-option');
+    expect(nonstop(changes).iterate(facts).ending?.exitReason).toBe('failed:bad-option');
   });
 
   test('that is refused a second time is a fatal cause', () => {
-    const loop = running({ maxCostUsd: 2 });
+    const loop = nonstop({ maxCostUsd: 2 });
     loop.iterate(UNKNOWN);
     expect(loop.iterate(UNKNOWN).ending?.exitReason).toBe('failed:bad-option');
   });
@@ -219,19 +209,19 @@ describe('the agent’s own session', () => {
   });
 
   test('is not gone on with unless that was asked for', () => {
-    const second = running().iterate(WORK);
+    const second = nonstop().iterate(WORK);
     expect(second.agent?.resumeSession).toBeNull();
     expect(second.addition).toContain('I did a part of it.');
   });
 
   test('is not there in a first iteration that is tried again', () => {
-    const loop = running(CONTINUE);
+    const loop = nonstop(CONTINUE);
     loop.iterate(OVERLOADED);
     expect(loop.wait().agent?.resumeSession).toBeNull();
   });
 
   test('is begun afresh where none is known, with the context', () => {
-    const second = running(CONTINUE).iterate(answered('Half of it.', { sessionId: null }));
+    const second = nonstop(CONTINUE).iterate(answered('Half of it.', { sessionId: null }));
     expect(second.agent?.resumeSession).toBeNull();
     expect(second.addition).toContain('Half of it.');
   });
@@ -243,7 +233,7 @@ describe('the agent’s own session', () => {
     ],
     ['is too long', errorReport('Prompt is too long', 400, { sessionId: 'session-1' })],
   ])('that %s gives way to a fresh one in the same iteration', (_name, facts) => {
-    const loop = running(CONTINUE);
+    const loop = nonstop(CONTINUE);
     loop.iterate(WORK);
     const again = loop.iterate(facts);
     expect(again.actions).toEqual(['iteration_started', 'start-agent 2.2']);
@@ -256,7 +246,7 @@ describe('the agent’s own session', () => {
   });
 
   test('that is fresh cannot be too long by itself: the prompt is', () => {
-    expect(running(CONTINUE).iterate(errorReport('Prompt is too long', 400)).ending).toMatchObject({
+    expect(nonstop(CONTINUE).iterate(errorReport('Prompt is too long', 400)).ending).toMatchObject({
       exitReason: 'failed:refused-request',
     });
   });
@@ -270,7 +260,7 @@ describe('time in which no work was possible', () => {
   }
 
   test('is the time the machine slept during an attempt', () => {
-    const loop = running();
+    const loop = nonstop();
     asleep(loop, 2 * HOUR);
     expect(moved(loop)).toBe(2 * HOUR);
     expect(loop.state().task.status).toBe('running');
@@ -278,14 +268,14 @@ describe('time in which no work was possible', () => {
 
   test('is not the little that a clock is set by', () => {
     for (const ms of [0, 4_000]) {
-      const loop = running();
+      const loop = nonstop();
       asleep(loop, ms);
       expect(moved(loop)).toBe(0);
     }
   });
 
   test('is the time the machine slept in a delay, but not the delay', () => {
-    const loop = running({ delayMs: 10_000 });
+    const loop = nonstop({ delayMs: 10_000 });
     loop.iterate(WORK);
     loop.wait(0, HOUR);
     expect(moved(loop)).toBe(HOUR);
@@ -295,7 +285,7 @@ describe('time in which no work was possible', () => {
     ['a hint comes', (loop) => loop.hint('Look at the logs.')],
     ['nothing comes', () => {}],
   ])('is the whole wait for a reset, also where %s meanwhile', (_name, meanwhile) => {
-    const loop = running();
+    const loop = nonstop();
     loop.iterate(limited(laterBy(START, HOUR)));
     loop.pass(HOUR + 1_000);
     meanwhile(loop);
@@ -308,7 +298,7 @@ describe('a hint', () => {
   const HINT = 'The person you work for adds: Look at the logs.';
 
   test('goes into the prompt of the next iteration, once', () => {
-    const loop = running();
+    const loop = nonstop();
     loop.hint('Look at the logs.');
     const second = loop.iterate(WORK);
     expect(second.addition?.split(HINT)).toHaveLength(2);
@@ -317,7 +307,7 @@ describe('a hint', () => {
   });
 
   test('is repeated where the iteration is tried again', () => {
-    const loop = running();
+    const loop = nonstop();
     loop.hint('Look at the logs.');
     loop.iterate(WORK);
     loop.iterate(OVERLOADED);
@@ -328,7 +318,7 @@ describe('a hint', () => {
   });
 
   test('that comes while an iteration is tried again waits for the next one', () => {
-    const loop = running();
+    const loop = nonstop();
     loop.iterate(WORK);
     loop.iterate(OVERLOADED);
     loop.hint('Look at the logs.');
@@ -337,7 +327,7 @@ describe('a hint', () => {
   });
 
   test('that comes while the first iteration is tried again is not lost', () => {
-    const loop = running();
+    const loop = nonstop();
     loop.iterate(OVERLOADED);
     loop.hint('Look at the logs.');
     loop.wait();
@@ -345,14 +335,14 @@ describe('a hint', () => {
   });
 
   test('is told with the others, in their order', () => {
-    const loop = running();
+    const loop = nonstop();
     loop.hint('First.');
     loop.hint('Second.');
     expect(loop.iterate(WORK).addition).toMatch(/adds: First\.\nThe person .* adds: Second\./);
   });
 
   test('is told also in the agent’s own session', () => {
-    const loop = running({ session: 'continue' });
+    const loop = nonstop({ session: 'continue' });
     loop.hint('Look at the logs.');
     const second = loop.iterate(WORK);
     expect(second.agent?.resumeSession).toBe('session-1');
@@ -360,7 +350,7 @@ describe('a hint', () => {
   });
 
   test('is dropped where a megabyte has come after it', () => {
-    const loop = running();
+    const loop = nonstop();
     const large = (name: string): string => name.repeat(64 * 1024);
     loop.hint('First.');
     for (const name of 'abcdefghijklmnopqrst') loop.hint(large(name));
@@ -378,13 +368,13 @@ describe('a hint', () => {
   });
 
   test('asks for nothing by itself', () => {
-    const loop = running();
+    const loop = nonstop();
     expect(loop.hint('Look at the logs.').actions).toEqual([]);
     expect(loop.state().step.kind).toBe('working');
   });
 
   test('that is repeated by the agent states nothing', () => {
-    const loop = running({ promise: 'ALL DONE' });
+    const loop = nonstop({ promise: 'ALL DONE' });
     loop.hint('Say ALL DONE when it is.');
     loop.iterate(WORK);
     const echo = 'The person you work for adds: Say ALL DONE when it is.';

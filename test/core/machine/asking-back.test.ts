@@ -13,36 +13,27 @@ import {
   refusedTool,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
-import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
+import { LIMITED, type Loop, nonstop, TAG } from '../../helpers/loop-events.ts';
+import type { Turn } from '../../helpers/loop-in-hand.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
 const DOUBTFUL = `All tests pass.\n${TAG}\nSummary: two files changed.`;
 const DOUBT = answered(DOUBTFUL, { durationMs: 5_000, turns: 4, tools: 6 });
 const STATED = answered(TAG);
 const MISSING = answered('The changelog is missing.');
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
 const COST = { cost_usd: 0.25, input_tokens: 7, output_tokens: 3 };
 const NO_COST = { cost_usd: 0, input_tokens: 0, output_tokens: 0 };
 const ASKED = ['asked_back', 'start-agent 1.2'];
 
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand({ delayMs: 0, ...changes }, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
-
 /** A loop whose agent has been asked. */
 function asked(changes: Partial<Policy> = {}, facts = DOUBT): Loop {
-  const loop = running(changes);
+  const loop = nonstop(changes);
   expect(loop.iterate(facts).actions).toEqual(ASKED);
   return loop;
 }
 
 describe('an answer in doubt', () => {
   test('is asked about within its iteration, in its own session', () => {
-    const turn = running({ maxCostUsd: 1 }).iterate(DOUBT);
+    const turn = nonstop({ maxCostUsd: 1 }).iterate(DOUBT);
     expect(turn.told).toEqual([
       { event: 'asked_back', iteration: 1, attempt: 2, line: TAG, where: 'earlier-line' },
     ]);
@@ -150,11 +141,11 @@ describe('an answer in doubt', () => {
     ['earlier-line', DOUBTFUL],
     ['closing-sentence', 'All tests pass. DONE'],
   ])('%s: the question says where the statement stood', (where, message) => {
-    expect(running().iterate(answered(message)).told).toMatchObject([{ where }]);
+    expect(nonstop().iterate(answered(message)).told).toMatchObject([{ where }]);
   });
 
   test('with --session continue the next iteration goes on behind the question', () => {
-    const loop = running({ session: 'continue' });
+    const loop = nonstop({ session: 'continue' });
     loop.iterate(DOUBT);
     const next = loop.iterate(answered('The changelog is missing.', { sessionId: 'session-2' }));
     expect(next.agent?.resumeSession).toBe('session-2');
@@ -218,7 +209,7 @@ describe('a question that brings nothing', () => {
   });
 
   test('is cut by the limit of the whole task: the task ends by it', () => {
-    const loop = running({}, 60_000);
+    const loop = nonstop({}, 60_000);
     loop.iterate(DOUBT);
     const { ending } = loop.iterate(cut('task-timeout', { durationMs: 55_000 }));
     expect(ending?.status).toBe('timeout');
@@ -254,25 +245,25 @@ describe('nothing is asked', () => {
     ['about an abort promise', { promise: null, abortPromise: 'DONE' }, answered('No way. DONE')],
     ['with --match contains', { match: 'contains' }, DOUBT],
   ])('%s', (_, policy, facts) => {
-    const turn = running(policy).iterate(facts);
+    const turn = nonstop(policy).iterate(facts);
     expect(turn.actions).not.toContain('asked_back');
     expect(turn.state.task.metrics.iterations).toBe(1);
   });
 
   test('once the time of the whole task is over', () => {
-    const turn = running({}, 5_000).iterate(DOUBT);
+    const turn = nonstop({}, 5_000).iterate(DOUBT);
     expect(turn.ending?.status).toBe('timeout');
     expect(turn.actions).toContain('near_miss');
   });
 
   test('once somebody has asked the loop to stop', () => {
-    const loop = running();
+    const loop = nonstop();
     loop.stop('SIGTERM');
     expect(loop.iterate(DOUBT).ending?.status).toBe('stopped');
   });
 
   test('and the reminder says where the statement belongs', () => {
-    const { addition } = running({ askBack: false }).iterate(DOUBT);
+    const { addition } = nonstop({ askBack: false }).iterate(DOUBT);
     expect(addition).toContain(
       `on an earlier line, with more text behind it: "${TAG}". When the task is truly complete, state it as the last line of your final message.`,
     );
@@ -280,7 +271,7 @@ describe('nothing is asked', () => {
   });
 
   test('but a loop that is to hold after its iteration asks: the question belongs to it', () => {
-    const loop = running();
+    const loop = nonstop();
     loop.pause();
     expect(loop.iterate(DOUBT).actions).toEqual(ASKED);
     expect(loop.iterate(MISSING).ending?.status).toBe('paused');
@@ -347,7 +338,7 @@ describe('the question', () => {
 
   test('repeated line by line it states no promise that happens to stand in it', () => {
     const promise = 'Do no further work now';
-    const loop = running({ promise });
+    const loop = nonstop({ promise });
     loop.iterate(answered(`<promise>${promise}</promise>\nSummary.`));
     const echo = backQuestion(promise, 'earlier-line').replaceAll('. ', '.\n');
     expect(loop.iterate(answered(echo)).ending).toBeNull();

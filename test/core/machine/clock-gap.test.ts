@@ -4,19 +4,16 @@ import type { ApprovalAnswer } from '../../../src/core/machine/loop-state.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import { answered, errorReport } from '../../helpers/attempt-facts.ts';
+import { type Loop, OVERLOADED, WORK } from '../../helpers/loop-events.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
 // The wall clock jumps while something is asked for: the machine sleeps, or somebody sets its clock.
 
-type Loop = ReturnType<typeof loopInHand>;
-
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TASK_MS = 30 * 60_000;
-const WORK = answered('I did a part of it.');
 const CLAIM = answered('<promise>DONE</promise>');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
 const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '' };
 const APPROVED: ApprovalAnswer = { kind: 'approved', file: 'Approved/x.md', reason: null };
 const LIMITED = errorReport("You've hit your limit", 429, {

@@ -5,25 +5,21 @@ import { type LoopState, NO_STREAKS } from '../../../src/core/machine/loop-state
 import { initialState, transition } from '../../../src/core/machine/transition.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
+import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
 import {
-  answered,
-  cut,
-  errorReport,
-  refusedTool,
-  withoutReport,
-} from '../../helpers/attempt-facts.ts';
+  DONE,
+  GONE,
+  LIMITED,
+  type Loop,
+  NO_LOGIN,
+  OVERLOADED,
+  REFUSED,
+  summary,
+  TAG,
+  WORK,
+} from '../../helpers/loop-events.ts';
 import { A_DAY_MS, loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
-const GONE = errorReport('No conversation found with session ID: session-1');
 const BOOM = withoutReport(1, 'boom');
 const STOPPED = cut('stop-requested');
 const ALMOST_ALL = answered('Part of it.', {
@@ -53,11 +49,6 @@ function looking(changes: Partial<Policy> = {}, facts = WORK): Loop {
   const loop = reached(changes);
   loop.attempt(facts);
   return loop;
-}
-
-/** Status, step and actions after a turn, as one line. */
-function summary({ state, actions }: Turn): string {
-  return `${state.task.status}, ${state.step.kind}: ${actions.join(' ')}`;
 }
 
 function started(attempt: string): string {
@@ -616,11 +607,6 @@ describe('the circuit breaker', () => {
     progress: { git: { commits: 0, filesChanged: 0 }, watched: null },
   };
 
-  function idle(loop: Loop, facts: AttemptFacts): Turn {
-    loop.attempt(facts);
-    return loop.look(IDLE);
-  }
-
   test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
     ['no progress', { noProgressLimit: 2 }, WORK],
     ['the same error', { sameErrorLimit: 2 }, BOOM],
@@ -628,14 +614,14 @@ describe('the circuit breaker', () => {
   ])('of a stalled task is closed again: %s', (_name, changes, facts) => {
     const loop = loopInHand({ ...NO_DELAY, ...changes });
     loop.start();
-    idle(loop, facts);
-    expect(idle(loop, facts).state.task.status).toBe('stalled');
+    loop.iterate(facts, IDLE);
+    expect(loop.iterate(facts, IDLE).state.task.status).toBe('stalled');
     const { state } = loop.resume();
     expect(state.task.breaker).toEqual({ no_progress: 0, same_error: 0, last_error: null });
     expect(state.streaks).toEqual(NO_STREAKS);
     // As many iterations again as at the beginning, and no fewer.
-    expect(idle(loop, facts).ending).toBeNull();
-    expect(idle(loop, facts).ending?.status).toBe('stalled');
+    expect(loop.iterate(facts, IDLE).ending).toBeNull();
+    expect(loop.iterate(facts, IDLE).ending?.status).toBe('stalled');
   });
 
   test.each<[name: string, interrupt: (loop: Loop) => void]>([
@@ -652,10 +638,13 @@ describe('the circuit breaker', () => {
   ])('of a task %s goes on counting', (_name, interrupt) => {
     const loop = loopInHand({ ...NO_DELAY, noProgressLimit: 2 });
     loop.start();
-    idle(loop, WORK);
+    loop.iterate(WORK, IDLE);
     interrupt(loop);
     loop.resume();
-    expect(idle(loop, WORK).ending).toMatchObject({ status: 'stalled', exitReason: 'no-progress' });
+    expect(loop.iterate(WORK, IDLE).ending).toMatchObject({
+      status: 'stalled',
+      exitReason: 'no-progress',
+    });
   });
 });
 

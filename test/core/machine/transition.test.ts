@@ -14,32 +14,23 @@ import {
   retryFacts,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
+import {
+  DONE,
+  type Loop,
+  MATCHED,
+  NO_LOGIN,
+  OVERLOADED,
+  REFUSED,
+  running,
+  summary,
+  TAG,
+  WORK,
+} from '../../helpers/loop-events.ts';
 import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const REFUSED = answered(`All good.\n${TAG}`, { refused: [refusedTool('Bash', 'npm test')] });
-const MATCHED: Sightings = { ...NOTHING_SEEN, watchMatches: ['out/a.md'] };
 const MOVED: Sightings = { ...NOTHING_SEEN, movedFile: 'Done/x.md' };
 const GLOBS = { watchGlobs: ['out/*.md'] };
-
-/** Status, step and actions after a turn, as one line. */
-function summary({ state, actions }: Turn): string {
-  return `${state.task.status}, ${state.step.kind}: ${actions.join(' ')}`;
-}
-
-/** The loop, started. */
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand(changes, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
 
 /** One whole iteration that does not end the task, its delay included. */
 function iterate(loop: Loop, facts: AttemptFacts = WORK): Turn {

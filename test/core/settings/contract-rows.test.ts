@@ -12,18 +12,11 @@ import {
   notFound,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
+import { OVERLOADED, running } from '../../helpers/loop-events.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
 
 // The rows of the five documents that the loop itself answers, each test named after its row. The
 // service's rows are in test/service; docs/contracts.md tells where each is.
-
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-
-function running(...args: Parameters<typeof loopInHand>) {
-  const loop = loopInHand(...args);
-  loop.start();
-  return loop;
-}
 
 /** An iteration after which the world is looked at. */
 function seeing(loop: ReturnType<typeof running>, seen: Partial<Sightings>, message = 'On it.') {

@@ -3,23 +3,15 @@ import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import { answered, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
-import { loopInHand } from '../../helpers/loop-in-hand.ts';
+import { OVERLOADED, running } from '../../helpers/loop-events.ts';
 import { START } from '../../helpers/new-task.ts';
 
 // Limits that meet: what is spent or over ends the task, however the attempt that met it ended.
-
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
 
 /** A plan limit whose reset the agent has told. */
 function limitedUntil(resetsAt: string | null, changes: Partial<AttemptFacts> = {}): AttemptFacts {
   const rateLimit = { status: 'rejected', resetsAt, type: 'five_hour', utilization: 1 };
   return errorReport("You've hit your limit", 429, { rateLimit, ...changes });
-}
-
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number) {
-  const loop = loopInHand(changes, taskTimeoutMs);
-  loop.start();
-  return loop;
 }
 
 function costing(cost_usd: number): Partial<AttemptFacts> {

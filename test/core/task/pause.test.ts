@@ -4,27 +4,22 @@ import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
+import {
+  DONE,
+  LIMITED,
+  type Loop,
+  NO_LOGIN,
+  OVERLOADED,
+  running,
+  WORK,
+} from '../../helpers/loop-events.ts';
 import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
 const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '1 test failed' };
 const PASSED = { ...FAILED, exitCode: 0, output: '' };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 const NO_DELAY = { delayMs: 0 };
-
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand(changes, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
 
 describe('a request to pause', () => {
   test.each<[name: string, changes: Partial<Policy>, next: (loop: Loop) => Turn, told: string]>([
