@@ -1,7 +1,6 @@
 import { judgePromise } from '../core/completion/promise.ts';
-import { end } from '../core/machine/ending.ts';
+import { endTask } from '../core/machine/ending.ts';
 import type { Ending } from '../core/machine/loop-state.ts';
-import { initialState } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import {
   type Approval,
@@ -193,16 +192,10 @@ export function ended(
   { evidence = null, error, ...how }: BookEnd,
   at: string,
 ): { readonly task: TaskState; readonly ending: Ending } {
-  const { state, actions } = end(initialState(task), at, {
-    ...how,
-    evidence,
-    error: error ?? null,
-  });
-  const stop = actions.find((action) => action.kind === 'stop');
-  if (stop === undefined) throw new Error('an ended task has no ending');
+  const end = endTask(task, at, { ...how, evidence, error: error ?? null });
   return {
-    task: { ...state.task, updated_at: at, paused_for_approval: false },
-    ending: stop.ending,
+    task: { ...end.task, updated_at: at, paused_for_approval: false },
+    ending: end.ending,
   };
 }
 

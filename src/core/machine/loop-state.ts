@@ -171,6 +171,9 @@ export type LoopEvent =
   /** A bug in ralph itself; `message` is one line. */
   | { readonly kind: 'broke'; readonly at: string; readonly message: string };
 
+/** The event of a kind. */
+export type EventOf<Kind extends LoopEvent['kind']> = Extract<LoopEvent, { kind: Kind }>;
+
 /** The result of an approval request. */
 export type ApprovalAnswer =
   | {
@@ -217,7 +220,8 @@ export type AgentPrompt =
   /** Only a question about the agent's own answer. */
   | { readonly kind: 'question'; readonly text: string };
 
-type Telling =
+/** An action that asks for nothing. */
+export type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** Prints a sentence for people. */
   | { readonly kind: 'say'; readonly what: Saying }

@@ -5,7 +5,7 @@ import { protocolNote } from '../../../src/core/machine/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { lastWorkAt, laterBy } from '../../../src/core/task/task-state.ts';
 import { answered } from '../../helpers/attempt-facts.ts';
-import { type Loop, nonstop, TAG, WORK } from '../../helpers/loop-events.ts';
+import { type Loop, nonstop, OVERLOADED, TAG, WORK } from '../../helpers/loop-events.ts';
 import { A_DAY_MS, loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 import { START } from '../../helpers/new-task.ts';
@@ -267,6 +267,17 @@ describe('the answer', () => {
     loop.iterate(answered(`${ASKED}\n\nMay I?`));
     loop.requested();
     expect(loop.answered(APPROVED).addition).not.toContain('ended in a question');
+  });
+
+  test('leaves the next iteration all its quick retries', () => {
+    const loop = nonstop();
+    const [, , third] = [loop.iterate(OVERLOADED), loop.wait(), loop.iterate(OVERLOADED)];
+    expect(third.waitMs).toBe(1_500);
+    loop.wait();
+    loop.iterate(ASKING);
+    loop.requested();
+    expect(loop.answered(APPROVED).actions.at(-1)).toBe('start-agent 2.1');
+    expect(loop.iterate(OVERLOADED).waitMs).toBe(750);
   });
 
   test('on the last iteration: it is noted, and the iterations have run out', () => {
