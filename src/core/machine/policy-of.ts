@@ -40,7 +40,6 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
     maxUsagePercent: settings.maxUsage,
     approvalRequired: facts.approvalRequired,
     approvalTimeoutMs: settings.approvalTimeout,
-    looksForRequests: true,
     iterationTimeoutMs: Math.min(settings.iterationTimeout, settings.timeout),
     idleTimeoutMs: settings.idleTimeout,
     delayMs: settings.delay,
