@@ -13,7 +13,6 @@ export function loopPolicy(changes: Partial<Policy> = {}): Policy {
     promise: 'DONE',
     noProgressLimit: 0,
     sameErrorLimit: 0,
-    looksForRequests: false,
     ...changes,
   };
 }

@@ -5,16 +5,12 @@ import { initialState } from '../../src/core/machine/transition.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 import { laterBy } from '../../src/core/task/task-state.ts';
 import { runLoop } from '../../src/loop/run-loop.ts';
-import { answered, cut, errorReport } from '../helpers/attempt-facts.ts';
+import { answered, cut } from '../helpers/attempt-facts.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
+import { DONE, LIMITED, OVERLOADED, TAG, WORK } from '../helpers/loop-events.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
 const KEY = `sk-ant-api03-${'aB3dE5gH'.repeat(6)}`;
 const HINT = 'Use npm.';
 
@@ -56,11 +52,7 @@ const PAUSED = ['close agent', 'tell task_paused', 'on-end task_paused'];
 describe('a request to pause', () => {
   test('while the agent works lets it work, and holds then', async () => {
     const { effects, events, fields, requests } = await run(pausedIn([WORK], 'run agent 1.1'));
-    expect(behind(effects, 'run agent 1.1')).toEqual([
-      'save ended 1.1',
-      'tell task_iterated',
-      ...PAUSED,
-    ]);
+    expect(behind(effects, 'look')).toEqual(['save ended 1.1', 'tell task_iterated', ...PAUSED]);
     expect(requests[0]?.stops.signal.aborted).toBe(false);
     expect(fields).toMatchObject({
       status: 'paused',
@@ -223,8 +215,12 @@ describe('a hint', () => {
   }
 
   test('is settled once the state that holds it is saved, and before anything else is done', async () => {
-    const { effects, saved } = await run({ attempts: [WORK, DONE], hints: [[], [HINT]] });
-    expect(behind(effects, 'run agent 1.1').slice(0, 3)).toEqual([
+    const { effects, saved } = await run({
+      attempts: [WORK, DONE],
+      hints: [[], [HINT]],
+      usesGit: false,
+    });
+    expect(behind(effects, 'look').slice(0, 3)).toEqual([
       'save waiting 1.1',
       'settle hints',
       'tell task_iterated',

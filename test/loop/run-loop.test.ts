@@ -13,21 +13,14 @@ import {
   cut,
   errorReport,
   notFound,
-  refusedTool,
   retryFacts,
   withoutReport,
 } from '../helpers/attempt-facts.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
+import { DONE, MATCHED, NO_LOGIN, OVERLOADED, REFUSED, TAG, WORK } from '../helpers/loop-events.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
-const MATCHED = { ...NOTHING_SEEN, watchMatches: ['out/a.md'] };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 
 /** Runs a script to its end. */
@@ -96,7 +89,7 @@ describe('a question that is asked back', () => {
 
 describe('the order of effects', () => {
   test('of a run that completes in its second iteration', async () => {
-    const { effects } = await run({ attempts: [WORK, DONE] });
+    const { effects } = await run({ attempts: [WORK, DONE], usesGit: false });
     expect(effects).toEqual([
       'save working 1.1',
       'tell task_started',
@@ -104,6 +97,7 @@ describe('the order of effects', () => {
       'read prompt',
       'mark',
       'run agent 1.1',
+      'look',
       'save waiting 1.1',
       'tell task_iterated',
       'wait 2000',
@@ -112,6 +106,7 @@ describe('the order of effects', () => {
       'read prompt',
       'mark',
       'run agent 2.1',
+      'look',
       'save ended 2.1',
       'tell task_iterated',
       'close agent',
@@ -163,7 +158,10 @@ describe('the order of effects', () => {
   });
 
   test('of a passing fault and a run that is exhausted', async () => {
-    const { effects } = await run({ attempts: [OVERLOADED, WORK] }, { maxIterations: 1 });
+    const { effects } = await run(
+      { attempts: [OVERLOADED, WORK], usesGit: false },
+      { maxIterations: 1 },
+    );
     expect(effects).toEqual([
       'save working 1.1',
       'tell task_started',
@@ -179,6 +177,7 @@ describe('the order of effects', () => {
       'read prompt',
       'mark',
       'run agent 1.2',
+      'look',
       'save ended 1.2',
       'tell task_iterated',
       'close agent',

@@ -4,12 +4,12 @@ import { backQuestion } from '../completion/back-question.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine, tailOf } from '../text/untrusted-text.ts';
-import { lookOrJudge, saysOtherwise } from './judge.ts';
-import type { Answer, LoopState, Transition } from './loop-state.ts';
-import { budgetLeft, endUsage } from './next-iteration.ts';
+import { type Decided, type Moment, publish } from './decision.ts';
+import { saysOtherwise } from './judge.ts';
+import type { Answer, LoopState } from './loop-state.ts';
+import { endUsage, endUsedUp } from './next-iteration.ts';
 import { ownTexts } from './prompt.ts';
 import { answerOf } from './record-iteration.ts';
-import { endUsedUp } from './retry.ts';
 
 /*
  * If the agent states the promise in a doubtful place, ralph asks it back, once per iteration and in the
@@ -22,48 +22,33 @@ import { endUsedUp } from './retry.ts';
  */
 
 /** Asks the agent whether it is done. Returns null if there is no doubt, or if a reply could not help. */
-export function askBack(
-  state: LoopState,
-  answer: Answer,
-  at: string,
-  policy: Policy,
-): Transition | null {
+export function askBack(state: LoopState, answer: Answer, moment: Moment): Decided | null {
   const { verdict, facts } = answer;
+  const { policy } = moment;
   // An agent without sessions has no session id, so it cannot be asked.
   if (verdict.kind !== 'in-doubt' || facts.sessionId === null) return null;
   if (!policy.askBack || policy.promise === null) return null;
-  if (!isWorthAsking(state, answer, at, policy)) return null;
+  if (!isWorthAsking(state, answer, moment)) return null;
   const task = { ...state.task, attempt: state.task.attempt + 1 };
   const { current_iteration: iteration, attempt } = task;
-  const { line, where } = verdict;
+  const { where } = verdict;
+  const line = oneLine(verdict.line, 200);
   return {
-    state: { ...state, task, step: { kind: 'asking-back', answer } },
-    actions: [
-      {
-        kind: 'publish',
-        body: { event: 'asked_back', iteration, attempt, line: oneLine(line, 200), where },
-      },
-      {
-        kind: 'start-agent',
-        iteration,
-        attempt,
-        prompt: { kind: 'question', text: backQuestion(policy.promise, where) },
-        taskDeadlineAt: task.timeout_at,
-        resumeSession: facts.sessionId,
-        budgetUsd: budgetLeft(state, policy),
-      },
-    ],
+    state: { ...state, task },
+    announced: [publish({ event: 'asked_back', iteration, attempt, line, where })],
+    decision: { kind: 'ask-back', answer, question: backQuestion(policy.promise, where) },
   };
 }
 
 /** Whether a confirmed statement would be a claim, and money and time are left to ask for it. */
-function isWorthAsking(state: LoopState, answer: Answer, at: string, policy: Policy): boolean {
+function isWorthAsking(state: LoopState, answer: Answer, moment: Moment): boolean {
+  const { policy } = moment;
   return (
     state.stopRequested === null &&
     answer.record.number >= policy.minIterations &&
     !saysOtherwise(state, answer, policy) &&
-    endUsedUp(state, at, policy) === null &&
-    endUsage(state, answer.facts.rateLimit, at, policy) === null
+    endUsedUp(state, moment) === null &&
+    endUsage(answer.facts.rateLimit, moment) === null
   );
 }
 
@@ -75,9 +60,8 @@ export function replied(
   state: LoopState,
   answer: Answer,
   reply: { readonly outcome: Outcome; readonly facts: AttemptFacts },
-  at: string,
-  policy: Policy,
-): Transition {
+  { policy }: Moment,
+): Decided {
   const message = reply.outcome.kind === 'answered' ? reply.facts.finalMessage : null;
   const verdict = judgeMessage(message, policy, textsOf(state, answer, policy));
   // As with any answer, an agent that asks for an approval is not done.
@@ -87,7 +71,7 @@ export function replied(
   const settled: Answer = isSettled
     ? { ...known, verdict }
     : { ...known, ...(message === null ? {} : { reply: tailOf(message, LONGEST_REPLY) }) };
-  return settle(state, settled, at, policy);
+  return settle(state, settled);
 }
 
 /**
@@ -98,19 +82,17 @@ export function questionLost(
   state: LoopState,
   answer: Answer,
   lost: Usage | null,
-  at: string,
-  policy: Policy,
-): Transition {
+  moment: Moment,
+): Decided {
   const isUnpaid = lost === null || Object.values(lost).every((amount) => amount === 0);
-  const again =
-    isUnpaid && state.trouble.interrupted <= 1 ? askBack(state, answer, at, policy) : null;
-  return again ?? settle(state, answer, at, policy);
+  const again = isUnpaid && state.trouble.interrupted <= 1 ? askBack(state, answer, moment) : null;
+  return again ?? settle(state, answer);
 }
 
-/** Judges the iteration; its record includes the cost of the question. */
-function settle(state: LoopState, answer: Answer, at: string, policy: Policy): Transition {
-  const startedAt = answer.record.started_at;
-  return lookOrJudge(state, answerOf(state, { ...answer, startedAt }), at, policy);
+/** Settles the doubt; the record of the iteration includes the cost of the question. */
+function settle(state: LoopState, answer: Answer): Decided {
+  const settled = answerOf(state, { ...answer, startedAt: answer.record.started_at });
+  return { state, decision: { kind: 'looking', answer: settled } };
 }
 
 /** Everything that ralph has put into the session, so that an echo of it is no statement. */

@@ -2,7 +2,6 @@ import { NO_USAGE } from '../agent/attempt.ts';
 import { judgePromise } from '../completion/promise.ts';
 import { preview } from '../secrets/preview.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
-import type { Policy } from '../task/policy.ts';
 import {
   type Evidence,
   laterBy,
@@ -12,13 +11,12 @@ import {
   withIteration,
 } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
-import { askApproval, withAnswer } from './approval.ts';
+import { askPerson, withAnswer } from './approval.ts';
 import { postponed } from './clock-gap.ts';
-import { end } from './ending.ts';
+import { type Decided, type Moment, publish } from './decision.ts';
 import type { EventBody } from './events.ts';
-import { iteratedEvent } from './iteration-events.ts';
-import type { CallerEvent, IterationReport, LoopState, Transition } from './loop-state.ts';
-import { withReport } from './record-iteration.ts';
+import type { CallerEvent, IterationReport, LoopEvent, LoopState } from './loop-state.ts';
+import { iteratedEvent, withReport } from './record-iteration.ts';
 
 /*
  * A task that a program works on itself, through the library. The program says what it did; nothing is
@@ -29,8 +27,13 @@ import { withReport } from './record-iteration.ts';
  *      └───────────┴──────────────────┴──► completed, failed, timeout, max_iterations_reached
  */
 
+/** Whether a program sent the event that works on the task itself. */
+export function isByCaller(event: LoopEvent): event is CallerEvent {
+  return event.kind.endsWith('-by-caller');
+}
+
 /** Handles what the calling program did. It may do anything at any step; the library refuses nonsense. */
-export function byCaller(state: LoopState, event: CallerEvent, policy: Policy): Transition {
+export function byCaller(state: LoopState, event: CallerEvent, moment: Moment): Decided {
   const { at } = event;
   const working: LoopState = {
     ...state,
@@ -40,37 +43,37 @@ export function byCaller(state: LoopState, event: CallerEvent, policy: Policy): 
     case 'started-by-caller': {
       const { task_prompt, max_iterations } = state.task;
       const prompt = oneLine(task_prompt, 500);
-      return publishing(state, { event: 'task_started', prompt, max_iterations });
+      return announcing(state, { event: 'task_started', prompt, max_iterations });
     }
     case 'reported-by-caller':
       return reported(working, event.report, at);
     case 'progressed-by-caller':
-      return { state: withReport(working, event.report), actions: [] };
+      return { state: withReport(working, event.report), decision: null };
     case 'paused-by-caller':
-      return askApproval(working, event.request, at, policy);
+      return { state: working, decision: askPerson(working.task, event.request, moment) };
     case 'resumed-by-caller': {
       // The pause does not use up the task's time.
       const pausedMs = Math.max(0, msBetween(state.task.updated_at, at));
       const task = { ...postponed(working.task, pausedMs), paused_for_approval: false };
       const { approval, current_iteration: iteration, max_iterations } = task;
       return event.answer === null || approval === null
-        ? publishing({ ...state, task }, { event: 'task_resumed', iteration, max_iterations })
+        ? announcing({ ...state, task }, { event: 'task_resumed', iteration, max_iterations })
         : withAnswer({ ...state, task }, approval, event.answer, at);
     }
     case 'ended-by-caller': {
       // A dead driver of an earlier `ralph resume` has nothing left to announce.
       const task = { ...working.task, paused_for_approval: false, driver: null };
-      return end({ ...state, task }, at, event.ending);
+      return { state: { ...state, task }, decision: { kind: 'end', ...event.ending } };
     }
   }
 }
 
-function publishing(state: LoopState, body: EventBody): Transition {
-  return { state, actions: [{ kind: 'publish', body }] };
+function announcing(state: LoopState, body: EventBody): Decided {
+  return { state, announced: [publish(body)], decision: null };
 }
 
 /** Counts an iteration that ended at `at`. */
-function reported(state: LoopState, report: IterationReport, at: string): Transition {
+function reported(state: LoopState, report: IterationReport, at: string): Decided {
   const { task } = state;
   const number = task.current_iteration + 1;
   const startedAt = startOfIteration(task, report, at);
@@ -97,7 +100,7 @@ function reported(state: LoopState, report: IterationReport, at: string): Transi
   const error = { at, iteration: number, attempt: 1, kind: 'reported', message };
   const counted = withIteration(isGood ? numbered : withError(numbered, error), record);
   const known = { ...state, task: counted };
-  return publishing(known, { ...iteratedEvent(known, { record, outcome }), detail: message });
+  return announcing(known, { ...iteratedEvent(known, { record, outcome }), detail: message });
 }
 
 /** When the iteration that ends at `at` began: as reported, or at the end of the previous one. */

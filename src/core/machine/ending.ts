@@ -1,6 +1,7 @@
 import { type EndedStatus, msBetween, type TaskState } from '../task/task-state.ts';
+import type { End, HowItEnded } from './decision.ts';
 import type { EndingFields, EventBody } from './events.ts';
-import type { Ending, LoopState, StopCause, Transition } from './loop-state.ts';
+import type { Ending, StopCause } from './loop-state.ts';
 
 /** The event and the note of each ending. A new ending is one more row. */
 const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
@@ -16,11 +17,9 @@ const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
   paused_awaiting_approval: { event: 'task_paused', note: null },
 };
 
-type HowItEnded = Pick<Ending, 'status' | 'exitReason'> &
-  Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
-
 function endingOf(how: HowItEnded): Ending {
-  return { evidence: null, error: null, until: null, ...ENDINGS[how.status], ...how };
+  const { status, exitReason, evidence = null, error = null, until = null } = how;
+  return { status, exitReason, evidence, error, until, ...ENDINGS[status] };
 }
 
 /** Derives how a task ended from its state. Returns null if it has not ended. */
@@ -30,15 +29,20 @@ function endingOfTask({ status, exit_reason, evidence, errors }: TaskState): End
   return endingOf({ status, exitReason: exit_reason ?? status, evidence, error });
 }
 
+/** A task that has ended, and how. */
+interface EndedTask {
+  readonly task: TaskState;
+  readonly ending: Ending;
+}
+
 /**
- * Announces a task's ending again, because its driver died before announcing it. Throws if the task has
- * not ended.
+ * A task whose driver died before it announced the ending, for another driver to announce it. Throws if
+ * the task has not ended.
  */
-export function tellEndAgain(state: LoopState): Transition {
-  const ending = endingOfTask(state.task);
+export function announcedAgain(task: TaskState): EndedTask {
+  const ending = endingOfTask(task);
   if (ending === null) throw new Error('a task that has not ended has no end to be told');
-  const task = { ...state.task, driver: untilTold(state.task, ending) };
-  return { state: { ...state, task }, actions: [{ kind: 'stop', ending }] };
+  return { task: { ...task, driver: untilTold(task, ending) }, ending };
 }
 
 /**
@@ -49,38 +53,43 @@ function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver
   return status === 'completed' ? null : driver;
 }
 
-/** Ends the loop: first the state is saved, then the ending is announced. */
-export function end(state: LoopState, at: string, how: HowItEnded): Transition {
-  const { task } = state;
+/** Ends a task. */
+export function endTask(task: TaskState, at: string, how: HowItEnded): EndedTask {
   const ending = endingOf(how);
+  const total_duration_seconds = Math.max(0, msBetween(task.started_at, at)) / 1000;
   return {
-    state: {
-      ...state,
-      step: { kind: 'ended' },
-      task: {
-        ...task,
-        status: ending.status,
-        exit_reason: ending.exitReason,
-        evidence: ending.evidence,
-        finished_at: at,
-        wait: null,
-        driver: untilTold(task, ending),
-        metrics: {
-          ...task.metrics,
-          total_duration_seconds: Math.max(0, msBetween(task.started_at, at)) / 1000,
-        },
-      },
+    task: {
+      ...task,
+      status: ending.status,
+      exit_reason: ending.exitReason,
+      evidence: ending.evidence,
+      finished_at: at,
+      wait: null,
+      driver: untilTold(task, ending),
+      metrics: { ...task.metrics, total_duration_seconds },
     },
-    actions: [{ kind: 'stop', ending }],
+    ending,
   };
 }
 
-/** Ends the loop because a person asked for it; the task can be resumed. */
-export function endStopped(state: LoopState, at: string, by: StopCause): Transition {
-  return end(state, at, {
-    status: 'stopped',
-    exitReason: `stopped:${by}`,
-  });
+/** Decides that the loop ends. */
+export function end(
+  status: EndedStatus,
+  exitReason: string,
+  details: Omit<HowItEnded, 'status' | 'exitReason'> = {},
+): End {
+  return { kind: 'end', status, exitReason, ...details };
+}
+
+/** The time for the whole task is over. */
+export const TIME_OVER = end('timeout', 'timeout');
+
+/** A person asked for a pause. */
+export const PAUSED = end('paused', 'paused');
+
+/** A person asked for a stop; the task can be resumed. */
+export function stoppedBy(by: StopCause): End {
+  return end('stopped', `stopped:${by}`);
 }
 
 /** The event that announces how a task ended. */

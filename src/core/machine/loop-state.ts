@@ -209,6 +209,9 @@ export interface PersonsAnswer {
   readonly reason: string | null;
 }
 
+/** The event of a kind. */
+export type EventOf<Kind extends LoopEvent['kind']> = Extract<LoopEvent, { kind: Kind }>;
+
 /** The result of an approval request. */
 export type ApprovalAnswer =
   | PersonsAnswer
@@ -250,7 +253,8 @@ export type AgentPrompt =
   /** Only a question about the agent's own answer. */
   | { readonly kind: 'question'; readonly text: string };
 
-type Telling =
+/** An action that asks for nothing. */
+export type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** Prints a sentence for people. */
   | { readonly kind: 'say'; readonly what: Saying }

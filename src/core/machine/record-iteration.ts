@@ -1,4 +1,4 @@
-import { type AttemptFacts, outputOf } from '../agent/attempt.ts';
+import { type AttemptFacts, outputOf, type RefusedTool } from '../agent/attempt.ts';
 import { describeOutcome, isCounted } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
 import { type Held, type Judged, openRefusals } from '../completion/gates.ts';
@@ -11,8 +11,10 @@ import type { OwnText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
 import { preview } from '../secrets/preview.ts';
 import { withIteration } from '../task/task-state.ts';
+import { oneLine } from '../text/untrusted-text.ts';
 import { afterIteration } from './breaker.ts';
-import type { Answer, LoopState } from './loop-state.ts';
+import { publish } from './decision.ts';
+import type { Answer, LoopState, Telling } from './loop-state.ts';
 import type { Carry, Missing } from './prompt.ts';
 
 /** Turns a counted attempt into the iteration's answer, with its record. */
@@ -155,4 +157,60 @@ function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Car
       ? outputOf(facts)
       : `${outputOf(facts)}\n\n[asked whether the task is complete, it answered:]\n${reply}`;
   return { output, wasCut: facts.end.kind === 'cut', missing, hints: [] };
+}
+
+/** The event of a judged iteration. */
+export function iteratedEvent({ task }: LoopState, answer: Pick<Answer, 'record' | 'outcome'>) {
+  const { number, ...fields } = task.iterations.at(-1) ?? answer.record;
+  return {
+    event: 'task_iterated' as const,
+    iteration: number,
+    ...fields,
+    detail: oneLine(describeOutcome(answer.outcome), 300),
+  };
+}
+
+/** The further events of a judged iteration: a near miss, or a claim that a gate blocked. */
+export function tell({ record, verdict }: Answer, judged: Judged): readonly Telling[] {
+  const iteration = record.number;
+  const told: Telling[] = [];
+  const isNear = verdict.kind === 'near-miss' || verdict.kind === 'in-doubt';
+  if (isNear && judged.kind !== 'passed') {
+    const why = verdict.kind === 'in-doubt' ? verdict.where : verdict.why;
+    told.push(publish({ event: 'near_miss', iteration, line: oneLine(verdict.line, 200), why }));
+  }
+  if (judged.kind === 'held') {
+    const detail = oneLine(describeHeld(judged.held), 300);
+    told.push(publish({ event: 'claim_held', iteration, gate: judged.held.gate, detail }));
+  }
+  return told;
+}
+
+/** One line for people: why a claim was not accepted. */
+function describeHeld(held: Held): string {
+  switch (held.gate) {
+    case 'min-iterations':
+      return `not before iteration ${held.from}`;
+    case 'refused-tools':
+      return `refused: ${describeTools(held.tools)}`;
+    case 'protect':
+      return `protected files have changed: ${held.files.slice(0, 5).join(', ')}`;
+    case 'verify':
+      return `${held.result.command} ${held.result.timedOut ? 'ran out of time' : `exited with ${held.result.exitCode ?? 'a signal'}`}`;
+    case 'stopped-subagents':
+      return `the system has stopped ${countOf(held.count)} before the end`;
+    case 'confirm':
+      return `confirmed ${held.so_far} of ${held.of} times`;
+  }
+}
+
+function countOf(subAgents: number): string {
+  return subAgents === 1 ? 'a sub-agent' : `${subAgents} sub-agents`;
+}
+
+export function describeTools(tools: readonly RefusedTool[]): string {
+  return tools
+    .slice(0, 5)
+    .map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`))
+    .join('; ');
 }

@@ -39,8 +39,6 @@ export interface Policy extends LoopSettings {
   /** What a person has to approve before the first iteration; null: nothing. */
   readonly approvalRequired: string | null;
   readonly approvalTimeoutMs: number;
-  /** Whether the agent may request an approval with a file in the vault. */
-  readonly looksForRequests: boolean;
   readonly iterationTimeoutMs: number;
   /** How long the agent may be silent; null: no limit. */
   readonly idleTimeoutMs: number | null;

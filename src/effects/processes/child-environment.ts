@@ -1,5 +1,7 @@
-/** Variables that make a child `claude` believe it runs inside another one. */
-const NOT_FOR_THE_CHILD = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'];
+import { AGENT_NAMES, AGENTS } from '../../core/agent/agents/agents.ts';
+
+/** Variables that make a child agent believe it runs inside another one. */
+const NOT_FOR_THE_CHILD = AGENT_NAMES.flatMap((name) => AGENTS[name].nestingVariables);
 
 /** Returns a copy of an environment that is fit for an agent. */
 export function forAgent(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

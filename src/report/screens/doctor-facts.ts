@@ -1,3 +1,5 @@
+import type { AgentName } from '../../core/agent/agents/agents.ts';
+import type { Finding } from '../../core/agent/finding.ts';
 import type { UntrustedConfig } from './trust.ts';
 
 /** What `ralph doctor` found, before it is rated. */
@@ -25,8 +27,6 @@ export interface DoctorFacts {
   readonly freeBytes: number | null;
   readonly cwd: string;
   readonly git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git';
-  /** Signs of other loops that use a stop hook, each with its remedy. */
-  readonly otherLoops: readonly string[];
   /** Tasks locked by a dead driver. */
   readonly staleLocks: readonly string[];
   /** Tasks without a driver whose state says running, or whose end was not announced. */
@@ -41,14 +41,14 @@ export interface DoctorFacts {
 }
 
 export interface AgentFacts {
-  readonly kind: 'claude' | 'command';
+  readonly name: AgentName;
   readonly place: { readonly file: string } | { readonly missing: string };
-  /** Null for a command: not every program answers to `--version`. */
+  /** Null if it was not asked: not every program answers to `--version`. */
   readonly version: { readonly version: string } | { readonly failed: string } | null;
-  /** Null for a command. */
-  readonly login: { readonly found: readonly string[]; readonly isConclusive: boolean } | null;
-  /** `claude` refuses to skip permissions for root. */
-  readonly isRefusedAsRoot: boolean;
+  /** What the agent's own checks found. */
+  readonly findings: readonly Finding[];
+  /** What would interfere with it, each with its remedy; null if nothing can. */
+  readonly interferences: readonly string[] | null;
 }
 
 export type FolderFacts =

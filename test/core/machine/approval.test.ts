@@ -5,16 +5,13 @@ import { protocolNote } from '../../../src/core/machine/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { lastWorkAt, laterBy } from '../../../src/core/task/task-state.ts';
 import { answered } from '../../helpers/attempt-facts.ts';
+import { type Loop, nonstop, OVERLOADED, TAG, WORK } from '../../helpers/loop-events.ts';
 import { A_DAY_MS, loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
 const ASKED = '<approval id="deploy">deploy to production</approval>';
 const ASKING = answered(`All is ready.\n\n${ASKED}`);
-const WORK = answered('I did a part of it.');
 const FILE = 'APPROVAL_task-1_deploy.md';
 const HOUR_MS = 3_600_000;
 const APPROVED: ApprovalAnswer = { kind: 'approved', file: `Approved/${FILE}`, reason: null };
@@ -25,24 +22,18 @@ const REJECTED: ApprovalAnswer = {
 };
 const NOBODY = { approved: null, rejected: null };
 
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand({ delayMs: 0, ...changes }, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
-
 /** The agent has asked, and the request lies there. */
 function waiting(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = running(changes, taskTimeoutMs);
-  loop.attempt(ASKING);
+  const loop = nonstop(changes, taskTimeoutMs);
+  loop.iterate(ASKING);
   loop.requested();
   return loop;
 }
 
 describe('asking', () => {
   test('starts nothing, asks for the request first, and tells of it once it lies there', () => {
-    const loop = running();
-    expect(loop.attempt(ASKING).actions).toEqual(['task_iterated', 'request-approval deploy']);
+    const loop = nonstop();
+    expect(loop.iterate(ASKING).actions).toEqual(['task_iterated', 'request-approval deploy']);
     const turn = loop.requested();
     expect(turn.actions).toEqual(['task_paused', 'await-approval deploy']);
     expect(turn.told[0]).toEqual({
@@ -54,7 +45,7 @@ describe('asking', () => {
   });
 
   test('the state says all of it', () => {
-    const { state } = running().attempt(ASKING);
+    const { state } = nonstop().iterate(ASKING);
     const at = laterBy(START, 1_000);
     expect(state.step).toEqual({ kind: 'approving' });
     expect(state.task).toMatchObject({
@@ -81,8 +72,8 @@ describe('asking', () => {
   });
 
   test('waits once the request lies there, and keeps what was there before', () => {
-    const loop = running();
-    loop.attempt(ASKING);
+    const loop = nonstop();
+    loop.iterate(ASKING);
     const turn = loop.requested({ approved: 'old', rejected: null });
     expect(turn.actions).toEqual(['task_paused', 'await-approval deploy']);
     expect(turn.state.task.approval?.there_before).toEqual({ approved: 'old', rejected: null });
@@ -90,21 +81,21 @@ describe('asking', () => {
 
   test('a credential in the request is masked', () => {
     const secret = 'sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789';
-    const loop = running();
-    const { state } = loop.attempt(answered(`<approval id="x">use ${secret}</approval>`));
+    const loop = nonstop();
+    const { state } = loop.iterate(answered(`<approval id="x">use ${secret}</approval>`));
     expect(state.task.approval?.what).not.toContain(secret);
     expect(state.task.approval?.what).toMatch(/^use /);
   });
 
   test('with --no-wait it only looks', () => {
-    const loop = running({ noWait: true });
-    loop.attempt(ASKING);
+    const loop = nonstop({ noWait: true });
+    loop.iterate(ASKING);
     expect(loop.requested().actions).toEqual(['task_paused', 'await-approval deploy not waiting']);
   });
 
   test('a request that could not be written ends the run, and the task can be resumed', () => {
-    const loop = running();
-    loop.attempt(ASKING);
+    const loop = nonstop();
+    loop.iterate(ASKING);
     const turn = loop.answered({ kind: 'none', why: 'not-waited' });
     expect(turn.actions).toEqual(['stop:paused_awaiting_approval']);
     expect(loop.resume().actions).toEqual(['task_resumed', 'request-approval deploy']);
@@ -113,11 +104,11 @@ describe('asking', () => {
 
 describe('what comes before and after a request in the same message', () => {
   const say = (words: string, changes: Partial<Policy> = {}): readonly string[] =>
-    running(changes).attempt(answered(words)).actions;
+    nonstop(changes).iterate(answered(words)).actions;
 
   test('a promise: who asks whether he may is not done', () => {
     expect(say(`${ASKED}\n\n${TAG}`).at(-1)).toBe('request-approval deploy');
-    expect(running().attempt(answered(`${ASKED}\n\n${TAG}`)).state.task.status).not.toBe(
+    expect(nonstop().iterate(answered(`${ASKED}\n\n${TAG}`)).state.task.status).not.toBe(
       'completed',
     );
   });
@@ -136,8 +127,8 @@ describe('what comes before and after a request in the same message', () => {
   });
 
   test('the command that follows an iteration runs first', () => {
-    const loop = running({ after: './sync' });
-    expect(loop.attempt(ASKING).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    const loop = nonstop({ after: './sync' });
+    expect(loop.iterate(ASKING).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions).toEqual(['request-approval deploy']);
   });
 
@@ -146,9 +137,8 @@ describe('what comes before and after a request in the same message', () => {
     ['the circuit breaker is about to open', { noProgressLimit: 1 }],
     ['the iterations are used up', { maxIterations: 1 }],
   ])('a person is asked although %s', (_name, changes) => {
-    const loop = running({ ...changes });
-    let turn = loop.attempt(ASKING);
-    if (turn.actions.includes('look')) turn = loop.look(NOTHING_SEEN);
+    const loop = nonstop({ ...changes });
+    const turn = loop.iterate(ASKING);
     expect(turn.actions.at(-1)).toBe('request-approval deploy');
   });
 
@@ -173,7 +163,7 @@ describe('a file of the agent in Pending_Approval', () => {
     ['Überweisung für Jürgen.md', 'berweisung-f-r-j-rgen'],
     [`${'x'.repeat(60)}.md`, 'x'.repeat(40)],
   ])('%s is the request, with the id %s', (name, id) => {
-    const loop = running({ looksForRequests: true });
+    const loop = nonstop();
     expect(loop.attempt(WORK).actions).toEqual(['look']);
     const turn = loop.look(seen(name));
     expect(turn.actions).toEqual(['task_iterated', `request-approval ${id}`]);
@@ -186,13 +176,13 @@ describe('a file of the agent in Pending_Approval', () => {
   });
 
   test('comes before a request in words, and before a promise', () => {
-    const loop = running({ looksForRequests: true });
+    const loop = nonstop();
     loop.attempt(answered(`${ASKED}\n\n${TAG}`));
     expect(loop.look(seen('mail.md')).actions.at(-1)).toBe('request-approval mail');
   });
 
   test('its name cannot act on a terminal', () => {
-    const loop = running({ looksForRequests: true });
+    const loop = nonstop();
     loop.attempt(WORK);
     loop.look(seen('a\u001b[2Jb\nc.md'));
     const { told, state } = loop.requested();
@@ -263,20 +253,31 @@ describe('the answer', () => {
     const echo = answered(
       'A person has rejected it, because: Say <promise>DONE</promise> when it is done',
     );
-    expect(loop.attempt(echo).state.task.status).toBe('running');
+    expect(loop.iterate(echo).state.task.status).toBe('running');
   });
 
   test('it is told once', () => {
     const loop = waiting();
     loop.answered(APPROVED);
-    expect(loop.attempt(WORK).addition).not.toContain('approved');
+    expect(loop.iterate(WORK).addition).not.toContain('approved');
   });
 
   test('that nobody answers questions is not said beside an answer', () => {
-    const loop = running();
-    loop.attempt(answered(`${ASKED}\n\nMay I?`));
+    const loop = nonstop();
+    loop.iterate(answered(`${ASKED}\n\nMay I?`));
     loop.requested();
     expect(loop.answered(APPROVED).addition).not.toContain('ended in a question');
+  });
+
+  test('leaves the next iteration all its quick retries', () => {
+    const loop = nonstop();
+    const [, , third] = [loop.iterate(OVERLOADED), loop.wait(), loop.iterate(OVERLOADED)];
+    expect(third.waitMs).toBe(1_500);
+    loop.wait();
+    loop.iterate(ASKING);
+    loop.requested();
+    expect(loop.answered(APPROVED).actions.at(-1)).toBe('start-agent 2.1');
+    expect(loop.iterate(OVERLOADED).waitMs).toBe(750);
   });
 
   test('on the last iteration: it is noted, and the iterations have run out', () => {
@@ -296,7 +297,7 @@ describe('the answer', () => {
   test('a second request replaces the first', () => {
     const loop = waiting();
     loop.answered(APPROVED);
-    loop.attempt(answered('<approval id="mail">send the mail</approval>'));
+    loop.iterate(answered('<approval id="mail">send the mail</approval>'));
     expect(loop.state().task.approval).toMatchObject({
       id: 'mail',
       decision: null,
@@ -334,7 +335,7 @@ describe('the answer', () => {
   });
 
   test('comes to nothing where nobody is asked', () => {
-    const loop = running();
+    const loop = nonstop();
     const before = loop.state().step;
     expect(loop.answered(APPROVED)).toMatchObject({ actions: [] });
     expect(loop.requested()).toMatchObject({ actions: [] });
@@ -377,8 +378,8 @@ describe('somebody asks for an end while it waits', () => {
   });
 
   test('a signal that came while the agent asked: the request is made, and not waited for', () => {
-    const loop = running({ after: './sync' });
-    loop.attempt(ASKING);
+    const loop = nonstop({ after: './sync' });
+    loop.iterate(ASKING);
     loop.stop('SIGINT');
     expect(loop.followed().actions.at(-1)).toBe('request-approval deploy');
     loop.requested();
@@ -422,8 +423,8 @@ describe('the time of the whole task', () => {
 
 describe('a driver dies', () => {
   test('before the request was made: it is made', () => {
-    const loop = running();
-    loop.attempt(ASKING);
+    const loop = nonstop();
+    loop.iterate(ASKING);
     expect(loop.resume().actions).toEqual(['task_resumed', 'request-approval deploy']);
     expect(loop.state().task).toMatchObject({
       status: 'paused_awaiting_approval',
@@ -432,8 +433,8 @@ describe('a driver dies', () => {
   });
 
   test('while it waited: the same is asked for, for as long anew, and what was there before is known', () => {
-    const loop = running();
-    loop.attempt(ASKING);
+    const loop = nonstop();
+    loop.iterate(ASKING);
     loop.requested({ approved: 'old', rejected: null });
     const turn = loop.resume();
     expect(turn.actions).toEqual(['task_resumed', 'request-approval deploy']);
@@ -481,7 +482,7 @@ describe('approval_required', () => {
     const turn = loop.answered(APPROVED);
     expect(turn.actions).toEqual(['task_resumed', 'iteration_started', 'start-agent 1.1']);
     expect(turn.addition).toContain('A person has approved your request start');
-    expect(loop.attempt(answered(TAG)).actions.at(-1)).toBe('stop:completed');
+    expect(loop.iterate(answered(TAG)).actions.at(-1)).toBe('stop:completed');
   });
 
   test('rejected: nothing is started, and the task has failed with the reason', () => {
@@ -529,7 +530,7 @@ describe('approval_required', () => {
     loop.start();
     loop.requested();
     loop.answered(APPROVED);
-    expect(loop.attempt(WORK).actions.at(-1)).toBe('start-agent 2.1');
+    expect(loop.iterate(WORK).actions.at(-1)).toBe('start-agent 2.1');
   });
 });
 
@@ -538,7 +539,7 @@ describe('the whole of it', () => {
     const loop = loopInHand({ delayMs: 0, maxIterations: 100 });
     let turn: Turn = loop.start();
     for (let number = 1; number <= 20; number += 1) {
-      loop.attempt(answered(`<approval id="step-${number}">do step ${number}</approval>`));
+      loop.iterate(answered(`<approval id="step-${number}">do step ${number}</approval>`));
       const events: Extract<LoopEvent, { kind: 'approval-answered' }>['answer'] =
         number % 2 === 0 ? APPROVED : REJECTED;
       loop.requested(NOBODY);
@@ -546,7 +547,7 @@ describe('the whole of it', () => {
       expect(turn.agent?.iteration).toBe(number + 1);
       expect(turn.addition).toContain(`request step-${number} (do step ${number})`);
     }
-    expect(loop.attempt(answered(TAG)).actions.at(-1)).toBe('stop:completed');
+    expect(loop.iterate(answered(TAG)).actions.at(-1)).toBe('stop:completed');
     expect(loop.state().task.metrics.iterations).toBe(21);
   });
 });

@@ -5,19 +5,16 @@ import type { ApprovalAnswer } from '../../../src/core/machine/loop-state.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import { answered, errorReport } from '../../helpers/attempt-facts.ts';
+import { type Loop, OVERLOADED, WORK } from '../../helpers/loop-events.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 
 // The wall clock jumps while something is asked for: the machine sleeps, or somebody sets its clock.
 
-type Loop = ReturnType<typeof loopInHand>;
-
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TASK_MS = 30 * 60_000;
-const WORK = answered('I did a part of it.');
 const CLAIM = answered('<promise>DONE</promise>');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
 const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '' };
 const APPROVED: ApprovalAnswer = { kind: 'approved', file: 'Approved/x.md', reason: null };
 const LIMITED = errorReport("You've hit your limit", 429, {
@@ -37,13 +34,13 @@ const ASKED: readonly [
     () => {},
     (loop, jumpMs) => {
       loop.jump(jumpMs);
-      loop.attempt({ ...WORK, durationMs: 60_000 });
+      loop.iterate({ ...WORK, durationMs: 60_000 });
     },
   ],
   [
     'the look',
     { watchGlobs: ['out/*.md'] },
-    (loop) => loop.attempt(WORK),
+    (loop) => loop.iterate(WORK),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.pass(2_000);
@@ -53,7 +50,7 @@ const ASKED: readonly [
   [
     '--verify',
     { verify: 'npm test' },
-    (loop) => loop.attempt(CLAIM),
+    (loop) => loop.iterate(CLAIM),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.pass(2_000);
@@ -63,7 +60,7 @@ const ASKED: readonly [
   [
     '--after',
     { after: './sync' },
-    (loop) => loop.attempt(WORK),
+    (loop) => loop.iterate(WORK),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.followed(2_000);
@@ -72,15 +69,15 @@ const ASKED: readonly [
   [
     'a delay',
     { delayMs: 10_000 },
-    (loop) => loop.attempt(WORK),
+    (loop) => loop.iterate(WORK),
     (loop, jumpMs) => loop.wait(0, jumpMs),
   ],
-  ['a back-off', {}, (loop) => loop.attempt(OVERLOADED), (loop, jumpMs) => loop.wait(0, jumpMs)],
-  ['a usage limit', {}, (loop) => loop.attempt(LIMITED), (loop, jumpMs) => loop.wait(0, jumpMs)],
+  ['a back-off', {}, (loop) => loop.iterate(OVERLOADED), (loop, jumpMs) => loop.wait(0, jumpMs)],
+  ['a usage limit', {}, (loop) => loop.iterate(LIMITED), (loop, jumpMs) => loop.wait(0, jumpMs)],
   [
     'the request for an approval',
     {},
-    (loop) => loop.attempt(answered('<approval id="a">go on</approval>')),
+    (loop) => loop.iterate(answered('<approval id="a">go on</approval>')),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.requested();
@@ -91,7 +88,7 @@ const ASKED: readonly [
     'an approval',
     {},
     (loop) => {
-      loop.attempt(answered('<approval id="a">go on</approval>'));
+      loop.iterate(answered('<approval id="a">go on</approval>'));
       loop.requested();
     },
     (loop, jumpMs) => {
@@ -141,7 +138,7 @@ describe.each(ASKED)('while %s takes its time', (...asked) => {
 test('of a delay only the time counts in which ralph was not stopped', () => {
   const loop = loopInHand({ delayMs: 10_000 }, TASK_MS);
   loop.start();
-  loop.attempt(WORK);
+  loop.iterate(WORK);
   const leftMs = (): number => msBetween(loop.now(), loop.state().task.timeout_at);
   const beforeMs = leftMs();
   loop.pass(3_000);
@@ -153,7 +150,7 @@ test('of a delay only the time counts in which ralph was not stopped', () => {
 test('a time in which ralph was stopped beside the agent does not count', () => {
   const loop = loopInHand({ delayMs: 0 }, TASK_MS);
   loop.start();
-  loop.attempt({ ...WORK, durationMs: HOUR, heldUpMs: HOUR - 60_000 });
+  loop.iterate({ ...WORK, durationMs: HOUR, heldUpMs: HOUR - 60_000 });
   const { status, timeout_at } = loop.state().task;
   expect(status).toBe('running');
   expect(msBetween(loop.now(), timeout_at)).toBe(TASK_MS - 60_000);

@@ -5,25 +5,21 @@ import { type LoopState, NO_STREAKS } from '../../../src/core/machine/loop-state
 import { initialState, transition } from '../../../src/core/machine/transition.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
+import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
 import {
-  answered,
-  cut,
-  errorReport,
-  refusedTool,
-  withoutReport,
-} from '../../helpers/attempt-facts.ts';
+  DONE,
+  GONE,
+  LIMITED,
+  type Loop,
+  NO_LOGIN,
+  OVERLOADED,
+  REFUSED,
+  summary,
+  TAG,
+  WORK,
+} from '../../helpers/loop-events.ts';
 import { A_DAY_MS, loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
-const GONE = errorReport('No conversation found with session ID: session-1');
 const BOOM = withoutReport(1, 'boom');
 const STOPPED = cut('stop-requested');
 const ALMOST_ALL = answered('Part of it.', {
@@ -43,14 +39,16 @@ function reached(changes: Partial<Policy>, ...attempts: readonly AttemptFacts[])
   let turn: Turn | null = null;
   for (const facts of attempts) {
     if (turn?.waitMs != null) loop.wait();
-    turn = loop.attempt(facts);
+    turn = loop.iterate(facts);
   }
   return loop;
 }
 
-/** Status, step and actions after a turn, as one line. */
-function summary({ state, actions }: Turn): string {
-  return `${state.task.status}, ${state.step.kind}: ${actions.join(' ')}`;
+/** A loop that has to look at what this attempt has done. */
+function looking(changes: Partial<Policy> = {}, facts = WORK): Loop {
+  const loop = reached(changes);
+  loop.attempt(facts);
+  return loop;
 }
 
 function started(attempt: string): string {
@@ -66,7 +64,7 @@ function remembered({ task, trouble, ...memory }: LoopState) {
 
 /** The places where a driver can die, each with what its successor asks for again. */
 const ASKED_AGAIN: readonly [name: string, reach: () => Loop, expected: string][] = [
-  ['looking', () => reached(GLOBS, WORK), 'running, looking: task_resumed look'],
+  ['looking', () => looking(), 'running, looking: task_resumed look'],
   ['verifying', () => reached(VERIFY, DONE), 'running, verifying: task_resumed verify npm test'],
   ['following', () => reached(AFTER, WORK), 'running, following: task_resumed run-after ./sync'],
   ['a delay', () => reached({}, WORK), 'running, waiting: task_resumed wait'],
@@ -108,7 +106,7 @@ describe('what was asked for before the driver died', () => {
   });
 
   test('goes on as it would have: looking, verifying, following', () => {
-    const loop = reached({ ...GLOBS, ...VERIFY, ...AFTER }, DONE);
+    const loop = looking({ ...VERIFY, ...AFTER }, DONE);
     expect(summary(loop.resume())).toBe('running, looking: task_resumed look');
     expect(loop.look(NOTHING_SEEN).actions).toEqual(['verify npm test']);
     expect(loop.resume().actions).toEqual(['task_resumed', 'verify npm test']);
@@ -211,7 +209,7 @@ describe('an iteration that was not counted', () => {
   test('is tried again with more time, where the time was over', () => {
     const loop = loopInHand({}, 10_000);
     loop.start();
-    loop.attempt({ ...OVERLOADED, durationMs: 10_000 });
+    loop.iterate({ ...OVERLOADED, durationMs: 10_000 });
     expect(loop.state().task).toMatchObject({ status: 'timeout', metrics: { iterations: 0 } });
     expect(summary(loop.resume({}, { timeLeftMs: 60_000 }))).toBe(started('1.2'));
   });
@@ -231,7 +229,7 @@ describe('an iteration that was not counted', () => {
     loop.resume();
     loop.wait();
     loop.resume();
-    const turn = loop.attempt(WORK);
+    const turn = loop.iterate(WORK);
     expect(turn.state.task).toMatchObject({
       iterations: [{ number: 1, cost_usd: 0.51 }],
       usage: { cost_usd: 0.51 },
@@ -270,7 +268,7 @@ const ENDED_AFTER: readonly [
     () => {
       const loop = reached({});
       loop.stop('SIGTERM');
-      loop.attempt(WORK);
+      loop.iterate(WORK);
       return loop;
     },
     {},
@@ -292,7 +290,7 @@ const ENDED_AFTER: readonly [
     () => {
       const loop = reached({});
       loop.pause();
-      loop.attempt(WORK);
+      loop.iterate(WORK);
       return loop;
     },
     {},
@@ -339,7 +337,7 @@ describe.each(ENDED_AFTER)(
       const loop = reach();
       const { usage } = loop.state().task;
       loop.resume(settings);
-      const { task } = loop.attempt(WORK).state;
+      const { task } = loop.iterate(WORK).state;
       expect(task.iterations.at(-1)).toMatchObject({
         number: Number.parseInt(next, 10),
         cost_usd: WORK.usage.cost_usd,
@@ -352,7 +350,7 @@ describe.each(ENDED_AFTER)(
     test('can be completed by it', () => {
       const loop = reach();
       loop.resume(settings);
-      expect(loop.attempt(DONE).ending).toMatchObject({ status: 'completed' });
+      expect(loop.iterate(DONE).ending).toMatchObject({ status: 'completed' });
     });
   },
 );
@@ -397,7 +395,7 @@ describe('a limit that still holds', () => {
   test('may be set lower than what was used', () => {
     const loop = reached(NO_DELAY, WORK, WORK, WORK);
     loop.stop('SIGINT');
-    loop.attempt(WORK);
+    loop.iterate(WORK);
     expect(loop.resume({ maxIterations: 2 }).ending?.status).toBe('max_iterations_reached');
   });
 });
@@ -418,7 +416,7 @@ describe('the iterations', () => {
     for (let maxIterations = 2; maxIterations <= 5; maxIterations += 1) {
       loop.resume({ maxIterations });
       loop.resume();
-      loop.attempt(WORK);
+      loop.iterate(WORK);
     }
     const { iterations, metrics, current_iteration } = loop.state().task;
     expect(iterations.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
@@ -429,10 +427,10 @@ describe('the iterations', () => {
   test('are counted beyond those that the state keeps one by one', () => {
     const loop = loopInHand({ ...NO_DELAY, maxIterations: 100 });
     loop.start();
-    for (let count = 0; count < 70; count += 1) loop.attempt(WORK);
+    for (let count = 0; count < 70; count += 1) loop.iterate(WORK);
     expect(summary(loop.resume())).toBe(started('71.2'));
     loop.stop('SIGINT');
-    loop.attempt(WORK);
+    loop.iterate(WORK);
     expect(summary(loop.resume())).toBe(started('72.1'));
   });
 });
@@ -499,7 +497,7 @@ describe('a completed task whose end nobody was told', () => {
     [
       'by a file',
       () => {
-        const loop = reached(GLOBS, WORK);
+        const loop = looking(GLOBS);
         loop.look({ ...NOTHING_SEEN, watchMatches: ['out/a.md'] });
         return loop;
       },
@@ -542,21 +540,21 @@ describe('what went wrong in a row', () => {
     expect(loop.state().task.status).toBe('usage_limited');
     loop.resume();
     // A first quick try, as in the beginning.
-    expect(loop.attempt(OVERLOADED).waitMs).toBe(750);
+    expect(loop.iterate(OVERLOADED).waitMs).toBe(750);
   });
 
   test('goes on where the driver died', () => {
     const loop = reached({}, OVERLOADED, OVERLOADED);
     loop.resume();
     loop.wait();
-    expect(loop.attempt(OVERLOADED).waitMs).toBe(3_000);
+    expect(loop.iterate(OVERLOADED).waitMs).toBe(3_000);
   });
 
   test('an outage is not made longer by the time without a driver', () => {
     const loop = reached({ retries: 0, maxWaitMs: HOUR_MS }, OVERLOADED);
     loop.resume();
     loop.wait();
-    expect(summary(loop.attempt(OVERLOADED))).toBe('running, waiting: agent_retry wait');
+    expect(summary(loop.iterate(OVERLOADED))).toBe('running, waiting: agent_retry wait');
   });
 
   test('an outage still ends', () => {
@@ -564,7 +562,7 @@ describe('what went wrong in a row', () => {
     loop.resume();
     let turn = loop.wait();
     for (let tries = 0; tries < 20 && turn.ending === null; tries += 1) {
-      turn = loop.attempt(OVERLOADED);
+      turn = loop.iterate(OVERLOADED);
       if (turn.waitMs !== null) turn = loop.wait();
     }
     expect(turn.ending).toMatchObject({ status: 'usage_limited', exitReason: 'outage' });
@@ -574,7 +572,7 @@ describe('what went wrong in a row', () => {
     const loop = reached({}, LIMITED);
     loop.resume();
     loop.wait();
-    expect(summary(loop.attempt(LIMITED))).toBe('running, waiting: usage_limit_wait wait');
+    expect(summary(loop.iterate(LIMITED))).toBe('running, waiting: usage_limit_wait wait');
   });
 
   test.each<[name: string, reach: () => Loop]>([
@@ -599,7 +597,7 @@ describe('what went wrong in a row', () => {
   test('an agent that had answered is still one that was there', () => {
     const loop = reached(NO_DELAY, WORK);
     loop.resume();
-    expect(summary(loop.attempt(NO_LOGIN))).toBe('running, waiting: agent_retry wait');
+    expect(summary(loop.iterate(NO_LOGIN))).toBe('running, waiting: agent_retry wait');
   });
 });
 
@@ -609,11 +607,6 @@ describe('the circuit breaker', () => {
     progress: { git: { commits: 0, filesChanged: 0 }, watched: null },
   };
 
-  function idle(loop: Loop, facts: AttemptFacts): Turn {
-    loop.attempt(facts);
-    return loop.look(IDLE);
-  }
-
   test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
     ['no progress', { noProgressLimit: 2 }, WORK],
     ['the same error', { sameErrorLimit: 2 }, BOOM],
@@ -621,23 +614,23 @@ describe('the circuit breaker', () => {
   ])('of a stalled task is closed again: %s', (_name, changes, facts) => {
     const loop = loopInHand({ ...NO_DELAY, ...changes });
     loop.start();
-    idle(loop, facts);
-    expect(idle(loop, facts).state.task.status).toBe('stalled');
+    loop.iterate(facts, IDLE);
+    expect(loop.iterate(facts, IDLE).state.task.status).toBe('stalled');
     const { state } = loop.resume();
     expect(state.task.breaker).toEqual({ no_progress: 0, same_error: 0, last_error: null });
     expect(state.streaks).toEqual(NO_STREAKS);
     // As many iterations again as at the beginning, and no fewer.
-    expect(idle(loop, facts).ending).toBeNull();
-    expect(idle(loop, facts).ending?.status).toBe('stalled');
+    expect(loop.iterate(facts, IDLE).ending).toBeNull();
+    expect(loop.iterate(facts, IDLE).ending?.status).toBe('stalled');
   });
 
   test.each<[name: string, interrupt: (loop: Loop) => void]>([
     ['whose driver died', () => {}],
-    ['that was stopped', (loop) => loop.attempt(STOPPED)],
+    ['that was stopped', (loop) => loop.iterate(STOPPED)],
     [
       'that was paused',
       (loop) => {
-        loop.attempt(OVERLOADED);
+        loop.iterate(OVERLOADED);
         loop.pause();
         loop.wait();
       },
@@ -645,10 +638,13 @@ describe('the circuit breaker', () => {
   ])('of a task %s goes on counting', (_name, interrupt) => {
     const loop = loopInHand({ ...NO_DELAY, noProgressLimit: 2 });
     loop.start();
-    idle(loop, WORK);
+    loop.iterate(WORK, IDLE);
     interrupt(loop);
     loop.resume();
-    expect(idle(loop, WORK).ending).toMatchObject({ status: 'stalled', exitReason: 'no-progress' });
+    expect(loop.iterate(WORK, IDLE).ending).toMatchObject({
+      status: 'stalled',
+      exitReason: 'no-progress',
+    });
   });
 });
 
@@ -656,19 +652,19 @@ describe('what happened in iterations running', () => {
   test('is remembered: a signal', () => {
     const loop = reached({ ...NO_DELAY, signals: ['ALL QUIET'] }, answered('ALL QUIET'));
     loop.resume();
-    expect(loop.attempt(answered('ALL QUIET')).ending?.evidence?.kind).toBe('signal');
+    expect(loop.iterate(answered('ALL QUIET')).ending?.evidence?.kind).toBe('signal');
   });
 
   test('is remembered: a claim to confirm', () => {
     const loop = reached({ ...NO_DELAY, confirm: 2 }, DONE);
     expect(loop.resume().addition).toContain('1 of 2 times');
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
   test('is remembered: a claim with refused tools', () => {
     const loop = reached(NO_DELAY, REFUSED);
     loop.resume();
-    expect(loop.attempt(REFUSED).ending).toMatchObject({ exitReason: 'refused' });
+    expect(loop.iterate(REFUSED).ending).toMatchObject({ exitReason: 'refused' });
   });
 });
 
@@ -686,14 +682,14 @@ describe('hints', () => {
     expect(addition).toContain(SAID);
     expect(state.hints).toEqual([]);
     // Once.
-    const next = loop.attempt(WORK);
+    const next = loop.iterate(WORK);
     expect((next.waitMs === null ? next : loop.wait()).addition).not.toContain(SAID);
   });
 
   test('are told again to an iteration that is tried again, each once', () => {
     const loop = reached(NO_DELAY);
     loop.hint('Use npm.');
-    loop.attempt(WORK);
+    loop.iterate(WORK);
     loop.hint('Be brief.');
     const { addition } = loop.resume();
     expect(addition?.split(SAID)).toHaveLength(2);
@@ -705,7 +701,7 @@ describe('hints', () => {
     const loop = reached({});
     loop.hint(`When all is done say so.\n${TAG}`);
     loop.resume();
-    const turn = loop.attempt(
+    const turn = loop.iterate(
       answered(`The person you work for adds: When all is done say so.\n${TAG}`),
     );
     expect(turn.ending).toBeNull();
@@ -736,7 +732,7 @@ describe('the agent’s own session', () => {
   test('that is gone is begun afresh, with the context that it knew', () => {
     const loop = reached(CONTINUE, WORK);
     loop.resume();
-    const { agent, addition } = loop.attempt(GONE);
+    const { agent, addition } = loop.iterate(GONE);
     expect(agent).toMatchObject({ iteration: 2, attempt: 3, resumeSession: null });
     expect(addition).toContain('I did a part of it.');
   });
@@ -777,7 +773,7 @@ describe('a task whose memory is gone', () => {
   test.each<[name: string, reach: () => Loop, expected: string]>([
     ['before its start', () => loopInHand(), 'start-agent 1.1'],
     ['working', () => reached(NO_DELAY, WORK), 'start-agent 2.2'],
-    ['looking', () => reached(GLOBS, WORK), 'start-agent 1.2'],
+    ['looking', () => looking(), 'start-agent 1.2'],
     ['verifying', () => reached(VERIFY, DONE), 'start-agent 1.2'],
     ['following', () => reached(AFTER, WORK), 'start-agent 2.1'],
     ['in a delay', () => reached({}, WORK), 'start-agent 2.1'],

@@ -14,36 +14,27 @@ import {
   retryFacts,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
+import {
+  DONE,
+  type Loop,
+  MATCHED,
+  NO_LOGIN,
+  OVERLOADED,
+  REFUSED,
+  running,
+  summary,
+  TAG,
+  WORK,
+} from '../../helpers/loop-events.ts';
 import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const REFUSED = answered(`All good.\n${TAG}`, { refused: [refusedTool('Bash', 'npm test')] });
-const MATCHED: Sightings = { ...NOTHING_SEEN, watchMatches: ['out/a.md'] };
 const MOVED: Sightings = { ...NOTHING_SEEN, movedFile: 'Done/x.md' };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 
-/** Status, step and actions after a turn, as one line. */
-function summary({ state, actions }: Turn): string {
-  return `${state.task.status}, ${state.step.kind}: ${actions.join(' ')}`;
-}
-
-/** The loop, started. */
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand(changes, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
-
 /** One whole iteration that does not end the task, its delay included. */
 function iterate(loop: Loop, facts: AttemptFacts = WORK): Turn {
-  const turn = loop.attempt(facts);
+  const turn = loop.iterate(facts);
   return turn.waitMs === null ? turn : loop.wait();
 }
 
@@ -131,22 +122,17 @@ describe('after one attempt', () => {
       { maxIterations: 1 },
       'completed, ended: task_iterated stop:completed',
     ],
-    ['an answer, with files to look at', WORK, GLOBS, 'running, looking: look'],
-    ['the promise, with files to look at', DONE, GLOBS, 'running, looking: look'],
-    [
-      'a passing fault, with files to look at',
-      OVERLOADED,
-      GLOBS,
-      'running, waiting: agent_retry wait',
-    ],
-    [
-      'a time-out, with a file to look at',
-      cut('iteration-timeout'),
-      { watchFile: 'x.md' },
-      'running, looking: look',
-    ],
   ])('%s', (_name, facts, changes, expected) => {
-    expect(summary(running(changes).attempt(facts))).toBe(expected);
+    expect(summary(running(changes).iterate(facts))).toBe(expected);
+  });
+
+  test.each<[name: string, facts: AttemptFacts]>([
+    ['an answer', WORK],
+    ['the promise', DONE],
+    ['a time-out', cut('iteration-timeout')],
+    ['a failure', withoutReport(3, 'boom')],
+  ])('that counts, the loop looks before it judges: %s', (_name, facts) => {
+    expect(summary(running().attempt(facts))).toBe('running, looking: look');
   });
 
   test.each<[name: string, facts: AttemptFacts, sightings: Sightings, expected: string]>([
@@ -206,7 +192,7 @@ describe('after one attempt', () => {
 describe('completion', () => {
   test('is told in full', () => {
     const loop = running();
-    const { ending, state } = loop.attempt(DONE);
+    const { ending, state } = loop.iterate(DONE);
     expect(ending).toEqual({
       status: 'completed',
       exitReason: 'completed',
@@ -233,19 +219,19 @@ describe('completion', () => {
     const loop = running({ maxIterations: 3 });
     iterate(loop);
     iterate(loop);
-    expect(loop.attempt(DONE).ending).toMatchObject({ status: 'completed' });
+    expect(loop.iterate(DONE).ending).toMatchObject({ status: 'completed' });
   });
 
   test('comes before the time of the whole task', () => {
     const loop = running({}, 10_000);
-    expect(loop.attempt({ ...DONE, durationMs: 20_000 }).ending?.status).toBe('completed');
+    expect(loop.iterate({ ...DONE, durationMs: 20_000 }).ending?.status).toBe('completed');
   });
 
   test('is not made by an echo of what ralph wrote', () => {
     const loop = running({ match: 'contains', promise: 'DONE' });
     const next = iterate(loop);
     expect(next.addition).toContain('<promise>DONE</promise>');
-    expect(loop.attempt(answered(next.addition ?? '')).ending).toBeNull();
+    expect(loop.iterate(answered(next.addition ?? '')).ending).toBeNull();
   });
 
   test('makes no near miss of what else stands in the message', () => {
@@ -258,7 +244,7 @@ describe('completion', () => {
 describe('a near miss', () => {
   test('is told, recorded, and told to the next iteration', () => {
     const loop = running();
-    const turn = loop.attempt(answered(`I will say ${TAG} soon.`));
+    const turn = loop.iterate(answered(`I will say ${TAG} soon.`));
     expect(turn.told[1]).toEqual({
       event: 'near_miss',
       iteration: 1,
@@ -273,7 +259,7 @@ describe('a near miss', () => {
 
   test('is also a promise of an iteration that did not end well', () => {
     const loop = running();
-    const turn = loop.attempt(errorReport(TAG));
+    const turn = loop.iterate(errorReport(TAG));
     expect(turn.actions).toContain('near_miss');
     expect(turn.state.task.iterations).toMatchObject([{ completed: false, near_miss: true }]);
   });
@@ -289,14 +275,14 @@ describe('refused tools', () => {
     ['one after which the same tool succeeded', [later], 'completed'],
     ['one of two after which the same tool succeeded', [later, open], 'running'],
   ])('%s', (_name, refused, status) => {
-    const turn = running().attempt(answered(TAG, { refused }));
+    const turn = running().iterate(answered(TAG, { refused }));
     expect(turn.state.task.status).toBe(status);
     expect(turn.state.task.iterations).toMatchObject([{ completed: status === 'completed' }]);
   });
 
   test('hold a claim by words: it is told, and told to the next iteration', () => {
     const loop = running();
-    const turn = loop.attempt(REFUSED);
+    const turn = loop.iterate(REFUSED);
     expect(turn.told[1]).toEqual({
       event: 'claim_held',
       iteration: 1,
@@ -312,7 +298,7 @@ describe('refused tools', () => {
     const loop = running();
     const refused = [open];
     for (let iteration = 1; iteration < 5; iteration += 1) {
-      const turn = loop.attempt(answered('Not yet.', { refused }));
+      const turn = loop.iterate(answered('Not yet.', { refused }));
       expect(turn.actions).toEqual(['task_iterated', 'wait']);
       expect(loop.wait().addition).toContain('\nThese tools were refused: Write (a.txt).');
     }
@@ -321,7 +307,7 @@ describe('refused tools', () => {
   test('stall the task when a second claim running is held', () => {
     const loop = running();
     iterate(loop, REFUSED);
-    const turn = loop.attempt(REFUSED);
+    const turn = loop.iterate(REFUSED);
     expect(turn.actions).toEqual(['task_iterated', 'claim_held', 'stop:stalled']);
     expect(turn.ending).toMatchObject({
       status: 'stalled',
@@ -336,10 +322,10 @@ describe('refused tools', () => {
   test('stall before the iterations or the time are found to be over', () => {
     const last = running({ maxIterations: 2 });
     iterate(last, REFUSED);
-    expect(last.attempt(REFUSED).ending?.status).toBe('stalled');
+    expect(last.iterate(REFUSED).ending?.status).toBe('stalled');
     const late = running({}, 10_000);
     iterate(late, REFUSED);
-    expect(late.attempt({ ...REFUSED, durationMs: 60_000 }).ending?.status).toBe('stalled');
+    expect(late.iterate({ ...REFUSED, durationMs: 60_000 }).ending?.status).toBe('stalled');
   });
 
   test.each<[name: string, between: AttemptFacts]>([
@@ -350,14 +336,14 @@ describe('refused tools', () => {
     iterate(loop, REFUSED);
     iterate(loop, between);
     expect(iterate(loop, REFUSED).ending).toBeNull();
-    expect(loop.attempt(REFUSED).ending?.status).toBe('stalled');
+    expect(loop.iterate(REFUSED).ending?.status).toBe('stalled');
   });
 
   test('are not forgiven by a passing fault between two claims', () => {
     const loop = running();
     iterate(loop, REFUSED);
     iterate(loop, OVERLOADED);
-    expect(loop.attempt(REFUSED).ending?.status).toBe('stalled');
+    expect(loop.iterate(REFUSED).ending?.status).toBe('stalled');
   });
 
   test('hold words only: a file completes the task', () => {
@@ -371,10 +357,10 @@ describe('refused tools', () => {
       refusedTool('Bash', `step ${index}`, true),
     );
     const loop = running();
-    const first = loop.attempt(answered(TAG, { refused: [...made, open] }));
+    const first = loop.iterate(answered(TAG, { refused: [...made, open] }));
     expect(first.told[1]).toMatchObject({ detail: 'refused: Write: a.txt' });
     loop.wait();
-    const second = loop.attempt(answered(TAG, { refused: [...made, open] }));
+    const second = loop.iterate(answered(TAG, { refused: [...made, open] }));
     expect(second.ending?.error).toMatch(/refused: Write: a\.txt$/);
   });
 });
@@ -382,7 +368,7 @@ describe('refused tools', () => {
 describe('the delay', () => {
   test('stands between iterations, and starts the next', () => {
     const loop = running({ delayMs: 7_000 });
-    const turn = loop.attempt(WORK);
+    const turn = loop.iterate(WORK);
     expect(turn.waitMs).toBe(7_000);
     expect(turn.state.task.wait).toEqual({ kind: 'delay', until: laterBy(loop.now(), 7_000) });
     expect(turn.state.task.current_iteration).toBe(1);
@@ -395,7 +381,7 @@ describe('the delay', () => {
     const loop = running({ maxIterations: 3, delayMs: 7_000 });
     iterate(loop);
     iterate(loop);
-    const turn = loop.attempt(WORK);
+    const turn = loop.iterate(WORK);
     expect(turn.waitMs).toBeNull();
     expect(turn.ending).toMatchObject({
       status: 'max_iterations_reached',
@@ -416,7 +402,7 @@ describe('the delay', () => {
 
   test('of 0 is passed over', () => {
     const loop = running({ delayMs: 0, maxIterations: 3 });
-    expect(loop.attempt(WORK).actions).toEqual([
+    expect(loop.iterate(WORK).actions).toEqual([
       'task_iterated',
       'iteration_started',
       'start-agent 2.1',
@@ -492,11 +478,11 @@ describe('a passing fault', () => {
     (retries, maxWaitMs, quick, slow) => {
       const loop = running({ retries, maxWaitMs });
       const kinds: (string | undefined)[] = [];
-      let turn = loop.attempt({ ...OVERLOADED, durationMs: 0 });
+      let turn = loop.iterate({ ...OVERLOADED, durationMs: 0 });
       while (turn.ending === null) {
         kinds.push(turn.state.task.wait?.kind);
         loop.wait();
-        turn = loop.attempt({ ...OVERLOADED, durationMs: 0 });
+        turn = loop.iterate({ ...OVERLOADED, durationMs: 0 });
       }
       expect(kinds.filter((kind) => kind === 'back-off')).toHaveLength(quick);
       expect(kinds.filter((kind) => kind === 'outage')).toHaveLength(slow);
@@ -513,11 +499,11 @@ describe('a passing fault', () => {
   test('counts the time of the attempts in an outage towards its longest wait', () => {
     const loop = running({ retries: 0, maxWaitMs: 900_000 });
     const slow = { ...OVERLOADED, durationMs: 200_000, retryWaitMs: 200_000 };
-    loop.attempt(slow);
+    loop.iterate(slow);
     loop.wait();
-    expect(loop.attempt(slow).ending).toBeNull();
+    expect(loop.iterate(slow).ending).toBeNull();
     loop.wait();
-    expect(loop.attempt(slow).ending?.status).toBe('usage_limited');
+    expect(loop.iterate(slow).ending?.status).toBe('usage_limited');
   });
 
   test.each<[name: string, facts: AttemptFacts]>([
@@ -545,14 +531,14 @@ describe('a passing fault', () => {
 
   test('ends by time where the task has none left', () => {
     const loop = running({}, 10_000);
-    const turn = loop.attempt({ ...OVERLOADED, durationMs: 10_000 });
+    const turn = loop.iterate({ ...OVERLOADED, durationMs: 10_000 });
     expect(summary(turn)).toBe('timeout, ended: stop:timeout');
   });
 
   test('on the last iteration is tried again too', () => {
     const loop = running({ maxIterations: 1 });
     expect(iterate(loop, OVERLOADED).actions).toEqual(['iteration_started', 'start-agent 1.2']);
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 });
 
@@ -568,7 +554,7 @@ describe('a plan limit', () => {
 
   test('is not counted, and the same iteration is tried again', () => {
     const loop = running();
-    const turn = loop.attempt(limit);
+    const turn = loop.iterate(limit);
     expect(turn.ending).toBeNull();
     expect(turn.waitMs).toBeGreaterThan(0);
     expect(turn.state.task).toMatchObject({ current_iteration: 1, iterations: [] });
@@ -577,7 +563,7 @@ describe('a plan limit', () => {
   });
 
   test('ends at once where nothing is to be waited for, and says until when', () => {
-    const turn = running({ maxWaitMs: 0, retries: 0 }).attempt(limit);
+    const turn = running({ maxWaitMs: 0, retries: 0 }).iterate(limit);
     expect(turn.ending).toMatchObject({
       status: 'usage_limited',
       event: 'task_usage_limited',
@@ -604,12 +590,12 @@ describe('time in which no work was possible', () => {
     const loop = running({ retries: 0 });
     for (let round = 0; round < 10; round += 1) iterate(loop, OVERLOADED);
     expect(moved(loop)).toBe(10 * 300_000);
-    expect(loop.attempt(WORK).ending).toBeNull();
+    expect(loop.iterate(WORK).ending).toBeNull();
   });
 
   test('moves the deadline on: the agent’s own retries', () => {
     const loop = running();
-    loop.attempt({ ...WORK, durationMs: 100_000, retryWaitMs: 60_000, retries: [retryFacts(529)] });
+    loop.iterate({ ...WORK, durationMs: 100_000, retryWaitMs: 60_000, retries: [retryFacts(529)] });
     expect(moved(loop)).toBe(60_000);
   });
 
@@ -619,7 +605,7 @@ describe('time in which no work was possible', () => {
     ['a passing fault', OVERLOADED],
   ])('of the agent’s own retries lets the task go on after %s', (_name, facts) => {
     const loop = running({}, 100_000);
-    const turn = loop.attempt({ ...facts, durationMs: 150_000, retryWaitMs: 60_000 });
+    const turn = loop.iterate({ ...facts, durationMs: 150_000, retryWaitMs: 60_000 });
     expect(turn.ending).toBeNull();
   });
 
@@ -648,7 +634,7 @@ describe('a fatal cause', () => {
     ['root-refused', withoutReport(1, 'cannot be used with root/sudo privileges')],
   ])('%s stops at once, with a note', (cause, facts) => {
     const loop = running();
-    const turn = loop.attempt(facts);
+    const turn = loop.iterate(facts);
     expect(summary(turn)).toBe('failed, ended: stop:failed');
     expect(turn.ending).toMatchObject({
       status: 'failed',
@@ -678,7 +664,7 @@ describe('a fatal cause', () => {
       const loop = running();
       iterate(loop);
       for (let recheck = 1; recheck <= 3; recheck += 1) {
-        const turn = loop.attempt(facts);
+        const turn = loop.iterate(facts);
         expect(turn.waitMs).toBe(60_000);
         expect(turn.state.task.wait?.kind).toBe('recheck');
         expect(turn.told).toMatchObject([
@@ -686,7 +672,7 @@ describe('a fatal cause', () => {
         ]);
         expect(loop.wait().actions).toContain(`start-agent 2.${recheck + 1}`);
       }
-      const turn = loop.attempt(facts);
+      const turn = loop.iterate(facts);
       expect(turn.ending).toMatchObject({ status: 'failed', exitReason: `failed:${cause}` });
       expect(turn.state.task.metrics.iterations).toBe(1);
       expect(turn.state.task.errors).toHaveLength(4);
@@ -699,7 +685,7 @@ describe('a fatal cause', () => {
     for (let recheck = 1; recheck <= 3; recheck += 1) iterate(loop, NO_LOGIN);
     iterate(loop);
     for (let recheck = 1; recheck <= 3; recheck += 1) iterate(loop, NO_LOGIN);
-    expect(loop.attempt(NO_LOGIN).ending?.status).toBe('failed');
+    expect(loop.iterate(NO_LOGIN).ending?.status).toBe('failed');
   });
 
   test.each<[cause: string, facts: AttemptFacts]>([
@@ -709,7 +695,7 @@ describe('a fatal cause', () => {
   ])('%s stops at once also after an answered iteration', (cause, facts) => {
     const loop = running();
     iterate(loop);
-    expect(loop.attempt(facts).ending?.exitReason).toBe(`failed:${cause}`);
+    expect(loop.iterate(facts).ending?.exitReason).toBe(`failed:${cause}`);
   });
 
   test.each<[name: string, facts: AttemptFacts]>([
@@ -718,14 +704,14 @@ describe('a fatal cause', () => {
   ])('is not tried again where the iterations before only %s', (_name, facts) => {
     const loop = running();
     iterate(loop, facts);
-    expect(loop.attempt(NO_LOGIN).ending?.status).toBe('failed');
+    expect(loop.iterate(NO_LOGIN).ending?.status).toBe('failed');
   });
 
   test('is tried again however long ago the answer was', () => {
     const loop = running({ maxIterations: 200 }, 10 * 3_600_000);
     iterate(loop);
     for (let failed = 0; failed < 100; failed += 1) iterate(loop, withoutReport(1, 'boom'));
-    expect(loop.attempt(NO_LOGIN).ending).toBeNull();
+    expect(loop.iterate(NO_LOGIN).ending).toBeNull();
   });
 });
 
@@ -736,7 +722,7 @@ describe('the time of the whole task', () => {
     ['a failure', withoutReport(1)],
   ])('is over after %s that ends at its very end', (_name, facts) => {
     for (const delayMs of [0, 2_000]) {
-      const turn = running({ delayMs }, 10_000).attempt({ ...facts, durationMs: 10_000 });
+      const turn = running({ delayMs }, 10_000).iterate({ ...facts, durationMs: 10_000 });
       expect(turn.ending).toEqual({
         status: 'timeout',
         exitReason: 'timeout',
@@ -751,32 +737,32 @@ describe('the time of the whole task', () => {
   });
 
   test('is over before the iterations are', () => {
-    const turn = running({ maxIterations: 1 }, 10_000).attempt({ ...WORK, durationMs: 10_000 });
+    const turn = running({ maxIterations: 1 }, 10_000).iterate({ ...WORK, durationMs: 10_000 });
     expect(turn.ending?.status).toBe('timeout');
   });
 
   test('is not over a millisecond before its end', () => {
     const loop = running({ delayMs: 0 }, 10_000);
-    expect(loop.attempt({ ...WORK, durationMs: 9_999 }).ending).toBeNull();
+    expect(loop.iterate({ ...WORK, durationMs: 9_999 }).ending).toBeNull();
   });
 
   test('is not waited for in a delay: nothing could follow it', () => {
     const loop = running({ delayMs: 5_000 }, 10_000);
-    const turn = loop.attempt({ ...WORK, durationMs: 6_000 });
+    const turn = loop.iterate({ ...WORK, durationMs: 6_000 });
     expect(summary(turn)).toBe('timeout, ended: task_iterated stop:timeout');
     expect(turn.state.task).toMatchObject({ current_iteration: 1, wait: null });
   });
 
   test('can pass during a delay that lasts longer than it should: then nothing is started', () => {
     const loop = running({ delayMs: 5_000 }, 13_000);
-    loop.attempt({ ...WORK, durationMs: 6_000 });
+    loop.iterate({ ...WORK, durationMs: 6_000 });
     const turn = loop.wait(3_000);
     expect(summary(turn)).toBe('timeout, ended: stop:timeout');
     expect(turn.state.task.current_iteration).toBe(1);
   });
 
   test('that the agent met counts the iteration', () => {
-    const turn = running().attempt(cut('task-timeout'));
+    const turn = running().iterate(cut('task-timeout'));
     expect(turn.state.task).toMatchObject({
       status: 'timeout',
       iterations: [{ number: 1, outcome: 'timed-out' }],
@@ -787,7 +773,7 @@ describe('the time of the whole task', () => {
 describe('a request to stop', () => {
   const steps: readonly [name: string, reach: (loop: Loop) => void, next: (loop: Loop) => Turn][] =
     [
-      ['while the agent works', () => {}, (loop) => loop.attempt(cut('stop-requested'))],
+      ['while the agent works', () => {}, (loop) => loop.iterate(cut('stop-requested'))],
       [
         'during a delay',
         (loop) => {
@@ -796,14 +782,14 @@ describe('a request to stop', () => {
         },
         (loop) => loop.wait(-1_500),
       ],
-      ['during a back-off', (loop) => loop.attempt(OVERLOADED), (loop) => loop.wait(-200)],
+      ['during a back-off', (loop) => loop.iterate(OVERLOADED), (loop) => loop.wait(-200)],
       [
         'before the agent is looked for again',
         (loop) => {
           loop.attempt(WORK);
           loop.look(NOTHING_SEEN);
           loop.wait();
-          loop.attempt(NO_LOGIN);
+          loop.iterate(NO_LOGIN);
         },
         (loop) => loop.wait(-30_000),
       ],
@@ -846,7 +832,7 @@ describe('a request to stop', () => {
   ])('lets an answer count, %s', (_name, changes) => {
     const loop = running(changes);
     loop.stop('SIGINT');
-    const turn = loop.attempt(WORK);
+    const turn = loop.iterate(WORK);
     expect(turn.actions).toEqual(['task_iterated', 'stop:stopped']);
     expect(turn.state.task).toMatchObject({
       current_iteration: 1,
@@ -875,7 +861,7 @@ describe('a request to stop', () => {
     ['out of time', cut('task-timeout')],
   ])('changes nothing once the task has %s', (_name, facts) => {
     const loop = running();
-    const ended = loop.attempt(facts);
+    const ended = loop.iterate(facts);
     const turn = loop.stop('SIGINT');
     expect(turn.actions).toEqual([]);
     expect(turn.state.task).toEqual(ended.state.task);
@@ -885,7 +871,7 @@ describe('a request to stop', () => {
     const loop = running();
     const usage = { cost_usd: 0.5, input_tokens: 5, output_tokens: 1 };
     loop.stop('SIGINT');
-    const turn = loop.attempt(cut('stop-requested', { usage, sessionId: 'session-2' }));
+    const turn = loop.iterate(cut('stop-requested', { usage, sessionId: 'session-2' }));
     expect(turn.state.task).toMatchObject({
       iterations: [],
       errors: [],
@@ -928,13 +914,13 @@ describe('what is kept', () => {
 
   test('also a fatal attempt is paid for', () => {
     const loop = running();
-    expect(loop.attempt({ ...NO_LOGIN, usage: usage(3) }).state.task.usage).toEqual(usage(3));
+    expect(loop.iterate({ ...NO_LOGIN, usage: usage(3) }).state.task.usage).toEqual(usage(3));
   });
 
   test('an iteration is recorded as it was, and told so', () => {
     const loop = running();
     const startedAt = loop.now();
-    const turn = loop.attempt(
+    const turn = loop.iterate(
       answered('First line.\n\u001b[31mSecond\u001b[0m line.', {
         durationMs: 12_000,
         turns: 3,
@@ -973,14 +959,14 @@ describe('what is kept', () => {
     const long = 'x'.repeat(10_000);
     const refused = Array.from({ length: 50 }, () => refusedTool('Bash', long));
     const loop = running();
-    const { state, told } = loop.attempt(answered(`${long} ${TAG}`, { refused }));
+    const { state, told } = loop.iterate(answered(`${long} ${TAG}`, { refused }));
     const [record] = state.task.iterations;
     expect(record?.output_preview.length).toBe(200);
     expect(record?.refused).toHaveLength(5);
     expect(record?.refused.every((one) => one.length <= 120)).toBe(true);
     expect(JSON.stringify(told).length).toBeLessThan(5_000);
     loop.wait();
-    const failed = loop.attempt(withoutReport(1, long));
+    const failed = loop.iterate(withoutReport(1, long));
     expect(failed.state.task.errors.at(-1)?.message.length).toBeLessThanOrEqual(200);
   });
 
@@ -990,7 +976,7 @@ describe('what is kept', () => {
     ['one without a message', withoutReport(1, '', { partialOutput: 'some of it' }), 'some of it'],
   ])('the output of %s is told to the next iteration', (_name, facts, output) => {
     const loop = running();
-    expect(loop.attempt(facts).state.task.iterations).toMatchObject([{ output_preview: output }]);
+    expect(loop.iterate(facts).state.task.iterations).toMatchObject([{ output_preview: output }]);
     expect(loop.wait().addition).toContain(`=====\n${output}\n=====`);
   });
 
@@ -1019,7 +1005,7 @@ describe('what is kept', () => {
     ['a passing fault', OVERLOADED, 'transient'],
     ['its own bound', attemptFacts({ result: resultFacts({ subtype: 'error_max_turns' }) }), null],
   ])('%s leaves its error', (_name, facts, kind) => {
-    const { errors } = running().attempt(facts).state.task;
+    const { errors } = running().iterate(facts).state.task;
     expect(errors.map((error) => error.kind)).toEqual(kind === null ? [] : [kind]);
   });
 
@@ -1033,7 +1019,7 @@ describe('what is kept', () => {
 
   test('the time of each event is the time of the state', () => {
     const loop = running();
-    for (const turn of [loop.attempt(WORK), loop.wait(), loop.attempt(OVERLOADED), loop.wait(5)]) {
+    for (const turn of [loop.iterate(WORK), loop.wait(), loop.iterate(OVERLOADED), loop.wait(5)]) {
       expect(turn.state.task.updated_at <= loop.now()).toBe(true);
     }
     expect(loop.state().task.updated_at).toBe(loop.now());

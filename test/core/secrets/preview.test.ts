@@ -49,10 +49,10 @@ describe('the state', () => {
   test('shows no credential of what the agent said, met or was refused', () => {
     const loop = loopInHand({ delayMs: 0, promise: KEY, match: 'contains' });
     loop.start();
-    loop.attempt(withoutReport(1, `error: invalid x-api-key ${KEY}`));
-    loop.attempt(cut('iteration-timeout', { partialOutput: `I found ${KEY}` }));
-    loop.attempt(answered('Part of it.', { refused: [refusedTool('Bash', `curl -H ${KEY}`)] }));
-    loop.attempt(answered(`I found ${KEY}`));
+    loop.iterate(withoutReport(1, `error: invalid x-api-key ${KEY}`));
+    loop.iterate(cut('iteration-timeout', { partialOutput: `I found ${KEY}` }));
+    loop.iterate(answered('Part of it.', { refused: [refusedTool('Bash', `curl -H ${KEY}`)] }));
+    loop.iterate(answered(`I found ${KEY}`));
     const { task } = loop.state();
     expect(task).toMatchObject({ status: 'completed', metrics: { iterations: 4 } });
     expect(task.iterations.map(({ output_preview }) => output_preview)).toEqual([

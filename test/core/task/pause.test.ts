@@ -4,37 +4,32 @@ import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
+import {
+  DONE,
+  LIMITED,
+  type Loop,
+  NO_LOGIN,
+  OVERLOADED,
+  running,
+  WORK,
+} from '../../helpers/loop-events.ts';
 import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
 const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '1 test failed' };
 const PASSED = { ...FAILED, exitCode: 0, output: '' };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 const NO_DELAY = { delayMs: 0 };
 
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand(changes, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
-
 describe('a request to pause', () => {
   test.each<[name: string, changes: Partial<Policy>, next: (loop: Loop) => Turn, told: string]>([
-    ['while the agent works', {}, (loop) => loop.attempt(WORK), 'task_iterated'],
-    ['while it works, no delay', NO_DELAY, (loop) => loop.attempt(WORK), 'task_iterated'],
-    ['while it fails', NO_DELAY, (loop) => loop.attempt(withoutReport(1)), 'task_iterated'],
+    ['while the agent works', {}, (loop) => loop.iterate(WORK), 'task_iterated'],
+    ['while it works, no delay', NO_DELAY, (loop) => loop.iterate(WORK), 'task_iterated'],
+    ['while it fails', NO_DELAY, (loop) => loop.iterate(withoutReport(1)), 'task_iterated'],
     [
       'while it runs out of time',
       {},
-      (loop) => loop.attempt(cut('iteration-timeout')),
+      (loop) => loop.iterate(cut('iteration-timeout')),
       'task_iterated',
     ],
     [
@@ -50,7 +45,7 @@ describe('a request to pause', () => {
       'before a check that fails',
       { verify: 'npm test', ...NO_DELAY },
       (loop) => {
-        loop.attempt(DONE);
+        loop.iterate(DONE);
         return loop.verified(FAILED);
       },
       'task_iterated claim_held',
@@ -59,7 +54,7 @@ describe('a request to pause', () => {
       'before the command that follows',
       { after: './sync' },
       (loop) => {
-        loop.attempt(WORK);
+        loop.iterate(WORK);
         return loop.followed();
       },
       '',
@@ -78,15 +73,15 @@ describe('a request to pause', () => {
   });
 
   const WAITS: readonly [name: string, reach: (loop: Loop) => Turn, iteration: number][] = [
-    ['in a delay', (loop) => loop.attempt(WORK), 1],
-    ['in a back-off', (loop) => loop.attempt(OVERLOADED), 1],
-    ['in a wait for a limit', (loop) => loop.attempt(LIMITED), 1],
+    ['in a delay', (loop) => loop.iterate(WORK), 1],
+    ['in a back-off', (loop) => loop.iterate(OVERLOADED), 1],
+    ['in a wait for a limit', (loop) => loop.iterate(LIMITED), 1],
     [
       'in a wait for a login',
       (loop) => {
-        loop.attempt(WORK);
+        loop.iterate(WORK);
         loop.wait();
-        return loop.attempt(NO_LOGIN);
+        return loop.iterate(NO_LOGIN);
       },
       2,
     ],
@@ -126,7 +121,7 @@ describe('a request to pause', () => {
   ])('is not kept waiting by %s: the iteration is left for later', (_name, facts) => {
     const loop = running();
     loop.pause();
-    const turn = loop.attempt(facts);
+    const turn = loop.iterate(facts);
     expect(turn.actions.at(-1)).toBe('stop:paused');
     expect(turn.state.task).toMatchObject({
       status: 'paused',
@@ -139,9 +134,9 @@ describe('a request to pause', () => {
 
   test('is not kept waiting by a session that is gone', () => {
     const loop = running({ session: 'continue', ...NO_DELAY });
-    loop.attempt(WORK);
+    loop.iterate(WORK);
     loop.pause();
-    const turn = loop.attempt(errorReport('No conversation found with session ID: session-1'));
+    const turn = loop.iterate(errorReport('No conversation found with session ID: session-1'));
     expect(turn.actions).toEqual(['stop:paused']);
     expect(loop.resume().agent).toMatchObject({ iteration: 2, attempt: 2, resumeSession: null });
   });
@@ -157,7 +152,7 @@ describe('a request to pause', () => {
   test('ends the task as paused, in full', () => {
     const loop = running();
     loop.pause();
-    expect(loop.attempt(WORK).ending).toEqual({
+    expect(loop.iterate(WORK).ending).toEqual({
       status: 'paused',
       exitReason: 'paused',
       event: 'task_paused',
@@ -174,7 +169,7 @@ describe('a request to pause', () => {
 
   test('changes no instant: a wait is as long as it was', () => {
     const loop = running();
-    loop.attempt(OVERLOADED);
+    loop.iterate(OVERLOADED);
     const { task } = loop.state();
     loop.pass(100);
     expect(loop.pause().state.task).toEqual(task);
@@ -203,7 +198,7 @@ describe('an end of its own comes before the pause', () => {
   ])('%s', (_name, changes, facts, status) => {
     const loop = running(changes);
     loop.pause();
-    expect(loop.attempt(facts).ending?.status).toBe(status);
+    expect(loop.iterate(facts).ending?.status).toBe(status);
   });
 
   test('completion by a file', () => {
@@ -216,7 +211,7 @@ describe('an end of its own comes before the pause', () => {
 
   test('completion behind its check and the command that follows', () => {
     const loop = running({ verify: 'npm test', after: './sync' });
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     loop.pause();
     expect(loop.verified(PASSED).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().ending?.status).toBe('completed');
@@ -239,13 +234,13 @@ describe('an end of its own comes before the pause', () => {
         if (request === 'pause') loop.pause();
         else loop.stop('SIGTERM');
       }
-      expect(loop.attempt(WORK).ending?.exitReason).toBe('stopped:SIGTERM');
+      expect(loop.iterate(WORK).ending?.exitReason).toBe('stopped:SIGTERM');
     }
   });
 
   test('a stop in a wait', () => {
     const loop = running();
-    loop.attempt(OVERLOADED);
+    loop.iterate(OVERLOADED);
     loop.pause();
     loop.stop('request');
     expect(loop.wait(-100).ending?.exitReason).toBe('stopped:request');
@@ -256,7 +251,7 @@ describe('an end of its own comes before the pause', () => {
     ['failed', NO_LOGIN],
   ])('a task that has %s already is left as it is', (_name, facts) => {
     const loop = running();
-    loop.attempt(facts);
+    loop.iterate(facts);
     const { task } = loop.state();
     const turn = loop.pause();
     expect(turn.actions).toEqual([]);
@@ -268,7 +263,7 @@ describe('a paused task', () => {
   test('uses up no time, however long it lies about', () => {
     const loop = running({}, 600_000);
     loop.pause();
-    loop.attempt({ ...WORK, durationMs: 100_000 });
+    loop.iterate({ ...WORK, durationMs: 100_000 });
     expect(loop.state().task.timeout_at).toBe(laterBy(START, 600_000));
     const turn = loop.resume();
     expect(turn.deadlineAt).toBe(laterBy(loop.now(), 500_000));
@@ -278,10 +273,10 @@ describe('a paused task', () => {
     const loop = running();
     for (let iteration = 1; iteration <= 4; iteration += 1) {
       loop.pause();
-      expect(loop.attempt(WORK).ending?.status).toBe('paused');
+      expect(loop.iterate(WORK).ending?.status).toBe('paused');
       expect(loop.resume().actions.at(-1)).toBe(`start-agent ${iteration + 1}.1`);
     }
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
     expect(loop.state().task.iterations.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
   });
 });

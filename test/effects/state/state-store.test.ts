@@ -357,7 +357,7 @@ describe('a step', () => {
     const [message, hints] = [escaped(1), [{ text: escaped(1), isProven: true }]];
     const loop = loopInHand({ watchGlobs: ['*.txt'] });
     loop.start();
-    const { state } = loop.attempt(answered(message));
+    const { state } = loop.iterate(answered(message));
     const carry = { ...state.carry, output: message, hints };
     await store.save({ ...state, task: loopState().task, hints, carry }, []);
     expect(warnings).toEqual([]);

@@ -73,17 +73,3 @@ export function statesOneOf(
 ): boolean {
   return message !== null && phrases.some((phrase) => statesPhrase(message, phrase, ownTexts));
 }
-
-/** Whether the policy needs the workspace to be observed after an iteration. */
-export function needsLook(policy: Policy): boolean {
-  return (
-    policy.watchGlobs.length > 0 ||
-    policy.watchFile !== null ||
-    policy.until !== null ||
-    policy.planFile !== null ||
-    policy.protect.length > 0 ||
-    policy.noProgressLimit > 0 ||
-    policy.sameErrorLimit > 0 ||
-    policy.looksForRequests
-  );
-}

@@ -6,7 +6,6 @@ import {
   describeCompletion,
   findClaims,
   judgeMessage,
-  needsLook,
 } from '../../../../src/core/completion/conditions/conditions.ts';
 import type { Claim } from '../../../../src/core/completion/gates.ts';
 import type { PromiseVerdict } from '../../../../src/core/completion/promise.ts';
@@ -98,33 +97,26 @@ describe('the claims of an iteration', () => {
 });
 
 describe('the completion rule', () => {
-  const rows: readonly [changes: Partial<Policy>, words: string, look: boolean][] = [
-    [{}, `'<promise>DONE</promise>' is satisfied`, false],
+  const rows: readonly [changes: Partial<Policy>, words: string][] = [
+    [{}, `'<promise>DONE</promise>' is satisfied`],
     [
       { promise: null, watchFile: 'x.md', doneFolder: 'Erledigt' },
       `'x.md' has been moved to 'Erledigt'`,
-      true,
     ],
-    [{ promise: null, watchGlobs: ['a'] }, `a new or changed file matches 'a'`, true],
-    [{ promise: null, watchGlobs: ['a', 'b'] }, `a new or changed file matches 'a' or 'b'`, true],
-    [{ promise: null, until: 'test -f ok' }, `the command 'test -f ok' succeeds`, true],
-    [{ promise: null, planFile: 'PLAN.md' }, `every box in 'PLAN.md' is ticked`, true],
-    [
-      { promise: null, signals: ['A', 'B'] },
-      `you state 'A' or 'B' in two iterations in a row`,
-      false,
-    ],
+    [{ promise: null, watchGlobs: ['a'] }, `a new or changed file matches 'a'`],
+    [{ promise: null, watchGlobs: ['a', 'b'] }, `a new or changed file matches 'a' or 'b'`],
+    [{ promise: null, until: 'test -f ok' }, `the command 'test -f ok' succeeds`],
+    [{ promise: null, planFile: 'PLAN.md' }, `every box in 'PLAN.md' is ticked`],
+    [{ promise: null, signals: ['A', 'B'] }, `you state 'A' or 'B' in two iterations in a row`],
     [
       { watchGlobs: ['a'] },
       `'<promise>DONE</promise>' is satisfied, or a new or changed file matches 'a'`,
-      true,
     ],
   ];
 
-  test.each(rows)('of %o in words: %s', (changes, words, look) => {
+  test.each(rows)('of %o in words: %s', (changes, words) => {
     const policy = loopPolicy(changes);
     expect(describeCompletion(policy)).toBe(words);
-    expect(needsLook(policy)).toBe(look);
   });
 
   test('has each condition once', () => {
