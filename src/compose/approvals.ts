@@ -41,13 +41,9 @@ export async function moveToDone(
   if (task.task_file === null) return;
   const file = path.join(plan.vault, task.task_file);
   try {
-    if (existsSync(file)) await moveWithin(plan.vault, file, doneFolder(plan));
+    const doneFolder = path.relative(plan.vault, plan.policy.doneFolder);
+    if (existsSync(file)) await moveWithin(plan.vault, file, doneFolder);
   } catch (error) {
     warn(`${task.task_file} could not be moved to ${plan.policy.doneFolder}: ${messageOf(error)}`);
   }
-}
-
-/** The `Done` folder, seen from the vault. */
-function doneFolder(plan: RunPlan): string {
-  return path.relative(plan.vault, plan.policy.doneFolder);
 }

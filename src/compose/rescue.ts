@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { AgentName } from '../core/agent/agents/agents.ts';
-import { verdictOf } from '../core/rescue/endings.ts';
 import { type Leave, leave, type VaultNote } from '../core/rescue/vault-files.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { BEAT_MS } from '../core/task/driver.ts';
@@ -96,7 +95,6 @@ function vaultDesk(options: OrchestrateOptions): Vault {
     vault,
     stateDir,
     seal: sealAt(options, true),
-    saysSomething: (status, exitReason) => verdictOf(status, exitReason) === 'failed',
   };
   const here = () => thisPlace(systemClock.now());
   return {

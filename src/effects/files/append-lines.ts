@@ -18,7 +18,7 @@ export function appendLines(descriptor: number, lines: string): void {
     // A nearly full disk takes only a part, and reports the error on the next call.
     while (written < bytes.length) written += writeSync(descriptor, bytes, written);
   } catch (error) {
-    takeBack(descriptor, size, written);
+    undo(descriptor, size, written);
     throw error;
   }
 }
@@ -30,7 +30,7 @@ function endsTorn(descriptor: number, size: number): boolean {
 }
 
 /** Removes the part that was written, unless another process has appended meanwhile. */
-function takeBack(descriptor: number, size: number, written: number): void {
+function undo(descriptor: number, size: number, written: number): void {
   try {
     if (written > 0 && fstatSync(descriptor).size === size + written) {
       ftruncateSync(descriptor, size);

@@ -1,7 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { Socket } from 'node:net';
-import { messageOf } from '../../errors.ts';
-import { type ProcessIdentity, readProcess } from './process-table.ts';
+import { type ProcessIdentity, readProcess, unlessUnreadable } from './process-table.ts';
+import { spawnHelper } from './spawn-process.ts';
 
 /*
  * `claude` keeps working if ralph is killed with SIGKILL, which no handler sees. So each run has
@@ -50,24 +48,27 @@ export interface GuardOptions {
 }
 
 /** Starts the guard of a run. Never throws: the run goes on without it, after `onProblem`. */
-export function startGuard(options: GuardOptions): Guard {
+export function startGuard({
+  runId,
+  programPath,
+  shell = '/bin/sh',
+  ...options
+}: GuardOptions): Guard {
   let onProblem = options.onProblem;
   const reportProblem = (problem: string) => {
     onProblem?.(problem);
     onProblem = undefined;
   };
 
-  const child = spawnShell(options, reportProblem);
-  const stdin = child?.stdin ?? null;
-  if (child?.pid === undefined || stdin === null) {
-    return { pid: null, note() {}, farewell() {} };
-  }
+  const driver = unlessUnreadable(() => readProcess(process.pid));
+  const program = [process.execPath, programPath, runId, driver === null ? '' : nameOf(driver)];
+  // What node needs to start, but never RALPH_RUN_ID: the guard would end itself.
+  const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH };
+  const args = ['-c', WAIT_FOR_THE_END, 'ralph-guard', ...program];
+  const child = spawnHelper(shell, args, env, reportProblem);
+  if (child?.pid === undefined) return { pid: null, note() {}, farewell() {} };
+  const { stdin } = child;
   child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
-  // `exit` reports the broken pipe.
-  stdin.on('error', () => {});
-  // Neither keeps ralph from exiting.
-  child.unref();
-  if (stdin instanceof Socket) stdin.unref();
 
   let lastNote = '';
   return {
@@ -87,29 +88,6 @@ export function startGuard(options: GuardOptions): Guard {
       if (stdin.writable) stdin.end('bye\n');
     },
   };
-}
-
-function spawnShell(
-  { runId, programPath, shell = '/bin/sh' }: GuardOptions,
-  reportProblem: (problem: string) => void,
-): ChildProcess | null {
-  try {
-    const driver = readProcess(process.pid);
-    const program = [process.execPath, programPath, runId, driver === null ? '' : nameOf(driver)];
-    const child = spawn(shell, ['-c', WAIT_FOR_THE_END, 'ralph-guard', ...program], {
-      // Its own session: a hang-up of the terminal does not reach it.
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      cwd: '/',
-      // What node needs to start, but never RALPH_RUN_ID: the guard would end itself.
-      env: { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH },
-    });
-    // `spawn` reports most failures through this event; there is no pid then.
-    return child.on('error', ({ message }) => reportProblem(message));
-  } catch (error) {
-    reportProblem(messageOf(error));
-    return null;
-  }
 }
 
 function nameOf({ pid, startedAt }: ProcessIdentity): string {

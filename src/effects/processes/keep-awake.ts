@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { Socket } from 'node:net';
 import path from 'node:path';
 import { findProgram } from './find-program.ts';
+import { spawnHelper } from './spawn-process.ts';
 
 /*
  * Keeps the machine awake while one small process lives, which never outlives ralph:
@@ -10,8 +9,7 @@ import { findProgram } from './find-program.ts';
  *   Linux    systemd-inhibit … cat     cat reads a pipe whose other end only ralph holds
  *   macOS    caffeinate -i -w PID      watches that pid itself
  *
- * It runs in its own session, so that no signal from the terminal reaches it, and nothing on that
- * terminal can ask for a password.
+ * In a session of its own, nothing on the terminal can ask for a password.
  */
 
 export interface SleepInhibitorRequest {
@@ -35,11 +33,15 @@ export function preventSleep(request: SleepInhibitorRequest): SleepInhibitor {
   if (command === null || (!isAsked && !seemsToWork(platform, env))) return NONE;
   const [name, ...args] = command;
   const found = findProgram({ name, env, cwd: '/', further: ['/usr/bin'] });
-  const child = 'file' in found ? start(found.file, args, env) : null;
+  if ('missing' in found) return NONE;
+  // No RALPH_RUN_ID: it is not the agent's process, and only ralph may end it.
+  const { PATH, DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR } = env;
+  const own = { PATH, DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR };
+  const child = spawnHelper(found.file, args, own, () => {});
   if (child === null) return NONE;
   return {
     close() {
-      child.stdin?.end();
+      child.stdin.end();
       // It may still be talking to the system and not be reading yet.
       child.kill('SIGTERM');
     },
@@ -58,28 +60,4 @@ function seemsToWork(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): boolean
   if (env.CI) return false;
   if (platform === 'darwin' || env.DBUS_SESSION_BUS_ADDRESS) return true;
   return Boolean(env.XDG_RUNTIME_DIR) && existsSync(path.join(env.XDG_RUNTIME_DIR ?? '', 'bus'));
-}
-
-function start(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess | null {
-  try {
-    const child = spawn(file, args, {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      cwd: '/',
-      // No RALPH_RUN_ID: it is not the agent's process, and only ralph may end it.
-      env: {
-        PATH: env.PATH,
-        DBUS_SESSION_BUS_ADDRESS: env.DBUS_SESSION_BUS_ADDRESS,
-        XDG_RUNTIME_DIR: env.XDG_RUNTIME_DIR,
-      },
-    });
-    // `spawn` reports most failures through this event; a later end shows as a broken pipe.
-    child.on('error', () => {});
-    child.stdin?.on('error', () => {});
-    child.unref();
-    if (child.stdin instanceof Socket) child.stdin.unref();
-    return child;
-  } catch {
-    return null;
-  }
 }

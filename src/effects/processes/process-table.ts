@@ -36,14 +36,6 @@ export const MARKER_NAME = 'RALPH_RUN_ID';
 const HAS_PROC = process.platform === 'linux';
 
 /**
- * Returns the process with this pid, zombies included; null if there is none. Throws as
- * `readProcess` does.
- */
-export function identify(pid: number): ProcessEntry | null {
-  return HAS_PROC ? readStat(pid) : readProcess(pid);
-}
-
-/**
  * Returns one process, zombies included, or null if no process has that pid. Throws only if the
  * system cannot be read at all (out of file descriptors, no `ps`).
  */
@@ -53,8 +45,17 @@ export function readProcess(pid: number): ProcessDetails | null {
 
 /** Whether this very process is alive. A zombie is dead; so is a process whose pid was reused. */
 export function isAlive({ pid, startedAt }: ProcessIdentity): boolean {
-  const entry = identify(pid);
+  const entry = readProcess(pid);
   return entry !== null && entry.startedAt === startedAt && !isZombie(entry);
+}
+
+/** Returns null if the system cannot be read now (no descriptors left, say). */
+export function unlessUnreadable<T>(read: () => T | null): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 
 /** Lists all living processes. Throws only if the system cannot be read at all. */

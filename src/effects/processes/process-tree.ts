@@ -1,6 +1,5 @@
 import type { Leftover } from '../../core/agent/attempt.ts';
 import {
-  identify,
   isYoungest,
   listMarked,
   listProcesses,
@@ -8,6 +7,7 @@ import {
   type ProcessIdentity,
   readProcess,
   startedBefore,
+  unlessUnreadable,
 } from './process-table.ts';
 
 /*
@@ -223,7 +223,8 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const { rootPid, marker, birthsBefore = null, onChange } = options;
   const { neverPids = [], spare = () => [] } = options;
   const { pollMs = POLL_MS, schedule = scheduleLoosely } = options;
-  const root = unlessUnreadable(() => identify(rootPid));
+  // If it is null, the marker still finds the tree.
+  const root = unlessUnreadable(() => readProcess(rootPid));
   const tree = createTree({
     seeds: root === null ? [] : [root],
     marker,
@@ -291,15 +292,6 @@ function commandOf(pid: number): string {
     .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
     .trim();
   return line.length > COMMAND_CHARS ? `${line.slice(0, COMMAND_CHARS - 1)}…` : line;
-}
-
-/** Returns null if the system cannot be read (no descriptors left); the marker still works. */
-function unlessUnreadable<T>(read: () => T | null): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
 }
 
 /** The timer is unref'd. */

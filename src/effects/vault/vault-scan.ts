@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
+import { verdictOf } from '../../core/rescue/endings.ts';
 import type {
   FileFacts,
   FileFrontMatter,
@@ -30,8 +31,6 @@ export interface VaultPlace {
   readonly vault: string;
   readonly stateDir: string;
   readonly seal: Seal;
-  /** Whether this ending of a rescue says something about the file. */
-  readonly saysSomething: (status: string, exitReason: string | null) => boolean;
 }
 
 /** A folder of the vault that cannot be used. */
@@ -182,7 +181,7 @@ function factsOf(
   const rescueId = rescueIdOf(ownId);
   const rescue = taskOf(rescueId, file, place, here);
   const record = readRescueRecord(place.stateDir, rescueId);
-  const hasFailed = rescue !== null && place.saysSomething(rescue.standing, rescue.exitReason);
+  const hasFailed = rescue !== null && verdictOf(rescue.standing, rescue.exitReason) === 'failed';
   const counted = hasFailed ? withFailed(record, rescue.startedAt) : record;
   return {
     file,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   countBirths,
-  identify,
   isAlive,
   isYoungest,
   listMarked,
@@ -53,14 +52,6 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
     expect(readProcess(NO_SUCH_PID)).toBeNull();
     expect(isAlive({ pid: NO_SUCH_PID, startedAt: '1' })).toBe(false);
     expect(listMarked([NO_SUCH_PID], 'x')).toEqual([]);
-  });
-
-  it('tells which process has a pid, and nothing more', () => {
-    const { pid } = startFixture('stubborn.sh', ['agent']);
-    const { command, ...entry } = mustRead(pid);
-    expect(identify(pid)).toMatchObject({ startedAt: entry.startedAt, ppid: process.pid });
-    expect(identify(pid)).not.toHaveProperty('command');
-    expect(identify(NO_SUCH_PID)).toBeNull();
   });
 
   it('counts every birth', () => {
