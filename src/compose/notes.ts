@@ -23,12 +23,7 @@ interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'key
 }
 
 /** Writes the notes of one task into its vault. */
-export function noteWriter({
-  plan,
-  paths,
-  seal,
-  warn,
-}: Pick<HeldRun, 'plan' | 'paths' | 'seal' | 'warn'>): NoteWriter {
+export function noteWriter({ plan, paths, seal, warn }: HeldRun): NoteWriter {
   const facts = { ...plan, needsTrust: seal.problem !== null };
   return {
     async write(state, ending) {

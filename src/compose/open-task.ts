@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BEAT_MS, isDriverAlive } from '../core/task/driver.ts';
+import { HEARTBEAT_MS, isDriverAlive } from '../core/task/driver.ts';
 import type { Driver, TaskState } from '../core/task/task-state.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask, type TaskClaim } from '../effects/lock/task-lock.ts';
@@ -77,7 +77,7 @@ function withHeartbeat(claim: TaskClaim | null, problem: unknown): Hold {
         const at = systemClock.now();
         claim?.renew();
         void store.heartbeat(at);
-      }, BEAT_MS).unref();
+      }, HEARTBEAT_MS).unref();
     },
     isLost: () => lost,
     release() {
@@ -158,21 +158,17 @@ export interface AdoptedTask {
   readonly step: Omit<SavedStep, 'task'> | null;
 }
 
-/** Why a task is trusted: its own checksums, or a person who has reviewed it. */
-export interface Belief {
-  readonly seal: Seal;
-  readonly isTrusted: boolean;
-}
-
 /**
  * Reads the newest step of a task to resume and ends the processes that its dead driver left running.
+ * Only with `isTrusted` (a person has reviewed it) does it accept a task that somebody else wrote.
  * Rejects with `TaskNotFoundError`, `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` if
  * the state is corrupt and was therefore set aside.
  */
 export async function adopt(
   paths: TaskPaths,
   taskId: string,
-  { seal, isTrusted }: Belief,
+  seal: Seal,
+  isTrusted: boolean,
   warn: Warn,
 ): Promise<AdoptedTask> {
   const file = readOpenTask(paths, taskId, seal);

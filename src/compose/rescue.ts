@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { AgentName } from '../core/agent/agents/agents.ts';
 import { type Leave, leave, type VaultNote } from '../core/rescue/vault-files.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
-import { BEAT_MS } from '../core/task/driver.ts';
+import { HEARTBEAT_MS } from '../core/task/driver.ts';
 import { MB, readTextWithin } from '../effects/files/bounded-read.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
@@ -124,7 +124,7 @@ async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold
     throw new Error(`nothing can be kept in ${stateDir} (${messageOf(result.error)})`);
   }
   const { claim } = result;
-  const timer = setInterval(() => claim.renew(), BEAT_MS).unref();
+  const timer = setInterval(() => claim.renew(), HEARTBEAT_MS).unref();
   return {
     release() {
       clearInterval(timer);
@@ -163,7 +163,7 @@ function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): Vault
       .map(({ file }) => file);
   const remove = (file: string) => rm(file, { force: true }).catch(() => undefined);
   return {
-    async leave(note) {
+    async write(note) {
       const at = systemClock.now();
       const text = maskSecrets(renderVaultNote(note, { created: at, agent, stateDir }));
       try {

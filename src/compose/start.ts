@@ -113,8 +113,8 @@ export async function resumeRun(
   git: GitProgress | null,
 ): Promise<Start> {
   const { plan, paths, warn, driver, resume, seal } = run;
-  const belief = { seal, isTrusted: resume?.isTrusted === true };
-  const { task, step } = await adopt(paths, plan.taskId, belief, warn);
+  const isTrusted = resume?.isTrusted === true;
+  const { task, step } = await adopt(paths, plan.taskId, seal, isTrusted, warn);
   const tellsOnly = resume?.tellsOnly === true;
   if (tellsOnly && !hasUntoldEnd(task)) {
     throw new TaskAlreadyActiveError(plan.taskId, 'another one has just told how it ended');

@@ -46,20 +46,19 @@ export function commandRunners(
   iteration: () => number,
 ) {
   const { cwd, policy, settings } = plan;
-  const runWith = (stopsThen: StopRequests, command: string, input: string) =>
+  const run = (command: string, input: string, stopsThen = stops) =>
     runShellCommand(command, input, {
       cwd,
       env: childEnvironment(child, iteration()),
       timeoutMs: policy.iterationTimeoutMs,
       stops: stopsThen,
     });
-  const run: RunCommand = (command, input) => runWith(stops, command, input);
   const { onEnd } = settings;
   if (onEnd === null) return { run, runEnd: null };
   const runEnd = (input: string): Promise<CommandResult> => {
     // The request that stopped the loop has been served, so only a second one ends this command, too.
     const signal = stops.signal.aborted ? stops.hurry : stops.signal;
-    return runWith({ signal, hurry: stops.hurry, cause: () => null }, onEnd, input);
+    return run(onEnd, input, { signal, hurry: stops.hurry, cause: () => null });
   };
   return { run, runEnd };
 }

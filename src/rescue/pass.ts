@@ -65,7 +65,7 @@ async function keepBlockedNote(
 ): Promise<void> {
   if (cause !== null) {
     const { status, exitReason } = cause;
-    await notes.leave({ kind: 'blocked', taskId: 'rescue', status, exitReason });
+    await notes.write({ kind: 'blocked', taskId: 'rescue', status, exitReason });
   } else if (worked > 0) await notes.clearBlocked();
 }
 
@@ -135,11 +135,11 @@ async function act(action: FileAction, held: Held): Promise<FileOutcome> {
     case 'to-human': {
       const { why, detail } = action;
       const note = { kind: 'for-human', taskId: ownId, file: path, why, detail } as const;
-      return { kind: 'for-human', why, note: await ports.notes.leave(note) };
+      return { kind: 'for-human', why, note: await ports.notes.write(note) };
     }
     case 'overdue-approval': {
       const { request } = action;
-      await ports.notes.leave({ kind: 'overdue', taskId: ownId, file: path, request });
+      await ports.notes.write({ kind: 'overdue', taskId: ownId, file: path, request });
       return action;
     }
     case 'quarantine':
@@ -185,6 +185,6 @@ async function quarantine({ facts, ports }: Held, failedRescues: number): Promis
   const { file, rescueId } = facts;
   const movedTo = await ports.vault.move(file, 'quarantine');
   await ports.records.close(rescueId);
-  await ports.notes.leave({ kind: 'quarantined', taskId: rescueId, file: movedTo, failedRescues });
+  await ports.notes.write({ kind: 'quarantined', taskId: rescueId, file: movedTo, failedRescues });
   return { kind: 'quarantined', movedTo, failedRescues };
 }

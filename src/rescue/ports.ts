@@ -49,7 +49,7 @@ export interface RescueRecords {
 
 export interface VaultNotes {
   /** Writes a note, unless it exists. Resolves to its path, or null if it could not be written. */
-  leave(note: VaultNote): Promise<string | null>;
+  write(note: VaultNote): Promise<string | null>;
   /** Removes the note of a run if the pass's own note replaces it. */
   remove(file: string): Promise<void>;
   /** Removes the note that no file could be processed. */

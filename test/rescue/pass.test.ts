@@ -74,7 +74,7 @@ function fakeVault(script: Script) {
       close: async (rescueId) => void effects.push(`close ${rescueId}`),
     },
     notes: {
-      async leave(note) {
+      async write(note) {
         notes.push(note);
         effects.push(`note ${note.kind} ${note.taskId}`);
         return 'Needs_Action/note.md';

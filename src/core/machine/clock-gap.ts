@@ -1,4 +1,4 @@
-import { BEAT_MS } from '../task/driver.ts';
+import { HEARTBEAT_MS } from '../task/driver.ts';
 import {
   isWorkedUntil,
   lastWorkAt,
@@ -56,7 +56,7 @@ export function withBeat(task: TaskState, beat: Answered): TaskState {
 export function workedUntil(task: TaskState, heardAt: string | null, now: string): string {
   const beatenAt = lastWorkAt(task);
   if (heardAt === null || msBetween(heardAt, now) < 0) return beatenAt;
-  return laterBy(beatenAt, Math.min(Math.max(0, msBetween(beatenAt, heardAt)), BEAT_MS));
+  return laterBy(beatenAt, Math.min(Math.max(0, msBetween(beatenAt, heardAt)), HEARTBEAT_MS));
 }
 
 /**

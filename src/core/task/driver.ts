@@ -15,7 +15,7 @@ export interface Here {
  * How often a driver renews its heartbeat; after `DEAD_AFTER_MS` without one, a driver elsewhere
  * counts as dead.
  */
-export const BEAT_MS = 15_000;
+export const HEARTBEAT_MS = 15_000;
 const DEAD_AFTER_MS = 120_000;
 /** Clocks differ; a heartbeat this far in the future comes from a clock that is plainly wrong. */
 const FAR_AHEAD_MS = 24 * 3_600_000;

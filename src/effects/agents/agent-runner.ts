@@ -92,7 +92,7 @@ async function runAttempt(
   request: AgentRequest,
   options: RunnerOptions & { readonly logs: PinnedFolder },
   guard: Guard,
-  spare: () => readonly LeftoverProcess[],
+  exempt: () => readonly LeftoverProcess[],
 ): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
   const command = locate(options.kind, request, options);
   if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
@@ -117,8 +117,8 @@ async function runAttempt(
     },
     stops: request.stops,
     guardPid: guard.pid,
-    spare,
-    onMembers: (members) => guard.note([...spare(), ...members]),
+    exempt,
+    onMembers: (members) => guard.note([...exempt(), ...members]),
     onStart: (signs) => {
       transcript.open();
       reader = options.kind.read(request.listener, {

@@ -82,6 +82,11 @@ export function numberAt(object: JsonObject, key: string): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
+/** Returns the field if it is a positive finite number, or 0. */
+export function amountAt(object: JsonObject, key: string): number {
+  return Math.max(0, numberAt(object, key) ?? 0);
+}
+
 /** Returns the objects in a list field; skips everything else. */
 export function objectsAt(object: JsonObject, key: string): readonly JsonObject[] {
   const value = object[key];

@@ -1,5 +1,4 @@
 import {
-  closeSync,
   constants,
   lstatSync,
   readdirSync,
@@ -14,7 +13,7 @@ import * as z from 'zod/mini';
 import { type Here, isDriverAlive } from '../../core/task/driver.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { msBetween } from '../../core/task/task-state.ts';
-import { KB, openRegular, readTextWithin } from '../files/bounded-read.ts';
+import { KB, readHead, withRegularFile } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
@@ -93,24 +92,15 @@ export function createClaim(file: string, claim: ClaimRecord): void {
 
 /** Overwrites an existing claim. Throws the system's error, `ENOENT` if it was removed. */
 export function rewriteClaim(file: string, claim: ClaimRecord): void {
-  const fd = openRegular(file, constants.O_RDWR | constants.O_NOFOLLOW).descriptor;
-  try {
-    writeSync(fd, textOf(claim), 0);
-  } finally {
-    closeSync(fd);
-  }
+  withRegularFile(file, constants.O_RDWR | constants.O_NOFOLLOW, (descriptor) =>
+    writeSync(descriptor, textOf(claim), 0),
+  );
 }
 
 /** Whether a claim exists. Throws the system's error if that is unknown. */
 export function isClaimThere(file: string): boolean {
-  try {
-    // Opened, because a remote file system may answer a mere stat from its cache.
-    closeSync(openRegular(file, constants.O_NOFOLLOW).descriptor);
-    return true;
-  } catch (error) {
-    if (isGone(error)) return false;
-    throw error;
-  }
+  // Opened, because a remote file system may answer a mere stat from its cache.
+  return unlessGone(() => withRegularFile(file, constants.O_NOFOLLOW, () => true)) ?? false;
 }
 
 /** Removes claims, and their folder with the last one. Ignores errors. */
@@ -136,7 +126,7 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     // If its writer is still alive, it writes the claim again.
     if (file.endsWith(`.json${UNWRITTEN}`)) dead.push(file);
     if (!file.endsWith('.json')) continue;
-    const text = unlessGone(() => textIn(file));
+    const text = unlessGone(() => readHead(file, CLAIM_MAX_BYTES).toString());
     if (text === null) continue;
     schema ??= buildSchema();
     const claim = schema.safeParse(parseObject(text)).data ?? null;
@@ -162,17 +152,8 @@ export function findStaleLocks(stateDir: string, here: Here): readonly string[] 
     .filter((id) => isTaskId(id) && isStale(id));
 }
 
-/** Many times the size of a claim: a larger file counts as empty. */
+/** Many times the size of a claim. */
 const CLAIM_MAX_BYTES = 64 * KB;
-
-function textIn(file: string): string {
-  try {
-    return readTextWithin(file, CLAIM_MAX_BYTES);
-  } catch (error) {
-    if (errorCode(error) === 'EFBIG') return '';
-    throw error;
-  }
-}
 
 /** A time far in the future is as wrong as an old one. */
 function isFresh(file: string, { at }: Here): boolean {
@@ -195,16 +176,12 @@ function refuseLinks(folder: string): void {
   }
 }
 
+/** A removal by another machine shows as a stale handle. */
 function unlessGone<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    if (isGone(error)) return null;
+    if (['ENOENT', 'ENOTDIR', 'ESTALE'].includes(errorCode(error))) return null;
     throw error;
   }
-}
-
-/** A removal by another machine shows as a stale handle. */
-function isGone(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(errorCode(error));
 }

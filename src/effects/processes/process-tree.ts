@@ -53,14 +53,14 @@ export interface TreeSigns {
   /** Pids that are never members, such as the guard. This process and its ancestors never are. */
   readonly neverPids?: readonly number[];
   /** Processes to leave running with all they start: leftovers of earlier iterations. */
-  readonly spare?: () => readonly ProcessIdentity[];
+  readonly exempt?: () => readonly ProcessIdentity[];
 }
 
 type Unit = `group ${number}` | `session ${number}`;
 
 /** A tree that looks only when asked to. */
 export function createTree(signs: TreeSigns): ProcessTree {
-  const { marker, since, agentGroup = null, neverPids = [], spare = () => [] } = signs;
+  const { marker, since, agentGroup = null, neverPids = [], exempt = () => [] } = signs;
   let known = new Map(signs.seeds.map((seed) => [seed.pid, seed.startedAt]));
   let knownUnits: ReadonlySet<Unit> = new Set();
   let last: TreeSweep = { members: [], ownGroups: new Set() };
@@ -69,9 +69,9 @@ export function createTree(signs: TreeSigns): ProcessTree {
     const all = listProcesses();
     const never = ownLine(all).concat(neverPids);
     const touchable = all.filter(({ pid }) => pid > 1 && !never.includes(pid));
-    const spared = sparedOf(touchable, all, spare());
+    const exempted = exemptOf(touchable, all, exempt());
     const candidates = touchable.filter(
-      (entry) => !spared.has(entry.pid) && (since === null || !startedBefore(entry, since)),
+      (entry) => !exempted.has(entry.pid) && (since === null || !startedBefore(entry, since)),
     );
     const relatives = createRelatives(candidates, all, knownUnits);
     relatives.add(candidates.filter(({ pid, startedAt }) => known.get(pid) === startedAt));
@@ -114,13 +114,13 @@ function ownLine(all: readonly ProcessEntry[]): number[] {
   return line;
 }
 
-function sparedOf(
+function exemptOf(
   touchable: readonly ProcessEntry[],
   all: readonly ProcessEntry[],
-  spare: readonly ProcessIdentity[],
+  exempt: readonly ProcessIdentity[],
 ): ReadonlyMap<number, ProcessEntry> {
   const seeds = touchable.filter((entry) =>
-    spare.some(({ pid, startedAt }) => pid === entry.pid && startedAt === entry.startedAt),
+    exempt.some(({ pid, startedAt }) => pid === entry.pid && startedAt === entry.startedAt),
   );
   if (seeds.length === 0) return new Map();
   const oldest = Math.min(...seeds.map(({ startedAt }) => Number(startedAt)));
@@ -199,7 +199,7 @@ export interface TreeWatch extends ProcessTree {
   stop(): void;
 }
 
-export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'spare'> {
+export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'> {
   /** The agent's pid; pass it right after the start, before the agent can be reaped. */
   readonly rootPid: number;
   readonly marker: string;
@@ -221,7 +221,7 @@ const FIRST_LOOK_MS = 50;
  */
 export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const { rootPid, marker, birthsBefore = null, onChange } = options;
-  const { neverPids = [], spare = () => [] } = options;
+  const { neverPids = [], exempt = () => [] } = options;
   const { pollMs = POLL_MS, schedule = scheduleLoosely } = options;
   // If it is null, the marker still finds the tree.
   const root = unlessUnreadable(() => readProcess(rootPid));
@@ -231,7 +231,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     since: root?.startedAt ?? null,
     agentGroup: root?.pgid ?? null,
     neverPids,
-    spare,
+    exempt,
   });
   let lastReported = '';
   function report(members: readonly ProcessIdentity[]): void {

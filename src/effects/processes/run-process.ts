@@ -28,7 +28,7 @@ export interface AgentProcessRequest {
   readonly stops: StopRequests;
   /** Processes to leave alone: the guard, and leftovers of earlier iterations. */
   readonly guardPid: number | null;
-  readonly spare: () => readonly ProcessIdentity[];
+  readonly exempt: () => readonly ProcessIdentity[];
   readonly onMembers: (members: readonly ProcessIdentity[]) => void;
   /** Every byte, for the log. */
   readonly onStdout: (chunk: Buffer) => void;
@@ -91,7 +91,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     marker: request.marker,
     birthsBefore,
     neverPids: request.guardPid === null ? [] : [request.guardPid],
-    spare: request.spare,
+    exempt: request.exempt,
     onChange: request.onMembers,
   });
 

@@ -43,7 +43,7 @@ export async function runShellCommand(
     limits: { iterationMs: options.timeoutMs, idleMs: null, taskMs: options.timeoutMs },
     stops: options.stops,
     guardPid: null,
-    spare: () => others,
+    exempt: () => others,
     onMembers: () => {},
     onStdout: gather(),
     onHeard: () => {},

@@ -15,11 +15,8 @@ export function foreignFiles(
   task: Pick<TaskState, 'task_id' | 'started_at'>,
   seal: Seal,
 ): readonly string[] {
-  const files = [
-    { kind: 'settings', name: 'settings.json' },
-    { kind: 'baseline', name: 'baseline.json' },
-  ] as const;
-  return files.flatMap(({ kind, name }) => {
+  return (['settings', 'baseline'] as const).flatMap((kind) => {
+    const name = `${kind}.json`;
     const text = tryReadText(path.join(folder, name), BASELINE_MAX_BYTES);
     if (text === null || parseObject(text) === null) return [];
     return seal.isClosed(text, fileOf(kind, task)) ? [] : [name];

@@ -12,6 +12,7 @@ import {
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { MB, tryReadText } from '../files/bounded-read.ts';
 import {
+  amountAt,
   type JsonObject,
   numberAt,
   objectAt,
@@ -153,7 +154,7 @@ function readServiceState(value: JsonObject, startedAt: string): Foreign {
       number: countAt(each, 'iteration') ?? index + 1,
       started_at: instantAt(each, 'timestamp') ?? startedAt,
       outcome: (stringAt(each, 'result') ?? 'success') === 'success' ? 'answered' : 'errored',
-      duration_ms: Math.round(Math.max(0, numberAt(each, 'duration_seconds') ?? 0) * 1_000),
+      duration_ms: Math.round(amountAt(each, 'duration_seconds') * 1_000),
     }),
   );
   const iteration = countAt(value, 'iteration') ?? 0;

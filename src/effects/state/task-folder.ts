@@ -62,8 +62,9 @@ export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
     free = `${name}.${number}`;
   }
   const moved = inHistory(paths, free);
-  moveIfThere(paths.folder, moved.folder);
-  moveIfThere(paths.stateFile, moved.stateFile);
+  for (const part of ['folder', 'stateFile'] as const) {
+    if (existsSync(paths[part])) renameSync(paths[part], moved[part]);
+  }
   return moved;
 }
 
@@ -83,10 +84,6 @@ export function inHistory(paths: TaskPaths, name: string): TaskPaths {
 
 function isTaken(folder: string, name: string): boolean {
   return existsSync(path.join(folder, `${name}.json`)) || existsSync(path.join(folder, name));
-}
-
-function moveIfThere(from: string, to: string): void {
-  if (existsSync(from)) renameSync(from, to);
 }
 
 /** Returns the ids of all tasks outside the history, sorted; empty if there is no state folder. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { withBeat, workedUntil } from '../../../src/core/machine/clock-gap.ts';
-import { BEAT_MS, type Here, isDriverAlive } from '../../../src/core/task/driver.ts';
+import { HEARTBEAT_MS, type Here, isDriverAlive } from '../../../src/core/task/driver.ts';
 import { type Driver, laterBy } from '../../../src/core/task/task-state.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 
@@ -82,8 +82,8 @@ describe.each<[name: string, changes: Partial<Here>]>([
 ])('%s', (_name, changes) => {
   test.each<[afterMs: number, alive: boolean]>([
     [0, true],
-    [BEAT_MS, true],
-    [5 * BEAT_MS, true],
+    [HEARTBEAT_MS, true],
+    [5 * HEARTBEAT_MS, true],
     [119_999, true],
     [120_000, false],
     [A_DAY_MS, false],
@@ -107,7 +107,7 @@ describe.each<[name: string, changes: Partial<Here>]>([
 });
 
 test('a beat comes several times before its absence counts', () => {
-  expect(BEAT_MS).toBe(15_000);
+  expect(HEARTBEAT_MS).toBe(15_000);
 });
 
 describe('until when a task was worked on whose driver died beside its agent', () => {
@@ -118,7 +118,11 @@ describe('until when a task was worked on whose driver died beside its agent', (
     ['to the last word after the last beat', 9_000, 9_000],
     ['to the last beat where it has said nothing', null, 0],
     ['to the last beat where that came after its last word', -1_000, 0],
-    ['to when the next beat was due: the machine slept before the last word', HOUR_MS, BEAT_MS],
+    [
+      'to when the next beat was due: the machine slept before the last word',
+      HOUR_MS,
+      HEARTBEAT_MS,
+    ],
     ['to the last beat where the clock was set back since', 25 * HOUR_MS, 0],
   ])('%s', (_name, heardMs, workedMs) => {
     const heardAt = heardMs === null ? null : afterStart(heardMs);

@@ -137,7 +137,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     process.kill(server, 'SIGUSR1');
     const { worker } = await untilReady(first.stdout, 'worker');
 
-    const sparing = watch(agent, { marker: 'tree-test-2', spare: () => [earlier] });
+    const sparing = watch(agent, { marker: 'tree-test-2', exempt: () => [earlier] });
     expect(pidsOf(sparing.members())).toEqual([agent]);
     const unsparing = watch(agent, { marker: 'tree-test-2' });
     expect(pidsOf(unsparing.members())).toContain(worker);

@@ -390,8 +390,8 @@ describe('a request to stop', () => {
     const { pid, stdout } = startFixture('dev-server.sh', [], { env });
     await untilReady(stdout, 'server');
     const earlier = readProcess(pid);
-    const spare = () => (earlier === null ? [] : [earlier]);
-    const life = startAgent(fixtureCommand('polite-agent.sh'), { runId, spare });
+    const exempt = () => (earlier === null ? [] : [earlier]);
+    const life = startAgent(fixtureCommand('polite-agent.sh'), { runId, exempt });
     const { agent } = await untilReady(life.stdout, 'agent');
     process.kill(pid, 'SIGUSR1');
     const { worker } = await untilReady(stdout, 'worker');
