@@ -3,7 +3,13 @@ import { isPaymentFile } from '../core/rescue/payment.ts';
 import { nearest } from '../core/settings/nearest.ts';
 import { parseValue } from '../core/settings/parse-value.ts';
 import { type ResolvedSettings, resolveSettings } from '../core/settings/resolve-settings.ts';
-import type { Layer, Source, Sources, Written } from '../core/settings/setting-source.ts';
+import {
+  type Layer,
+  type Source,
+  type Sources,
+  textOf,
+  type Written,
+} from '../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, type Settings } from '../core/settings/settings.ts';
 import { isPayment, TASK_TYPES, type TaskTypeLimits } from '../core/settings/task-type.ts';
 import { readTaskText, splitFrontMatter } from '../effects/vault/task-file.ts';
@@ -219,8 +225,4 @@ function layerOf(limits: TaskTypeLimits, type: string): Layer {
   }
   if (limits.timeout !== undefined) layer.timeout = { value: limits.timeout, source };
   return layer;
-}
-
-function textOf(written: Written | undefined): string | undefined {
-  return typeof written?.value === 'string' ? written.value : undefined;
 }

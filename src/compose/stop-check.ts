@@ -6,8 +6,8 @@ import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
 import type { KeptSettings } from '../core/machine/stored-policy.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';
-import { MB, readWithin } from '../effects/files/bounded-read.ts';
-import { savedStartDir } from '../effects/plan/saved-settings.ts';
+import { MB, readOrNull, readTextOrNull } from '../effects/files/bounded-read.ts';
+import { savedStartDir } from '../effects/plan/stored-settings.ts';
 import { runShellCommand } from '../effects/processes/shell-command.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
@@ -97,22 +97,17 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
 
 /** The original prompt. A state written by another program contains it in full. */
 export function keptPrompt({ task, folder }: StopScene): Uint8Array {
-  return readOr(path.join(folder, 'prompt.md')) ?? new TextEncoder().encode(task.task_prompt);
+  return (
+    readOrNull(path.join(folder, 'prompt.md'), KEPT_MAX_BYTES) ??
+    new TextEncoder().encode(task.task_prompt)
+  );
 }
 
 /** The context that the last iteration of a library task passed on, or null if there is none. */
 export function keptContext({ task, folder }: StopScene): string | null {
-  const context = readOr(path.join(folder, 'context.md'))?.toString();
+  const context = readTextOrNull(path.join(folder, 'context.md'), KEPT_MAX_BYTES);
   return context ?? task.iterations.at(-1)?.output_preview ?? null;
 }
 
 /** Larger than any prompt or context. */
 const KEPT_MAX_BYTES = 16 * MB;
-
-function readOr(file: string): Buffer | null {
-  try {
-    return readWithin(file, KEPT_MAX_BYTES);
-  } catch {
-    return null;
-  }
-}

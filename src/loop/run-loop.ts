@@ -18,8 +18,7 @@ import type {
   LoopState,
 } from '../core/machine/loop-state.ts';
 import { transition } from '../core/machine/transition.ts';
-import { preview } from '../core/secrets/preview.ts';
-import { maskDeep, maskLine, maskLines, maskSecrets } from '../core/secrets/secrets.ts';
+import { maskDeep, maskLine, maskLines, maskSecrets, preview } from '../core/secrets/secrets.ts';
 import type { Policy } from '../core/task/policy.ts';
 import { type Approval, laterBy } from '../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';

@@ -4,7 +4,7 @@ import { msBetween, type TaskState } from '../core/task/task-state.ts';
 import { safeJson } from '../core/text/safe-json.ts';
 import { leadsOut, nameInside } from '../effects/files/real-path.ts';
 import { promptProblem } from '../effects/plan/prompt-source.ts';
-import { readTaskFile } from '../effects/vault/task-file-text.ts';
+import { readTaskFile } from '../effects/vault/task-file.ts';
 import { InvalidPromptError, TaskNotFoundError, UsageError } from '../errors.ts';
 import type { ServicePlace } from './service-options.ts';
 import { newBookTask } from './task-changes.ts';

@@ -1,4 +1,3 @@
-import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
@@ -10,7 +9,7 @@ import { planResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
 import { tellBeforeResume } from '../run/tell-untold.ts';
 import { findTask, standingOf } from '../tasks/find-task.ts';
-import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type Place, placeOf, placeOptions } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
 
@@ -22,7 +21,7 @@ export async function resumeCommand(
   const { isTrusted, words } = takeTrust(argv);
   const flags = { ...readFlags(words, 'resume'), isTrusted };
   if (flags.wantsHelp) return help();
-  const place = placeOf(textsOf(flags.layer));
+  const place = placeOf(placeOptions(flags.layer));
   // With an id, all problems are reported together with those of the task; without one, there may be no task.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   return resumeTask(flags.taskId ?? onlyCandidate(place, flags.isTrusted), place, flags, argv);
@@ -101,15 +100,4 @@ function onlyCandidate(place: Place, isTrusted: boolean): string {
     ]);
   }
   return only;
-}
-
-function textsOf(layer: Layer): PlaceOptions {
-  const text = (written: Written | undefined): string | undefined =>
-    typeof written?.value === 'string' ? written.value : undefined;
-  const [vault, stateDir, keyFile] = [layer.vault, layer.stateDir, layer.keyFile].map(text);
-  return {
-    ...(vault === undefined ? {} : { vault }),
-    ...(stateDir === undefined ? {} : { stateDir }),
-    ...(keyFile === undefined ? {} : { keyFile }),
-  };
 }

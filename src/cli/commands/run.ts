@@ -1,3 +1,4 @@
+import { textOf } from '../../core/settings/setting-source.ts';
 import { ifOpen } from '../../core/task/if-open.ts';
 import { defaultTaskId } from '../../core/task/task-id.ts';
 import { hasUntoldEnd } from '../../core/task/task-state.ts';
@@ -13,7 +14,7 @@ import { runPlan } from '../run/start-run.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { refusalOf } from '../settings/found-config.ts';
 import { resumeCommand as commandToResume, findTask } from '../tasks/find-task.ts';
-import { placeOf, startFolder } from '../tasks/place.ts';
+import { placeOf, placeOptions, startFolder } from '../tasks/place.ts';
 import { personAt } from '../terminal/ask-person.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
@@ -76,18 +77,9 @@ export async function runCommand(
  * with the same repository. Only flags and variables name that task.
  */
 function foreignTask({ layer }: ReadFlags): readonly string[] {
-  const textOf = (name: 'taskId' | 'vault' | 'stateDir' | 'keyFile'): string | undefined => {
-    const value = layer[name]?.value;
-    return typeof value === 'string' ? value : undefined;
-  };
-  const taskId = textOf('taskId');
+  const taskId = textOf(layer.taskId);
   if (taskId === undefined || layer.resumeIfOpen === undefined) return [];
-  const [vault, stateDir, keyFile] = [textOf('vault'), textOf('stateDir'), textOf('keyFile')];
-  const place = placeOf({
-    ...(vault === undefined ? {} : { vault }),
-    ...(stateDir === undefined ? {} : { stateDir }),
-    ...(keyFile === undefined ? {} : { keyFile }),
-  });
+  const place = placeOf(placeOptions(layer));
   try {
     const found = findTask(taskId, place);
     return found === null || found.isOwn ? [] : [notYoursEither(taskId, place.stateDir)];

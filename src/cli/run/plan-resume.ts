@@ -7,7 +7,7 @@ import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { settingNames } from '../../core/settings/settings.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { hasUntoldEnd, lastWorkAt, msBetween, type TaskState } from '../../core/task/task-state.ts';
-import { MB, readWithin } from '../../effects/files/bounded-read.ts';
+import { MB, readOrNull } from '../../effects/files/bounded-read.ts';
 import { planRun } from '../../effects/plan/run-plan.ts';
 import { readNewestStep, readStateFile } from '../../effects/state/state-file.ts';
 import { keepAside as setAside } from '../../effects/state/state-store.ts';
@@ -197,7 +197,7 @@ async function storedRun(state: TaskState, folder: string, ask: Ask | null): Pro
 }
 
 function readStored(folder: string): StoredRun | null {
-  const text = readText(path.join(folder, 'settings.json'));
+  const text = readOrNull(path.join(folder, 'settings.json'), KEPT_MAX_BYTES);
   return text === null ? null : readStoredRun(text.toString());
 }
 
@@ -227,7 +227,7 @@ function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
 
 /** The original prompt. The state of another program contains it in full; ours contains it if it is short. */
 function readPrompt(folder: string, state: TaskState): Uint8Array {
-  const kept = readText(path.join(folder, 'prompt.md'));
+  const kept = readOrNull(path.join(folder, 'prompt.md'), KEPT_MAX_BYTES);
   const inState = new TextEncoder().encode(state.task_prompt);
   if (!isOfRun(state)) return kept ?? inState;
   const whole = [kept, inState].find(
@@ -244,14 +244,6 @@ function sha256(bytes: Uint8Array): string {
 
 /** The settings may contain a prompt of 1 MB, which JSON escapes can make six times as long. */
 const KEPT_MAX_BYTES = 8 * MB;
-
-function readText(file: string): Buffer | null {
-  try {
-    return readWithin(file, KEPT_MAX_BYTES);
-  } catch {
-    return null;
-  }
-}
 
 /** A new `cwd` is relative to where ralph starts now; other paths, to where it was first started. */
 function fromHere(layer: Layer): Layer {

@@ -1,11 +1,12 @@
 import path from 'node:path';
+import { type Layer, textOf } from '../../core/settings/setting-source.ts';
 import { UsageError } from '../../errors.ts';
 
 /** The flags that name the folders of a task. */
 export interface PlaceOptions {
-  readonly vault?: string;
-  readonly stateDir?: string;
-  readonly keyFile?: string;
+  readonly vault?: string | undefined;
+  readonly stateDir?: string | undefined;
+  readonly keyFile?: string | undefined;
 }
 
 export interface Place {
@@ -14,6 +15,11 @@ export interface Place {
   readonly stateDir: string;
   /** Absolute path of the key that the user named, or null for the user's own key. */
   readonly keyFile: string | null;
+}
+
+/** Returns the flags that name the folders, of those that were given. */
+export function placeOptions({ vault, stateDir, keyFile }: Layer): PlaceOptions {
+  return { vault: textOf(vault), stateDir: textOf(stateDir), keyFile: textOf(keyFile) };
 }
 
 /** Finds the folders: from flags, then variables, then the working directory. */

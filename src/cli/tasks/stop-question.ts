@@ -7,7 +7,7 @@ import {
 } from '../../core/machine/stop-check.ts';
 import { keptPolicy } from '../../core/machine/stored-policy.ts';
 import { withoutControls } from '../../core/text/untrusted-text.ts';
-import { readSavedSettings } from '../../effects/plan/saved-settings.ts';
+import { readSavedSettings } from '../../effects/plan/stored-settings.ts';
 import { foreignFiles } from '../../effects/state/foreign-files.ts';
 import { readStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';

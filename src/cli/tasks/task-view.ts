@@ -10,7 +10,7 @@ import {
 import type { TaskState } from '../../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
-import { readSavedSettings } from '../../effects/plan/saved-settings.ts';
+import { readSavedSettings } from '../../effects/plan/stored-settings.ts';
 import { pendingProgress } from '../../effects/state/requests.ts';
 import { findTaskEntry, listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';

@@ -3,7 +3,7 @@ import { classify } from '../agent/classify.ts';
 import { describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
-import { preview } from '../secrets/preview.ts';
+import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
 import { askBack, replied } from './asking-back.ts';

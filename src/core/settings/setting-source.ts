@@ -25,3 +25,8 @@ export type Sources = Readonly<Record<SettingName, Source>>;
 export function isGiven(source: Source): boolean {
   return source.kind !== 'default' && source.kind !== 'task-type';
 }
+
+/** Returns a value that was written as text, or undefined. */
+export function textOf(written: Written | undefined): string | undefined {
+  return typeof written?.value === 'string' ? written.value : undefined;
+}

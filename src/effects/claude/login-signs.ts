@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, readTextOrNull } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { objectAt, parseObject } from '../files/json-fields.ts';
 
@@ -52,13 +52,7 @@ export function findLoginSigns(
 
 /** Settings can name a helper that fetches a key, or set one of the variables. */
 function signsInSettings(file: string): readonly string[] {
-  let text: string;
-  try {
-    text = readTextWithin(file, MB);
-  } catch {
-    return [];
-  }
-  const settings = parseObject(text) ?? {};
+  const settings = parseObject(readTextOrNull(file, MB) ?? '') ?? {};
   const variables = objectAt(settings, 'env') ?? {};
   return [
     ...(isSet(settings.apiKeyHelper) ? [`apiKeyHelper in ${file}`] : []),

@@ -38,6 +38,20 @@ export function readTextWithin(file: PathLike, maxBytes: number): string {
   return readWithin(file, maxBytes).toString();
 }
 
+/** Like `readWithin`, but returns null if the file cannot be read. */
+export function readOrNull(file: PathLike, maxBytes: number): Buffer | null {
+  try {
+    return readWithin(file, maxBytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Like `readOrNull`, but returns text. */
+export function readTextOrNull(file: PathLike, maxBytes: number): string | null {
+  return readOrNull(file, maxBytes)?.toString() ?? null;
+}
+
 /** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
 export function readHead(file: PathLike, maxBytes: number): Buffer {
   return withRegularFile(file, 0, (descriptor, size) =>

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { readTextWithin } from '../files/bounded-read.ts';
+import { readTextOrNull } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
 import { BASELINE_MAX_BYTES } from '../workspace/read-mark.ts';
@@ -20,16 +20,8 @@ export function foreignFiles(
     { kind: 'baseline', name: 'baseline.json' },
   ] as const;
   return files.flatMap(({ kind, name }) => {
-    const text = readOr(path.join(folder, name));
+    const text = readTextOrNull(path.join(folder, name), BASELINE_MAX_BYTES);
     if (text === null || parseObject(text) === null) return [];
     return seal.isClosed(text, fileOf(kind, task)) ? [] : [name];
   });
-}
-
-function readOr(file: string): string | null {
-  try {
-    return readTextWithin(file, BASELINE_MAX_BYTES);
-  } catch {
-    return null;
-  }
 }

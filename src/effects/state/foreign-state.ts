@@ -10,7 +10,7 @@ import {
   type TaskState,
 } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, readTextOrNull } from '../files/bounded-read.ts';
 import {
   type JsonObject,
   numberAt,
@@ -160,25 +160,17 @@ function readServiceState(value: JsonObject, startedAt: string): Foreign {
   );
   const iteration = countAt(value, 'iteration') ?? 0;
   const taskFile = stringAt(value, 'task_file');
+  // The text of its file is the only prompt of such a task.
+  const fileText = taskFile === null ? null : readTextOrNull(taskFile, PROMPT_MAX_BYTES);
   return {
     taskId: stringAt(value, 'task_id') ?? '',
-    prompt: stringAt(value, 'prompt') ?? textOf(taskFile),
+    prompt: stringAt(value, 'prompt') ?? fileText ?? '',
     taskFile,
     iteration: Math.max(iteration, iterations.at(-1)?.number ?? 0),
     counted: iterations.at(-1)?.number ?? Math.max(0, iteration - 1),
     updatedAt: instantAt(value, 'last_updated'),
     iterations,
   };
-}
-
-/** Returns the text of a task's file, the only prompt there is; '' if it is gone or too long. */
-function textOf(taskFile: string | null): string {
-  if (taskFile === null) return '';
-  try {
-    return readTextWithin(taskFile, PROMPT_MAX_BYTES);
-  } catch {
-    return '';
-  }
 }
 
 /** Reads the state of a headless loop; each output is one finished iteration. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { messageOf } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { readTextWithin } from '../files/bounded-read.ts';
+import { readTextOrNull } from '../files/bounded-read.ts';
 import { type JsonObject, parseObject } from '../files/json-fields.ts';
 import { errorCode } from '../files/write-file.ts';
 import type { Seal } from '../trust/seal.ts';
@@ -177,9 +177,5 @@ function entryOf(folder: string, name: string, seal: Seal | null): TaskEntry | n
 
 /** Returns all fields of a state file, even unknown ones; null if it is not a JSON object. */
 export function readStateObject(stateFile: string): JsonObject | null {
-  try {
-    return parseObject(readTextWithin(stateFile, STATE_MAX_BYTES));
-  } catch {
-    return null;
-  }
+  return parseObject(readTextOrNull(stateFile, STATE_MAX_BYTES) ?? '');
 }

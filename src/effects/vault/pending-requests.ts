@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, readTextOrNull } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { PENDING } from './approval-folder.ts';
 import { splitFrontMatter } from './task-file.ts';
@@ -20,13 +20,17 @@ export function requestsNaming(vault: string, taskId: string): readonly string[]
   return entries
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
-    .filter((name) => isAbout(taskId, name, read(path.join(folder, name))))
+    .filter((name) =>
+      isAbout(taskId, name, readTextOrNull(path.join(folder, name), LARGEST_BYTES) ?? ''),
+    )
     .sort();
 }
 
 /** Describes what a request asks for: the first line of its text. */
 export function describeRequest(vault: string, name: string): string {
-  const text = splitFrontMatter(read(path.join(vault, PENDING, name))).body;
+  const text = splitFrontMatter(
+    readTextOrNull(path.join(vault, PENDING, name), LARGEST_BYTES) ?? '',
+  ).body;
   const line = text.split('\n').find((each) => each.trim() !== '') ?? name;
   return oneLine(line.replace(/^#+\s*/, ''), LONGEST_WHAT) || name;
 }
@@ -54,13 +58,5 @@ function list(folder: string): readonly Dirent[] {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
-  }
-}
-
-function read(file: string): string {
-  try {
-    return readTextWithin(file, LARGEST_BYTES);
-  } catch {
-    return '';
   }
 }
