@@ -10,7 +10,7 @@ import type {
 import type { Here } from '../../core/task/driver.ts';
 import { hasLiveDriver, shownState } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
+import { VaultFolderError } from '../../errors.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { errorCode, namesIn } from '../files/write-file.ts';
@@ -31,16 +31,6 @@ export interface VaultPlace {
   readonly seal: Seal;
   /** Whether this ending of a rescue says something about the file. */
   readonly saysSomething: (status: string, exitReason: string | null) => boolean;
-}
-
-/** A folder of the vault that cannot be used. */
-class VaultFolderError extends Error {
-  readonly exitCode = EXIT_FAILED;
-
-  constructor(folder: string, why: string) {
-    super(`${folder} ${why}.`);
-    this.name = 'VaultFolderError';
-  }
 }
 
 const QUIETLY = { throwIfNoEntry: false } as const;

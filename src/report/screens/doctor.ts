@@ -52,7 +52,7 @@ export interface AgentFacts {
   readonly isRefusedAsRoot: boolean;
 }
 
-export type FolderFacts =
+type FolderFacts =
   | { readonly kind: 'writable' }
   | { readonly kind: 'to-be-made'; readonly within: string }
   | { readonly kind: 'not-writable'; readonly why: string };
