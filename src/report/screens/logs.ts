@@ -51,7 +51,7 @@ function words(item: ShownItem): string {
 
 /** The message for a task without output. */
 export function noLogsYet(taskId: string): string {
-  return `ralph: task ${taskId} has no output yet\n`;
+  return `task ${taskId} has no output yet`;
 }
 
 /** The message for an iteration that has no log. */

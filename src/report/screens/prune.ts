@@ -30,5 +30,5 @@ export function prunedLine(name: string, bytes: number): string {
 
 /** The line of an entry that could not be removed. */
 export function pruneFailure(name: string, why: string): string {
-  return `ralph: cannot remove ${name}: ${why}\n`;
+  return `cannot remove ${name}: ${why}`;
 }
