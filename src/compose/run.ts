@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isSlowToCheck } from '../core/completion/conditions/conditions.ts';
 import type { StopCause } from '../core/machine/loop-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
@@ -23,24 +22,24 @@ import { createStateStore } from '../effects/state/state-store.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { startClock, systemClock } from '../effects/time/clock.ts';
 import { openSeal, type Seal } from '../effects/trust/seal.ts';
-import { describeRequest, requestsNaming } from '../effects/vault/pending-requests.ts';
-import { VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
+import { watchPending } from '../effects/vault/pending-requests.ts';
+import { ownFiles, VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
 import { createGitProgress, type GitProgress } from '../effects/workspace/git-progress.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
-import { createWorkspace } from '../effects/workspace/workspace.ts';
+import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';
 import { exitCodeFor } from '../exit-codes.ts';
 import type { Ports, Reporter } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { commandFailed, leftoverLine, sayingText } from '../report/messages.ts';
+import { leftoverLine, sayingText } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, putAway } from './approvals.ts';
 import type { HeldRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
-import { begin, goOn, watchOf } from './start.ts';
-import { endCommand, userCommands } from './user-commands.ts';
+import { begin, goOn } from './start.ts';
+import { commandRunners, userCommands } from './user-commands.ts';
 
 /**
  * Binds the effects to the loop's ports and runs one task to its end, either new or resumed. Rejects with
@@ -97,7 +96,12 @@ function keepAwake({ plan, isAttended = false }: RunOptions): SleepInhibitor {
 async function runHeld(run: HeldRun): Promise<RunEnd> {
   const { plan, view, paths, warn, stops } = run;
   const { policy } = plan;
-  const watch = watchOf(plan);
+  const watch = watchOf(policy, {
+    cwd: plan.cwd,
+    existing: plan.settings.watchExisting,
+    donePath: plan.donePath,
+    isOwn: ownFiles(plan.vault, plan.stateDir),
+  });
   const git = gitProgress(plan, run.driver.run_id, stops.signal);
   const kind = agentKind(plan, run.agentPrefixArgs ?? []);
   const start =
@@ -153,6 +157,19 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
     runner = agentRunner(run, kind, child);
     let iteration = start.state.task.current_iteration;
     const agent = runner;
+    const { run: runCommand, runEnd } = commandRunners(plan, child, stops, () => iteration);
+    const isResumed = run.resume !== undefined;
+    const asked = start.state.task.approval?.file ?? null;
+    const observer = createObserver(
+      {
+        ...watch,
+        isResumed,
+        git,
+        pending: watchPending(plan.vault, plan.taskId, { isResumed, asked }),
+        run: runCommand,
+      },
+      start.baseline,
+    );
     const ports: Ports = {
       agent: {
         run(request) {
@@ -166,25 +183,9 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
         plan.promptFile === null
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
-      workspace: createWorkspace(
-        {
-          ...watch,
-          isResumed: run.resume !== undefined,
-          requests: () => requestsNaming(plan.vault, plan.taskId),
-          describe: (request) => describeRequest(plan.vault, request),
-          asked: start.state.task.approval?.file ?? null,
-          onFinished: () => putAway(start.state.task, plan, warn),
-          planFile: policy.planFile === null ? null : path.resolve(plan.cwd, policy.planFile),
-          until: policy.until,
-          isSlow: isSlowToCheck(policy),
-          git,
-          run: userCommands(plan, child, stops, () => iteration),
-          onAfterFailed: ({ exitCode }) => warn(commandFailed('--after', exitCode)),
-          onEnd: endCommand(plan, child, stops, () => iteration),
-          onEndFailed: ({ exitCode }) => warn(commandFailed('--on-end', exitCode)),
-        },
-        start.baseline,
-      ),
+      observer,
+      commands: userCommands(observer.run, runEnd, warn),
+      putAway: () => putAway(start.state.task, plan, warn),
       requests,
       approvals: approvalDesk(plan, paths, warn),
       notes: noteWriter(run),

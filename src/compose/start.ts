@@ -26,19 +26,18 @@ import type { LoopMemory } from '../effects/state/saved-step.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { IN_PROGRESS, intoWorkProblem, takeIntoWork } from '../effects/vault/task-file.ts';
-import { ownFiles } from '../effects/vault/vault-folders.ts';
+import {
+  type Baseline,
+  type BaselineRequest,
+  idleProtections,
+  takeBaseline,
+} from '../effects/workspace/baseline.ts';
 import type { GitProgress } from '../effects/workspace/git-progress.ts';
 import {
   type EarlierPlace,
   fitBaseline,
   readBaseline,
 } from '../effects/workspace/kept-baseline.ts';
-import {
-  type Baseline,
-  type BaselineRequest,
-  idleProtections,
-  takeBaseline,
-} from '../effects/workspace/workspace.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
 import type { HeldRun } from './held-run.ts';
@@ -222,18 +221,6 @@ function lostAttempt(
   if (step === null || !isAtWork(step.memory.step)) return null;
   const { current_iteration: iteration, attempt } = task;
   return readLostAttempt(kind, paths.folder, { iteration, attempt }, step.logBytes);
-}
-
-/** The files that a task watches and protects. */
-export function watchOf(plan: RunPlan): BaselineRequest {
-  return {
-    cwd: plan.cwd,
-    globs: plan.policy.watchGlobs,
-    existing: plan.settings.watchExisting,
-    donePath: plan.donePath,
-    protect: plan.policy.protect,
-    isOwn: ownFiles(plan.vault, plan.stateDir),
-  };
 }
 
 function promptText(plan: RunPlan): string {

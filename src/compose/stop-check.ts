@@ -6,13 +6,14 @@ import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
 import type { KeptSettings } from '../core/machine/stored-policy.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';
-import { MB, readOrNull, readTextOrNull } from '../effects/files/bounded-read.ts';
+import { MB, tryRead, tryReadText } from '../effects/files/bounded-read.ts';
 import { savedStartDir } from '../effects/plan/stored-settings.ts';
 import { runShellCommand } from '../effects/processes/shell-command.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
+import { takeBaseline } from '../effects/workspace/baseline.ts';
 import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts';
-import { createWorkspace, takeBaseline } from '../effects/workspace/workspace.ts';
+import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 
 /** A task to check, and its folders. */
 export interface StopScene {
@@ -34,45 +35,27 @@ function workFolder({ settings, folder, vault }: StopScene): string {
 /** Checks the files of a task; runs `until` only if `mayRun`. */
 export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
   const { task, policy, settings, folder, vault, stateDir } = scene;
-  const cwd = workFolder(scene);
-  const { watchFile, planFile, protect, watchGlobs: globs } = policy;
+  const { watchFile } = policy;
   const doneFolder = path.resolve(vault, task.done_folder === '' ? 'Done' : task.done_folder);
-  const request = {
-    cwd,
-    globs,
+  const watch = watchOf(policy, {
+    cwd: workFolder(scene),
     existing: settings.get('watch_existing') === true,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
-    protect,
     isOwn: ownFiles(vault, stateDir),
-  };
+  });
   // Without the baseline from the start, no change can be detected.
   const kept = readBaseline(folder);
-  const fitted = kept === null ? null : await fitBaseline(kept, request, request);
-  const asItIs = { ...request, protect: [] };
+  const fitted = kept === null ? null : await fitBaseline(kept, watch, watch);
+  const asItIs = { ...watch, protect: [] };
   const baseline =
     fitted === null
       ? { ...(await takeBaseline(asItIs)), done: null }
       : 'baseline' in fitted
         ? fitted.baseline
         : await takeBaseline(asItIs);
-  const workspace = createWorkspace(
-    {
-      ...request,
-      planFile: planFile === null ? null : path.resolve(cwd, planFile),
-      until: mayRun ? policy.until : null,
-      isSlow: false,
-      git: null,
-      requests: () => [],
-      describe: (name) => name,
-      run: (command) => runTaskCommand(scene, command),
-      onFinished: async () => {},
-      onAfterFailed: () => {},
-      onEnd: null,
-      onEndFailed: () => {},
-    },
-    baseline,
-  );
-  return workspace.look();
+  const until = mayRun ? policy.until : null;
+  const run = (command: string) => runTaskCommand(scene, command);
+  return createObserver({ ...watch, until, run }, baseline).look();
 }
 
 /** Runs one of the task's commands in its folder, with the time limit of one iteration. */
@@ -98,14 +81,14 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
 /** The original prompt. A state written by another program contains it in full. */
 export function keptPrompt({ task, folder }: StopScene): Uint8Array {
   return (
-    readOrNull(path.join(folder, 'prompt.md'), KEPT_MAX_BYTES) ??
+    tryRead(path.join(folder, 'prompt.md'), KEPT_MAX_BYTES) ??
     new TextEncoder().encode(task.task_prompt)
   );
 }
 
 /** The context that the last iteration of a library task passed on, or null if there is none. */
 export function keptContext({ task, folder }: StopScene): string | null {
-  const context = readTextOrNull(path.join(folder, 'context.md'), KEPT_MAX_BYTES);
+  const context = tryReadText(path.join(folder, 'context.md'), KEPT_MAX_BYTES);
   return context ?? task.iterations.at(-1)?.output_preview ?? null;
 }
 

@@ -18,7 +18,8 @@ export interface Ports {
   readonly agent: AgentRunner;
   readonly store: StateStore;
   readonly prompt: PromptSource;
-  readonly workspace: Workspace;
+  readonly observer: Observer;
+  readonly commands: Commands;
   readonly notes: NoteWriter;
   readonly reporter: Reporter;
   readonly clock: RunClock;
@@ -27,6 +28,8 @@ export interface Ports {
   readonly approvals: ApprovalDesk;
   /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;
+  /** Moves the file of a completed task to `Done`. */
+  readonly putAway: () => Promise<void>;
   /** Ends everything that is running, because the loop cannot continue. */
   readonly abandon: () => void;
   /** The exit code for an ending. */
@@ -79,21 +82,23 @@ export interface PromptSource {
   read(): Promise<Uint8Array>;
 }
 
-/** The folder in which the agent works, and the user's commands that run in it. */
-export interface Workspace {
-  /** Whether `look` is cheap: it runs no command and reads at most a few folders. */
-  readonly isQuick: boolean;
+/** Observes the folder in which the agent works. */
+export interface Observer {
+  /** Whether a look asks git now. */
+  readonly usesGit: boolean;
   /** Records the state of the folder before an iteration, so that `look` can find what changed. */
   mark(): Promise<void>;
   look(): Promise<Sightings>;
+  /** Returns the changes since the commit at which the task began; null if they cannot be found quickly. */
+  changes(gitBase: string, hurry: AbortSignal): Promise<Changes | null>;
+}
+
+/** The user's own commands. What they change does not count as the agent's progress. */
+export interface Commands {
   /** Runs the command that checks a claim. */
   verify(command: string): Promise<CommandResult>;
   /** Runs the command that follows an iteration, with the event on its standard input. */
   after(command: string, event: RalphEvent): Promise<void>;
-  /** Returns the changes since the commit at which the task began; null if they cannot be found quickly. */
-  changes(gitBase: string, hurry: AbortSignal): Promise<Changes | null>;
-  /** Moves the file of a completed task to `Done`. */
-  finished(): Promise<void>;
   /** Runs the command that follows the end, if there is one. */
   ended(event: RalphEvent): Promise<void>;
 }

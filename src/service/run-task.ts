@@ -1,5 +1,6 @@
 import { startRun } from '../compose/run.ts';
 import { settle } from '../compose/settings.ts';
+import { tellUntold } from '../compose/tell-untold.ts';
 import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { nearest } from '../core/settings/nearest.ts';
@@ -105,8 +106,10 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   ];
   if ('problems' in planned || all.length > 0) throw new UsageError(all);
   const { plan } = planned;
-  const run = { plan, view: viewOf(options), stops: watchAbort(options.signal ?? null) };
-  const ended = await startRun(run).catch((error: unknown) => {
+  const run = { plan, view: viewOf(options) };
+  const stops = () => watchAbort(options.signal ?? null);
+  await tellUntold(run, stops);
+  const ended = await startRun({ ...run, stops: stops() }).catch((error: unknown) => {
     if (error instanceof ApprovalPendingError) return null;
     throw error;
   });

@@ -1,9 +1,9 @@
 import { isDriverAlive } from '../core/task/driver.ts';
 import { isTaskId } from '../core/task/task-id.ts';
-import type { TaskState } from '../core/task/task-state.ts';
+import { msBetween, type TaskState } from '../core/task/task-state.ts';
 import { thisPlace } from '../effects/lock/driver-identity.ts';
 import { liveClaim } from '../effects/lock/task-lock.ts';
-import type { TaskBooks } from '../effects/state/service-store.ts';
+import type { ServiceStore } from '../effects/state/service-store.ts';
 import {
   InvalidStateError,
   StateCorruptedError,
@@ -11,7 +11,6 @@ import {
   TaskAlreadyActiveError,
   TaskNotFoundError,
 } from '../errors.ts';
-import { isAtWork, isOpen, isOver } from './task-changes.ts';
 
 /** Finds tasks, and refuses those in the wrong status. */
 export interface TaskLookup {
@@ -26,13 +25,13 @@ export interface TaskLookup {
   /** Throws if the task is open. A task of the library without time left may be replaced. */
   refuseOpen(taskId: string, at: string): void;
   /** Throws if a task of the library is running: only one task without a given id runs at a time. */
-  refuseSecond(at: string): Promise<void>;
+  refuseSecond(at: string): void;
 }
 
-export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
+export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
   const read = (taskId: string): TaskState | null => {
     if (!isTaskId(taskId)) return null;
-    const { file, paths } = books.find(taskId);
+    const { file, paths } = store.find(taskId);
     switch (file.kind) {
       case 'none':
         return null;
@@ -84,7 +83,7 @@ export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
       return task;
     },
     refuseOpen(taskId, at) {
-      const { file } = books.find(taskId);
+      const { file } = store.find(taskId);
       if (file.kind !== 'task') return;
       const { state } = file;
       refuseLive(state);
@@ -92,10 +91,10 @@ export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
       const isOurs = state.kept_by === 'library' && isAtWork(state.status);
       if (waits || (isOurs && !isOver(state, at))) throw alreadyOpen(state);
     },
-    async refuseSecond(at) {
-      const running = (await books.open()).find(
-        (task) => task.kept_by === 'library' && isAtWork(task.status) && !isOver(task, at),
-      );
+    refuseSecond(at) {
+      const running = store
+        .open()
+        .find((task) => task.kept_by === 'library' && isAtWork(task.status) && !isOver(task, at));
       if (running !== undefined) throw alreadyOpen(running);
     },
   };
@@ -113,4 +112,17 @@ function alreadyOpen(task: TaskState): TaskAlreadyActiveError {
     '',
     `task '${task_id}' is ${status} (iteration ${current_iteration}/${max_iterations}); complete or fail it first, or give the new one a taskId of its own.`,
   );
+}
+
+export function isOpen({ status }: TaskState): boolean {
+  return isAtWork(status) || status === 'paused_awaiting_approval';
+}
+
+function isAtWork(status: TaskState['status']): boolean {
+  return status === 'pending' || status === 'running';
+}
+
+/** Whether a task is pending or running and has no time left. */
+export function isOver(task: TaskState, at: string): boolean {
+  return isAtWork(task.status) && msBetween(at, task.timeout_at) <= 0;
 }

@@ -1,4 +1,5 @@
 import { untagged } from '../core/completion/promise.ts';
+import type { IterationReport } from '../core/machine/loop-state.ts';
 import { isPayment } from '../core/settings/task-type.ts';
 import { DEFAULT_PROMISE } from '../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task/task-id.ts';
@@ -25,16 +26,6 @@ export interface StartTaskOptions {
   /** Default 30, or `RALPH_TIMEOUT_MINUTES`. Time in a pause does not count. */
   readonly timeoutMinutes?: number;
 }
-
-/** A report on an iteration: its output, or what was done and with which result. */
-export type IterationReport =
-  | { readonly context: string }
-  | {
-      readonly action: string;
-      /** `success`, or what went wrong. */
-      readonly result: string;
-      readonly durationSeconds: number;
-    };
 
 export interface ProgressUpdate {
   readonly stepsTotal: number;

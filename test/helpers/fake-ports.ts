@@ -35,8 +35,8 @@ export interface Script {
   readonly answers?: readonly ApprovalAnswer[];
   /** What nobody wants to be told of. */
   readonly unwanted?: readonly string[];
-  /** Whether looking takes no time; it does if nothing is said. */
-  readonly isQuick?: boolean;
+  /** Whether a look asks git, so that it takes time; it does if nothing is said. */
+  readonly usesGit?: boolean;
   /** The hints that have come by each reading, the first before the first event; none when used up. */
   readonly hints?: readonly (readonly string[])[];
   /** What scripts have reported by each reading; nothing when used up. */
@@ -158,7 +158,8 @@ export function fakePorts(script: Script): FakePorts {
         return (prompts.length > 1 ? prompts.shift() : prompts[0]) ?? new Uint8Array();
       },
     },
-    workspace: {
+    observer: {
+      usesGit: script.usesGit ?? true,
       async mark() {
         effect('mark');
       },
@@ -166,6 +167,9 @@ export function fakePorts(script: Script): FakePorts {
         effect('look');
         return sightings.shift() ?? NOTHING_SEEN;
       },
+      changes: async () => null,
+    },
+    commands: {
       async verify(command) {
         effect(`verify ${command}`);
         return verified.shift() ?? { command, exitCode: 0, timedOut: false, output: '' };
@@ -174,14 +178,12 @@ export function fakePorts(script: Script): FakePorts {
         given.push(event);
         effect(`after ${command}`);
       },
-      changes: async () => null,
-      isQuick: script.isQuick ?? false,
-      async finished() {},
       async ended(event) {
         given.push(event);
         effect(`on-end ${event.event}`);
       },
     },
+    putAway: async () => {},
     notes: {
       async write(_state, ending) {
         effect(`write note ${ending.note}`);

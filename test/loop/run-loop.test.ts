@@ -152,6 +152,16 @@ describe('the order of effects', () => {
     ]);
   });
 
+  test.each<[what: string, usesGit: boolean, changes: Partial<Policy>, saves: readonly string[]]>([
+    ['a quick look, saved with its answer', false, { noProgressLimit: 3 }, []],
+    ['a look that asks git', true, { noProgressLimit: 3 }, ['save looking 1.1']],
+    ['a look for files', false, GLOBS, ['save looking 1.1']],
+  ])('of %s', async (_what, usesGit, changes, saves) => {
+    const { effects } = await run({ attempts: [DONE], usesGit }, changes);
+    const ran = effects.indexOf('run agent 1.1');
+    expect(effects.slice(ran + 1, effects.indexOf('look'))).toEqual(saves);
+  });
+
   test('of a passing fault and a run that is exhausted', async () => {
     const { effects } = await run({ attempts: [OVERLOADED, WORK] }, { maxIterations: 1 });
     expect(effects).toEqual([
@@ -994,8 +1004,8 @@ describe('a bug of ralph’s own', () => {
 
   test('in a port ends the task like any failure: saved, noted, told, and what runs ended', async () => {
     const { fields, effects, saved, events } = await broken({ attempts: [WORK] }, ({ ports }) => ({
-      workspace: {
-        ...ports.workspace,
+      observer: {
+        ...ports.observer,
         async mark() {
           throw new RangeError('too deep\u001b[2J');
         },
@@ -1031,12 +1041,9 @@ describe('a bug of ralph’s own', () => {
   });
 
   test('after the end is told to nobody but the caller', async () => {
-    const ended = broken({ attempts: [DONE] }, ({ ports }) => ({
-      workspace: {
-        ...ports.workspace,
-        async finished() {
-          throw new Error('too late');
-        },
+    const ended = broken({ attempts: [DONE] }, () => ({
+      async putAway() {
+        throw new Error('too late');
       },
     }));
     await expect(ended).rejects.toThrow('too late');

@@ -346,6 +346,15 @@ describe('pauseTask and resumeTask', () => {
     expect(read(REQUEST)).toBe('May I send the mail to Anna?');
   });
 
+  test('pauseTask that cannot write its request rejects, and the task goes on', async () => {
+    const { books, write, state, journal } = await withTask();
+    write('Pending_Approval', 'a file in the way');
+    const before = state('t');
+    await expect(books.pauseTask('t', 'send-mail')).rejects.toThrow();
+    expect(state('t')).toEqual(before);
+    expect(journal()).toHaveLength(1);
+  });
+
   test('pauseTask takes no id that leads out of the folder', async () => {
     const { books, names } = await withTask();
     await expect(books.pauseTask('t', '../../x')).rejects.toThrow('approvalId expects');

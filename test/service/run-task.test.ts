@@ -205,6 +205,41 @@ test('an async listener that rejects is its own business, and does not end the p
   expect(unhandled).not.toHaveBeenCalled();
 });
 
+describe('an earlier task of its id whose end nobody was told', () => {
+  /** Kills ralph before it can tell how its task has ended, and takes down what it is told later. */
+  const DIES = [
+    '[ -e died ] || {',
+    ': > died; rm -f Needs_Action/RALPH_*; : > .ralph_state/events.jsonl; kill -9 $PPID; exit;',
+    '}; cat > end.json',
+  ].join(' ');
+
+  async function killed() {
+    const set = await stage([WORKING, DONE]);
+    const args = ['--prompt', 'Fix it', '--task-id', 't', '-n', '1', '--on-end', DIES];
+    expect(await set.scene.ralph(['run', ...args])).toMatchObject({ signal: 'SIGKILL' });
+    expect(set.scene.notes()).toEqual([]);
+    return set;
+  }
+
+  test('is told first, by its own settings', async () => {
+    const { scene, run, events } = await killed();
+    expect(await run()).toMatchObject({ status: 'completed', iterations: 1 });
+    const own = names(events).lastIndexOf('task_started');
+    expect(names(events)[own - 1]).toBe('max_iterations_reached');
+    expect(scene.notes()).toMatchObject([{ frontMatter: { type: 'ralph_exhausted' } }]);
+    // The new run has no such command.
+    expect(scene.read('end.json')).toContain('max_iterations_reached');
+  });
+
+  test('is not told where its settings are gone, and does not stop the new one', async () => {
+    const { scene, run, events, notices } = await killed();
+    await scene.write('.ralph_state/t/settings.json', 'no JSON');
+    expect(await run()).toMatchObject({ status: 'completed' });
+    expect(names(events)).not.toContain('max_iterations_reached');
+    expect(notices[0]).toMatch(/how the earlier run of t ended cannot be told/);
+  });
+});
+
 describe('it rejects', () => {
   test.for<[name: string, options: Partial<RunTaskOptions>, problem: string]>([
     ['an empty prompt', { prompt: '' }, 'The prompt is empty'],

@@ -7,8 +7,9 @@ import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { settingNames } from '../../core/settings/settings.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { hasUntoldEnd, lastWorkAt, msBetween, type TaskState } from '../../core/task/task-state.ts';
-import { MB, readOrNull } from '../../effects/files/bounded-read.ts';
+import { MB, tryRead } from '../../effects/files/bounded-read.ts';
 import { planRun } from '../../effects/plan/run-plan.ts';
+import { readStoredRun, type StoredRun } from '../../effects/plan/stored-run.ts';
 import { readNewestStep, readStateFile } from '../../effects/state/state-file.ts';
 import { keepAside as setAside } from '../../effects/state/state-store.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
@@ -25,7 +26,6 @@ import type { ReadFlags } from '../flags/flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import type { Ask } from '../settings/found-config.ts';
 import { overrideSettings, type Used } from '../settings/override.ts';
-import { readStoredRun, type StoredRun } from '../settings/stored-run.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
 import { type Place, startFolder } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
@@ -197,7 +197,7 @@ async function storedRun(state: TaskState, folder: string, ask: Ask | null): Pro
 }
 
 function readStored(folder: string): StoredRun | null {
-  const text = readOrNull(path.join(folder, 'settings.json'), KEPT_MAX_BYTES);
+  const text = tryRead(path.join(folder, 'settings.json'), KEPT_MAX_BYTES);
   return text === null ? null : readStoredRun(text.toString());
 }
 
@@ -227,7 +227,7 @@ function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
 
 /** The original prompt. The state of another program contains it in full; ours contains it if it is short. */
 function readPrompt(folder: string, state: TaskState): Uint8Array {
-  const kept = readOrNull(path.join(folder, 'prompt.md'), KEPT_MAX_BYTES);
+  const kept = tryRead(path.join(folder, 'prompt.md'), KEPT_MAX_BYTES);
   const inState = new TextEncoder().encode(state.task_prompt);
   if (!isOfRun(state)) return kept ?? inState;
   const whole = [kept, inState].find(

@@ -6,7 +6,7 @@ import {
 } from '../../core/settings/resolve-settings.ts';
 import type { Layer, Source, Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
-import type { StoredRun } from './stored-run.ts';
+import type { StoredRun } from '../../effects/plan/stored-run.ts';
 
 /** What a task has used so far, for flags that add to it. */
 export interface Used {

@@ -54,13 +54,13 @@ async function countStop(
   { vault, stateDir, keyFile }: Place,
   message: string | null,
 ): Promise<boolean> {
-  const books = new RalphService({
+  const service = new RalphService({
     vault,
     stateDir,
     ...(keyFile === null ? {} : { keyFile }),
   });
   const report = { context: message ?? '' };
-  return (await books.incrementIteration(taskId, report)).should_continue;
+  return (await service.incrementIteration(taskId, report)).should_continue;
 }
 
 /** Newer versions pass the last message, since it may not be in the transcript yet. */

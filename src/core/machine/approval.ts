@@ -5,7 +5,7 @@ import { type Approval, laterBy } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { postponed } from './clock-gap.ts';
 import { end, endStopped } from './ending.ts';
-import type { LoopEvent, LoopState, Transition } from './loop-state.ts';
+import type { LoopEvent, LoopState, PersonsAnswer, Transition } from './loop-state.ts';
 import { endBudget, startNext } from './next-iteration.ts';
 import type { Missing } from './prompt.ts';
 
@@ -132,10 +132,25 @@ export function approvalAnswered(
   const restedMs = event.tookMs - event.heldUpMs;
   const moved: LoopState = { ...state, task: postponed(state.task, restedMs) };
   if (answer.kind === 'none') return endUnanswered(moved, answer.why, at);
+  const { state: answered, actions } = withAnswer(moved, approval, answer, at);
+  const next =
+    answer.kind === 'rejected' && answered.task.current_iteration === 0
+      ? endRefusedAtStart(answered, answer.reason, at)
+      : (endBudget(answered, at, policy) ?? startNext(answered, at, policy));
+  return { ...next, actions: [...actions, ...next.actions] };
+}
+
+/** Records and announces a person's answer. Decides nothing about what follows. */
+export function withAnswer(
+  state: LoopState,
+  approval: Approval,
+  answer: PersonsAnswer,
+  at: string,
+): Transition {
   const answered: LoopState = {
-    ...moved,
+    ...state,
     task: {
-      ...moved.task,
+      ...state.task,
       status: 'running',
       paused_for_approval: false,
       approval: {
@@ -147,9 +162,9 @@ export function approvalAnswered(
       },
     },
     carry: {
-      ...moved.carry,
+      ...state.carry,
       missing: [
-        ...moved.carry.missing.filter(({ kind }) => kind !== 'question'),
+        ...state.carry.missing.filter(({ kind }) => kind !== 'question'),
         told(approval, answer.kind, answer.reason),
       ],
     },
@@ -163,11 +178,7 @@ export function approvalAnswered(
     file: shownName(answer.file),
     reason: answer.reason,
   };
-  const next =
-    answer.kind === 'rejected' && answered.task.current_iteration === 0
-      ? endRefusedAtStart(answered, answer.reason, at)
-      : (endBudget(answered, at, policy) ?? startNext(answered, at, policy));
-  return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
+  return { state: answered, actions: [{ kind: 'publish', body }] };
 }
 
 /** The agent may have named the file, so the name may contain terminal escape sequences. */

@@ -5,7 +5,7 @@ import { oneLine } from '../text/untrusted-text.ts';
 import type { Action, Answer, LoopState } from './loop-state.ts';
 
 /** The event of a judged iteration. */
-export function iteratedEvent({ task }: LoopState, answer: Answer) {
+export function iteratedEvent({ task }: LoopState, answer: Pick<Answer, 'record' | 'outcome'>) {
   const { number, ...fields } = task.iterations.at(-1) ?? answer.record;
   return {
     event: 'task_iterated' as const,

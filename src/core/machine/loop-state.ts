@@ -169,16 +169,49 @@ export type LoopEvent =
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
   | { readonly kind: 'pause-requested'; readonly at: string }
   /** A bug in ralph itself; `message` is one line. */
-  | { readonly kind: 'broke'; readonly at: string; readonly message: string };
+  | { readonly kind: 'broke'; readonly at: string; readonly message: string }
+  | CallerEvent;
+
+/** What a program did that works on the task itself, through the library; see `caller-events.ts`. */
+export type CallerEvent =
+  | { readonly kind: 'started-by-caller'; readonly at: string }
+  | { readonly kind: 'reported-by-caller'; readonly at: string; readonly report: IterationReport }
+  | { readonly kind: 'progressed-by-caller'; readonly at: string; readonly report: ProgressReport }
+  | { readonly kind: 'paused-by-caller'; readonly at: string; readonly request: ApprovalRequest }
+  | {
+      readonly kind: 'resumed-by-caller';
+      readonly at: string;
+      /** Null if the task waits for no request, as one of another tool. */
+      readonly answer: PersonsAnswer | null;
+    }
+  | {
+      readonly kind: 'ended-by-caller';
+      readonly at: string;
+      readonly ending: Pick<Ending, 'status' | 'exitReason'> &
+        Partial<Pick<Ending, 'evidence' | 'error'>>;
+    };
+
+/** A report on an iteration: its output, or what was done and with which result. */
+export type IterationReport =
+  | { readonly context: string }
+  | {
+      readonly action: string;
+      /** `success`, or what went wrong. */
+      readonly result: string;
+      readonly durationSeconds: number;
+    };
+
+/** How a person answered a request. */
+export interface PersonsAnswer {
+  readonly kind: 'approved' | 'rejected';
+  /** The path of the answer within the vault. */
+  readonly file: string;
+  readonly reason: string | null;
+}
 
 /** The result of an approval request. */
 export type ApprovalAnswer =
-  | {
-      readonly kind: 'approved' | 'rejected';
-      /** The path of the answer within the vault. */
-      readonly file: string;
-      readonly reason: string | null;
-    }
+  | PersonsAnswer
   | { readonly kind: 'none'; readonly why: 'expired' | 'not-waited' | 'interrupted' };
 
 /** Who asked the loop to stop: a signal, or `ralph stop` from another terminal. */

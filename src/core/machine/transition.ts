@@ -3,6 +3,7 @@ import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 import { attemptEnded } from './after-attempt.ts';
 import { approvalAnswered, approvalRequested, askApproval, START_APPROVAL } from './approval.ts';
+import { byCaller } from './caller-events.ts';
 import { postponed, withoutStandstill } from './clock-gap.ts';
 import { end } from './ending.ts';
 import { waitingHints } from './hints.ts';
@@ -32,7 +33,8 @@ import { resumed } from './resume.ts';
  *
  * If the agent's statement is in doubt, it is asked back before `looking`: see `asking-back.ts`. Without
  * anything to observe `looking` is skipped, and with a delay of 0 `waiting` is skipped; each saves a write
- * of the state. `approval.ts` asks a person. `resumed` may continue at any step: see `resume.ts`.
+ * of the state. `approval.ts` asks a person. `resumed` may continue at any step: see `resume.ts`. A program
+ * that works on a task itself, without a loop, sends the events of `caller-events.ts`.
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
   const moved = {
@@ -81,6 +83,8 @@ export function transition(state: LoopState, event: LoopEvent, policy: Policy): 
       const error = `this is a bug in ralph, please report it: ${event.message}`;
       return end(moved, event.at, { status: 'failed', exitReason: 'failed:bug', error });
     }
+    default:
+      return byCaller(state, event, policy);
   }
 }
 

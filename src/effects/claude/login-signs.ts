@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { MB, readTextOrNull } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { objectAt, parseObject } from '../files/json-fields.ts';
 
@@ -52,7 +52,7 @@ export function findLoginSigns(
 
 /** Settings can name a helper that fetches a key, or set one of the variables. */
 function signsInSettings(file: string): readonly string[] {
-  const settings = parseObject(readTextOrNull(file, MB) ?? '') ?? {};
+  const settings = parseObject(tryReadText(file, MB) ?? '') ?? {};
   const variables = objectAt(settings, 'env') ?? {};
   return [
     ...(isSet(settings.apiKeyHelper) ? [`apiKeyHelper in ${file}`] : []),

@@ -27,7 +27,7 @@ export function readTextWithin(file: PathLike, maxBytes: number): string {
 }
 
 /** Like `readWithin`, but returns null if the file cannot be read. */
-export function readOrNull(file: PathLike, maxBytes: number): Buffer | null {
+export function tryRead(file: PathLike, maxBytes: number): Buffer | null {
   try {
     return readWithin(file, maxBytes);
   } catch {
@@ -35,9 +35,9 @@ export function readOrNull(file: PathLike, maxBytes: number): Buffer | null {
   }
 }
 
-/** Like `readOrNull`, but returns text. */
-export function readTextOrNull(file: PathLike, maxBytes: number): string | null {
-  return readOrNull(file, maxBytes)?.toString() ?? null;
+/** Like `tryRead`, but returns text. */
+export function tryReadText(file: PathLike, maxBytes: number): string | null {
+  return tryRead(file, maxBytes)?.toString() ?? null;
 }
 
 /** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */

@@ -25,7 +25,11 @@ export function leadsOut(folder: string, vault: string): boolean {
 
 /** Returns a path as it is saved: relative if it lies in the folder, so that the folder may be moved. */
 export function nameInside(folder: string, place: string): string {
+  return isInside(folder, place) ? path.relative(folder, place) : place;
+}
+
+/** Whether a place is in a folder, and not the folder itself. */
+export function isInside(folder: string, place: string): boolean {
   const name = path.relative(folder, place);
-  const isInside = name !== '' && name !== '..' && !name.startsWith(`..${path.sep}`);
-  return isInside && !path.isAbsolute(name) ? name : place;
+  return !['', '..'].includes(name) && !name.startsWith(`..${path.sep}`) && !path.isAbsolute(name);
 }

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { readTextOrNull } from '../files/bounded-read.ts';
+import { tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
-import { BASELINE_MAX_BYTES } from '../workspace/read-mark.ts';
+import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
 
 /**
  * Returns the files beside a task's state that this user's ralph did not write. Files that are
@@ -20,7 +20,7 @@ export function foreignFiles(
     { kind: 'baseline', name: 'baseline.json' },
   ] as const;
   return files.flatMap(({ kind, name }) => {
-    const text = readTextOrNull(path.join(folder, name), BASELINE_MAX_BYTES);
+    const text = tryReadText(path.join(folder, name), BASELINE_MAX_BYTES);
     if (text === null || parseObject(text) === null) return [];
     return seal.isClosed(text, fileOf(kind, task)) ? [] : [name];
   });

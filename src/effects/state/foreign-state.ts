@@ -10,7 +10,7 @@ import {
   type TaskState,
 } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readTextOrNull } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import {
   type JsonObject,
   numberAt,
@@ -161,7 +161,7 @@ function readServiceState(value: JsonObject, startedAt: string): Foreign {
   const iteration = countAt(value, 'iteration') ?? 0;
   const taskFile = stringAt(value, 'task_file');
   // The text of its file is the only prompt of such a task.
-  const fileText = taskFile === null ? null : readTextOrNull(taskFile, PROMPT_MAX_BYTES);
+  const fileText = taskFile === null ? null : tryReadText(taskFile, PROMPT_MAX_BYTES);
   return {
     taskId: stringAt(value, 'task_id') ?? '',
     prompt: stringAt(value, 'prompt') ?? fileText ?? '',

@@ -5,7 +5,7 @@ import type { Hint } from '../../core/machine/hints.ts';
 import { type LoopState, NO_STREAKS } from '../../core/machine/loop-state.ts';
 import { SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { KB, MB, readTextOrNull } from '../files/bounded-read.ts';
+import { KB, MB, tryReadText } from '../files/bounded-read.ts';
 import {
   type JsonObject,
   numberAt,
@@ -79,7 +79,7 @@ export function newestStep(taskFolder: string, taskId: string, seal: Seal): Save
 }
 
 function readStep(file: string, seal: Seal): SavedStep | null {
-  const text = readTextOrNull(file, MEMORY_MAX_BYTES);
+  const text = tryReadText(file, MEMORY_MAX_BYTES);
   const fields = text === null ? null : parseObject(text);
   if (text === null || fields === null || fields.schema_version !== SCHEMA_VERSION) return null;
   const task = parseState(objectAt(fields, 'task'));
@@ -100,7 +100,7 @@ export function readNamedStep(
   { memory: name, task_id, save }: Pick<TaskState, 'memory' | 'task_id' | 'save'>,
 ): Omit<SavedStep, 'task'> | null {
   const file = memoryFile(taskFolder, name);
-  const text = file === null ? null : readTextOrNull(file, MEMORY_MAX_BYTES);
+  const text = file === null ? null : tryReadText(file, MEMORY_MAX_BYTES);
   const fields = text === null ? null : parseObject(text);
   const memory = fields === null ? null : objectAt(fields, 'memory');
   if (fields === null || memory === null || fields.schema_version !== SCHEMA_VERSION) return null;

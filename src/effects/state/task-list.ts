@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { StateFolderError } from '../../errors.ts';
-import { readTextOrNull } from '../files/bounded-read.ts';
+import { tryReadText } from '../files/bounded-read.ts';
 import { type JsonObject, parseObject } from '../files/json-fields.ts';
 import { errorCode } from '../files/write-file.ts';
 import type { Seal } from '../trust/seal.ts';
@@ -166,5 +166,5 @@ function entryOf(folder: string, name: string, seal: Seal | null): TaskEntry | n
 
 /** Returns all fields of a state file, even unknown ones; null if it is not a JSON object. */
 export function readStateObject(stateFile: string): JsonObject | null {
-  return parseObject(readTextOrNull(stateFile, STATE_MAX_BYTES) ?? '');
+  return parseObject(tryReadText(stateFile, STATE_MAX_BYTES) ?? '');
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ApprovalAnswer } from '../../core/machine/loop-state.ts';
 import type { Approval, ThereBefore } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readHead, readTextWithin } from '../files/bounded-read.ts';
+import { MB, readHead, tryReadText } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import {
   makePrivateFolder,
@@ -156,13 +156,9 @@ const LONGEST_REASON = 1_000;
 
 /** Returns the text after `reason:` in an answer; null if it is empty. */
 function readReason(file: string): string | null {
-  try {
-    const [, written = ''] = /^reason:[ \t]*(.*)$/im.exec(readTextWithin(file, MB)) ?? [];
-    const reason = oneLine(unquoted(written.trim()), LONGEST_REASON);
-    return reason === '' ? null : reason;
-  } catch {
-    return null;
-  }
+  const [, written = ''] = /^reason:[ \t]*(.*)$/im.exec(tryReadText(file, MB) ?? '') ?? [];
+  const reason = oneLine(unquoted(written.trim()), LONGEST_REASON);
+  return reason === '' ? null : reason;
 }
 
 function unquoted(text: string): string {

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readTextOrNull } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { PENDING } from './approval-folder.ts';
 import { splitFrontMatter } from './task-file.ts';
@@ -20,17 +20,40 @@ export function requestsNaming(vault: string, taskId: string): readonly string[]
   return entries
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
-    .filter((name) =>
-      isAbout(taskId, name, readTextOrNull(path.join(folder, name), LARGEST_BYTES) ?? ''),
-    )
+    .filter((name) => isAbout(taskId, name, read(path.join(folder, name))))
     .sort();
+}
+
+/** Watches for requests of a task's agent; `asked` is the last one that it made before a resume. */
+export function watchPending(
+  vault: string,
+  taskId: string,
+  { isResumed, asked }: { readonly isResumed: boolean; readonly asked: string | null },
+) {
+  const naming = () => requestsNaming(vault, taskId);
+  // In a resumed task, a request that the last driver died without seeing counts as new.
+  let isMarked = isResumed;
+  let before = naming().filter(
+    (name) => !isResumed || name === asked || name.startsWith('APPROVAL_'),
+  );
+  // A person is asked one thing at a time: further requests wait for the next iteration.
+  let notAskedYet: readonly string[] = [];
+  return {
+    mark() {
+      if (!isMarked) before = naming().filter((name) => !notAskedYet.includes(name));
+      isMarked = false;
+    },
+    made() {
+      const [name, ...more] = naming().filter((each) => !before.includes(each));
+      notAskedYet = more;
+      return name === undefined ? null : { name, what: describeRequest(vault, name) };
+    },
+  };
 }
 
 /** Describes what a request asks for: the first line of its text. */
 export function describeRequest(vault: string, name: string): string {
-  const text = splitFrontMatter(
-    readTextOrNull(path.join(vault, PENDING, name), LARGEST_BYTES) ?? '',
-  ).body;
+  const text = splitFrontMatter(read(path.join(vault, PENDING, name))).body;
   const line = text.split('\n').find((each) => each.trim() !== '') ?? name;
   return oneLine(line.replace(/^#+\s*/, ''), LONGEST_WHAT) || name;
 }
@@ -59,4 +82,8 @@ function list(folder: string): readonly Dirent[] {
   } catch {
     return [];
   }
+}
+
+function read(file: string): string {
+  return tryReadText(file, LARGEST_BYTES) ?? '';
 }

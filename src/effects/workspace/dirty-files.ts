@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { KB, readTextWithin, readWithin } from '../files/bounded-read.ts';
+import { KB, readWithin, tryReadText } from '../files/bounded-read.ts';
 
 /** A changed or untracked file at one instant. */
 interface DirtyFile {
@@ -93,11 +93,7 @@ function markRepository(folder: Buffer): DirtyFile {
 
 /** Submodules and linked work trees have a `.git` file that names the folder. */
 function linkedFolder(file: string): string | null {
-  try {
-    return /^gitdir: (.+)$/m.exec(readTextWithin(file, 64 * KB))?.[1] ?? null;
-  } catch {
-    return null;
-  }
+  return /^gitdir: (.+)$/m.exec(tryReadText(file, 64 * KB) ?? '')?.[1] ?? null;
 }
 
 function statsOf(file: Buffer | string): BigIntStats | null {

@@ -75,14 +75,17 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
   const git: RunGit = (cwd, args, extras) =>
     runGit({ ...extras, cwd, args, env, runId, timeoutMs, signal });
 
-  const look = async (): Promise<View | null> => {
-    if (slowLooks >= SLOW_LOOKS_AT_MOST) return null;
-    const startedAtMs = monotonicMs();
+  const viewBy = async (askGit: RunGit): Promise<View | null> => {
     const place = findGitAbove(request.cwd);
     if (place === null) return null;
     // The agent may have created or removed a repository.
-    if (tree?.place !== place) tree = await findWorkTree(request, place, git);
-    const view = tree === null ? null : await readView(tree, mark?.dirty ?? null, git);
+    if (tree?.place !== place) tree = await findWorkTree(request, place, askGit);
+    return tree === null ? null : readView(tree, mark?.dirty ?? null, askGit);
+  };
+  const look = async (): Promise<View | null> => {
+    if (slowLooks >= SLOW_LOOKS_AT_MOST) return null;
+    const startedAtMs = monotonicMs();
+    const view = await viewBy(git);
     const tookTooLong = view === null && monotonicMs() - startedAtMs >= timeoutMs;
     slowLooks = tookTooLong ? slowLooks + 1 : 0;
     return view;
@@ -108,27 +111,25 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
       const before = mark;
       const now = await look();
       if (now === null) return null;
-      const change = before?.root === now.root ? await compare(before, now, seen, git, tree) : null;
+      const change = before?.root === now.root ? await compare(before, now, seen, git) : null;
       keep(now);
       return change;
     },
     async inAll(base, hurry) {
-      const place = findGitAbove(request.cwd);
-      if (place === null || first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
+      if (first === null || slowLooks >= SLOW_LOOKS_AT_MOST) return null;
       const deadlineMs = monotonicMs() + IN_ALL_TIMEOUT_MS;
       // A request to stop must not prevent the summary, so the other signal is used here.
       const ask: RunGit = (cwd, args, extras) => {
         const timeLeftMs = Math.max(1, deadlineMs - monotonicMs());
         return runGit({ ...extras, cwd, args, env, runId, timeoutMs: timeLeftMs, signal: hurry });
       };
-      if (tree?.place !== place) tree = await findWorkTree(request, place, ask);
-      const now = tree === null ? null : await readView(tree, mark?.dirty ?? null, ask);
-      if (now === null || tree === null || now.root !== first.root) return null;
+      const now = await viewBy(ask);
+      if (now === null || now.root !== first.root) return null;
       const before =
         first.head === base ? first : { ...first, head: base, tips: [base], dirty: new Map() };
       const here =
         before === first ? now : { ...now, branches: now.head === null ? [] : [now.head] };
-      const change = await compare(before, here, new Set(before.tips), ask, tree);
+      const change = await compare(before, here, new Set(before.tips), ask);
       return monotonicMs() > deadlineMs ? null : change;
     },
   };
@@ -142,14 +143,13 @@ async function compare(
   now: View,
   seen: ReadonlySet<string>,
   gitIn: RunGit,
-  tree: WorkTree | null,
 ): Promise<GitChange> {
   const git: GitHere = (args, input) => gitIn(now.root, args, input === undefined ? {} : { input });
   const fresh = now.branches.filter((tip) => !seen.has(tip));
   const commits = fresh.length === 0 ? 0 : await countCommits(fresh, seen, git);
   const committed =
     commits > 0 && before.head !== now.head
-      ? await filesBetween(before.head, now.head, tree?.pathspecs ?? [], git)
+      ? await filesBetween(before.head, now.head, now.pathspecs, git)
       : [];
   const gone = [...before.dirty.keys()].filter((name) => !now.dirty.has(name));
   // Files that git no longer lists were committed, reverted, deleted, or are ignored now.

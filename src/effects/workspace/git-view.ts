@@ -1,12 +1,12 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { isInside, realPath } from '../files/real-path.ts';
 import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';
 import type { RunGit } from './git-command.ts';
 import { withoutOwnFilters } from './git-filters.ts';
 
 /** A snapshot of the repository. */
-export interface View {
-  readonly root: string;
+export interface View extends Pick<WorkTree, 'root' | 'pathspecs'> {
   /** Null before the first commit. */
   readonly head: string | null;
   /** Tips of the branches that this work tree may have moved. */
@@ -50,7 +50,7 @@ export async function findWorkTree(
       path.join(realPath(path.dirname(folder)), path.basename(folder)),
       realPath(folder),
     ])
-    .filter((folder) => isInside(folder, root) && folder !== root)
+    .filter((folder) => isInside(root, folder))
     .map((folder) => `:(top,exclude,literal)${path.relative(root, folder)}`);
   return { place, root, pathspecs: inside.length === 0 ? [] : ['--', ...new Set(inside)] };
 }
@@ -89,6 +89,7 @@ export async function readView(
   const { branches, tips } = readRefs(refs, root);
   return {
     root,
+    pathspecs,
     head,
     branches: [...own, ...branches],
     tips: [...own, ...tips],
@@ -122,23 +123,9 @@ function readRefs(output: string, root: string): { branches: string[]; tips: str
     if (tip === undefined) continue;
     tips.push(tip);
     const folder = Buffer.from(place, 'latin1').toString();
-    if (name.startsWith('refs/heads/') && (folder === '' || isInside(folder, root))) {
+    if (name.startsWith('refs/heads/') && (['', root].includes(folder) || isInside(root, folder))) {
       branches.push(tip);
     }
   }
   return { branches, tips };
-}
-
-function isInside(folder: string, root: string): boolean {
-  const way = path.relative(root, folder);
-  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
-}
-
-function realPath(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    const parent = path.dirname(file);
-    return parent === file ? file : path.join(realPath(parent), path.basename(file));
-  }
 }

@@ -1,9 +1,10 @@
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
-import { nameInside, realPath } from '../files/real-path.ts';
+import { isInside, nameInside, realPath } from '../files/real-path.ts';
+import { type Baseline, type BaselineRequest, takeBaseline } from './baseline.ts';
 import {
   differs,
   type FileMark,
@@ -12,8 +13,6 @@ import {
   markFile,
   markFiles,
 } from './file-marks.ts';
-import { BASELINE_MAX_BYTES } from './read-mark.ts';
-import { type Baseline, type BaselineRequest, takeBaseline } from './workspace.ts';
 
 /**
  * The files at the task's start, as stored beside the state. Files in the working directory have relative
@@ -41,15 +40,14 @@ export function baselineJson(baseline: Baseline, request: BaselineRequest): stri
   return `${safeJson(kept)}\n`;
 }
 
+/** Enough for the marks of about 300,000 files; they are read only at a resume. */
+export const BASELINE_MAX_BYTES = 64 * MB;
+
 /** Reads the baseline beside a task's state; returns null if it is gone or damaged. */
 export function readBaseline(taskFolder: string): KeptBaseline | null {
-  try {
-    const text = readTextWithin(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
-    const parsed = keptSchema().safeParse(parseObject(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  const text = tryReadText(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
+  const parsed = keptSchema().safeParse(parseObject(text ?? ''));
+  return parsed.success ? parsed.data : null;
 }
 
 function keptSchema() {
@@ -101,7 +99,7 @@ export async function fitBaseline(
   ]);
   const reachesOut = patterns.find(reachesOutside);
   const names = [...Object.keys(kept.watched), ...Object.keys(kept.protected)];
-  const outside = names.find((name) => path.isAbsolute(nameInside(from, path.resolve(from, name))));
+  const outside = names.find((name) => !isInside(from, path.resolve(from, name)));
   // ralph 0.1.0 kept the old names if a task was resumed in another folder.
   if (outside !== undefined && reachesOut === undefined) {
     return { misfit: `it tells of ${outside}, which is not in ${from}` };
@@ -160,9 +158,7 @@ async function withNewPatterns(
   // Once no pattern reaches out of the folder, the mark of a file outside it would fail the next resume.
   const reachesOut = request.globs.some(reachesOutside);
   const stillWatched = Object.fromEntries(
-    Object.entries(placed.watched).filter(
-      ([file]) => reachesOut || !path.isAbsolute(nameInside(request.cwd, file)),
-    ),
+    Object.entries(placed.watched).filter(([file]) => reachesOut || isInside(request.cwd, file)),
   );
   return {
     watched: hasNewGlobs ? { ...fresh.watched, ...stillWatched } : placed.watched,
@@ -183,7 +179,7 @@ async function mayMatchGone(
   if ((await markFile(file, mark)) !== null) return false;
   return protect.some((pattern) => {
     const beginning = path.resolve(cwd, pattern.replace(/[^/]*[*?[\](){}!@+|\\].*$/s, ''));
-    return file === beginning || !path.isAbsolute(nameInside(beginning, file));
+    return file === beginning || isInside(beginning, file);
   });
 }
 

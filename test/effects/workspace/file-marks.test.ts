@@ -5,25 +5,22 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
+import { takeBaseline } from '../../../src/effects/workspace/baseline.ts';
 import { markFile } from '../../../src/effects/workspace/file-marks.ts';
-import {
-  createWorkspace,
-  takeBaseline,
-  type WorkspaceRequest,
-} from '../../../src/effects/workspace/workspace.ts';
-import { workspaceRequest } from '../../fixtures/workspace-request.ts';
+import { createObserver, type ObserverRequest } from '../../../src/effects/workspace/observer.ts';
+import { observerRequest } from '../../fixtures/observer-request.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 type Files = Readonly<Record<string, string>>;
 
 /** A folder with files as they are at the start, and a look at what has become of them. */
-async function stage(files: Files, globs: readonly string[], more: Partial<WorkspaceRequest> = {}) {
+async function stage(files: Files, globs: readonly string[], more: Partial<ObserverRequest> = {}) {
   const folder = await tempFolder();
   await put(folder, files);
-  const request = workspaceRequest({ cwd: folder, globs, ...more });
+  const request = observerRequest({ cwd: folder, globs, ...more });
   // As it comes back from baseline.json on `resume`.
   const baseline = JSON.parse(JSON.stringify(await takeBaseline(request)));
-  const look = async () => (await createWorkspace(request, baseline).look()).watchMatches;
+  const look = async () => (await createObserver(request, baseline).look()).watchMatches;
   return { folder, look, at: (name: string) => join(folder, name) };
 }
 
@@ -48,7 +45,7 @@ describe('what is no file on a disk', () => {
     expect(readFileSync('/proc/self/status', 'utf8')).not.toBe('');
     expect(await markFile('/proc/self/status')).toMatchObject({ size: 0, sha256: nothing });
     const { protected: marks } = await takeBaseline(
-      workspaceRequest({ cwd: '/proc', protect: ['self/status', '/proc/version'] }),
+      observerRequest({ cwd: '/proc', protect: ['self/status', '/proc/version'] }),
     );
     expect(Object.values(marks).map(({ sha256 }) => sha256)).toEqual([nothing, nothing]);
   });
@@ -195,12 +192,12 @@ describe('patterns', () => {
     const outside = await tempFolder();
     await put(outside, { 'work/keep': '', 'old.md': 'old' });
     const cwd = join(outside, 'work');
-    const request = workspaceRequest({
+    const request = observerRequest({
       cwd,
       globs: ['../*.md', join(outside, 'abs', '*.txt')],
     });
     const baseline = await takeBaseline(request);
-    const { look } = createWorkspace(request, baseline);
+    const { look } = createObserver(request, baseline);
     expect((await look()).watchMatches).toEqual([]);
     await put(outside, { 'new.md': '', 'abs/a.txt': '' });
     expect((await look()).watchMatches).toEqual(['../abs/a.txt', '../new.md']);
@@ -234,11 +231,11 @@ describe('patterns', () => {
     const outside = await tempFolder();
     const cwd = join(outside, '[my] (work) {x} !');
     await put(cwd, { 'old.md': '' });
-    const request = workspaceRequest({
+    const request = observerRequest({
       cwd,
       globs: ['*.md', join(cwd, 'sub', '*.txt')],
     });
-    const { look } = createWorkspace(request, await takeBaseline(request));
+    const { look } = createObserver(request, await takeBaseline(request));
     expect((await look()).watchMatches).toEqual([]);
     await put(cwd, { 'new.md': '' });
     expect((await look()).watchMatches).toEqual(['new.md']);
@@ -253,12 +250,12 @@ describe('patterns', () => {
   it('cope with 10,000 files', { timeout: 60_000 }, async () => {
     const folder = await tempFolder();
     for (let n = 0; n < 10_000; n += 1) writeFileSync(join(folder, `${n}.md`), '');
-    const request = workspaceRequest({ cwd: folder, globs: ['*.md'] });
+    const request = observerRequest({ cwd: folder, globs: ['*.md'] });
     const baseline = await takeBaseline(request);
     expect(Object.keys(baseline.watched)).toHaveLength(10_000);
     utimesSync(join(folder, '1.md'), 1, 1);
     writeFileSync(join(folder, '9999.md'), 'x');
-    const { watchMatches } = await createWorkspace(request, baseline).look();
+    const { watchMatches } = await createObserver(request, baseline).look();
     expect(watchMatches).toEqual(['9999.md']);
   });
 });
@@ -277,8 +274,8 @@ describe('a file that cannot be read', () => {
     await chmod(folder, 0o755);
     await chmod(join(folder, 'a.md'), 0);
     await asNobody(async () => {
-      const request = workspaceRequest({ cwd: folder, globs: ['*.md'] });
-      const { look } = createWorkspace(request, await takeBaseline(request));
+      const request = observerRequest({ cwd: folder, globs: ['*.md'] });
+      const { look } = createObserver(request, await takeBaseline(request));
       expect((await look()).watchMatches).toEqual([]);
     });
   });
@@ -315,10 +312,10 @@ describe('the watched file', () => {
     const folder = await tempFolder();
     await put(folder, files);
     const donePath = join(folder, 'Done', 'task.md');
-    const request = workspaceRequest({ cwd: folder, donePath });
+    const request = observerRequest({ cwd: folder, donePath });
     const baseline = JSON.parse(JSON.stringify(await takeBaseline(request)));
-    const workspace = createWorkspace(request, baseline);
-    const look = async () => (await workspace.look()).movedFile;
+    const observer = createObserver(request, baseline);
+    const look = async () => (await observer.look()).movedFile;
     return { folder, donePath, look };
   }
 
@@ -350,10 +347,10 @@ describe('the watched file', () => {
 
   it('is not asked for', async () => {
     const { folder } = await stageMove({});
-    const request = workspaceRequest({ cwd: folder });
+    const request = observerRequest({ cwd: folder });
     const baseline = await takeBaseline(request);
     expect(baseline).toEqual({ watched: {}, done: null, protected: {} });
-    expect(await createWorkspace(request, baseline).look()).toEqual(NOTHING_SEEN);
+    expect(await createObserver(request, baseline).look()).toEqual(NOTHING_SEEN);
   });
 });
 

@@ -3,16 +3,16 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
+  type Baseline,
+  type BaselineRequest,
+  takeBaseline,
+} from '../../../src/effects/workspace/baseline.ts';
+import {
   baselineJson,
   fitBaseline,
   type KeptBaseline,
   readBaseline,
 } from '../../../src/effects/workspace/kept-baseline.ts';
-import {
-  type Baseline,
-  type BaselineRequest,
-  takeBaseline,
-} from '../../../src/effects/workspace/workspace.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A folder with these files, and a request that looks at it. */

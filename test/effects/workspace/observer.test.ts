@@ -3,31 +3,15 @@ import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CommandResult, Sightings } from '../../../src/core/completion/sightings.ts';
-import type { RalphEvent } from '../../../src/core/machine/events.ts';
+import { takeBaseline } from '../../../src/effects/workspace/baseline.ts';
 import { createGitProgress } from '../../../src/effects/workspace/git-progress.ts';
-import {
-  createWorkspace,
-  takeBaseline,
-  type WorkspaceRequest,
-} from '../../../src/effects/workspace/workspace.ts';
-import type { Workspace } from '../../../src/loop/ports.ts';
-import { succeeded, workspaceRequest } from '../../fixtures/workspace-request.ts';
-import { HOSTILE, hostileSign } from '../../helpers/hostile-signs.ts';
+import { createObserver, type ObserverRequest } from '../../../src/effects/workspace/observer.ts';
+import type { Observer } from '../../../src/loop/ports.ts';
+import { observerRequest, succeeded } from '../../fixtures/observer-request.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 type Files = Readonly<Record<string, string>>;
-type More = Partial<WorkspaceRequest>;
-
-const EVENT: RalphEvent = {
-  event: 'iteration_started',
-  at: '2026-01-02T03:04:05.678Z',
-  task_id: 'T1',
-  iteration: 1,
-  max_iterations: 5,
-  attempt: 1,
-  timeout_at: '2026-01-02T03:34:05.678Z',
-  usage: { cost_usd: 0, input_tokens: 0, output_tokens: 0 },
-};
+type More = Partial<ObserverRequest>;
 
 async function put(folder: string, files: Files): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
@@ -36,7 +20,7 @@ async function put(folder: string, files: Files): Promise<void> {
   }
 }
 
-/** A folder with files as they are at the task's start, and the workspace on it. */
+/** A folder with files as they are at the task's start, and the observer on it. */
 async function stage(files: Files, more: More | ((folder: string) => More) = {}) {
   const folder = await tempFolder();
   await put(folder, files);
@@ -45,7 +29,7 @@ async function stage(files: Files, more: More | ((folder: string) => More) = {})
 
 async function open(folder: string, more: More) {
   const ran: string[] = [];
-  const request = workspaceRequest({
+  const request = observerRequest({
     cwd: folder,
     run: async (command, input) => {
       ran.push(`${command} < ${input}`);
@@ -55,17 +39,17 @@ async function open(folder: string, more: More) {
   });
   // As it comes back from baseline.json on `resume`.
   const baseline = JSON.parse(JSON.stringify(await takeBaseline(request)));
-  return { folder, ran, workspace: createWorkspace(request, baseline) };
+  return { folder, ran, observer: createObserver(request, baseline) };
 }
 
 /** What one iteration shows in which the agent does this. */
-async function iterate(workspace: Workspace, agent: () => Promise<unknown>): Promise<Sightings> {
-  await workspace.mark();
+async function iterate(observer: Observer, agent: () => Promise<unknown>): Promise<Sightings> {
+  await observer.mark();
   await agent();
-  return workspace.look();
+  return observer.look();
 }
 
-/** A git work tree with one commit, marked, and the workspace on it. */
+/** A git work tree with one commit, marked, and the observer on it. */
 async function stageGit(more: More | ((folder: string) => More) = {}, files: Files = {}) {
   const folder = await tempFolder();
   const home = await tempFolder();
@@ -90,8 +74,8 @@ const nothing = async () => {};
 
 describe('where nothing can be looked at', () => {
   it('nothing is seen, and no sign of progress can be told', async () => {
-    const { folder, workspace, ran } = await stage({});
-    expect(await iterate(workspace, () => put(folder, { 'new.txt': '' }))).toEqual({
+    const { folder, observer, ran } = await stage({});
+    expect(await iterate(observer, () => put(folder, { 'new.txt': '' }))).toEqual({
       watchMatches: [],
       movedFile: null,
       until: null,
@@ -104,24 +88,22 @@ describe('where nothing can be looked at', () => {
   });
 
   it('git tells nothing outside a work tree', async () => {
-    const { folder, workspace } = await stage({}, (cwd) => ({
+    const { folder, observer } = await stage({}, (cwd) => ({
       git: createGitProgress({ cwd, excluded: [], env: { PATH: process.env.PATH } }),
     }));
-    const { progress } = await iterate(workspace, () => put(folder, { 'new.txt': '' }));
+    const { progress } = await iterate(observer, () => put(folder, { 'new.txt': '' }));
     expect(progress.git).toBe(null);
+    expect(observer.usesGit).toBe(false);
   });
 });
 
 describe('the watched file', () => {
   it('is seen where it stands in the done folder', async () => {
-    const { folder, workspace } = await stage(
-      { 'task.md': 'task', 'Done/other.md': '' },
-      (cwd) => ({
-        donePath: join(cwd, 'Done', 'task.md'),
-      }),
-    );
-    expect((await iterate(workspace, nothing)).movedFile).toBe(null);
-    const { movedFile, progress } = await iterate(workspace, () =>
+    const { folder, observer } = await stage({ 'task.md': 'task', 'Done/other.md': '' }, (cwd) => ({
+      donePath: join(cwd, 'Done', 'task.md'),
+    }));
+    expect((await iterate(observer, nothing)).movedFile).toBe(null);
+    const { movedFile, progress } = await iterate(observer, () =>
       rename(join(folder, 'task.md'), join(folder, 'Done', 'task.md')),
     );
     expect(movedFile).toBe(join(folder, 'Done', 'task.md'));
@@ -137,21 +119,13 @@ describe('--until', () => {
       inputs.push(`${command} < ${input}`);
       return results[inputs.length - 1] ?? succeeded(command);
     };
-    const { workspace } = await stage({}, { until: 'make check', run });
-    await workspace.mark();
+    const { observer } = await stage({}, { until: 'make check', run });
+    await observer.mark();
     expect(inputs).toEqual([]);
-    expect((await workspace.look()).until).toEqual(results[0]);
-    await workspace.mark();
-    expect((await workspace.look()).until).toEqual(results[1]);
+    expect((await observer.look()).until).toEqual(results[0]);
+    await observer.mark();
+    expect((await observer.look()).until).toEqual(results[1]);
     expect(inputs).toEqual(['make check < ', 'make check < ']);
-  });
-});
-
-describe('--verify', () => {
-  it('is run when it is asked for, and its result handed on', async () => {
-    const result = { command: 'npm test', exitCode: 1, timedOut: false, output: 'red' };
-    const { workspace } = await stage({}, { run: async () => result });
-    expect(await workspace.verify('npm test')).toEqual(result);
   });
 });
 
@@ -159,13 +133,13 @@ describe('the plan file', () => {
   const planned = (files: Files) => stage(files, (cwd) => ({ planFile: join(cwd, 'plan.md') }));
 
   it('is counted at each look', async () => {
-    const { folder, workspace } = await planned({ 'plan.md': '- [ ] a\n- [ ] b\n' });
-    expect(await iterate(workspace, nothing)).toMatchObject({
+    const { folder, observer } = await planned({ 'plan.md': '- [ ] a\n- [ ] b\n' });
+    expect(await iterate(observer, nothing)).toMatchObject({
       plan: { open: 2, done: 0 },
       progress: { watched: false },
     });
     const tick = () => put(folder, { 'plan.md': '- [x] a\n- [ ] b\n' });
-    expect(await iterate(workspace, tick)).toMatchObject({
+    expect(await iterate(observer, tick)).toMatchObject({
       plan: { open: 1, done: 1 },
       progress: { watched: true },
     });
@@ -176,21 +150,21 @@ describe('the plan file', () => {
     ['further boxes', '- [x] a\n- [ ] b\n- [ ] c\n'],
     ['boxes that were unticked', '- [ ] a\n- [ ] b\n'],
   ])('does not advance by %s', async (_what, text) => {
-    const { folder, workspace } = await planned({ 'plan.md': '- [x] a\n- [ ] b\n' });
-    const { progress } = await iterate(workspace, () => put(folder, { 'plan.md': text }));
+    const { folder, observer } = await planned({ 'plan.md': '- [x] a\n- [ ] b\n' });
+    const { progress } = await iterate(observer, () => put(folder, { 'plan.md': text }));
     expect(progress.watched).toBe(false);
   });
 
   it('that is missing, or a folder, has no boxes; one that comes later has', async () => {
-    const { folder, workspace } = await planned({});
-    expect(await iterate(workspace, nothing)).toMatchObject({
+    const { folder, observer } = await planned({});
+    expect(await iterate(observer, nothing)).toMatchObject({
       plan: null,
       progress: { watched: false },
     });
     await mkdir(join(folder, 'plan.md'));
-    expect((await iterate(workspace, nothing)).plan).toBe(null);
+    expect((await iterate(observer, nothing)).plan).toBe(null);
     await rm(join(folder, 'plan.md'), { recursive: true });
-    expect(await iterate(workspace, () => put(folder, { 'plan.md': '- [x] a' }))).toMatchObject({
+    expect(await iterate(observer, () => put(folder, { 'plan.md': '- [x] a' }))).toMatchObject({
       plan: { open: 0, done: 1 },
       progress: { watched: true },
     });
@@ -199,42 +173,42 @@ describe('the plan file', () => {
 
 describe('watched files as a sign of progress', () => {
   it('are held against the iteration before, not against the start', async () => {
-    const { folder, workspace } = await stage({ 'a.md': 'a' }, { globs: ['*.md'] });
+    const { folder, observer } = await stage({ 'a.md': 'a' }, { globs: ['*.md'] });
     const change = () => appendFile(join(folder, 'a.md'), 'b');
-    expect(await iterate(workspace, change)).toMatchObject({
+    expect(await iterate(observer, change)).toMatchObject({
       watchMatches: ['a.md'],
       progress: { watched: true },
     });
     // It goes on to match, which is no news.
-    expect(await iterate(workspace, nothing)).toMatchObject({
+    expect(await iterate(observer, nothing)).toMatchObject({
       watchMatches: ['a.md'],
       progress: { watched: false },
     });
-    expect((await iterate(workspace, change)).progress.watched).toBe(true);
+    expect((await iterate(observer, change)).progress.watched).toBe(true);
   });
 
   it('that stood there before count as progress only where they change', async () => {
-    const { folder, workspace } = await stage({ 'a.md': 'a' }, { globs: ['*.md'], existing: true });
-    expect(await iterate(workspace, nothing)).toMatchObject({
+    const { folder, observer } = await stage({ 'a.md': 'a' }, { globs: ['*.md'], existing: true });
+    expect(await iterate(observer, nothing)).toMatchObject({
       watchMatches: ['a.md'],
       progress: { watched: false },
     });
     const touch = () => utimes(join(folder, 'a.md'), 1, 1);
-    expect((await iterate(workspace, touch)).progress.watched).toBe(false);
+    expect((await iterate(observer, touch)).progress.watched).toBe(false);
   });
 
   it('that an earlier attempt of the same iteration has changed still count', async () => {
-    const { folder, workspace } = await stage({ 'a.md': 'a', 'plan.md': '- [ ] a' }, (cwd) => ({
+    const { folder, observer } = await stage({ 'a.md': 'a', 'plan.md': '- [ ] a' }, (cwd) => ({
       globs: ['a.md'],
       planFile: join(cwd, 'plan.md'),
     }));
-    await workspace.mark();
+    await observer.mark();
     await put(folder, { 'a.md': 'b' });
-    expect((await iterate(workspace, nothing)).progress.watched).toBe(true);
-    await workspace.mark();
+    expect((await iterate(observer, nothing)).progress.watched).toBe(true);
+    await observer.mark();
     await put(folder, { 'plan.md': '- [x] a' });
-    expect((await iterate(workspace, nothing)).progress.watched).toBe(true);
-    expect((await iterate(workspace, nothing)).progress.watched).toBe(false);
+    expect((await iterate(observer, nothing)).progress.watched).toBe(true);
+    expect((await iterate(observer, nothing)).progress.watched).toBe(false);
   });
 });
 
@@ -274,23 +248,23 @@ describe('protected files', () => {
     ['one was written anew with the same content', (at) => put(at, { 'src.ts': 's' }), []],
     ['one may be run now', (at) => chmod(join(at, 'src.ts'), 0o755), []],
   ])('%s', async (_what, agent, changed) => {
-    const { folder, workspace } = await stage(FILES, { protect });
-    const { protectedChanged } = await iterate(workspace, () => agent(folder));
+    const { folder, observer } = await stage(FILES, { protect });
+    const { protectedChanged } = await iterate(observer, () => agent(folder));
     expect(protectedChanged).toEqual(changed);
   });
 
   it('that were changed and changed back are as they were', async () => {
-    const { folder, workspace } = await stage(FILES, { protect });
-    const change = await iterate(workspace, () => put(folder, { 'src.ts': 'S' }));
+    const { folder, observer } = await stage(FILES, { protect });
+    const change = await iterate(observer, () => put(folder, { 'src.ts': 'S' }));
     expect(change.protectedChanged).toEqual(['src.ts']);
-    const undo = await iterate(workspace, () => put(folder, { 'src.ts': 's' }));
+    const undo = await iterate(observer, () => put(folder, { 'src.ts': 's' }));
     expect(undo.protectedChanged).toEqual([]);
   });
 
   it('are told at every look, and are no sign of progress by themselves', async () => {
-    const { folder, workspace } = await stage(FILES, { protect });
-    await iterate(workspace, () => put(folder, { 'src.ts': 'S' }));
-    expect(await iterate(workspace, nothing)).toMatchObject({
+    const { folder, observer } = await stage(FILES, { protect });
+    await iterate(observer, () => put(folder, { 'src.ts': 'S' }));
+    expect(await iterate(observer, nothing)).toMatchObject({
       protectedChanged: ['src.ts'],
       progress: { watched: null },
     });
@@ -299,34 +273,35 @@ describe('protected files', () => {
 
 describe('git as a sign of progress', () => {
   it('tells what each iteration has changed, and old dirt is none', async () => {
-    const { folder, workspace, git } = await stageGit({}, {});
-    expect((await iterate(workspace, nothing)).progress.git).toEqual({
+    const { folder, observer, git } = await stageGit({}, {});
+    expect((await iterate(observer, nothing)).progress.git).toEqual({
       commits: 0,
       filesChanged: 0,
     });
-    const dirty = await iterate(workspace, () => put(folder, { 'a.txt': 'A', 'new.txt': '' }));
+    const dirty = await iterate(observer, () => put(folder, { 'a.txt': 'A', 'new.txt': '' }));
     expect(dirty.progress.git).toEqual({ commits: 0, filesChanged: 2 });
-    expect((await iterate(workspace, nothing)).progress.git).toEqual({
+    expect((await iterate(observer, nothing)).progress.git).toEqual({
       commits: 0,
       filesChanged: 0,
     });
-    const commit = await iterate(workspace, async () => {
+    const commit = await iterate(observer, async () => {
       git('commit', '--quiet', '--all', '--message=second');
     });
     expect(commit.progress.git?.commits).toBe(1);
   });
 
   it('has what all attempts of one iteration did', async () => {
-    const { folder, workspace } = await stageGit();
-    await workspace.mark();
+    const { folder, observer } = await stageGit();
+    expect(observer.usesGit).toBe(true);
+    await observer.mark();
     await put(folder, { 'one.txt': '' });
-    const { progress } = await iterate(workspace, () => put(folder, { 'two.txt': '' }));
+    const { progress } = await iterate(observer, () => put(folder, { 'two.txt': '' }));
     expect(progress.git?.filesChanged).toBe(2);
   });
 
   it("does not count the vault's own folders", async () => {
-    const { folder, workspace } = await stageGit();
-    const { progress } = await iterate(workspace, () => put(folder, { 'Done/task.md': '' }));
+    const { folder, observer } = await stageGit();
+    const { progress } = await iterate(observer, () => put(folder, { 'Done/task.md': '' }));
     expect(progress.git?.filesChanged).toBe(0);
   });
 });
@@ -348,16 +323,16 @@ describe("what the user's own commands do is no progress of the agent's", () => 
   }
   const NO_PROGRESS = { git: { commits: 0, filesChanged: 0 }, watched: false };
 
-  it('--after', async () => {
-    const { workspace } = await stageGit(leavesFiles, { 'plan.md': '' });
-    await iterate(workspace, nothing);
-    await workspace.after('make log', EVENT);
-    expect((await iterate(workspace, nothing)).progress).toEqual(NO_PROGRESS);
+  it('one that runs between two iterations', async () => {
+    const { observer } = await stageGit(leavesFiles, { 'plan.md': '' });
+    await iterate(observer, nothing);
+    await observer.run('make log', '');
+    expect((await iterate(observer, nothing)).progress).toEqual(NO_PROGRESS);
   });
 
-  it("--after, which commits the agent's work: that was counted when it was done", async () => {
+  it("one that commits the agent's work: that was counted when it was done", async () => {
     const commit: { now: () => void } = { now: () => {} };
-    const { folder, workspace, git } = await stageGit({
+    const { folder, observer, git } = await stageGit({
       run: async (command) => {
         commit.now();
         return succeeded(command);
@@ -367,103 +342,26 @@ describe("what the user's own commands do is no progress of the agent's", () => 
       git('add', '--all');
       git('commit', '--quiet', '--message=after');
     };
-    const work = await iterate(workspace, () => put(folder, { 'new.txt': '' }));
+    const work = await iterate(observer, () => put(folder, { 'new.txt': '' }));
     expect(work.progress.git).toEqual({ commits: 0, filesChanged: 1 });
-    await workspace.after('git commit', EVENT);
-    expect((await iterate(workspace, nothing)).progress.git).toEqual(NO_PROGRESS.git);
-  });
-
-  it('--verify', async () => {
-    const { workspace } = await stageGit(leavesFiles, { 'plan.md': '' });
-    await iterate(workspace, nothing);
-    await workspace.verify('npm test');
-    expect((await iterate(workspace, nothing)).progress).toEqual(NO_PROGRESS);
+    await observer.run('git commit', '');
+    expect((await iterate(observer, nothing)).progress.git).toEqual(NO_PROGRESS.git);
   });
 
   it('--until, in the very look at which it runs and in the next', async () => {
-    const { workspace } = await stageGit(
+    const { observer } = await stageGit(
       (folder) => ({ ...leavesFiles(folder), until: 'npm test' }),
       { 'plan.md': '' },
     );
-    expect((await iterate(workspace, nothing)).progress).toEqual(NO_PROGRESS);
-    expect((await iterate(workspace, nothing)).progress).toEqual(NO_PROGRESS);
+    expect((await iterate(observer, nothing)).progress).toEqual(NO_PROGRESS);
+    expect((await iterate(observer, nothing)).progress).toEqual(NO_PROGRESS);
   });
 
   it('and the work after it counts again', async () => {
-    const { folder, workspace } = await stageGit(leavesFiles, { 'plan.md': '' });
-    await iterate(workspace, nothing);
-    await workspace.after('make log', EVENT);
-    const { progress } = await iterate(workspace, () => put(folder, { 'agent.txt': '' }));
+    const { folder, observer } = await stageGit(leavesFiles, { 'plan.md': '' });
+    await iterate(observer, nothing);
+    await observer.run('make log', '');
+    const { progress } = await iterate(observer, () => put(folder, { 'agent.txt': '' }));
     expect(progress.git?.filesChanged).toBe(1);
-  });
-});
-
-describe('the commands that nobody judges', () => {
-  const LINE = `${JSON.stringify(EVENT)}\n`;
-  const failed = (command: string): CommandResult => ({
-    command,
-    exitCode: 2,
-    timedOut: false,
-    output: 'no',
-  });
-  const timedOut = (command: string): CommandResult => ({
-    command,
-    exitCode: null,
-    timedOut: true,
-    output: '',
-  });
-
-  it('have the event as one line of JSON on their standard input', async () => {
-    const ends: string[] = [];
-    const { workspace, ran } = await stage(
-      {},
-      {
-        onEnd: async (input) => {
-          ends.push(input);
-          return succeeded('end');
-        },
-      },
-    );
-    await workspace.after('git push', EVENT);
-    expect(ran).toEqual([`git push < ${LINE}`]);
-    const hostile = { ...EVENT, task_id: HOSTILE };
-    await workspace.after('git push', hostile);
-    const [, input = ''] = ran.pop()?.split(' < ') ?? [];
-    expect(hostileSign(input)).toBeNull();
-    expect(JSON.parse(input)).toEqual(hostile);
-    expect(ends).toEqual([]);
-    await workspace.ended(EVENT);
-    expect(ends).toEqual([LINE]);
-    expect(ran).toHaveLength(1);
-  });
-
-  it.each([failed, timedOut])('are spoken of where they do not succeed: %o', async (end) => {
-    const told: string[] = [];
-    const { workspace } = await stage(
-      {},
-      {
-        run: async (command) => end(command),
-        onAfterFailed: ({ command }) => told.push(`after ${command}`),
-        onEnd: async () => end('end'),
-        onEndFailed: ({ command }) => told.push(`end ${command}`),
-      },
-    );
-    await workspace.after('git push', EVENT);
-    await workspace.ended(EVENT);
-    expect(told).toEqual(['after git push', 'end end']);
-  });
-
-  it('are not spoken of where they succeed, nor where there are none', async () => {
-    const told: string[] = [];
-    const more = {
-      onAfterFailed: () => told.push('after'),
-      onEndFailed: () => told.push('end'),
-    };
-    const one = await stage({}, { ...more, onEnd: async () => succeeded('end') });
-    await one.workspace.after('true', EVENT);
-    await one.workspace.ended(EVENT);
-    const other = await stage({}, more);
-    await other.workspace.ended(EVENT);
-    expect(told).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import {
   settingNames,
   snakeCase,
 } from '../../core/settings/settings.ts';
-import { parseObject } from '../../effects/files/json-fields.ts';
+import { parseObject } from '../files/json-fields.ts';
 
 /** The settings of a run, as stored in `settings.json`. */
 export interface StoredRun {

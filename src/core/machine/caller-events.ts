@@ -1,0 +1,114 @@
+import { NO_USAGE } from '../agent/attempt.ts';
+import { judgePromise } from '../completion/promise.ts';
+import { maskSecrets, preview } from '../secrets/secrets.ts';
+import type { Policy } from '../task/policy.ts';
+import {
+  type Evidence,
+  laterBy,
+  msBetween,
+  type TaskState,
+  withError,
+  withIteration,
+} from '../task/task-state.ts';
+import { oneLine } from '../text/untrusted-text.ts';
+import { askApproval, withAnswer } from './approval.ts';
+import { postponed } from './clock-gap.ts';
+import { end } from './ending.ts';
+import type { EventBody } from './events.ts';
+import { iteratedEvent } from './iteration-events.ts';
+import type { CallerEvent, IterationReport, LoopState, Transition } from './loop-state.ts';
+import { withReport } from './record-iteration.ts';
+
+/*
+ * A task that a program works on itself, through the library. The program says what it did; nothing is
+ * started, and nothing is waited for.
+ *
+ *   pending ──► running ◄──► paused_awaiting_approval
+ *      │           │                  │
+ *      └───────────┴──────────────────┴──► completed, failed, timeout, max_iterations_reached
+ */
+
+/** Handles what the calling program did. It may do anything at any step; the library refuses nonsense. */
+export function byCaller(state: LoopState, event: CallerEvent, policy: Policy): Transition {
+  const { at } = event;
+  const working: LoopState = {
+    ...state,
+    task: { ...state.task, status: 'running', updated_at: at },
+  };
+  switch (event.kind) {
+    case 'started-by-caller': {
+      const { task_prompt, max_iterations } = state.task;
+      const prompt = oneLine(task_prompt, 500);
+      return publishing(state, { event: 'task_started', prompt, max_iterations });
+    }
+    case 'reported-by-caller':
+      return reported(working, event.report, at);
+    case 'progressed-by-caller':
+      return { state: withReport(working, event.report), actions: [] };
+    case 'paused-by-caller':
+      return askApproval(working, event.request, at, policy);
+    case 'resumed-by-caller': {
+      // The pause does not use up the task's time.
+      const pausedMs = Math.max(0, msBetween(state.task.updated_at, at));
+      const task = { ...postponed(working.task, pausedMs), paused_for_approval: false };
+      const { approval, current_iteration: iteration, max_iterations } = task;
+      return event.answer === null || approval === null
+        ? publishing({ ...state, task }, { event: 'task_resumed', iteration, max_iterations })
+        : withAnswer({ ...state, task }, approval, event.answer, at);
+    }
+    case 'ended-by-caller': {
+      // A dead driver of an earlier `ralph resume` has nothing left to announce.
+      const task = { ...working.task, paused_for_approval: false, driver: null };
+      return end({ ...state, task }, at, event.ending);
+    }
+  }
+}
+
+function publishing(state: LoopState, body: EventBody): Transition {
+  return { state, actions: [{ kind: 'publish', body }] };
+}
+
+/** Counts an iteration that ended at `at`. */
+function reported(state: LoopState, report: IterationReport, at: string): Transition {
+  const { task } = state;
+  const number = task.current_iteration + 1;
+  const startedAt = startOfIteration(task, report, at);
+  const evidence = statedIn(task, report);
+  const isGood = 'context' in report || report.result === 'success';
+  const message = isGood ? '' : oneLine(maskSecrets(report.result), 500);
+  const outcome = isGood ? { kind: 'answered' as const } : { kind: 'errored' as const, message };
+  const record = {
+    number,
+    started_at: startedAt,
+    duration_ms: Math.max(0, msBetween(startedAt, at)),
+    outcome: outcome.kind,
+    exit_code: null,
+    completed: evidence !== null,
+    near_miss: false,
+    ...NO_USAGE,
+    turns: 0,
+    tools: 0,
+    refused: [],
+    files_changed: null,
+    output_preview: preview('context' in report ? report.context : report.action, 200),
+  };
+  const numbered = { ...task, current_iteration: number, attempt: 1, evidence };
+  const error = { at, iteration: number, attempt: 1, kind: 'reported', message };
+  const counted = withIteration(isGood ? numbered : withError(numbered, error), record);
+  const known = { ...state, task: counted };
+  return publishing(known, { ...iteratedEvent(known, { record, outcome }), detail: message });
+}
+
+/** When the iteration that ends at `at` began: as reported, or at the end of the previous one. */
+export function startOfIteration(task: TaskState, report: IterationReport, at: string): string {
+  if (!('context' in report)) return laterBy(at, -Math.round(report.durationSeconds * 1_000));
+  const last = task.iterations.at(-1);
+  return last === undefined ? task.started_at : laterBy(last.started_at, last.duration_ms);
+}
+
+/** Looks for the promise in a reported output, by the same rule as `ralph run`. */
+function statedIn(task: TaskState, report: IterationReport): Evidence | null {
+  if (!('context' in report) || task.completion_promise === null) return null;
+  const verdict = judgePromise(report.context, task.completion_promise, task.match, []);
+  return verdict.kind === 'stated' ? { kind: 'promise', detail: maskSecrets(verdict.line) } : null;
+}
