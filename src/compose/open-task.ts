@@ -182,13 +182,8 @@ export async function takeUp(
   { seal, isTrusted }: Belief,
   warn: Warn,
 ): Promise<TakenUp> {
-  const file = readStateFile(paths.stateFile, seal);
-  if (file.kind === 'none') throw new TaskNotFoundError(taskId, paths.stateDir);
-  if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
-  if (file.kind === 'corrupt') {
-    const aside = keepAside(paths.stateFile, file.modifiedAt);
-    throw new StateCorruptedError(taskId, aside, 'not a ralph state file; it was renamed to this');
-  }
+  const file = readOpenTask(paths, taskId, seal);
+  if (file === null) throw new TaskNotFoundError(taskId, paths.stateDir);
   const why = doubtOf(paths, file, seal);
   if (why !== null && !isTrusted) throw new UntrustedTaskError(taskId, paths.stateDir, why, []);
   if (why === null) await endLeftovers(file.state.driver, warn);
@@ -202,14 +197,26 @@ export async function takeUp(
 }
 
 /**
+ * Reads the state of an open task; returns null if there is none. Throws `StateTooNewError`, or
+ * `StateCorruptedError` if the state is corrupt and was therefore set aside.
+ */
+export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): OpenTask | null {
+  const file = readStateFile(paths.stateFile, seal);
+  if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
+  if (file.kind === 'corrupt') {
+    const aside = keepAside(paths.stateFile, file.modifiedAt);
+    throw new StateCorruptedError(taskId, aside, 'not a ralph state file; it was renamed to this');
+  }
+  return file.kind === 'task' ? file : null;
+}
+
+type OpenTask = Extract<StateFile, { kind: 'task' }>;
+
+/**
  * Returns why a task that was read with a seal is not trusted, as a phrase to follow its name, or null if
  * this user's ralph has written all of it.
  */
-export function doubtOf(
-  paths: TaskPaths,
-  file: Extract<StateFile, { kind: 'task' }>,
-  seal: Seal,
-): string | null {
+export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | null {
   if (seal.problem !== null) {
     return `cannot be told from a forged one (${seal.problem.replace(/\.$/, '')})`;
   }

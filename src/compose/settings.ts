@@ -5,12 +5,12 @@ import { parseValue } from '../core/settings/parse-value.ts';
 import { type ResolvedSettings, resolveSettings } from '../core/settings/resolve-settings.ts';
 import {
   type Layer,
-  type Source,
-  type Sources,
+  layerOf,
+  type SourcedSettings,
   textOf,
   type Written,
 } from '../core/settings/setting-source.ts';
-import { SETTINGS, type SettingName, type Settings } from '../core/settings/settings.ts';
+import { SETTINGS, type SettingName } from '../core/settings/settings.ts';
 import { isPayment, TASK_TYPES, type TaskTypeLimits } from '../core/settings/task-type.ts';
 import { readTaskText, splitFrontMatter } from '../effects/vault/task-file.ts';
 import type { FrontMatter } from './front-matter.ts';
@@ -27,9 +27,7 @@ export interface WrittenLayers {
 }
 
 /** The effective settings of a task. */
-export interface SettledSettings {
-  readonly settings: Settings;
-  readonly sources: Sources;
+export interface SettledSettings extends SourcedSettings {
   readonly bad: ReadonlySet<SettingName>;
   readonly taskType: string;
   /** Whether the task file requires an approval before any work. */
@@ -54,7 +52,7 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
   const lower = [
     taskTypeLayer(own, types).layer,
     config,
-    ...(fallback === undefined ? [] : [layerOf(fallback, 'default')]),
+    ...(fallback === undefined ? [] : [typeLayer(fallback, 'default')]),
   ];
   // A limit in the task file overrides every other source if it is lower.
   const base = {
@@ -208,21 +206,13 @@ function taskTypeLayer(
   const { where } = written.source;
   if (isPayment(type)) return { layer: {}, problems: refusedPayment(written) };
   const limits = Object.hasOwn(types, type) ? types[type] : undefined;
-  if (limits !== undefined) return { layer: layerOf(limits, type), problems: [] };
+  if (limits !== undefined) return { layer: typeLayer(limits, type), problems: [] };
   const near = nearest(type, Object.keys(types));
   const hint =
     near === null ? `expected one of ${Object.keys(types).join(', ')}` : `did you mean ${near}?`;
   return { layer: {}, problems: [`${where} '${type}' is not a task type; ${hint}`] };
 }
 
-function layerOf(limits: TaskTypeLimits, type: string): Layer {
-  const source: Source = { kind: 'task-type', where: `task type ${type}` };
-  const layer: Partial<Record<SettingName, Written>> = {};
-  if (limits.maxIterations !== undefined)
-    layer.maxIterations = { value: limits.maxIterations, source };
-  if (limits.iterationTimeout !== undefined) {
-    layer.iterationTimeout = { value: limits.iterationTimeout, source };
-  }
-  if (limits.timeout !== undefined) layer.timeout = { value: limits.timeout, source };
-  return layer;
+function typeLayer(limits: TaskTypeLimits, type: string): Layer {
+  return layerOf(limits, () => ({ kind: 'task-type', where: `task type ${type}` }));
 }

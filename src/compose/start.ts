@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Usage } from '../core/agent/attempt.ts';
-import { workedUntil } from '../core/machine/clock-gap.ts';
+import { timeLeftMs, workedUntil } from '../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { isAtWork, type LoopEvent, type LoopState } from '../core/machine/loop-state.ts';
 import { initialState } from '../core/machine/transition.ts';
@@ -10,7 +10,6 @@ import { maskSecrets } from '../core/secrets/secrets.ts';
 import {
   hasUntoldEnd,
   laterBy,
-  msBetween,
   type NewTask,
   newTaskState,
   type TaskState,
@@ -131,10 +130,11 @@ export async function goOn(
   const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };
   const settled = newTaskState(facts, task.started_at);
   const at = systemClock.now();
-  const previousTimeoutMs = resume?.previousTimeoutMs ?? plan.taskTimeoutMs;
+  const newMs = plan.taskTimeoutMs;
+  const limits = { oldMs: resume?.previousTimeoutMs ?? newMs, newMs };
   const lost = lostAttempt(run, task, step);
   const workedAt = workedUntil(task, lost?.lastWordAt ?? null, at);
-  const timeLeftMs = msBetween(workedAt, task.timeout_at) + plan.taskTimeoutMs - previousTimeoutMs;
+  const leftMs = timeLeftMs(task, workedAt, limits);
   const fresh = initialState(task);
   const hasEnded = task.status !== 'running' && task.status !== 'pending';
   const preview = task.iterations.at(-1)?.output_preview ?? null;
@@ -158,11 +158,11 @@ export async function goOn(
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
-    return notBegun(noted, plan, timeLeftMs, baseline);
+    return notBegun(noted, plan, leftMs, baseline);
   }
   return {
     state,
-    event: { kind: 'resumed', at, timeLeftMs, lost: lost?.usage ?? null, tellsOnly },
+    event: { kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null, tellsOnly },
     baseline,
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
   };
@@ -189,13 +189,13 @@ function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlac
 }
 
 /** A task whose driver died after saving the first state and before the task began. */
-function notBegun(state: LoopState, plan: RunPlan, timeLeftMs: number, baseline: Baseline): Start {
+function notBegun(state: LoopState, plan: RunPlan, leftMs: number, baseline: Baseline): Start {
   const at = systemClock.now();
   const { maxIterations } = plan.policy;
   const task = {
     ...state.task,
     max_iterations: maxIterations,
-    timeout_at: laterBy(at, timeLeftMs),
+    timeout_at: laterBy(at, leftMs),
   };
   return { state: { ...state, task }, event: startedEvent(plan, at), baseline, untold: [] };
 }

@@ -3,11 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
-import type { KeptSettings } from '../core/machine/stored-policy.ts';
+import type { StoredRun } from '../core/settings/stored-run.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';
-import { MB, tryRead, tryReadText } from '../effects/files/bounded-read.ts';
-import { savedStartDir } from '../effects/plan/stored-settings.ts';
+import { MB, tryReadText } from '../effects/files/bounded-read.ts';
 import { runShellCommand } from '../effects/processes/shell-command.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
@@ -19,7 +18,8 @@ import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 export interface StopScene {
   readonly task: TaskState;
   readonly policy: Policy;
-  readonly settings: KeptSettings;
+  /** Null if its settings are lost. */
+  readonly stored: StoredRun | null;
   /** The task's own folder. */
   readonly folder: string;
   readonly vault: string;
@@ -27,19 +27,18 @@ export interface StopScene {
 }
 
 /** The folder in which a task's agent works. */
-function workFolder({ settings, folder, vault }: StopScene): string {
-  const cwd = settings.get('cwd');
-  return path.resolve(savedStartDir(folder) ?? vault, typeof cwd === 'string' ? cwd : '.');
+function workFolder({ stored, vault }: StopScene): string {
+  return path.resolve(stored?.startDir ?? vault, stored?.settings.cwd ?? '.');
 }
 
 /** Checks the files of a task; runs `until` only if `mayRun`. */
 export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
-  const { task, policy, settings, folder, vault, stateDir } = scene;
+  const { task, policy, stored, folder, vault, stateDir } = scene;
   const { watchFile } = policy;
   const doneFolder = path.resolve(vault, task.done_folder === '' ? 'Done' : task.done_folder);
   const watch = watchOf(policy, {
     cwd: workFolder(scene),
-    existing: settings.get('watch_existing') === true,
+    existing: stored?.settings.watchExisting ?? false,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
     isOwn: ownFiles(vault, stateDir),
   });
@@ -78,19 +77,11 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
   }
 }
 
-/** The original prompt. A state written by another program contains it in full. */
-export function keptPrompt({ task, folder }: StopScene): Uint8Array {
-  return (
-    tryRead(path.join(folder, 'prompt.md'), KEPT_MAX_BYTES) ??
-    new TextEncoder().encode(task.task_prompt)
-  );
-}
-
 /** The context that the last iteration of a library task passed on, or null if there is none. */
 export function keptContext({ task, folder }: StopScene): string | null {
-  const context = tryReadText(path.join(folder, 'context.md'), KEPT_MAX_BYTES);
+  const context = tryReadText(path.join(folder, 'context.md'), CONTEXT_MAX_BYTES);
   return context ?? task.iterations.at(-1)?.output_preview ?? null;
 }
 
-/** Larger than any prompt or context. */
-const KEPT_MAX_BYTES = 16 * MB;
+/** Larger than any context. */
+const CONTEXT_MAX_BYTES = 16 * MB;

@@ -1,19 +1,15 @@
 import path from 'node:path';
 import { hasUntoldEnd } from '../core/task/task-state.ts';
-import { MB, readWithin } from '../effects/files/bounded-read.ts';
-import { planRun } from '../effects/plan/run-plan.ts';
-import { readStoredRun } from '../effects/plan/stored-run.ts';
+import { requirePlan } from '../effects/plan/run-plan.ts';
+import { readStoredPrompt, requireStoredRun } from '../effects/plan/stored-settings.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
 import { readNewestStep, readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { sealAt } from '../effects/trust/seal.ts';
-import { messageOf, TaskAlreadyActiveError, UsageError } from '../errors.ts';
+import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
 import { endNotTold } from '../report/messages.ts';
 import type { RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
-
-/** The settings may contain a prompt of 1 MB, which JSON escapes can make six times as long. */
-const STORED_MAX_BYTES = 8 * MB;
 
 /**
  * Before a new run takes a task's id: announces how the earlier task ended, by that task's own settings, if
@@ -31,27 +27,23 @@ export async function tellUntold(
     const file = readStateFile(paths.stateFile, seal);
     if (file.kind !== 'task' || !file.isOwn) return;
     if (!hasUntoldEnd(readNewestStep(paths, file.state, seal).state)) return;
-    const keptOf = (name: string) => readWithin(path.join(paths.folder, name), STORED_MAX_BYTES);
-    const stored = readStoredRun(keptOf('settings.json').toString());
-    if (stored === null) throw new Error('its settings are damaged');
+    const stored = requireStoredRun(paths.folder, file.state);
     const { vault, stateDir, keyFile, env } = run.plan;
-    const planned = await planRun({
+    const plan = await requirePlan({
       ...stored,
       settings: { ...stored.settings, taskId, vault, stateDir, keyFile },
       bad: new Set(),
       env,
-      readStdin: async () => new Uint8Array(),
-      keptPrompt: keptOf('prompt.md'),
+      keptPrompt: readStoredPrompt(paths.folder, file.state),
       newTaskId: () => taskId,
     });
-    if ('problems' in planned) throw new UsageError(planned.problems);
     const resume = {
       previousTimeoutMs: stored.settings.timeout,
       previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),
       isTrusted: false,
       tellsOnly: true,
     };
-    await startRun({ view: run.view, plan: planned.plan, resume, stops: stops() });
+    await startRun({ view: run.view, plan, resume, stops: stops() });
   } catch (error) {
     if (error instanceof TaskAlreadyActiveError) throw error;
     run.view.notice(endNotTold(taskId, messageOf(error)));

@@ -2,9 +2,10 @@ import { leaveNote } from '../compose/notes.ts';
 import { endingBody } from '../core/machine/ending.ts';
 import { type EventBody, type RalphEvent, stamped } from '../core/machine/events.ts';
 import type { CallerEvent, Ending, LoopState } from '../core/machine/loop-state.ts';
-import { keptPolicy } from '../core/machine/stored-policy.ts';
+import { storedPolicy } from '../core/machine/policy-of.ts';
 import { initialState, transition } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
+import { resolveSettings } from '../core/settings/resolve-settings.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { Approval, TaskState, ThereBefore } from '../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
@@ -39,7 +40,7 @@ export async function applyEvent(
   event: CallerEvent,
   save = world.store.save,
 ): Promise<TaskState> {
-  const policy = { ...keptPolicy(task, new Map()), approvalTimeoutMs: EXPIRES_MS };
+  const policy = { ...storedPolicy(task, resolveSettings([])), approvalTimeoutMs: EXPIRES_MS };
   let { state, actions } = transition(initialState(task), event, policy);
   const asking = actions.find((action) => action.kind === 'request-approval');
   if (asking !== undefined) {

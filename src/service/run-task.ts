@@ -4,16 +4,11 @@ import { tellUntold } from '../compose/tell-untold.ts';
 import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { nearest } from '../core/settings/nearest.ts';
-import type { Layer, Written } from '../core/settings/setting-source.ts';
-import {
-  SETTINGS,
-  type SettingName,
-  type Settings,
-  settingNames,
-} from '../core/settings/settings.ts';
+import { type Layer, layerOf } from '../core/settings/setting-source.ts';
+import { type SettingName, type Settings, settingNames } from '../core/settings/settings.ts';
 import { defaultTaskId } from '../core/task/task-id.ts';
 import type { EndedStatus, Evidence } from '../core/task/task-state.ts';
-import { planRun, type RunPlan } from '../effects/plan/run-plan.ts';
+import { type RunPlan, requirePlan } from '../effects/plan/run-plan.ts';
 import { watchAbort } from '../effects/processes/signals.ts';
 import { readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
@@ -85,27 +80,20 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   refuseWrongOptions(options);
   const env = options.env ?? process.env;
   const settled = await settle({
-    flags: layerOf(options),
+    flags: flagsOf(options),
     variables: {},
     config: {},
     taskTypes: {},
     startDir: process.cwd(),
   });
-  const planned = await planRun({
+  const request = {
     ...settled,
     passthrough: options.agentArguments ?? [],
     startDir: process.cwd(),
     env,
-    readStdin: async () => new Uint8Array(),
     newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
-  });
-  const all = [
-    ...settled.valueProblems,
-    ...settled.problems,
-    ...('problems' in planned ? planned.problems : []),
-  ];
-  if ('problems' in planned || all.length > 0) throw new UsageError(all);
-  const { plan } = planned;
+  };
+  const plan = await requirePlan(request, [...settled.valueProblems, ...settled.problems]);
   const run = { plan, view: viewOf(options) };
   const stops = () => watchAbort(options.signal ?? null);
   await tellUntold(run, stops);
@@ -171,17 +159,11 @@ const OTHER_OPTIONS = [
   'agentArguments',
 ] as const satisfies readonly (keyof RunTaskOptions)[];
 
-function layerOf({ signal, signals, ...options }: RunTaskOptions): Layer {
-  const given = new Map<string, unknown>(Object.entries({ ...options, signal: signals }));
-  const layer: Partial<Record<SettingName, Written>> = {};
-  for (const name of settingNames()) {
-    const value = given.get(name);
-    if (value === undefined || value === null) continue;
-    const isMs = SETTINGS[name].type.kind === 'duration' && typeof value === 'number';
-    const written = isMs ? `${value}ms` : value;
-    layer[name] = { value: written, source: { kind: 'flag', where: `the option ${name}` } };
-  }
-  return layer;
+function flagsOf({ signal, signals, ...options }: RunTaskOptions): Layer {
+  return layerOf({ ...options, signal: signals }, (name) => ({
+    kind: 'flag',
+    where: `the option ${name}`,
+  }));
 }
 
 function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): View {

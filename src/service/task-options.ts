@@ -1,7 +1,7 @@
 import { untagged } from '../core/completion/promise.ts';
 import type { IterationReport } from '../core/machine/loop-state.ts';
+import { DEFAULT_PROMISE } from '../core/settings/rows/completion.ts';
 import { isPayment } from '../core/settings/task-type.ts';
-import { DEFAULT_PROMISE } from '../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task/task-id.ts';
 import { UsageError } from '../errors.ts';
 import type { ServicePlace } from './service-options.ts';

@@ -72,7 +72,7 @@ const ARROWS: Readonly<Record<string, Rule>> = {
  */
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   core: [
-    ...['text', 'secrets', 'agent', 'task', 'settings/rows', 'settings', 'markdown', 'completion'],
+    ...['text', 'secrets', 'agent', 'settings/rows', 'settings', 'task', 'markdown', 'completion'],
     ...['completion/conditions', 'machine', 'rescue'],
   ],
   effects: [

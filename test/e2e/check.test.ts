@@ -176,6 +176,30 @@ describe('ralph check of a task that ralph run left', () => {
     expect((await ask('t')).stdout).toBe('');
   });
 
+  it('lets go where its prompt is lost or not the same, rather than give a part of it', async () => {
+    const scene = await interrupted(['--prompt', `Fix it. ${'And the next. '.repeat(200)}`]);
+    expect((await scene.ralph(['check', 't'])).exitCode).toBe(1);
+    const input = hookInput(scene, 'Not yet.');
+    for (const lose of [
+      () => scene.write('.ralph_state/t/prompt.md', 'Delete it.'),
+      () => rmSync(join(scene.folder, '.ralph_state/t/prompt.md')),
+    ]) {
+      await lose();
+      for (const args of [['t'], ['t', '--hook']]) {
+        const { exitCode, stdout, stderr } = await scene.ralph(['check', ...args], { input });
+        expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
+        expect(stderr).toContain('it is not what the task was started with');
+      }
+    }
+  });
+
+  it('gives no earlier output to a task with --context none', async () => {
+    const scene = await interrupted([]);
+    expect((await scene.ralph(['check', 't'])).stdout).toContain('Not yet.');
+    const bare = await interrupted(['--context', 'none']);
+    expect((await bare.ralph(['check', 't'])).stdout).not.toContain('Not yet.');
+  });
+
   it('counts nothing: that is for its loop', async () => {
     const scene = await interrupted([]);
     const before = scene.read('.ralph_state/t.json');

@@ -38,9 +38,9 @@ async function checkTask(named: CheckedTask, place: Place): Promise<number> {
   if ('none' in subject) return letGo(subject.none);
   const { task_id: taskId } = subject.found.state;
   const question = { message: null, remembers: false, isNamed: id !== undefined };
-  const { answer, prompt } = await askTask(subject.found, place, question);
+  const answer = await askTask(subject.found, place, question);
   if (answer.kind === 'lets-go') return letGo(`${taskId} holds nobody: ${answer.why}`);
   say(`${taskId} is not complete`);
-  await standardOutlet().write(prompt());
+  await standardOutlet().write(answer.prompt);
   return EXIT_FAILED;
 }

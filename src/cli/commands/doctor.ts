@@ -127,7 +127,6 @@ async function planProblems(
     startDir,
     env,
     keptPrompt: new TextEncoder().encode('any'),
-    readStdin: async () => new Uint8Array(),
     newTaskId: () => 'doctor',
   });
   return 'problems' in planned ? planned.problems : [];
@@ -144,19 +143,19 @@ function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
   };
   const isChosen = isGiven(sources.agent) || isGiven(sources.agentCommand);
   const ofFile = written('agent') ?? (written('agentCommand') === null ? 'claude' : 'command');
-  const kind = isChosen ? agentOf({ ...collected, passthrough: [] }) : ofFile;
+  const kind = isChosen ? agentOf(collected) : ofFile;
   const command = isChosen ? null : written('agentCommand');
   const bin = isGiven(sources.claudeBin) ? null : written('claudeBin');
   return { ...untrusted, program: kind === 'command' ? command : bin };
 }
 
 async function examineAgent(
-  { settings, sources, bad }: CollectedSettings,
+  { settings, sources }: CollectedSettings,
   cwd: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<AgentFacts> {
-  const kind = agentOf({ settings, sources, bad, passthrough: [] });
+  const kind = agentOf({ settings, sources });
   if (kind === 'command') {
     const words = shellWords(settings.agentCommand ?? '') ?? [];
     const place =

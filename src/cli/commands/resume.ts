@@ -9,7 +9,7 @@ import { planResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
 import { tellBeforeResume } from '../run/tell-untold.ts';
 import { findTask, standingOf } from '../tasks/find-task.ts';
-import { type Place, placeOf, placeOptions } from '../tasks/place.ts';
+import { type Place, placeNamed } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { say } from '../terminal/outlet.ts';
@@ -22,7 +22,7 @@ export async function resumeCommand(
   const { isTrusted, words } = takeTrust(argv);
   const flags = { ...readFlags(words, 'resume'), isTrusted };
   if (flags.wantsHelp) return help();
-  const place = placeOf(placeOptions(flags.layer));
+  const place = placeNamed(flags.layer);
   // With an id, all problems are reported together with those of the task; without one, there may be no task.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   return resumeTask(flags.taskId ?? onlyCandidate(place, flags.isTrusted), place, flags, argv);

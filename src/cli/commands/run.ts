@@ -1,20 +1,14 @@
-import { textOf } from '../../core/settings/setting-source.ts';
-import { ifOpen } from '../../core/task/if-open.ts';
 import { defaultTaskId } from '../../core/task/task-id.ts';
-import { hasUntoldEnd } from '../../core/task/task-state.ts';
-import { oneLine } from '../../core/text/untrusted-text.ts';
-import { planRun, type RunPlan } from '../../effects/plan/run-plan.ts';
-import { isUntold, readNewestStep } from '../../effects/state/state-file.ts';
-import { sealAt } from '../../effects/trust/seal.ts';
-import { LeftToPersonError, UsageError } from '../../errors.ts';
-import { exitCodeFor } from '../../exit-codes.ts';
+import { requirePlan } from '../../effects/plan/run-plan.ts';
+import { UsageError } from '../../errors.ts';
 import { notYoursEither } from '../../report/messages.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
+import { earlierTask } from '../run/earlier-task.ts';
 import { runPlan } from '../run/start-run.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { refusalOf } from '../settings/found-config.ts';
-import { resumeCommand as commandToResume, findTask } from '../tasks/find-task.ts';
-import { placeOf, placeOptions, startFolder } from '../tasks/place.ts';
+import { findTask } from '../tasks/find-task.ts';
+import { placeNamed, startFolder } from '../tasks/place.ts';
 import { personAt } from '../terminal/ask-person.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
@@ -36,32 +30,33 @@ export async function runCommand(
     throw new UsageError([...error.problems, ...foreignTask(flags)]);
   });
   const { settings } = collected;
-  const planned = await planRun({
-    ...collected,
-    passthrough: flags.passthrough,
-    startDir,
-    env: process.env,
-    readStdin,
-    newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
-  });
   const problems = [
     ...flags.problems,
     ...collected.problems,
     ...(settings.resumeIfOpen && settings.taskId === null
       ? ['--resume-if-open needs --task-id, by which the open task is known; none was given.']
       : []),
-    ...('problems' in planned ? planned.problems : []),
   ];
-  if ('problems' in planned || problems.length > 0) {
-    throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
-  }
-  const { plan } = planned;
-  if (!settings.dryRun && hasUntold(plan)) {
+  const plan = await requirePlan(
+    {
+      ...collected,
+      passthrough: flags.passthrough,
+      startDir,
+      env: process.env,
+      readStdin,
+      newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
+    },
+    problems,
+    collected.notices,
+  );
+  let earlier = earlierTask(plan);
+  if (!settings.dryRun && earlier.isUntold) {
     const { tellBeforeNew } = await import('../run/tell-untold.ts');
     const stopped = await tellBeforeNew(plan.taskId, plan, flags);
     if (stopped !== null) return stopped;
+    earlier = earlierTask(plan);
   }
-  if (settings.resumeIfOpen && isOpen(plan)) {
+  if (settings.resumeIfOpen && earlier.isOpen()) {
     // A resume takes only the flags, so a dry run requested by a variable would become a real run here.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
@@ -77,9 +72,9 @@ export async function runCommand(
  * with the same repository. Only flags and variables name that task.
  */
 function foreignTask({ layer }: ReadFlags): readonly string[] {
-  const taskId = textOf(layer.taskId);
-  if (taskId === undefined || layer.resumeIfOpen === undefined) return [];
-  const place = placeOf(placeOptions(layer));
+  const taskId = layer.taskId?.value;
+  if (typeof taskId !== 'string' || layer.resumeIfOpen === undefined) return [];
+  const place = placeNamed(layer);
   try {
     const found = findTask(taskId, place);
     return found === null || found.isOwn ? [] : [notYoursEither(taskId, place.stateDir)];
@@ -96,43 +91,6 @@ export async function resumeCommand(
 ): Promise<number> {
   const resume = await import('./resume.ts');
   return resume.resumeCommand(argv, help);
-}
-
-/** Whether the last driver of this id died before it announced how its task ended. Never throws. */
-function hasUntold(plan: RunPlan): boolean {
-  try {
-    const found = findTask(plan.taskId, plan);
-    if (found === null || found.isInHistory || !found.isOwn) return false;
-    return hasUntoldEnd(readNewestStep(found.paths, found.state, sealAt(plan)).state);
-  } catch {
-    // The next step reports the error.
-    return false;
-  }
-}
-
-/**
- * Whether a task of this id should be resumed instead of started again. Throws a `LeftToPersonError` if
- * only a person may do either, not a cron job.
- */
-function isOpen(plan: RunPlan): boolean {
-  const found = findTask(plan.taskId, plan);
-  if (found === null) return false;
-  const { standing, state, isInHistory } = found;
-  // If the driver died after completing it, only the announcement is missing.
-  if (standing === 'completed') return found.isOwn && (!isInHistory || isUntold(found.paths));
-  if (isInHistory) return false;
-  if (standing === 'live') return true;
-  const what = ifOpen(standing, state.exit_reason);
-  if (what === 'is refused') {
-    const isBudget = standing === 'budget_spent';
-    throw new LeftToPersonError(
-      plan.taskId,
-      isBudget ? standing : `${standing}: ${state.exit_reason}`,
-      commandToResume(plan.taskId, standing),
-      exitCodeFor(isBudget ? standing : 'stalled', state.exit_reason ?? ''),
-    );
-  }
-  return what === 'goes on';
 }
 
 async function readStdin(): Promise<Uint8Array> {

@@ -8,7 +8,7 @@ import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type Settings } from '../../core/settings/settings.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { planRun, type RunPlan } from '../../effects/plan/run-plan.ts';
+import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { vaultLine } from '../../report/screens/vault-line.ts';
@@ -169,7 +169,7 @@ async function planOf(
   const isRescue = prompt !== undefined;
   const isGiven = sources.maxWait.kind !== 'default';
   const source = { kind: 'default' as const, where };
-  const planned = await planRun({
+  const request = {
     ...collected,
     settings: {
       ...settings,
@@ -184,21 +184,14 @@ async function planOf(
     passthrough: flags.passthrough,
     startDir,
     env,
-    readStdin: async () => new Uint8Array(),
     newTaskId: () => 'task',
     ...(isAlone ? { keptPrompt: new TextEncoder().encode('task') } : {}),
     ...(isRescue ? { keptPrompt: prompt } : {}),
-  });
-  const problems = [
-    ...(isAlone ? read.problems : []),
-    ...collected.problems,
-    ...('problems' in planned ? planned.problems : []),
-  ];
-  if ('problems' in planned || problems.length > 0) {
-    throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
-  }
+  };
+  const problems = [...(isAlone ? read.problems : []), ...collected.problems];
+  const plan = await requirePlan(request, problems, collected.notices);
   sayNewPowers(collected.powers, base);
-  return { plan: planned.plan, notices: collected.notices, vault: collected.vault };
+  return { plan, notices: collected.notices, vault: collected.vault };
 }
 
 /** Settings that an environment or a configuration may hold, but that make no sense for several tasks. */

@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { type Layer, textOf } from '../../core/settings/setting-source.ts';
+import type { Layer } from '../../core/settings/setting-source.ts';
 import { UsageError } from '../../errors.ts';
 
 /** The flags that name the folders of a task. */
 export interface PlaceOptions {
-  readonly vault?: string | undefined;
-  readonly stateDir?: string | undefined;
-  readonly keyFile?: string | undefined;
+  readonly vault?: string;
+  readonly stateDir?: string;
+  readonly keyFile?: string;
 }
 
 export interface Place {
@@ -15,11 +15,6 @@ export interface Place {
   readonly stateDir: string;
   /** Absolute path of the key that the user named, or null for the user's own key. */
   readonly keyFile: string | null;
-}
-
-/** Returns the flags that name the folders, of those that were given. */
-export function placeOptions({ vault, stateDir, keyFile }: Layer): PlaceOptions {
-  return { vault: textOf(vault), stateDir: textOf(stateDir), keyFile: textOf(keyFile) };
 }
 
 /** Finds the folders: from flags, then variables, then the working directory. */
@@ -34,6 +29,15 @@ export function placeOf(options: PlaceOptions, env: NodeJS.ProcessEnv = process.
     stateDir:
       stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(here, stateDir),
   };
+}
+
+/** Finds the folders that the flags of a run name; without them, as `placeOf` does. */
+export function placeNamed(flags: Layer): Place {
+  const named = (['vault', 'stateDir', 'keyFile'] as const).flatMap((name) => {
+    const value = flags[name]?.value;
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return placeOf(Object.fromEntries(named));
 }
 
 /** Returns the working directory. Throws a `UsageError` if it has been removed. */

@@ -37,12 +37,12 @@ async function reasonToHold(
   if ('none' in subject) return subject;
   const { state, standing } = subject.found;
   const question = { message, remembers: true, isNamed: id !== undefined };
-  const { answer, prompt } = await askTask(subject.found, place, question);
+  const answer = await askTask(subject.found, place, question);
   // A loop counts the iterations of its own task.
   const isOurs = state.kept_by === 'library' && standing !== 'live';
   const mayGoOn = !isOurs || (await countStop(state.task_id, place, message));
   if (answer.kind === 'lets-go') return { none: `${state.task_id} holds nobody: ${answer.why}` };
-  if (mayGoOn) return { text: new TextDecoder().decode(prompt()) };
+  if (mayGoOn) return { text: new TextDecoder().decode(answer.prompt) };
   return {
     none: `${state.task_id} holds nobody: it has no iterations or no time left`,
   };

@@ -1,12 +1,8 @@
+import { storedPolicy } from '../../core/machine/policy-of.ts';
 import { buildAddition } from '../../core/machine/prompt.ts';
-import {
-  checkStop,
-  heldCarry,
-  releasedBy,
-  type StopAnswer,
-} from '../../core/machine/stop-check.ts';
-import { keptPolicy } from '../../core/machine/stored-policy.ts';
-import { readSavedSettings } from '../../effects/plan/stored-settings.ts';
+import { checkStop, heldCarry, releasedBy } from '../../core/machine/stop-check.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import { readStoredPrompt, readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { foreignFiles } from '../../effects/state/foreign-files.ts';
 import { readStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
@@ -87,40 +83,39 @@ interface StopQuestion {
   readonly isNamed: boolean;
 }
 
-/** The answer, and the prompt for an agent that may not stop. */
-interface TaskAnswer {
-  readonly answer: Exclude<StopAnswer, { kind: 'ask-verify' }>;
-  readonly prompt: () => Uint8Array;
-}
+/** Whether the agent may stop, and if not, the prompt for it. */
+type TaskAnswer =
+  | { readonly kind: 'lets-go'; readonly why: string }
+  | { readonly kind: 'holds'; readonly prompt: Uint8Array };
 
 /**
  * Decides whether an agent of an open task may stop. Runs the task's commands only if the task was named:
  * a state that happens to be in a folder must not make a hook run anything.
  */
 export async function askTask(
-  { state: task, paths }: FoundTask,
+  { state: task, paths: { folder } }: FoundTask,
   { vault, stateDir }: Place,
   { message, remembers, isNamed }: StopQuestion,
 ): Promise<TaskAnswer> {
-  const { keptContext, keptPrompt, lookAtTask, runTaskCommand } = await import(
-    '../../compose/stop-check.ts'
-  );
-  const settings = readSavedSettings(paths.folder);
-  const policy = keptPolicy(task, settings);
-  const scene = { task, policy, settings, folder: paths.folder, vault, stateDir };
+  const { keptContext, lookAtTask, runTaskCommand } = await import('../../compose/stop-check.ts');
+  const stored = readStoredRun(folder);
+  const policy = storedPolicy(task, stored ?? resolveSettings([]));
+  const scene = { task, policy, stored, folder, vault, stateDir };
   const sightings = await lookAtTask(scene, isNamed);
   const view = { task, policy, message, sightings, verified: null };
   let answer = checkStop(view);
   if (answer.kind === 'ask-verify' && policy.verify !== null && isNamed) {
     answer = checkStop({ ...view, verified: await runTaskCommand(scene, policy.verify) });
   }
-  const final = answer.kind === 'ask-verify' ? { kind: 'holds' as const, missing: [] } : answer;
-  return {
-    answer: final,
-    prompt() {
-      const missing = final.kind === 'holds' ? final.missing : [];
-      const carry = heldCarry(remembers ? null : keptContext(scene), missing);
-      return Buffer.concat([keptPrompt(scene), Buffer.from(buildAddition(policy, carry, 2))]);
-    },
-  };
+  if (answer.kind === 'lets-go') return answer;
+  const missing = answer.kind === 'holds' ? answer.missing : [];
+  const carry = heldCarry(remembers ? null : keptContext(scene), missing);
+  try {
+    const prompt = readStoredPrompt(folder, task);
+    const addition = Buffer.from(buildAddition(policy, carry, 2));
+    return { kind: 'holds', prompt: Buffer.concat([prompt, addition]) };
+  } catch (error) {
+    // An agent cannot go on with a prompt that is lost.
+    return { kind: 'lets-go', why: messageOf(error) };
+  }
 }

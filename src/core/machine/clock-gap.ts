@@ -58,3 +58,15 @@ export function workedUntil(task: TaskState, heardAt: string | null, now: string
   if (heardAt === null || msBetween(heardAt, now) < 0) return beatenAt;
   return laterBy(beatenAt, Math.min(Math.max(0, msBetween(beatenAt, heardAt)), BEAT_MS));
 }
+
+/**
+ * Milliseconds that a resumed task has left: what its old limit leaves after the work of its last driver, and
+ * by how much the new limit is longer. Time in which no driver worked does not count.
+ */
+export function timeLeftMs(
+  task: TaskState,
+  workedAt: string,
+  limits: { readonly oldMs: number; readonly newMs: number },
+): number {
+  return msBetween(workedAt, task.timeout_at) + limits.newMs - limits.oldMs;
+}

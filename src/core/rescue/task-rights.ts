@@ -18,7 +18,7 @@ const PROGRAMS = [
 ] as const satisfies readonly SettingName[];
 
 /** Permissions of the agent. */
-const PERMISSIONS = [
+export const PERMISSIONS = [
   'dangerouslySkipPermissions',
   'permissionMode',
   'allowedTools',
@@ -41,19 +41,6 @@ export function programsBeyond(settings: Settings, allowed: Settings): readonly 
   return PROGRAMS.filter((name) => settings[name] !== allowed[name]).flatMap((name) =>
     asFlags(name, settings),
   );
-}
-
-/** Returns the settings that define the agent's permissions. */
-export function permissionsOf(settings: Settings): Pick<Settings, (typeof PERMISSIONS)[number]> {
-  const { dangerouslySkipPermissions, permissionMode, allowedTools } = settings;
-  const { acceptRefused, keepBackground } = settings;
-  return {
-    dangerouslySkipPermissions,
-    permissionMode,
-    allowedTools,
-    acceptRefused,
-    keepBackground,
-  };
 }
 
 function asFlags(name: SettingName, settings: Settings): readonly string[] {

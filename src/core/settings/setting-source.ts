@@ -1,4 +1,4 @@
-import type { SettingName } from './settings.ts';
+import { SETTINGS, type SettingName, type Settings, settingNames } from './settings.ts';
 
 /** The kinds of source, highest priority first. */
 type SourceKind = 'flag' | 'variable' | 'front-matter' | 'task-type' | 'config' | 'default';
@@ -19,7 +19,28 @@ export interface Written {
 /** The settings from one source; missing ones are left to the next source. */
 export type Layer = Readonly<Partial<Record<SettingName, Written>>>;
 
+/** Makes a layer of values. A duration may be a number of milliseconds; null and undefined are left out. */
+export function layerOf(
+  values: Readonly<Partial<Record<SettingName, unknown>>>,
+  sourceOf: (name: SettingName) => Source,
+): Layer {
+  const layer: Partial<Record<SettingName, Written>> = {};
+  for (const name of settingNames()) {
+    const value = values[name];
+    if (value === undefined || value === null) continue;
+    const isMs = SETTINGS[name].type.kind === 'duration' && typeof value === 'number';
+    layer[name] = { value: isMs ? `${value}ms` : value, source: sourceOf(name) };
+  }
+  return layer;
+}
+
 export type Sources = Readonly<Record<SettingName, Source>>;
+
+/** The values of all settings, and where each comes from. */
+export interface SourcedSettings {
+  readonly settings: Settings;
+  readonly sources: Sources;
+}
 
 /** Whether someone set it explicitly, rather than a default or a task type. */
 export function isGiven(source: Source): boolean {
@@ -29,4 +50,18 @@ export function isGiven(source: Source): boolean {
 /** Returns a value that was written as text, or undefined. */
 export function textOf(written: Written | undefined): string | undefined {
   return typeof written?.value === 'string' ? written.value : undefined;
+}
+
+/** Takes some of the settings from `from`, together with their sources. */
+export function withSettings(
+  { settings, sources }: SourcedSettings,
+  from: SourcedSettings,
+  names: readonly SettingName[],
+): SourcedSettings {
+  const taken = (values: Readonly<Record<SettingName, unknown>>) =>
+    Object.fromEntries(names.map((name) => [name, values[name]]));
+  return {
+    settings: { ...settings, ...taken(from.settings) },
+    sources: { ...sources, ...taken(from.sources) },
+  };
 }

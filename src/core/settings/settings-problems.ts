@@ -1,11 +1,9 @@
-import { isGiven, type Source, type Sources } from './setting-source.ts';
-import { SETTINGS, type SettingName, type Settings } from './settings.ts';
+import { isGiven, type Source, type SourcedSettings } from './setting-source.ts';
+import { SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
 /** A run as it was requested. */
-export interface WrittenRun {
-  readonly settings: Settings;
-  readonly sources: Sources;
+export interface WrittenRun extends SourcedSettings {
   /** Settings with an invalid value, which has been reported already. */
   readonly bad: ReadonlySet<SettingName>;
   /** What the user gave after `--`. */
@@ -61,15 +59,12 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
       `${sources.abortPromise.where} and ${sources.promise.where} are the same words; they have to differ.`,
     );
   }
-  if (settings.minIterations > settings.maxIterations) {
-    problems.push(
-      `${sources.minIterations.where} (${settings.minIterations}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
-    );
-  }
-  if (settings.confirm > settings.maxIterations) {
-    problems.push(
-      `${sources.confirm.where} (${settings.confirm}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
-    );
+  for (const name of ['minIterations', 'confirm'] as const) {
+    if (settings[name] > settings.maxIterations) {
+      problems.push(
+        `${sources[name].where} (${settings[name]}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
+      );
+    }
   }
   if (settings.quiet && settings.verbose) {
     problems.push(`${sources.quiet.where} and ${sources.verbose.where} exclude each other.`);
@@ -111,7 +106,7 @@ function seconds(ms: number): string {
 }
 
 /** The kind of agent. An agent command implies the kind `command`, unless a kind was given. */
-export function agentOf({ settings, sources }: WrittenRun): 'claude' | 'command' {
+export function agentOf({ settings, sources }: SourcedSettings): 'claude' | 'command' {
   if (isGiven(sources.agent)) return settings.agent;
   return settings.agentCommand === null ? 'claude' : 'command';
 }

@@ -26,18 +26,13 @@ export function readTextWithin(file: PathLike, maxBytes: number): string {
   return readWithin(file, maxBytes).toString();
 }
 
-/** Like `readWithin`, but returns null if the file cannot be read. */
-export function tryRead(file: PathLike, maxBytes: number): Buffer | null {
+/** Like `readTextWithin`, but returns null if the file cannot be read. */
+export function tryReadText(file: PathLike, maxBytes: number): string | null {
   try {
-    return readWithin(file, maxBytes);
+    return readTextWithin(file, maxBytes);
   } catch {
     return null;
   }
-}
-
-/** Like `tryRead`, but returns text. */
-export function tryReadText(file: PathLike, maxBytes: number): string | null {
-  return tryRead(file, maxBytes)?.toString() ?? null;
 }
 
 /** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */

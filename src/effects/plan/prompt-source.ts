@@ -1,9 +1,110 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { SETTINGS } from '../../core/settings/settings.ts';
+import type { WrittenRun } from '../../core/settings/settings-problems.ts';
+import { messageOf } from '../../errors.ts';
 import type { PromptSource } from '../../loop/ports.ts';
-import { MB, readWithin } from '../files/bounded-read.ts';
+import { MB, readTextWithin, readWithin } from '../files/bounded-read.ts';
 import { errorCode } from '../files/write-file.ts';
+import {
+  IN_PROGRESS,
+  intoWorkProblem,
+  splitFrontMatter,
+  TASK_FILE_MAX_BYTES,
+  taskFileProblem,
+  taskFilePrompt,
+} from '../vault/task-file.ts';
 
 /** The longest prompt: `claude` itself refuses standard input over 10 MB. */
 export const PROMPT_MAX_BYTES = MB;
+
+/** A requested run, and its prompt as far as the settings do not contain it. */
+export interface PromptRequest extends WrittenRun {
+  /** Reads all of standard input, for the prompt `-`; without it, that is empty. */
+  readonly readStdin?: () => Promise<Uint8Array>;
+  /** The prompt of a resumed task; it replaces all other sources. */
+  readonly keptPrompt?: Uint8Array;
+}
+
+/** Where the prompt may come from; the files are absolute. */
+interface PromptPlaces {
+  readonly promptFile: string | null;
+  readonly taskFile: string | null;
+  readonly vault: string;
+  /** Whether the agent is claude, which expands `@file` in a prompt. */
+  readonly forClaude: boolean;
+}
+
+/** Reads the prompt of a run from its only source. Returns null and adds to `problems` if it cannot. */
+export async function readPrompt(
+  { settings, sources, bad, readStdin, keptPrompt }: PromptRequest,
+  places: PromptPlaces,
+  problems: string[],
+): Promise<Uint8Array | null> {
+  const { promptFile, taskFile } = places;
+  const names = ['prompt', 'promptFile', 'taskFile'] as const;
+  if (names.some((name) => bad.has(name))) return null;
+  if (keptPrompt !== undefined) return keptPrompt;
+  const given = names.filter((name) => settings[name] !== null);
+  if (given.length !== 1) {
+    const found = given.map((name) => SETTINGS[name].flag).join(' and ') || 'none';
+    problems.push(
+      `ralph run expects exactly one of --prompt TEXT, --prompt-file FILE and --task-file FILE; found ${found}.`,
+    );
+    return null;
+  }
+  if (taskFile !== null) return promptFromTask(taskFile, places, sources.taskFile.where, problems);
+  // `/dev/stdin` is standard input, too, but cannot be opened if that is a socket.
+  const isStdin = settings.prompt === '-' || promptFile === '/dev/stdin';
+  const bytes = isStdin
+    ? ((await readStdin?.()) ?? new Uint8Array())
+    : promptFile === null
+      ? new TextEncoder().encode(settings.prompt ?? '')
+      : promptFromFile(promptFile, sources.promptFile.where, problems);
+  const problem = bytes === null ? null : promptProblem(bytes);
+  if (problem !== null) {
+    problems.push(`The prompt ${problem}; ralph expects 1 byte to 1 MB of text.`);
+  }
+  return bytes;
+}
+
+/** Returns the prompt that asks for the work described in a task file. */
+function promptFromTask(
+  file: string,
+  { vault, forClaude }: PromptPlaces,
+  where: string,
+  problems: string[],
+): Uint8Array | null {
+  const problem = taskFileProblem(file, vault);
+  if (problem !== null) {
+    problems.push(`${where} expects a file of the vault; ${file} ${problem}.`);
+    return null;
+  }
+  const blocked = intoWorkProblem(vault, file);
+  if (blocked !== null) {
+    problems.push(
+      `${where}: ${file} cannot be moved to ${IN_PROGRESS}: ${blocked}. If that is this task, ralph resume goes on with it; otherwise rename one of the two.`,
+    );
+    return null;
+  }
+  const { body } = splitFrontMatter(readTextWithin(file, TASK_FILE_MAX_BYTES));
+  const wrong = promptProblem(new TextEncoder().encode(body));
+  if (wrong !== null) {
+    problems.push(`${where}: the text of ${file} ${wrong}; ralph expects 1 byte to 1 MB of text.`);
+    return null;
+  }
+  return new TextEncoder().encode(taskFilePrompt(path.basename(file), body, forClaude));
+}
+
+function promptFromFile(file: string, where: string, problems: string[]): Uint8Array | null {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const reason = messageOf(error);
+    problems.push(`${where} expects a file that can be read; found: ${reason}.`);
+    return null;
+  }
+}
 
 /** A prompt that never changes. */
 export function fixedPrompt(bytes: Uint8Array): PromptSource {
@@ -22,7 +123,7 @@ export function promptFile(
   let last = first;
   return {
     async read() {
-      const found = readPrompt(file);
+      const found = readAgain(file);
       if (typeof found !== 'string') last = found;
       else warn(`The prompt file ${file} ${found} now; the last text of it is used.`);
       return last;
@@ -31,7 +132,7 @@ export function promptFile(
 }
 
 /** Returns the prompt in a file, or what is wrong with it. Does not read a file that is too long. */
-function readPrompt(file: string): Uint8Array | string {
+function readAgain(file: string): Uint8Array | string {
   try {
     const bytes = readWithin(file, PROMPT_MAX_BYTES);
     return promptProblem(bytes) ?? bytes;

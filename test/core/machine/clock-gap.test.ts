@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
+import { timeLeftMs } from '../../../src/core/machine/clock-gap.ts';
 import type { ApprovalAnswer } from '../../../src/core/machine/loop-state.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import { answered, errorReport } from '../../helpers/attempt-facts.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
-import { START } from '../../helpers/new-task.ts';
+import { newTask, START } from '../../helpers/new-task.ts';
 
 // The wall clock jumps while something is asked for: the machine sleeps, or somebody sets its clock.
 
@@ -156,4 +157,12 @@ test('a time in which ralph was stopped beside the agent does not count', () => 
   const { status, timeout_at } = loop.state().task;
   expect(status).toBe('running');
   expect(msBetween(loop.now(), timeout_at)).toBe(TASK_MS - 60_000);
+});
+
+test.each([
+  ['the same limit', { oldMs: TASK_MS, newMs: TASK_MS }, TASK_MS - 60_000],
+  ['a longer one', { oldMs: TASK_MS, newMs: TASK_MS + HOUR }, TASK_MS - 60_000 + HOUR],
+])('a resumed task has what its last driver left, with %s', (_what, limits, leftMs) => {
+  const task = { ...newTask(), timeout_at: laterBy(START, TASK_MS) };
+  expect(timeLeftMs(task, laterBy(START, 60_000), limits)).toBe(leftMs);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
+import { storedPolicy } from '../../../src/core/machine/policy-of.ts';
 import { buildAddition } from '../../../src/core/machine/prompt.ts';
 import {
   checkStop,
@@ -7,9 +8,9 @@ import {
   releasedBy,
   type StopView,
 } from '../../../src/core/machine/stop-check.ts';
-import { keptPolicy } from '../../../src/core/machine/stored-policy.ts';
 import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
+import { stored } from '../../helpers/stored.ts';
 
 const task = (changes: Partial<TaskState> = {}): TaskState => ({
   ...newTask(),
@@ -75,7 +76,7 @@ const view = (
   settings: Record<string, unknown> = {},
 ): StopView => ({
   task: task(),
-  policy: keptPolicy(task(), new Map(Object.entries(settings))),
+  policy: storedPolicy(task(), stored(settings)),
   message: null,
   sightings: NOTHING_SEEN,
   verified: null,
@@ -111,7 +112,7 @@ describe('an agent that wants to stop', () => {
     ['plan-file', { plan: { open: 0, done: 3 } }, {}],
   ])('is let go by %s', (_, seen, changes) => {
     const state = task(changes);
-    const policy = keptPolicy(state, new Map([['plan_file', 'PLAN.md']]));
+    const policy = storedPolicy(state, stored({ plan_file: 'PLAN.md' }));
     const sightings = { ...NOTHING_SEEN, ...seen };
     expect(checkStop(view({ task: state, policy, sightings })).kind).toBe('lets-go');
   });
@@ -145,31 +146,6 @@ describe('an agent that wants to stop', () => {
     });
     expect(checkStop(view({ message: 'ALL DONE' }, { min_iterations: 3 }))).toMatchObject({
       missing: [{ held: { gate: 'min-iterations', from: 3 } }],
-    });
-  });
-});
-
-describe('a kept policy', () => {
-  it('asks for the default promise only where there is no other condition', () => {
-    const bare = task({ completion_promise: null });
-    expect(keptPolicy(bare, new Map()).promise).toBe('TASK_COMPLETE');
-    expect(keptPolicy(bare, new Map([['until', 'true']])).promise).toBeNull();
-    expect(keptPolicy({ ...bare, watch_glob: ['*.md'] }, new Map()).promise).toBeNull();
-  });
-
-  it('takes no setting of a wrong form', () => {
-    const settings = new Map<string, unknown>([
-      ['verify', 7],
-      ['confirm', 'often'],
-      ['signal', [1, 'ready']],
-      ['iteration_timeout', -1],
-    ]);
-    const { verify, confirm, signals, iterationTimeoutMs } = keptPolicy(task(), settings);
-    expect({ verify, confirm, signals, iterationTimeoutMs }).toEqual({
-      verify: null,
-      confirm: 1,
-      signals: ['ready'],
-      iterationTimeoutMs: 180_000,
     });
   });
 });

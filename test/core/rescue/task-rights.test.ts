@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { permissionsOf, programsBeyond, rightsOf } from '../../../src/core/rescue/task-rights.ts';
+import { PERMISSIONS, programsBeyond, rightsOf } from '../../../src/core/rescue/task-rights.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
-import type { Layer } from '../../../src/core/settings/setting-source.ts';
+import { type Layer, withSettings } from '../../../src/core/settings/setting-source.ts';
 import { powerfulSettings, type SettingName } from '../../../src/core/settings/settings.ts';
 
 /** Settings as if these had been given as flags. */
@@ -52,15 +52,18 @@ describe('a pass', () => {
     expect(programsBeyond(given({}), task)).toEqual([]);
   });
 
-  it('gives its own permissions, also where it has none', () => {
-    const task = given({ permissionMode: 'bypassPermissions', allowedTools: ['Bash'] });
-    expect(permissionsOf(given({ permissionMode: 'plan' }))).toMatchObject({
+  it('gives all its own permissions, also where it has none', () => {
+    const { sources } = resolveSettings([]);
+    const own = {
       permissionMode: 'plan',
-      allowedTools: [],
-      dangerouslySkipPermissions: false,
-    });
-    expect(Object.keys(permissionsOf(task)).sort()).toEqual(
-      Object.keys(permissionsOf(given({}))).sort(),
-    );
+      allowedTools: ['Bash'],
+      dangerouslySkipPermissions: true,
+      acceptRefused: ['*'],
+      keepBackground: true,
+    };
+    const bare = { settings: given({}), sources };
+    const task = { settings: given(own), sources };
+    expect(withSettings(task, bare, PERMISSIONS).settings).toEqual(bare.settings);
+    expect(withSettings(bare, task, PERMISSIONS).settings).toEqual(task.settings);
   });
 });

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../agent/outcome.ts';
 import type { SettingName } from '../../settings/settings.ts';
-import type { Policy } from '../../task/policy.ts';
+import type { LoopSettings, Policy } from '../../task/policy.ts';
 import type { Evidence } from '../../task/task-state.ts';
 import type { PromiseVerdict } from '../promise.ts';
 import type { Sightings } from '../sightings.ts';
@@ -16,10 +16,7 @@ export interface IterationView {
 }
 
 /** The part of a policy that conditions read. */
-export type ConditionPolicy = Pick<
-  Policy,
-  'promise' | 'watchGlobs' | 'watchFile' | 'doneFolder' | 'until' | 'signals' | 'planFile'
->;
+export type ConditionPolicy = LoopSettings & Pick<Policy, 'watchGlobs' | 'doneFolder' | 'signals'>;
 
 /**
  * One way in which an iteration can claim that the task is complete. Each condition has its own file here

@@ -1,5 +1,6 @@
+import { DEFAULT_PROMISE } from '../../settings/rows/completion.ts';
 import type { SettingName } from '../../settings/settings.ts';
-import { DEFAULT_PROMISE, type Policy } from '../../task/policy.ts';
+import type { Policy } from '../../task/policy.ts';
 import type { Claim } from '../gates.ts';
 import { judgePromise, type OwnText, type PromiseVerdict, statesPhrase } from '../promise.ts';
 import type { Condition, ConditionPolicy, IterationView } from './condition.ts';

@@ -1,5 +1,7 @@
-import { DEFAULT_PROMISE } from '../../task/policy.ts';
 import type { SettingRow } from './setting-row.ts';
+
+/** Used where no completion condition is given at all. */
+export const DEFAULT_PROMISE = 'TASK_COMPLETE';
 
 /** What the task is, and when it is complete. */
 export const COMPLETION_ROWS = {

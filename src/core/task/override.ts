@@ -1,20 +1,8 @@
-import {
-  areSettings,
-  areSources,
-  groupOf,
-  resolveSettings,
-} from '../../core/settings/resolve-settings.ts';
-import type { Layer, Source, Written } from '../../core/settings/setting-source.ts';
-import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
-import type { StoredRun } from '../../effects/plan/stored-run.ts';
-
-/** What a task has used so far, for flags that add to it. */
-export interface Used {
-  readonly iterations: number;
-  readonly costUsd: number;
-  /** Time used of the limit of the whole task. */
-  readonly timeMs: number;
-}
+import { groupOf, resolveSettings } from '../settings/resolve-settings.ts';
+import { type Layer, type Written, withSettings } from '../settings/setting-source.ts';
+import { SETTINGS, type SettingName, settingNames } from '../settings/settings.ts';
+import type { StoredRun } from '../settings/stored-run.ts';
+import { lastWorkAt, msBetween, type TaskState } from './task-state.ts';
 
 export interface Overridden {
   readonly run: StoredRun;
@@ -32,7 +20,7 @@ const FIXED: readonly SettingName[] = [
 ];
 
 /** Applies flags to the stored settings of a task. `+5` adds to what the task has used. */
-export function overrideSettings(stored: StoredRun, flags: Layer, used: Used): Overridden {
+export function overrideSettings(stored: StoredRun, flags: Layer, task: TaskState): Overridden {
   const problems: string[] = [];
   for (const name of FIXED) {
     const written = flags[name];
@@ -45,18 +33,16 @@ export function overrideSettings(stored: StoredRun, flags: Layer, used: Used): O
   const plain = withoutPlus(flags, added, problems);
   const resolved = resolveSettings([plain]);
   problems.push(...resolved.problems);
-  const settings: Record<string, unknown> = { ...stored.settings };
-  const sources: Record<string, Source> = { ...stored.sources };
-  for (const name of settingNames()) {
-    if (!isOfNow(name) && !groupOf(name).some((member) => plain[member] !== undefined)) continue;
-    settings[name] = resolved.settings[name];
-    sources[name] = resolved.sources[name];
-  }
-  for (const name of added) settings[name] = usedOf(name, used) + Number(settings[name]);
-  if (!areSettings(settings) || !areSources(sources)) {
-    throw new Error('the overridden settings are invalid');
-  }
-  return { run: { ...stored, settings, sources }, problems };
+  const taken = settingNames().filter(
+    (name) => isOfNow(name) || groupOf(name).some((member) => plain[member] !== undefined),
+  );
+  const { settings, sources } = withSettings(stored, resolved, taken);
+  const sums = [...added].map((name) => [
+    name,
+    usedOf(name, stored, task) + Number(settings[name]),
+  ]);
+  const run = { ...stored, sources, settings: { ...settings, ...Object.fromEntries(sums) } };
+  return { run, problems };
 }
 
 const OF_NOW: readonly SettingName[] = ['detach', 'resumeIfOpen', 'keyFile'];
@@ -85,7 +71,9 @@ function withoutPlus(flags: Layer, added: Set<SettingName>, problems: string[]):
   return plain;
 }
 
-function usedOf(name: SettingName, used: Used): number {
-  if (name === 'maxIterations') return used.iterations;
-  return name === 'maxCost' ? used.costUsd : used.timeMs;
+/** What a task has used of a limit; time that no driver worked on it does not count. */
+function usedOf(name: SettingName, { settings }: StoredRun, task: TaskState): number {
+  if (name === 'maxIterations') return task.metrics.iterations;
+  if (name === 'maxCost') return task.usage.cost_usd;
+  return settings.timeout - msBetween(lastWorkAt(task), task.timeout_at);
 }

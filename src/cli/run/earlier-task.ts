@@ -1,0 +1,56 @@
+import { ifOpen } from '../../core/task/if-open.ts';
+import { hasUntoldEnd } from '../../core/task/task-state.ts';
+import type { RunPlan } from '../../effects/plan/run-plan.ts';
+import { isUntold, readNewestStep } from '../../effects/state/state-file.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
+import { LeftToPersonError } from '../../errors.ts';
+import { exitCodeFor } from '../../exit-codes.ts';
+import { type FoundTask, findTask, resumeCommand } from '../tasks/find-task.ts';
+
+/** A task that has the id of a new run already. */
+interface EarlierTask {
+  /** Whether its last driver died before it announced how the task ended. */
+  readonly isUntold: boolean;
+  /**
+   * Whether it should be resumed instead of started again. Throws if it cannot be read, and a
+   * `LeftToPersonError` if only a person may do either, not a cron job.
+   */
+  readonly isOpen: () => boolean;
+}
+
+/** Finds the task that has the id of a new run already; without one, nothing is untold or open. */
+export function earlierTask(plan: RunPlan): EarlierTask {
+  try {
+    const found = findTask(plan.taskId, plan);
+    if (found === null) return { isUntold: false, isOpen: () => false };
+    const { isInHistory, isOwn, paths, state } = found;
+    const mayBeUntold = isOwn && !isInHistory;
+    return {
+      isUntold: mayBeUntold && hasUntoldEnd(readNewestStep(paths, state, sealAt(plan)).state),
+      isOpen: () => isOpen(found),
+    };
+  } catch (error) {
+    const isOpen = (): boolean => {
+      throw error;
+    };
+    return { isUntold: false, isOpen };
+  }
+}
+
+function isOpen({ standing, state, isInHistory, isOwn, paths }: FoundTask): boolean {
+  // If the driver died after completing it, only the announcement is missing.
+  if (standing === 'completed') return isOwn && (!isInHistory || isUntold(paths));
+  if (isInHistory) return false;
+  if (standing === 'live') return true;
+  const what = ifOpen(standing, state.exit_reason);
+  if (what === 'is refused') {
+    const isBudget = standing === 'budget_spent';
+    throw new LeftToPersonError(
+      state.task_id,
+      isBudget ? standing : `${standing}: ${state.exit_reason}`,
+      resumeCommand(state.task_id, standing),
+      exitCodeFor(isBudget ? standing : 'stalled', state.exit_reason ?? ''),
+    );
+  }
+  return what === 'goes on';
+}
