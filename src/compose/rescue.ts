@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { AgentName } from '../core/agent/agents/agents.ts';
 import { verdictOf } from '../core/rescue/endings.ts';
 import type { VaultNote, WorkFolder } from '../core/rescue/vault-files.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
@@ -33,7 +34,6 @@ import {
   UntrustedTaskError,
 } from '../errors.ts';
 import type { StopRequests } from '../loop/ports.ts';
-import type { AgentName } from '../report/messages.ts';
 import { NOTE_REASONS, renderVaultNote } from '../report/notes/vault-note.ts';
 import type { View } from '../report/terminal/view.ts';
 import type {

@@ -9,7 +9,6 @@ import {
   createAgentRunner,
   type GuardedRunner,
 } from '../effects/agents/agent-runner.ts';
-import { findOtherLoops } from '../effects/claude/other-loops.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
@@ -103,12 +102,12 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
     isOwn: ownFiles(plan.vault, plan.stateDir),
   });
   const git = gitProgress(plan, run.driver.run_id, stops.signal);
-  const kind = agentKind(plan, run.agentPrefixArgs ?? []);
+  const kind = agentKind(policy.agent, { ...plan, prefixArgs: run.agentPrefixArgs });
   const start =
     run.resume === undefined
       ? await begin(run, watch, git)
       : await goOn({ ...run, kind }, watch, git);
-  if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
+  kind.interferences?.().forEach(warn);
 
   const journal = createJournal(paths.eventsFile, warn);
   const requests = watchRequests(paths.folder, run.seal);

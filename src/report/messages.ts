@@ -1,3 +1,4 @@
+import { AGENTS, type AgentName } from '../core/agent/agents/agents.ts';
 import type { Activity, Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
 import type { Doing, Saying } from '../core/machine/loop-state.ts';
 import type { Wait } from '../core/task/task-state.ts';
@@ -18,9 +19,6 @@ export interface StartFacts {
   /** The completion rule in words. */
   readonly completion: string;
 }
-
-export const PERMISSIONS_NOTICE =
-  'claude runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.';
 
 export function promptStatesPromise(promise: string): string {
   return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put the promise into a sentence instead.`;
@@ -324,9 +322,6 @@ const UNPROVEN_REMEDY =
 const INTERRUPTED_REMEDY =
   'something keeps killing ralph: look for a time limit of cron or systemd, or for the OOM killer (dmesg); ralph resume continues';
 
-/** The agents that advice can be about. */
-export type AgentName = 'claude' | 'command';
-
 function gateRemedy(gate: string): string {
   if (gate === 'refused-tools') return `; what to do: ${REFUSED_REMEDY}`;
   return gate === 'stopped-subagents' ? `; what to do: ${UNPROVEN_REMEDY}` : '';
@@ -344,27 +339,15 @@ export function stallRemedy(exitReason: string): string {
 /** Returns what to do about a fatal cause, given as `failed:<cause>`, or null if there is no general advice. */
 export function remedyFor(exitReason: string, agent: AgentName): string | null {
   const cause = exitReason.replace(/^failed:/, '');
-  if (agent === 'command' && cause === 'agent-not-found') {
-    return 'install the program, or name another with --agent-command';
-  }
-  return REMEDIES[cause] ?? null;
+  return { ...REMEDIES, ...AGENTS[agent].remedies }[cause] ?? null;
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  'agent-not-found':
-    'install it (npm install -g @anthropic-ai/claude-code), or name it with --claude-bin',
-  'not-logged-in':
-    'log in with claude /login, or make a token for cron with claude setup-token and set CLAUDE_CODE_OAUTH_TOKEN, or set a valid ANTHROPIC_API_KEY',
   'no-credit': 'add credit to the account, or use another key',
   'refused-request': 'check --model and the length of the prompt',
-  'slash-command':
-    'claude took the prompt for a slash command; put a word or an empty line before the slash',
   bug: 'report it with the output above; the work done so far is kept, and ralph resume continues it',
-  'bad-option': 'remove the option, or update claude (claude update)',
   aborted:
     'the task was given up on purpose, by the agent (its last message says why) or by a person who rejected it: start over with a better prompt',
-  'root-refused':
-    'claude skips permissions for root only in a sandbox: run as another user, or set IS_SANDBOX=1 if this is one',
 };
 
 /** Printed, even with `--quiet`, when a person takes over a task that somebody else wrote. */

@@ -37,8 +37,11 @@ const ARROWS: Readonly<Record<string, Rule>> = {
   loop: { rooms: ['loop', 'core'], outside: false },
   effects: { rooms: ['effects', 'loop/ports', 'core', ...LEAVES], outside: true },
   report: {
-    // Text becomes harmless where it leaves ralph.
-    rooms: ['report', 'core/text/untrusted-text', 'core/text/safe-json', ...LEAVES],
+    // Text becomes harmless where it leaves ralph; each agent knows what to do about its failures.
+    rooms: [
+      ...['report', 'core/text/untrusted-text', 'core/text/safe-json', 'core/agent/agents'],
+      ...LEAVES,
+    ],
     typesOnly: ['core'],
     outside: true,
   },
@@ -72,8 +75,17 @@ const ARROWS: Readonly<Record<string, Rule>> = {
  */
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   core: [
-    ...['text', 'secrets', 'agent', 'settings/rows', 'settings', 'task', 'markdown', 'completion'],
-    ...['completion/conditions', 'machine', 'rescue'],
+    ...[
+      'text',
+      'secrets',
+      'agent',
+      'agent/agents',
+      'settings/rows',
+      'settings',
+      'task',
+      'markdown',
+    ],
+    ...['completion', 'completion/conditions', 'machine', 'rescue'],
   ],
   effects: [
     ...['time', 'files', 'trust', 'processes', 'lock', 'logs', 'workspace', 'state', 'vault'],

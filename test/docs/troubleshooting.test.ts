@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { AGENT_NAMES } from '../../src/core/agent/agents/agents.ts';
 import { EXIT_CODES } from '../../src/exit-codes.ts';
 import { remedyFor } from '../../src/report/messages.ts';
 
@@ -48,9 +49,9 @@ describe('docs/troubleshooting.md', () => {
 
   it('has a remedy for every cause of a failure that has one', () => {
     const causes = SAID.flatMap(quotedIn).filter((words) => /^[a-z]+(-[a-z]+)*$/.test(words));
-    const told = [...SOURCE.matchAll(/^ {2}'?([a-z-]+)'?:\n? +'[^']+',$/gm)]
+    const told = [...SOURCE.matchAll(/^ {2,4}'?([a-z-]+)'?:\n? +'[^']+',$/gm)]
       .map(([, cause = '']) => cause)
-      .filter((cause) => remedyFor(`failed:${cause}`, 'claude') !== null);
+      .filter((cause) => AGENT_NAMES.some((agent) => remedyFor(`failed:${cause}`, agent) !== null));
     expect(told.length).toBeGreaterThan(6);
     expect(told.filter((cause) => !causes.includes(cause))).toEqual([]);
   });

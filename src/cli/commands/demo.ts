@@ -27,7 +27,7 @@ export async function demo(): Promise<number> {
       env: process.env,
       newTaskId: () => 'demo',
     });
-    const view = await viewFor(plan.settings, { agent: 'claude', task: null });
+    const view = await viewFor(plan.settings, { agent: plan.policy.agent, task: null });
     view.notice(
       'This is the real loop with a stand-in agent: no account, no network, nothing kept.',
     );

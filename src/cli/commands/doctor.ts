@@ -1,13 +1,11 @@
 import path from 'node:path';
-import { findAgent } from '../../compose/agent.ts';
+import { examineAgent } from '../../compose/agent.ts';
+import { AGENTS, chosenAgent } from '../../core/agent/agents/agents.ts';
 import { isGiven, type Layer, type Written } from '../../core/settings/setting-source.ts';
 import type { SettingName } from '../../core/settings/settings.ts';
 import { agentOf } from '../../core/settings/settings-problems.ts';
-import { shellWords } from '../../core/settings/shell-words.ts';
 import { shownState } from '../../core/task/shown-task.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { findLoginSigns } from '../../effects/claude/login-signs.ts';
-import { findOtherLoops } from '../../effects/claude/other-loops.ts';
 import { freeBytes, probeFolder } from '../../effects/files/folder-probe.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
@@ -86,7 +84,7 @@ async function examine(
       ? path.join(vault, '.ralph_state')
       : path.resolve(cwd, settings.stateDir);
   const untrusted = untrustedOf(collected);
-  const agent = untrusted?.program == null ? await examineAgent(collected, cwd, env, signal) : null;
+  const agent = untrusted?.program == null ? await agentFacts(collected, cwd, env, signal) : null;
   return {
     problems: [...collected.problems, ...(await planProblems(collected, startDir, env))],
     notices: [...collected.powers, ...collected.notices],
@@ -100,7 +98,6 @@ async function examine(
     freeBytes: freeBytes(stateDir),
     cwd,
     git: (await probeGit(cwd, env, signal)).kind,
-    otherLoops: agent?.kind === 'claude' ? findOtherLoops(cwd, env) : [],
     ...examineStates(stateDir),
   };
 }
@@ -142,40 +139,32 @@ function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
     return typeof value === 'string' ? value : null;
   };
   const isChosen = isGiven(sources.agent) || isGiven(sources.agentCommand);
-  const ofFile = written('agent') ?? (written('agentCommand') === null ? 'claude' : 'command');
-  const kind = isChosen ? agentOf(collected) : ofFile;
+  const agent = isChosen
+    ? agentOf(collected)
+    : chosenAgent(written('agent'), written('agentCommand'));
   const command = isChosen ? null : written('agentCommand');
   const bin = isGiven(sources.claudeBin) ? null : written('claudeBin');
-  return { ...untrusted, program: kind === 'command' ? command : bin };
+  const program = AGENTS[agent].takes.includes('agentCommand') ? command : bin;
+  return { ...untrusted, program };
 }
 
-async function examineAgent(
-  { settings, sources }: CollectedSettings,
+async function agentFacts(
+  collected: CollectedSettings,
   cwd: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<AgentFacts> {
-  const kind = agentOf({ settings, sources });
-  if (kind === 'command') {
-    const words = shellWords(settings.agentCommand ?? '') ?? [];
-    const place =
-      words.length === 0
-        ? { missing: '--agent-command is not a valid command' }
-        : findAgent({ words, claudeBin: null, cwd, env });
-    return { kind, place, version: null, login: null, isRefusedAsRoot: false };
-  }
-  const place = findAgent({ words: null, claudeBin: settings.claudeBin, cwd, env });
-  return {
-    kind,
-    place,
-    version:
-      'missing' in place
-        ? null
-        : await askVersion({ ...place, cwd, env, timeoutMs: VERSION_TIMEOUT_MS, signal }),
-    login: findLoginSigns(cwd, env),
-    isRefusedAsRoot:
-      settings.dangerouslySkipPermissions && process.getuid?.() === 0 && env.IS_SANDBOX !== '1',
-  };
+  const { settings } = collected;
+  const name = agentOf(collected);
+  const examined = examineAgent(name, { settings, passthrough: [], cwd, env });
+  const { place } = examined;
+  const { versionVariables } = AGENTS[name];
+  const question = { cwd, timeoutMs: VERSION_TIMEOUT_MS, signal };
+  const version =
+    'missing' in place || versionVariables === null
+      ? null
+      : await askVersion({ ...question, ...place, env: { ...env, ...versionVariables } });
+  return { name, ...examined, version };
 }
 
 type StateFacts = Pick<DoctorFacts, 'staleLocks' | 'interrupted' | 'broken' | 'statesUnreadable'>;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type FileRun, type OrchestrateOptions, orchestrate } from '../../compose/rescue.ts';
+import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { RESCUE_PROMISE, rescuePrompt } from '../../core/rescue/rescue-prompt.ts';
 import type { VaultCommand, VaultLayer } from '../../core/settings/rescue-settings.ts';
@@ -117,7 +118,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   }
   const prompt = rescuePrompt(
     { name: file.name, text: file.text ?? '', stuckForMs: request.stuckForMs },
-    { expandsAtPaths: policy.agent === 'claude' },
+    AGENTS[policy.agent],
   );
   const layer = {
     ...asked,

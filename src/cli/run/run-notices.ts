@@ -1,8 +1,9 @@
+import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import { PERMISSIONS_NOTICE, promptStatesPromise, startLine } from '../../report/messages.ts';
+import { promptStatesPromise, startLine } from '../../report/messages.ts';
 
 /** What a person should know before the first iteration, one sentence each. */
 export function announcements(plan: RunPlan): readonly string[] {
@@ -21,13 +22,13 @@ export function announcements(plan: RunPlan): readonly string[] {
 export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings } = plan;
   const warnings: string[] = [];
+  const { permissionsNotice } = AGENTS[policy.agent];
   const allowsNothing =
-    policy.agent === 'claude' &&
     settings.permissionMode === null &&
     settings.allowedTools.length === 0 &&
     !settings.dangerouslySkipPermissions &&
     plan.passthrough.length === 0;
-  if (allowsNothing) warnings.push(PERMISSIONS_NOTICE);
+  if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
   const { promise } = policy;
   const text = new TextDecoder().decode(plan.prompt);
   if (promise !== null && mayState(text, promise, policy)) {

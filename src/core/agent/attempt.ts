@@ -92,8 +92,6 @@ export interface AttemptFacts {
   readonly durationMs: number;
   /** Null if the agent gave no result report (always for a plain command). */
   readonly result: ResultFacts | null;
-  /** Whether this kind of agent must give a result report, so that its absence is a failure. */
-  readonly owesResult: boolean;
   /** The message in which the promise is searched; null if there was none. */
   readonly finalMessage: string | null;
   /** For an attempt that ralph ended: the text so far and the last tool calls. */

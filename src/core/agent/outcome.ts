@@ -1,3 +1,5 @@
+import type { AttemptFacts } from './attempt.ts';
+
 /** Every way in which an attempt can end, as returned by `classify`. Add new outcomes here. */
 
 /** Causes that another attempt cannot fix. */
@@ -45,6 +47,23 @@ export function isCounted(outcome: Outcome): outcome is CountedOutcome {
     outcome.kind === 'timed-out' ||
     outcome.kind === 'errored'
   );
+}
+
+export function fatal(cause: FatalCause, message: string): Outcome {
+  return { kind: 'fatal', cause, message };
+}
+
+export function errored(message: string): Outcome {
+  return { kind: 'errored', message };
+}
+
+/** Without a `status`, that of the agent's last retry counts. */
+export function transient(facts: AttemptFacts, message: string, status?: number): Outcome {
+  return {
+    kind: 'transient',
+    status: status ?? facts.retries.at(-1)?.status ?? null,
+    message: message === '' ? 'the agent reported a passing fault' : message,
+  };
 }
 
 /** One line for people about the outcome. */

@@ -1,3 +1,4 @@
+import { AGENTS } from '../agent/agents/agents.ts';
 import { addUsage } from '../agent/attempt.ts';
 import { classify } from '../agent/classify.ts';
 import { describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
@@ -39,15 +40,14 @@ export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Poli
  * not resume, the user asked for it: starting again would fail the same way, so it is an error.
  */
 function outcomeOf(state: LoopState, { facts, at }: AttemptEnded, policy: Policy): Outcome {
-  const outcome = classify(facts, at, policy);
+  const agent = AGENTS[policy.agent];
+  const outcome = classify(facts, agent, at, policy);
   const { step } = state;
   const resumed = step.kind === 'asking-back' || (step.kind === 'working' && step.resumed);
   if (outcome.kind === 'session-gone' && !resumed) {
     return { kind: 'errored', message: outcome.message };
   }
-  const isTooLong =
-    facts.result?.terminalReason === 'prompt_too_long' ||
-    /^prompt is too long/i.test(facts.result?.text ?? '');
+  const isTooLong = facts.result !== null && agent.isTooLong(facts.result);
   return resumed && isTooLong && outcome.kind === 'fatal'
     ? { kind: 'session-gone', message: outcome.message }
     : outcome;

@@ -1,3 +1,4 @@
+import { AGENTS } from '../agent/agents/agents.ts';
 import { NO_USAGE, type RateLimitFacts } from '../agent/attempt.ts';
 import type { Policy } from '../task/policy.ts';
 import { laterBy, msBetween, type TaskState, type Wait } from '../task/task-state.ts';
@@ -5,9 +6,6 @@ import { end, endStopped } from './ending.ts';
 import { waitingHints } from './hints.ts';
 import { type LoopState, NO_TROUBLE, type Transition } from './loop-state.ts';
 import { buildAddition } from './prompt.ts';
-
-/** The flag that limits what `claude` may spend; older versions do not know it. */
-export const BUDGET_FLAG = '--max-budget-usd';
 
 /** Starts the agent, unless a stop or a pause was requested or the time for the whole task is over. */
 export function startAttempt(
@@ -166,6 +164,8 @@ export function endUsage(
 
 /** The budget to pass to an agent that can enforce one. At least a cent, since 0 is not a budget. */
 export function budgetLeft(state: LoopState, policy: Policy): number | null {
-  if (policy.maxCostUsd === null || state.trouble.droppedFlags.includes(BUDGET_FLAG)) return null;
+  const { budgetFlag } = AGENTS[policy.agent];
+  if (policy.maxCostUsd === null || budgetFlag === null) return null;
+  if (state.trouble.droppedFlags.includes(budgetFlag)) return null;
   return Math.max(0.01, policy.maxCostUsd - state.task.usage.cost_usd);
 }

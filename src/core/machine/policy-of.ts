@@ -1,3 +1,4 @@
+import { AGENTS } from '../agent/agents/agents.ts';
 import { promiseInForce } from '../completion/conditions/conditions.ts';
 import { untagged } from '../completion/promise.ts';
 import type { SourcedSettings } from '../settings/setting-source.ts';
@@ -33,8 +34,8 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
     promise: promiseInForce(given),
     watchFile: settings.watchFile ?? facts.fileInWork,
     abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),
-    // A command has no session in which it could be asked.
-    askBack: settings.askBack && agent === 'claude',
+    // Without a session, there is nobody to ask.
+    askBack: settings.askBack && AGENTS[agent].takes.includes('askBack'),
     maxCostUsd: settings.maxCost,
     maxUsagePercent: settings.maxUsage,
     approvalRequired: facts.approvalRequired,

@@ -1,3 +1,4 @@
+import { AGENTS } from '../agent/agents/agents.ts';
 import type { RefusedTool } from '../agent/attempt.ts';
 import type { CountedOutcome } from '../agent/outcome.ts';
 import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
@@ -286,5 +287,5 @@ export function protocolNote(policy: Policy): string {
 
 /** The rules for quoting untrusted text to the agent of this policy. */
 function rulesFor(policy: Policy): MaterialRules {
-  return { expandsAtPaths: policy.agent === 'claude' };
+  return AGENTS[policy.agent];
 }

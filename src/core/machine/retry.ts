@@ -1,10 +1,11 @@
+import { AGENTS } from '../agent/agents/agents.ts';
 import { describeOutcome, type Outcome } from '../agent/outcome.ts';
 import { backOffMs, type Policy, SLOWEST_RETRY_MS } from '../task/policy.ts';
 import { laterBy, msBetween } from '../task/task-state.ts';
 import { end } from './ending.ts';
 import type { EventBody } from './events.ts';
 import type { LoopEvent, LoopState, Transition } from './loop-state.ts';
-import { BUDGET_FLAG, endBudget, endByTime, startAttempt, waitUntil } from './next-iteration.ts';
+import { budgetLeft, endBudget, endByTime, startAttempt, waitUntil } from './next-iteration.ts';
 
 type AttemptEnded = Extract<LoopEvent, { kind: 'attempt-ended' }>;
 
@@ -116,9 +117,11 @@ export function fatal(
   policy: Policy,
 ): Transition {
   const { droppedFlags } = state.trouble;
-  const isOurFlag = outcome.cause === 'bad-option' && outcome.message.includes(BUDGET_FLAG);
-  if (isOurFlag && policy.maxCostUsd !== null && !droppedFlags.includes(BUDGET_FLAG)) {
-    const without = { ...state.trouble, droppedFlags: [...droppedFlags, BUDGET_FLAG] };
+  const { budgetFlag: flag } = AGENTS[policy.agent];
+  const isOurFlag =
+    outcome.cause === 'bad-option' && flag !== null && outcome.message.includes(flag);
+  if (isOurFlag && budgetLeft(state, policy) !== null) {
+    const without = { ...state.trouble, droppedFlags: [...droppedFlags, flag] };
     const again = startAttempt(
       { ...state, trouble: without },
       state.task.current_iteration,
@@ -128,7 +131,7 @@ export function fatal(
     );
     const said = {
       kind: 'say' as const,
-      what: { kind: 'flag-dropped' as const, flag: BUDGET_FLAG },
+      what: { kind: 'flag-dropped' as const, flag },
     };
     return { ...again, actions: [said, ...again.actions] };
   }

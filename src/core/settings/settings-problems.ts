@@ -1,3 +1,5 @@
+import type { AgentSetting } from '../agent/agent.ts';
+import { AGENT_NAMES, AGENTS, type AgentName, chosenAgent } from '../agent/agents/agents.ts';
 import { isGiven, type Source, type SourcedSettings } from './setting-source.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
@@ -105,72 +107,63 @@ function seconds(ms: number): string {
   return `${ms / 1000}s`;
 }
 
-/** The kind of agent. An agent command implies the kind `command`, unless a kind was given. */
-export function agentOf({ settings, sources }: SourcedSettings): 'claude' | 'command' {
-  if (isGiven(sources.agent)) return settings.agent;
-  return settings.agentCommand === null ? 'claude' : 'command';
+/** The agent of a run. */
+export function agentOf({ settings, sources }: SourcedSettings): AgentName {
+  return chosenAgent(isGiven(sources.agent) ? settings.agent : null, settings.agentCommand);
 }
 
 function agentProblems(run: WrittenRun): readonly string[] {
   const { settings, sources } = run;
-  if (agentOf(run) === 'claude') {
-    const isOdd = settings.agentCommand !== null && isFlag(sources.agentCommand);
-    return [
-      ...(isOdd ? ['--agent-command goes with --agent command; found --agent claude.'] : []),
-      ...dashProblems(run),
-    ];
-  }
-  // A setting that is turned off asks for nothing that such an agent lacks.
-  const problems = CLAUDE_ONLY.filter(
-    (name) => isFlag(sources[name]) && settings[name] !== false,
-  ).map((name) => `${SETTINGS[name].flag} is for --agent claude; found --agent command.`);
-  const words = shellWords(settings.agentCommand ?? '');
+  const agent = agentOf(run);
+  const { takes } = AGENTS[agent];
+  // A setting that is turned off asks for nothing that the agent lacks.
+  const problems = SETTINGS_OF_SOME.filter(
+    (name) => !takes.includes(name) && isFlag(sources[name]) && settings[name] !== false,
+  ).map((name) => `${SETTINGS[name].flag} ${whoTakes(name)}; found --agent ${agent}.`);
+  const words = takes.includes('agentCommand')
+    ? shellWords(settings.agentCommand ?? '')
+    : undefined;
   if (words === null) {
     problems.push(
       `${sources.agentCommand.where} has a quote that is not closed: ${settings.agentCommand}`,
     );
-  } else if (words.length === 0) {
-    problems.push('--agent command needs --agent-command "PROGRAM ARGUMENTS", and none was given.');
+  } else if (words?.length === 0) {
+    problems.push(
+      `--agent ${agent} needs --agent-command "PROGRAM ARGUMENTS", and none was given.`,
+    );
   }
-  return problems;
+  return [...problems, ...dashProblems(run)];
 }
 
-/** Settings passed to claude as the value of one of its flags. */
-const VALUES_OF_CLAUDE = ['model', 'permissionMode', 'allowedTools'] as const;
+/** The settings that not every agent takes. */
+const SETTINGS_OF_SOME = [...new Set(AGENT_NAMES.flatMap((name) => AGENTS[name].takes))];
 
-/** A value that looks like a flag is a mistake, or an attempt to pass hidden flags to claude. */
-function dashProblems({ settings, sources }: WrittenRun): readonly string[] {
-  return VALUES_OF_CLAUDE.flatMap((name) =>
+function whoTakes(setting: AgentSetting): string {
+  const names = AGENT_NAMES.filter((name) => AGENTS[name].takes.includes(setting));
+  return `${setting === 'agentCommand' ? 'goes with' : 'is for'} --agent ${names.join(' or ')}`;
+}
+
+/** Settings passed to an agent as the value of one of its flags. */
+const HANDED_ON = ['model', 'permissionMode', 'allowedTools'] as const;
+
+/** A value that looks like a flag is a mistake, or an attempt to pass hidden flags to the agent. */
+function dashProblems(run: WrittenRun): readonly string[] {
+  const { settings, sources } = run;
+  const agent = agentOf(run);
+  return HANDED_ON.filter((name) => AGENTS[agent].takes.includes(name)).flatMap((name) =>
     [settings[name] ?? []]
       .flat()
       .filter((value) => value.trimStart().startsWith('-'))
       .map(
         (value) =>
-          `${sources[name].where} expects no value that begins with a dash; found '${value}'. Flags for claude stand after --.`,
+          `${sources[name].where} expects no value that begins with a dash; found '${value}'. Flags for ${agent} stand after --.`,
       ),
   );
 }
 
-const CLAUDE_ONLY: readonly SettingName[] = [
-  'claudeBin',
-  'model',
-  'permissionMode',
-  'allowedTools',
-  'dangerouslySkipPermissions',
-  'maxCost',
-  'maxUsage',
-  'session',
-  'acceptRefused',
-  'askBack',
-];
-
-/** ralph reads structured output and writes the prompt itself; these flags would break that. */
-const NOT_AFTER_DASHES = ['--output-format', '--input-format'];
-
 function passthroughProblems(run: WrittenRun): readonly string[] {
-  const { passthrough } = run;
-  if (agentOf(run) !== 'claude') return [];
-  return NOT_AFTER_DASHES.filter((flag) =>
-    passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)),
-  ).map((flag) => `${flag} after -- would break how ralph talks to claude; take it out.`);
+  const agent = agentOf(run);
+  return AGENTS[agent].ownFlags
+    .filter((flag) => run.passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)))
+    .map((flag) => `${flag} after -- would break how ralph talks to ${agent}; take it out.`);
 }

@@ -9,7 +9,7 @@ import { isAlive, MARKER_NAME } from '../processes/process-table.ts';
 import type { LeftoverProcess } from '../processes/process-tree.ts';
 import { runAgentProcess } from '../processes/run-process.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
-import { type AgentKind, type AgentReader, silentReader } from './agent.ts';
+import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
 
 /** What a child process learns about its run. */
 export interface ChildOptions {
@@ -94,7 +94,7 @@ async function runAttempt(
   guard: Guard,
   spare: () => readonly LeftoverProcess[],
 ): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
-  const command = options.kind.locate(request);
+  const command = locate(options.kind, request, options);
   if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
@@ -149,7 +149,6 @@ async function runAttempt(
       retryWaitMs: report.retryWaitMs,
       heldUpMs: report.heldUpMs,
       stderrTail: report.stderrTail,
-      owesResult: options.kind.owesResult,
       leftovers: report.leftovers.map(({ pid, command: line }) => ({ pid, command: line })),
     },
     left: report.leftovers,
@@ -178,7 +177,6 @@ function notFound(sentence: string, kind: AgentKind): AttemptFacts {
     retryWaitMs: 0,
     heldUpMs: 0,
     stderrTail: '',
-    owesResult: kind.owesResult,
     leftovers: [],
   };
 }

@@ -1,21 +1,38 @@
+import type { AgentSetting } from '../../core/agent/agent.ts';
 import type { AttemptFacts } from '../../core/agent/attempt.ts';
+import type { Finding } from '../../core/agent/finding.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { AgentListener } from '../../loop/ports.ts';
-import type { AgentCommand, AgentMissing } from '../processes/find-program.ts';
+import { type AgentCommand, type AgentMissing, findProgram } from '../processes/find-program.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 
+/** What an agent is made from. */
+export interface AgentOptions {
+  readonly settings: Pick<Settings, AgentSetting>;
+  /** The user's arguments after `--`. */
+  readonly passthrough: readonly string[];
+  /** Words between the program and ralph's own flags, for a program that is a script. */
+  readonly prefixArgs?: readonly string[] | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
 /**
- * One kind of agent: how it is started and how its standard output is read. A new kind is a new
- * file that creates one of these, and one line in `compose/agent.ts`.
+ * One kind of agent: how it is started and how its standard output is read. What can be known without
+ * starting it is in `core/agent/agents/`.
  */
 export interface AgentKind {
-  /** If true, an attempt without a closing report has failed. */
-  readonly owesResult: boolean;
-  /** Looks for the program on every call, because it may be updated while the loop runs. */
-  locate(turn: AgentTurn): AgentCommand | AgentMissing;
-  /** The command line it would have if the program were installed; shown in a plan. */
-  wanted(turn: AgentTurn): readonly string[];
+  /** A path or a name. */
+  readonly program: string;
+  /** Where its installers put it; cron's bare PATH does not include these. */
+  readonly folders: readonly string[];
+  args(turn: AgentTurn): readonly string[];
   /** A reader for the output of one attempt. */
   read(listener: AgentListener, signs: AgentSigns): AgentReader;
+  /** What would keep it from working, as far as can be seen without starting it. */
+  examine(): readonly Finding[];
+  /** Finds what would interfere with every attempt; each result is one sentence that says what to do. */
+  interferences?(): readonly string[];
 }
 
 export interface AgentTurn {
@@ -23,6 +40,16 @@ export interface AgentTurn {
   readonly resumeSession: string | null;
   /** The most it may spend, in US dollars; null means no limit. */
   readonly budgetUsd: number | null;
+}
+
+/** Looks for the program on every call, because it may be updated while the loop runs. */
+export function locate(
+  { program, folders, args }: AgentKind,
+  turn: AgentTurn,
+  { env, cwd }: Pick<AgentOptions, 'env' | 'cwd'>,
+): AgentCommand | AgentMissing {
+  const found = findProgram({ name: program, env, cwd, further: folders });
+  return 'missing' in found ? found : { file: found.file, args: args(turn) };
 }
 
 export interface AgentReader {
@@ -40,7 +67,7 @@ export function silentReader(kind: AgentKind): AgentReader {
 }
 
 /** The facts about an attempt that come from standard output. */
-export type ReaderFacts = Pick<
+type ReaderFacts = Pick<
   AttemptFacts,
   | 'result'
   | 'finalMessage'

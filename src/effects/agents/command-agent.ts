@@ -1,17 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import { NO_USAGE } from '../../core/agent/attempt.ts';
+import { shellWords } from '../../core/settings/shell-words.ts';
 import { firstLine, tailWithin } from '../files/bounded-text.ts';
-import { findProgram } from '../processes/find-program.ts';
-import type { AgentKind } from './agent.ts';
-
-export interface CommandOptions {
-  /** The program and its arguments as words; no shell is involved. */
-  readonly words: readonly string[];
-  /** The user's arguments after `--`. */
-  readonly passthrough: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly cwd: string;
-}
+import type { AgentKind, AgentOptions } from './agent.ts';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const PARTIAL_BYTES = 64 * 1024;
@@ -19,17 +10,13 @@ const PARTIAL_BYTES = 64 * 1024;
 const LINE_CHARS = 64 * 1024;
 
 /** Runs any program: the prompt is its standard input, its standard output the final message. */
-export function commandAgent(options: CommandOptions): AgentKind {
+export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind {
+  const [program = '', ...args] = shellWords(settings.agentCommand ?? '') ?? [];
   return {
-    owesResult: false,
-    locate() {
-      const [name = '', ...args] = options.words;
-      const found = findProgram({ name, env: options.env, cwd: options.cwd, further: [] });
-      return 'missing' in found
-        ? found
-        : { file: found.file, args: [...args, ...options.passthrough] };
-    },
-    wanted: () => [...options.words, ...options.passthrough],
+    program,
+    folders: [],
+    args: () => [...args, ...passthrough],
+    examine: () => [],
     read(listener, signs) {
       const tail = createByteTail(MAX_MESSAGE_BYTES);
       const decoder = new StringDecoder();

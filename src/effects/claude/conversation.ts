@@ -2,16 +2,14 @@ import type { RefusedTool, Usage } from '../../core/agent/attempt.ts';
 import { createTailText, firstLine } from '../files/bounded-text.ts';
 import { type JsonObject, objectAt, stringAt } from '../files/json-fields.ts';
 import { createPartialOutput } from './partial-output.ts';
-import { createToolLedger } from './refused-tools.ts';
 import {
   contentBlocks,
   describeTarget,
   isFromSubAgent,
   MAX_MESSAGE_BYTES,
   nameAt,
-  readDenials,
 } from './stream-events.ts';
-import { createSubAgentLedger } from './sub-agents.ts';
+import { createToolLedger } from './tool-ledger.ts';
 import { createUsageMeter } from './usage-meter.ts';
 
 const MAX_ACTIVITY_CHARS = 120;
@@ -33,15 +31,15 @@ export interface ConversationListeners {
 interface Conversation {
   readonly readAssistant: (event: JsonObject) => void;
   readonly readToolResults: (event: JsonObject) => void;
-  /** Reads the refused calls from a `result` event. */
-  readonly readDenials: (event: JsonObject) => void;
+  /** Reads from a `result` event which calls were refused, and what became of sub-agents. */
+  readonly readReport: (event: JsonObject) => void;
   /** The text of the main agent's last message, its last 1 MiB; null if it had none. */
   readonly lastMessage: () => string | null;
   readonly partialOutput: () => string;
   readonly usage: () => Usage;
   readonly refused: () => readonly RefusedTool[];
-  /** Reads from a `system/task_…` event what became of a sub-agent, and from a `result` the totals. */
-  readonly readSubAgent: (kind: string, event: JsonObject) => void;
+  /** Reads from a `system/task_…` event what became of a sub-agent. */
+  readonly readSubAgent: (event: JsonObject) => void;
   readonly stoppedSubAgents: () => number;
   /** Number of messages from the main agent. */
   readonly turns: () => number;
@@ -57,7 +55,6 @@ export function createConversation(listeners: ConversationListeners): Conversati
   const partial = createPartialOutput();
   const meter = createUsageMeter();
   const ledger = createToolLedger();
-  const subAgents = createSubAgentLedger();
   let message = newMessage(null);
   let turns = 0;
   let tools = 0;
@@ -76,8 +73,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
     const input = objectAt(block, 'input');
     const target = describeTarget(input);
     tools += 1;
-    subAgents.called(id, tool, input);
-    if (id !== null) ledger.called(id, tool);
+    if (id !== null) ledger.called(id, tool, input);
     if (ofMainAgent) partial.addCall(tool, target);
     listeners.onActivity?.({ kind: 'tool', tool, target });
   };
@@ -110,10 +106,9 @@ export function createConversation(listeners: ConversationListeners): Conversati
         const id = nameAt(block, 'tool_use_id');
         if (stringAt(block, 'type') !== 'tool_result' || id === null) continue;
         ledger.answered(id, block.is_error === true);
-        subAgents.answered(id, block.is_error === true);
       }
     },
-    readDenials: (event) => ledger.denied(readDenials(event)),
+    readReport: ledger.readReport,
     lastMessage: () => {
       const text = message.text.read();
       return text === '' ? null : text;
@@ -121,12 +116,8 @@ export function createConversation(listeners: ConversationListeners): Conversati
     partialOutput: partial.read,
     usage: meter.read,
     refused: ledger.refused,
-    readSubAgent: (kind, event) => {
-      if (kind === 'system/task_started') subAgents.started(event);
-      else if (kind === 'result') subAgents.reported(event);
-      else subAgents.changed(event);
-    },
-    stoppedSubAgents: subAgents.stopped,
+    readSubAgent: ledger.readSubAgent,
+    stoppedSubAgents: ledger.stoppedSubAgents,
     turns: () => turns,
     tools: () => tools,
   };

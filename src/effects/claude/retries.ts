@@ -16,7 +16,6 @@ interface RetryLog {
   readonly over: () => void;
   /** The last 50 retries. */
   readonly last: () => readonly RetryFacts[];
-  readonly count: () => number;
   /** Whether the API has not answered since the last retry. */
   readonly isRetrying: () => boolean;
 }
@@ -28,7 +27,6 @@ interface RetryLog {
  */
 export function createRetryLog(onRetry: RetryListener | undefined): RetryLog {
   const kept: RetryFacts[] = [];
-  let count = 0;
   let refusals = 0;
   let retrying = false;
   return {
@@ -36,7 +34,6 @@ export function createRetryLog(onRetry: RetryListener | undefined): RetryLog {
       const retry = readRetry(event);
       kept.push(retry);
       if (kept.length > MAX_KEPT) kept.shift();
-      count += 1;
       if (retry.status === 401 || retry.status === 403) refusals += 1;
       retrying = true;
       onRetry?.(retry, refusals);
@@ -46,7 +43,6 @@ export function createRetryLog(onRetry: RetryListener | undefined): RetryLog {
       retrying = false;
     },
     last: () => [...kept],
-    count: () => count,
     isRetrying: () => retrying,
   };
 }

@@ -1,5 +1,5 @@
 import type { ResultFacts, Usage } from '../../core/agent/attempt.ts';
-import type { ReaderFacts } from '../agents/agent.ts';
+import type { AgentReader } from '../agents/agent.ts';
 import { exceedsBounds, type JsonObject, parseObject } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { type ConversationListeners, createConversation } from './conversation.ts';
@@ -32,40 +32,15 @@ export interface ClaudeStreamListeners extends ConversationListeners {
   readonly onResult?: ((result: ResultFacts) => void) | undefined;
 }
 
-/** The facts read from the stream so far. */
-interface ClaudeStreamFacts extends ReaderFacts {
-  /** All retries; `retries` holds only the last 50. */
-  readonly retryCount: number;
-  /** `assistant`, `system/api_retry`, …; null before the first event. */
-  readonly lastEventKind: string | null;
-  readonly model: string | null;
-  /**
-   * Lines that are not events: not JSON, JSON without a type, or one of the `brokenLines`. Empty
-   * lines are not counted.
-   */
-  readonly junkLines: number;
-}
-
-interface ClaudeStream {
-  /** Reads the next bytes of standard output; they must stay valid, see `LineSplitter.push`. */
-  readonly push: (chunk: Buffer) => void;
-  /** Standard output has ended: reads a last line without a line end. */
-  readonly end: () => void;
-  /** The facts known so far; can be called at any time. */
-  readonly facts: () => ClaudeStreamFacts;
-  /** Bytes held in memory for an incomplete line. */
-  readonly bufferedBytes: number;
-}
-
 /**
  * Reads the standard output of `claude --print --verbose --output-format stream-json`. No input
- * makes it throw: unknown events and fields are ignored, and lines that are not events or cannot be
- * read are counted. Lines of other kinds are not parsed, and no line is kept.
+ * makes it throw: unknown events and fields and lines that are not events are ignored, and lines that
+ * cannot be read are counted. Lines of other kinds are not parsed, and no line is kept.
  */
 export function createClaudeStream(
   listeners: ClaudeStreamListeners = {},
   options: { readonly maxLineBytes?: number | undefined } = {},
-): ClaudeStream {
+): AgentReader {
   const conversation = createConversation(listeners);
   const retryLog = createRetryLog(listeners.onRetry);
   const limits = createRateLimits();
@@ -73,17 +48,13 @@ export function createClaudeStream(
   let resultUsage: Usage | null = null;
   let reportedTurns: number | null = null;
   let sessionId: string | null = null;
-  let model: string | null = null;
-  let lastEventKind: string | null = null;
   let skippedLines = 0;
-  let junkLines = 0;
   let brokenLines = 0;
 
-  const readEvent = (kind: string, event: JsonObject): void => {
+  const readEvent = (kind: string | null, event: JsonObject): void => {
     switch (kind) {
       case 'system/init':
         sessionId = nameAt(event, 'session_id') ?? sessionId;
-        model = nameAt(event, 'model') ?? model;
         return;
       case 'system/api_retry':
         retryLog.add(event);
@@ -103,7 +74,7 @@ export function createClaudeStream(
       case 'system/task_started':
       case 'system/task_notification':
       case 'system/task_updated':
-        conversation.readSubAgent(kind, event);
+        conversation.readSubAgent(event);
         return;
       case 'result':
         readReport(event, readResult(event));
@@ -116,45 +87,26 @@ export function createClaudeStream(
     result = report;
     resultUsage = readResultUsage(event) ?? resultUsage;
     if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
-    conversation.readDenials(event);
-    conversation.readSubAgent('result', event);
+    conversation.readReport(event);
     sessionId = nameAt(event, 'session_id') ?? sessionId;
     if (!report.isError) retryLog.over();
     listeners.onResult?.(report);
   };
 
-  /** A bad line must not stop the reading: an error here would end the driver. */
   const readLine = (line: Buffer): void => {
+    if (!isBraced(line)) return;
+    const peeked = peekKind(line);
+    if (peeked !== null && !NEEDED.has(peeked)) return;
+    // A bad line must not stop the reading: an error here would end the driver.
     try {
-      readAnyLine(line);
+      const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
+      const json = isBig ? dropLongStrings(line, THINLY) : line.toString();
+      const event = json === null ? null : parseObject(json);
+      if (event !== null) readEvent(kindOf(event), event);
+      else if (json === null || exceedsBounds(json)) brokenLines += 1;
     } catch {
-      junkLines += 1;
       brokenLines += 1;
     }
-  };
-
-  const readAnyLine = (line: Buffer): void => {
-    if (line.length === 0) return;
-    if (!isBraced(line)) {
-      junkLines += 1;
-      return;
-    }
-    const peeked = peekKind(line);
-    if (peeked !== null && !NEEDED.has(peeked)) {
-      lastEventKind = peeked;
-      return;
-    }
-    const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
-    const json = isBig ? dropLongStrings(line, THINLY) : line.toString();
-    const event = json === null ? null : parseObject(json);
-    const kind = event === null ? null : kindOf(event);
-    if (event === null || kind === null) {
-      junkLines += 1;
-      if (event === null && (json === null || exceedsBounds(json))) brokenLines += 1;
-      return;
-    }
-    lastEventKind = kind;
-    readEvent(kind, event);
   };
 
   const lines = createLineSplitter({
@@ -174,7 +126,6 @@ export function createClaudeStream(
       finalMessage: result?.text ?? conversation.lastMessage(),
       partialOutput: conversation.partialOutput(),
       retries: retryLog.last(),
-      retryCount: retryLog.count(),
       endedInRetry: retryLog.isRetrying(),
       rateLimit: limits.read(),
       usage: resultUsage ?? conversation.usage(),
@@ -183,15 +134,9 @@ export function createClaudeStream(
       refused: conversation.refused(),
       stoppedSubAgents: conversation.stoppedSubAgents(),
       sessionId,
-      model,
-      lastEventKind,
       skippedLines,
       brokenLines,
-      junkLines,
     }),
-    get bufferedBytes() {
-      return lines.bufferedBytes;
-    },
   };
 }
 

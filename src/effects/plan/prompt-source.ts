@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SETTINGS } from '../../core/settings/settings.ts';
 import type { WrittenRun } from '../../core/settings/settings-problems.ts';
+import type { MaterialRules } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import type { PromptSource } from '../../loop/ports.ts';
 import { MB, readTextWithin, readWithin } from '../files/bounded-read.ts';
@@ -31,8 +32,8 @@ interface PromptPlaces {
   readonly promptFile: string | null;
   readonly taskFile: string | null;
   readonly vault: string;
-  /** Whether the agent is claude, which expands `@file` in a prompt. */
-  readonly forClaude: boolean;
+  /** What the agent would do with the text of the task file. */
+  readonly rules: MaterialRules;
 }
 
 /** Reads the prompt of a run from its only source. Returns null and adds to `problems` if it cannot. */
@@ -71,7 +72,7 @@ export async function readPrompt(
 /** Returns the prompt that asks for the work described in a task file. */
 function promptFromTask(
   file: string,
-  { vault, forClaude }: PromptPlaces,
+  { vault, rules }: PromptPlaces,
   where: string,
   problems: string[],
 ): Uint8Array | null {
@@ -93,7 +94,7 @@ function promptFromTask(
     problems.push(`${where}: the text of ${file} ${wrong}; ralph expects 1 byte to 1 MB of text.`);
     return null;
   }
-  return new TextEncoder().encode(taskFilePrompt(path.basename(file), body, forClaude));
+  return new TextEncoder().encode(taskFilePrompt(path.basename(file), body, rules));
 }
 
 function promptFromFile(file: string, where: string, problems: string[]): Uint8Array | null {

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { policyOf } from '../../core/machine/policy-of.ts';
 import { settingsProblems } from '../../core/settings/settings-problems.ts';
-import { shellWords } from '../../core/settings/shell-words.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../../core/task/task-id.ts';
@@ -43,8 +43,6 @@ export interface RunPlan extends StoredRun {
   readonly taskFile: string | null;
   /** Where the watched file must arrive; null if none is watched. */
   readonly donePath: string | null;
-  /** The words of a command agent; empty for claude. */
-  readonly agentWords: readonly string[];
 }
 
 /** Resolves a request, or returns all problems with it. */
@@ -104,7 +102,7 @@ export async function planRun(
       request.approvalRequired === true ? `work on ${settings.taskFile ?? taskId}` : null,
     timeZone: machineZone,
   });
-  const places = { promptFile, taskFile, vault, forClaude: policy.agent === 'claude' };
+  const places = { promptFile, taskFile, vault, rules: AGENTS[policy.agent] };
   const prompt = await readPrompt(request, places, problems);
   if (policy.promise === '') {
     problems.push(
@@ -134,7 +132,6 @@ export async function planRun(
     taskTimeoutMs: settings.timeout,
     taskFile,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
-    agentWords: policy.agent === 'command' ? (shellWords(settings.agentCommand ?? '') ?? []) : [],
     passthrough: request.passthrough,
   };
   return { plan };

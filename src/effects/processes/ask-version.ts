@@ -23,7 +23,7 @@ export async function askVersion(question: VersionQuestion): Promise<VersionAnsw
   const { file, cwd, timeoutMs, signal } = question;
   const asked = execa(file, ['--version'], {
     cwd,
-    env: { ...forAgent(question.env), DISABLE_AUTOUPDATER: '1' },
+    env: forAgent(question.env),
     extendEnv: false,
     all: true,
     stdin: 'ignore',

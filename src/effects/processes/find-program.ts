@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
+import { AGENT_NAMES, AGENTS } from '../../core/agent/agents/agents.ts';
 
 export interface ProgramSearch {
   /** A bare name is looked up on PATH; a name with a slash is a path relative to `cwd`. */
@@ -45,8 +46,8 @@ export interface AgentMissing {
   readonly missing: string;
 }
 
-/** Variables that make a child `claude` believe it runs inside another one. */
-const NOT_FOR_THE_CHILD = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'];
+/** Variables that make a child agent believe it runs inside another one. */
+const NOT_FOR_THE_CHILD = AGENT_NAMES.flatMap((name) => AGENTS[name].nestingVariables);
 
 /** Returns a copy of an environment that is fit for an agent. */
 export function forAgent(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, promises, realpathSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { materialBlock, materialLine } from '../../core/text/untrusted-text.ts';
+import { type MaterialRules, materialBlock, materialLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
@@ -74,8 +74,7 @@ export function taskIdOfFile(file: string): string {
 }
 
 /** Returns the prompt for a task file: its text is the work to do, and grants no further permissions. */
-export function taskFilePrompt(name: string, body: string, forClaude: boolean): string {
-  const rules = { expandsAtPaths: forClaude };
+export function taskFilePrompt(name: string, body: string, rules: MaterialRules): string {
   const title = `the task file ${materialLine(name, rules)}`;
   const block = materialBlock(title, body, rules, 'work');
   return `Do the work that this task file describes.\n\n${block}\n`;
@@ -200,6 +199,6 @@ export function readTaskFile(
   const problem = taskFileProblem(file, vault);
   if (problem !== null) return { problem };
   const { body } = splitFrontMatter(readTextWithin(file, TASK_FILE_MAX_BYTES));
-  const prompt = taskFilePrompt(path.basename(file), body, true);
+  const prompt = taskFilePrompt(path.basename(file), body, { expandsAtPaths: true });
   return { file, body, prompt, taskId: taskIdOfFile(file) };
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
 import type { Briefing, BriefTask, Happening } from '../../core/task/briefing.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
 import { formatCost, formatDuration, plural } from '../format.ts';
@@ -70,7 +71,7 @@ function failure(exitReason: string, error: string): string {
 export function remedyOf({ shown, task }: BriefTask): string | null {
   const reason = task?.exit_reason ?? '';
   if (shown.state === 'stalled') return stallRemedy(reason);
-  return shown.state === 'failed' ? remedyFor(reason, 'claude') : null;
+  return shown.state === 'failed' ? remedyFor(reason, DEFAULT_AGENT) : null;
 }
 
 /** Returns the shell command that continues a task, or null if no command can. */

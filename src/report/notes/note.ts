@@ -1,10 +1,11 @@
+import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { Ending } from '../../core/machine/loop-state.ts';
 import type { CommandOutput } from '../../core/machine/prompt.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { formatCost, formatDuration } from '../format.ts';
-import { type AgentName, remedyFor, stallRemedy } from '../messages.ts';
+import { remedyFor, stallRemedy } from '../messages.ts';
 import { cell, codeSpan, fenced, inline } from './markdown.ts';
 
 /** The facts of a note. */

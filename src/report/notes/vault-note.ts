@@ -1,7 +1,8 @@
+import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { VaultNote } from '../../core/rescue/vault-files.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { type AgentName, remedyFor } from '../messages.ts';
+import { remedyFor } from '../messages.ts';
 import { WHY } from '../screens/vault-line.ts';
 import { inline } from './markdown.ts';
 

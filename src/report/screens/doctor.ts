@@ -1,3 +1,5 @@
+import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
+import type { Finding } from '../../core/agent/finding.ts';
 import { formatBytes, plural } from '../format.ts';
 import { type UntrustedConfig, untrustedRemedy, untrustedWords } from './trust.ts';
 
@@ -26,8 +28,6 @@ export interface DoctorFacts {
   readonly freeBytes: number | null;
   readonly cwd: string;
   readonly git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git';
-  /** Signs of other loops that use a stop hook, each with its remedy. */
-  readonly otherLoops: readonly string[];
   /** Tasks locked by a dead driver. */
   readonly staleLocks: readonly string[];
   /** Tasks without a driver whose state says running, or whose end was not announced. */
@@ -42,14 +42,14 @@ export interface DoctorFacts {
 }
 
 export interface AgentFacts {
-  readonly kind: 'claude' | 'command';
+  readonly name: AgentName;
   readonly place: { readonly file: string } | { readonly missing: string };
-  /** Null for a command: not every program answers to `--version`. */
+  /** Null if it was not asked: not every program answers to `--version`. */
   readonly version: { readonly version: string } | { readonly failed: string } | null;
-  /** Null for a command. */
-  readonly login: { readonly found: readonly string[]; readonly isConclusive: boolean } | null;
-  /** `claude` refuses to skip permissions for root. */
-  readonly isRefusedAsRoot: boolean;
+  /** What the agent's own checks found. */
+  readonly findings: readonly Finding[];
+  /** What would interfere with it, each with its remedy; null if nothing can. */
+  readonly interferences: readonly string[] | null;
 }
 
 type FolderFacts =
@@ -57,21 +57,12 @@ type FolderFacts =
   | { readonly kind: 'to-be-made'; readonly within: string }
   | { readonly kind: 'not-writable'; readonly why: string };
 
-/** The result of one check; a `problem` would make a run fail. */
-export interface Finding {
-  readonly kind: 'ok' | 'warning' | 'problem';
-  readonly says: string;
-  /** What to do, or null if nothing is needed or `says` already names it. */
-  readonly remedy: string | null;
-}
-
 /** Rates the facts, in the order in which a run would meet them. */
 export function findings(facts: DoctorFacts): readonly Finding[] {
   return [
     ...settingsFindings(facts),
     ...untrustedFindings(facts),
     ...(facts.agent === null ? [] : agentFindings(facts.agent)),
-    ...(facts.agent?.login == null ? [] : [loginFinding(facts.agent.login)]),
     ...folderFindings(facts),
     ...spaceFindings(facts),
     gitFinding(facts),
@@ -108,45 +99,16 @@ function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
   return found;
 }
 
-function agentFindings({ kind, place, version, isRefusedAsRoot }: AgentFacts): readonly Finding[] {
-  const found: Finding[] = [];
+function agentFindings({ name, place, version, findings: own }: AgentFacts): readonly Finding[] {
   if ('missing' in place) {
-    const remedy =
-      kind === 'claude'
-        ? 'install Claude Code (npm install -g @anthropic-ai/claude-code), or name the program with --claude-bin PATH'
-        : 'correct --agent-command, or add the folder of the program to PATH';
-    found.push({ kind: 'problem', says: `agent: ${place.missing}`, remedy });
-  } else if (version !== null && 'failed' in version) {
-    found.push({
-      kind: 'problem',
-      says: `agent: ${place.file} does not answer to --version: ${version.failed}`,
-      remedy: `try ${place.file} --version by hand; reinstall it if that fails too`,
-    });
-  } else {
-    found.push(ok(`agent: ${place.file}${version === null ? '' : `, ${version.version}`}`));
+    const says = `agent: ${place.missing}`;
+    return [{ kind: 'problem', says, remedy: AGENTS[name].installRemedy }, ...own];
   }
-  if (isRefusedAsRoot) {
-    found.push({
-      kind: 'problem',
-      says: 'agent: claude refuses --dangerously-skip-permissions for root',
-      remedy: 'run as another user, or set IS_SANDBOX=1 if this is a sandbox container',
-    });
-  }
-  return found;
-}
-
-const LOG_IN =
-  'start claude once and log in (/login), make a token with claude setup-token for CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY';
-
-function loginFinding({ found, isConclusive }: NonNullable<AgentFacts['login']>): Finding {
-  if (found.length > 0) return ok(`login: ${found.join(', ')} (found, but not tested)`);
-  return isConclusive
-    ? { kind: 'problem', says: 'login: no sign that claude is logged in', remedy: LOG_IN }
-    : {
-        kind: 'warning',
-        says: 'login: unknown, since claude may keep it in the keychain',
-        remedy: `if a run says that claude is not logged in: ${LOG_IN}`,
-      };
+  if (version === null) return [ok(`agent: ${place.file}`), ...own];
+  if ('version' in version) return [ok(`agent: ${place.file}, ${version.version}`), ...own];
+  const says = `agent: ${place.file} does not answer to --version: ${version.failed}`;
+  const remedy = `try ${place.file} --version by hand; reinstall it if that fails too`;
+  return [{ kind: 'problem', says, remedy }, ...own];
 }
 
 function folderFindings(facts: DoctorFacts): readonly Finding[] {
@@ -225,11 +187,16 @@ function gitFinding({ git, cwd }: DoctorFacts): Finding {
   }
 }
 
-function hookFindings({ otherLoops, agent }: DoctorFacts): readonly Finding[] {
-  if (otherLoops.length === 0) {
-    return agent?.kind === 'claude' ? [ok('hooks: no other loop interferes with claude')] : [];
+function hookFindings({ agent }: DoctorFacts): readonly Finding[] {
+  if (agent?.interferences == null) return [];
+  if (agent.interferences.length === 0) {
+    return [ok(`hooks: no other loop interferes with ${agent.name}`)];
   }
-  return otherLoops.map((says) => ({ kind: 'warning', says: `hooks: ${says}`, remedy: null }));
+  return agent.interferences.map((says) => ({
+    kind: 'warning',
+    says: `hooks: ${says}`,
+    remedy: null,
+  }));
 }
 
 const BROKEN = {

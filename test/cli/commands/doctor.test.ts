@@ -4,10 +4,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DoctorOptions, doctor as examine } from '../../../src/cli/commands/doctor.ts';
+import type { Finding } from '../../../src/core/agent/finding.ts';
 import {
   type AgentFacts,
   type DoctorFacts,
-  type Finding,
   findings,
   renderFindings,
 } from '../../../src/report/screens/doctor.ts';
@@ -83,6 +83,14 @@ describe('ralph doctor', () => {
     await symlink('/bin/false', join(bin, 'broken'));
     expect(await doctor({}, { ...env, RALPH_CLAUDE_BIN: join(bin, 'broken') })).toBe(1);
     expect(lines('problem')).toEqual([expect.stringContaining('does not answer to --version')]);
+  });
+
+  it('asks claude for its version without letting it update itself', async () => {
+    const { bin, env } = await healthy();
+    const script = '#!/bin/sh\necho "1.0 [$DISABLE_AUTOUPDATER]"\n';
+    await writeFile(join(bin, 'mine'), script, { mode: 0o755 });
+    await doctor({}, { ...env, RALPH_CLAUDE_BIN: join(bin, 'mine') });
+    expect(printed).toContain('mine, 1.0 [1]\n');
   });
 
   it('judges a command by its program alone', async () => {
@@ -337,11 +345,11 @@ describe('ralph doctor', () => {
 
 describe('its judgement', () => {
   const agent: AgentFacts = {
-    kind: 'claude',
+    name: 'claude',
     place: { file: '/bin/claude' },
     version: { version: '2.1.197' },
-    login: { found: ['ANTHROPIC_API_KEY'], isConclusive: true },
-    isRefusedAsRoot: false,
+    findings: [{ kind: 'ok', says: 'login: found', remedy: null }],
+    interferences: [],
   };
   const well: DoctorFacts = {
     problems: [],
@@ -356,7 +364,6 @@ describe('its judgement', () => {
     freeBytes: 2 ** 40,
     cwd: '/v',
     git: 'work-tree',
-    otherLoops: [],
     staleLocks: [],
     interrupted: [],
     broken: [],
@@ -372,8 +379,8 @@ describe('its judgement', () => {
     ['no room', { freeBytes: 0 }, ['problem']],
     ['room unknown', { freeBytes: null }, []],
     [
-      'the keychain',
-      { agent: { ...agent, login: { found: [], isConclusive: false } } },
+      'what the agent itself finds',
+      { agent: { ...agent, findings: [{ kind: 'warning', says: 'x', remedy: 'y' }] } },
       ['warning'],
     ],
     ['a state folder', { stateProbe: { kind: 'not-writable', why: 'x' } }, ['problem']],

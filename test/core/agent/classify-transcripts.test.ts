@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { AGENTS } from '../../../src/core/agent/agents/agents.ts';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
 import { classify } from '../../../src/core/agent/classify.ts';
 import type { Outcome } from '../../../src/core/agent/outcome.ts';
@@ -9,7 +10,7 @@ import { attemptFacts } from '../../helpers/attempt-facts.ts';
 
 /** Of an attempt that ended at this instant on a machine in UTC. */
 function classified(facts: AttemptFacts): Outcome {
-  return classify(facts, '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
+  return classify(facts, AGENTS.claude, '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
 }
 
 // What the real claude wrote, read and named: the two halves of judging an attempt fit together.

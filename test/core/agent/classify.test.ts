@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { AGENTS, type AgentName } from '../../../src/core/agent/agents/agents.ts';
 import type { AttemptFacts, CutCause } from '../../../src/core/agent/attempt.ts';
 import { classify } from '../../../src/core/agent/classify.ts';
 import type { Outcome } from '../../../src/core/agent/outcome.ts';
@@ -14,13 +15,13 @@ import {
 } from '../../helpers/attempt-facts.ts';
 
 /** Of an attempt that ended at this instant on a machine in UTC. */
-function classified(facts: AttemptFacts): Outcome {
-  return classify(facts, '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
+function classified(facts: AttemptFacts, agent: AgentName = 'claude'): Outcome {
+  return classify(facts, AGENTS[agent], '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
 }
 
 /** The outcome in a word or two: `answered`, `bounded:max-turns`, `transient:429`, `fatal:no-credit`. */
-function outcome(facts: AttemptFacts): string {
-  const named = classified(facts);
+function outcome(facts: AttemptFacts, agent: AgentName = 'claude'): string {
+  const named = classified(facts, agent);
   switch (named.kind) {
     case 'bounded':
       return `bounded:${named.by}`;
@@ -262,12 +263,12 @@ describe('free text that merely speaks of it', () => {
   });
 
   test.each(ALARMING.map((text) => [text]))('is no cause in what a command says: %s', (text) => {
-    const command = { owesResult: false, finalMessage: text, stderrTail: `${text}\n` };
-    expect(outcome(attemptFacts(command))).toBe('answered');
+    const command = { finalMessage: text, stderrTail: `${text}\n` };
+    expect(outcome(attemptFacts(command), 'command')).toBe('answered');
     // The words of a plan limit are a cause where it failed: it has no events.
     const isLimit = /^(You've hit your session limit|Claude AI usage limit)/.test(text);
     const expected = isLimit ? 'usage-limited' : 'errored';
-    expect(outcome(withoutReport(1, `${text}\n`, command))).toBe(expected);
+    expect(outcome(withoutReport(1, `${text}\n`, command), 'command')).toBe(expected);
     expect(outcome(withoutReport(1, `${text}\n`, { finalMessage: text }))).not.toBe(
       'usage-limited',
     );
@@ -465,8 +466,8 @@ describe('what ralph had ended it for', () => {
   });
 
   test('is the same for a command', () => {
-    const command = cut('iteration-timeout', { owesResult: false, finalMessage: 'DONE' });
-    expect(outcome(command)).toBe('timed-out:iteration');
+    const command = cut('iteration-timeout', { finalMessage: 'DONE' });
+    expect(outcome(command, 'command')).toBe('timed-out:iteration');
   });
 });
 
@@ -479,7 +480,7 @@ describe('an agent that could not be started', () => {
     ['E2BIG', 'errored'],
   ])('%s', (code, expected) => {
     expect(outcome(notFound(code))).toBe(expected);
-    expect(outcome({ ...notFound(code), owesResult: false })).toBe(expected);
+    expect(outcome(notFound(code), 'command')).toBe(expected);
   });
 });
 
@@ -582,7 +583,7 @@ describe('an end after a good report', () => {
 
 describe('a command, which owes no report', () => {
   const command = (end: AttemptFacts['end'], stderrTail = ''): AttemptFacts =>
-    attemptFacts({ end, stderrTail, owesResult: false, finalMessage: 'words' });
+    attemptFacts({ end, stderrTail, finalMessage: 'words' });
 
   test.each<[what: string, facts: AttemptFacts, expected: string]>([
     ['code 0', command({ kind: 'exited', exitCode: 0 }), 'answered'],
@@ -623,6 +624,6 @@ describe('a command, which owes no report', () => {
       'timed-out:iteration',
     ],
   ])('%s', (_what, facts, expected) => {
-    expect(outcome(facts)).toBe(expected);
+    expect(outcome(facts, 'command')).toBe(expected);
   });
 });

@@ -13,6 +13,7 @@ import { claudeAgent } from '../../../src/effects/claude/claude-agent.ts';
 import { listProcesses, readProcess } from '../../../src/effects/processes/process-table.ts';
 import type { AgentRequest } from '../../../src/loop/ports.ts';
 import { holdTime, newRunId, passTimeThrough, stopsByHand } from '../../helpers/agent-life.ts';
+import { agentOptions, commandOptions } from '../../helpers/agent-options.ts';
 import { makeFakeClaude, type Turn } from '../../helpers/fake-claude.ts';
 import {
   endLater,
@@ -28,10 +29,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A runner in a folder of its own, and what it said. */
-async function stage(
-  kind: AgentKind | ((folder: string) => AgentKind),
-  more: Partial<RunnerOptions> = {},
-) {
+async function stage(kind: AgentKind, more: Partial<RunnerOptions> = {}) {
   const folder = await tempFolder();
   const runId = newRunId();
   const told: string[] = [];
@@ -39,7 +37,7 @@ async function stage(
   const heard: string[] = [];
   const activities: Activity[] = [];
   const runner = createAgentRunner({
-    kind: typeof kind === 'function' ? kind(folder) : kind,
+    kind,
     cwd: folder,
     env: { PATH: process.env.PATH },
     runId,
@@ -93,23 +91,12 @@ async function stage(
 
 /** A claude without any options. */
 function plainClaude(env: NodeJS.ProcessEnv): AgentKind {
-  return claudeAgent({
-    bin: null,
-    prefixArgs: [],
-    model: null,
-    permissionMode: null,
-    allowedTools: [],
-    skipPermissions: false,
-    passthrough: [],
-    env,
-    cwd: '/',
-  });
+  return claudeAgent(agentOptions({}, { env }));
 }
 
 /** A shell command as the agent. */
 function sh(script: string, ...args: readonly string[]): AgentKind {
-  const words = ['/bin/sh', '-c', script, 'agent', ...args];
-  return commandAgent({ words, passthrough: [], env: {}, cwd: '/' });
+  return commandAgent(commandOptions(['/bin/sh', '-c', script, 'agent', ...args]));
 }
 
 /** Starts a server that lives on, and says its pid. */
@@ -179,7 +166,6 @@ describe('what is known of an attempt', () => {
     const { run, heard, activities } = await stage(sh('echo said; echo grumbled >&2; exit 3'));
     expect(await run()).toMatchObject({
       end: { kind: 'exited', exitCode: 3 },
-      owesResult: false,
       result: null,
       finalMessage: 'said\n',
       stderrTail: 'grumbled\n',
@@ -200,7 +186,6 @@ describe('what is known of an attempt', () => {
     const { run, log } = await stageClaude([{ text: 'Done.', stderr: 'hm\n', costUsd: 0.5 }]);
     expect(await run()).toMatchObject({
       end: { kind: 'exited', exitCode: 0 },
-      owesResult: true,
       finalMessage: 'Done.',
       result: { subtype: 'success', isError: false },
       usage: { cost_usd: 0.5 },
@@ -246,9 +231,7 @@ describe('what is known of an attempt', () => {
   });
 
   it('of a program that is missing, where it was looked for; and it is looked for each time', async () => {
-    const { run, folder, warnings } = await stage((place) =>
-      commandAgent({ words: ['./agent'], passthrough: [], env: {}, cwd: place }),
-    );
+    const { run, folder, warnings } = await stage(commandAgent(commandOptions(['./agent'])));
     const file = join(folder, 'agent');
     expect(await run()).toEqual({
       end: { kind: 'not-started', code: 'ENOENT', message: expect.stringContaining(file) },
@@ -256,7 +239,6 @@ describe('what is known of an attempt', () => {
       retryWaitMs: 0,
       heldUpMs: 0,
       stderrTail: '',
-      owesResult: false,
       leftovers: [],
       result: null,
       finalMessage: null,
@@ -298,8 +280,7 @@ describe('the logs of an iteration', () => {
     const usage = { input_tokens: 10, output_tokens: 5 };
     const result = { type: 'result', subtype: 'success', total_cost_usd: 3, usage };
     const script = `head -c 100000 /dev/zero; echo; echo '${JSON.stringify(result)}'`;
-    const inShell = { file: '/bin/sh', args: ['-c', script] };
-    const kind = { ...plainClaude({}), locate: () => inShell };
+    const kind = { ...plainClaude({}), program: '/bin/sh', args: () => ['-c', script] };
     const { run, log } = await stage(kind, { logLimitBytes: 65_536 });
     expect((await run({ attempt: 4 })).usage.cost_usd).toBe(3);
     const noted = log('iteration-0001.cost.jsonl').trim().split('\n');

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Activity } from '../../../src/core/machine/events.ts';
 
+import { locate } from '../../../src/effects/agents/agent.ts';
 import { commandAgent } from '../../../src/effects/agents/command-agent.ts';
+import { commandOptions } from '../../helpers/agent-options.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A start like any other. */
@@ -11,14 +13,10 @@ const PLAIN_TURN = { resumeSession: null, budgetUsd: null };
 
 const MB = 1024 * 1024;
 
-function agent(words: readonly string[], more: Partial<Parameters<typeof commandAgent>[0]> = {}) {
-  return commandAgent({
-    words,
-    passthrough: [],
-    env: { PATH: '/usr/bin:/bin' },
-    cwd: '/',
-    ...more,
-  });
+/** An agent of these words, found as a run would find it. */
+function found(words: readonly string[], more: Parameters<typeof commandOptions>[1] = {}) {
+  const options = commandOptions(words, { env: { PATH: '/usr/bin:/bin' }, ...more });
+  return locate(commandAgent(options), PLAIN_TURN, options);
 }
 
 /** Reads output that comes in these pieces. */
@@ -26,7 +24,7 @@ function read(...chunks: readonly (Buffer | string)[]) {
   const texts: string[] = [];
   const activities: Activity[] = [];
   let working = 0;
-  const reader = agent(['sh']).read(
+  const reader = commandAgent(commandOptions(['sh'])).read(
     {
       activity: (activity) => activities.push(activity),
       retry() {},
@@ -54,7 +52,7 @@ function read(...chunks: readonly (Buffer | string)[]) {
 describe('how a command is started', () => {
   it('as words, what stands after -- at their end', async () => {
     const words = ['sh', '-c', 'a "b c" $d', '*'];
-    expect(agent(words, { passthrough: ['--x', ''] }).locate(PLAIN_TURN)).toEqual({
+    expect(found(words, { passthrough: ['--x', ''] })).toEqual({
       file: '/usr/bin/sh',
       args: ['-c', 'a "b c" $d', '*', '--x', ''],
     });
@@ -63,7 +61,7 @@ describe('how a command is started', () => {
   it('by a path from the working folder', async () => {
     const cwd = await tempFolder();
     await writeFile(join(cwd, 'my agent'), '', { mode: 0o755 });
-    expect(agent(['./my agent'], { cwd }).locate(PLAIN_TURN)).toEqual({
+    expect(found(['./my agent'], { cwd })).toEqual({
       file: join(cwd, 'my agent'),
       args: [],
     });
@@ -72,16 +70,12 @@ describe('how a command is started', () => {
   it('not if it is nowhere, and it is said where it was looked for', async () => {
     const PATH = await tempFolder();
     await symlink('/nowhere', join(PATH, 'my-agent'));
-    expect(agent(['my-agent'], { env: { PATH } }).locate(PLAIN_TURN)).toEqual({
+    expect(found(['my-agent'], { env: { PATH } })).toEqual({
       missing: `my-agent was not found in ${PATH}`,
     });
-    expect(agent(['/nowhere/agent']).locate(PLAIN_TURN)).toEqual({
+    expect(found(['/nowhere/agent'])).toEqual({
       missing: expect.stringContaining('/nowhere/agent'),
     });
-  });
-
-  it('owes no result', () => {
-    expect(agent(['sh']).owesResult).toBe(false);
   });
 });
 

@@ -259,7 +259,6 @@ describe('the agent', () => {
     const found = await sound({ model: 'opus' }, { passthrough: ['--max-turns', '3'] });
     expect(found).toMatchObject({
       policy: { agent: 'claude' },
-      agentWords: [],
       passthrough: ['--max-turns', '3'],
     });
   });
@@ -269,7 +268,6 @@ describe('the agent', () => {
       const found = await sound({ agent, agentCommand: `sh -c 'a "b"' "c d" $e` });
       expect(found).toMatchObject({
         policy: { agent: 'command' },
-        agentWords: ['sh', '-c', 'a "b"', 'c d', '$e'],
       });
     }
   });

@@ -1,3 +1,4 @@
+import { AGENT_NAMES, AGENTS, DEFAULT_AGENT } from '../../agent/agents/agents.ts';
 import type { SettingRow } from './setting-row.ts';
 
 /** Which agent works, and what it may do. */
@@ -5,11 +6,11 @@ export const AGENT_ROWS = {
   agent: {
     flag: '--agent',
     argument: 'KIND',
-    type: { kind: 'choice', choices: ['claude', 'command'] },
+    type: { kind: 'choice', choices: AGENT_NAMES },
     group: 'Agent',
-    default: 'claude',
+    default: DEFAULT_AGENT,
     trust: true,
-    help: 'claude, or any command that reads the prompt on standard input',
+    help: AGENT_NAMES.map((name) => AGENTS[name].help).join(', or '),
   },
   agentCommand: {
     flag: '--agent-command',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readCommandLimit } from '../../../src/core/agent/command-limit.ts';
+import { readCommandLimit } from '../../../../src/core/agent/agents/command-limit.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 

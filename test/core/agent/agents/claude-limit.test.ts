@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { RateLimitFacts } from '../../../src/core/agent/attempt.ts';
-import { readUsageLimit, type UsageLimit } from '../../../src/core/agent/usage-limit.ts';
+import { readUsageLimit, type UsageLimit } from '../../../../src/core/agent/agents/claude-limit.ts';
+import type { RateLimitFacts } from '../../../../src/core/agent/attempt.ts';
 
 const AT = '2026-01-05T12:00:00.000Z';
 

@@ -1,5 +1,5 @@
-import type { RateLimitFacts } from './attempt.ts';
-import { isLongOver, readResetTime } from './reset-time.ts';
+import type { RateLimitFacts } from '../attempt.ts';
+import { isLongOver, readResetTime } from '../reset-time.ts';
 
 /** A plan limit that blocks the account. */
 export interface UsageLimit {

@@ -1,6 +1,6 @@
-import { oneLine, withoutControls } from '../text/untrusted-text.ts';
-import type { AttemptFacts } from './attempt.ts';
-import { readResetTime } from './reset-time.ts';
+import { oneLine, withoutControls } from '../../text/untrusted-text.ts';
+import type { AttemptFacts } from '../attempt.ts';
+import { readResetTime } from '../reset-time.ts';
 
 /** Words allowed between `your` and `limit`: limits of a context window or a disk are not plan limits. */
 const KIND =
