@@ -6,7 +6,7 @@ import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
 import type { StoredRun } from '../core/settings/stored-run.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';
-import { MB, readTextWithin } from '../effects/files/bounded-read.ts';
+import { MB, tryReadText } from '../effects/files/bounded-read.ts';
 import { runShellCommand } from '../effects/processes/shell-command.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
@@ -79,11 +79,8 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
 
 /** The context that the last iteration of a library task passed on, or null if there is none. */
 export function keptContext({ task, folder }: StopScene): string | null {
-  try {
-    return readTextWithin(path.join(folder, 'context.md'), CONTEXT_MAX_BYTES);
-  } catch {
-    return task.iterations.at(-1)?.output_preview ?? null;
-  }
+  const context = tryReadText(path.join(folder, 'context.md'), CONTEXT_MAX_BYTES);
+  return context ?? task.iterations.at(-1)?.output_preview ?? null;
 }
 
 /** Larger than any context. */

@@ -1,15 +1,13 @@
 import path from 'node:path';
+import { type Power, powersOf } from '../../core/settings/power.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import {
   type ConfigText,
   configPlaces,
   findConfig,
-  noteTrust,
   readFoundConfig,
-  revokeTrust,
-  trustedAmong,
-} from '../../compose/config.ts';
-import { type Power, powersOf } from '../../core/settings/power.ts';
-import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+} from '../../effects/plan/config-search.ts';
+import { noteTrust, revokeTrust, trustedAmong } from '../../effects/plan/trust-store.ts';
 import { InsideLoopError, UsageError } from '../../errors.ts';
 import { noTrustNeeded, powerLines, revoked, TRUSTED } from '../../report/screens/trust.ts';
 import { readConfig } from '../settings/config-file.ts';

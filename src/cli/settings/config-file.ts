@@ -1,7 +1,5 @@
 import path from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, type YAMLMap } from 'yaml';
-import type { ConfigText } from '../../compose/config.ts';
-import { parseYaml } from '../../compose/yaml.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import { parseValue } from '../../core/settings/parse-value.ts';
 import {
@@ -20,6 +18,8 @@ import {
   snakeCase,
 } from '../../core/settings/settings.ts';
 import { isPayment, type TaskTypeLimits } from '../../core/settings/task-type.ts';
+import { parseYaml } from '../../effects/files/yaml-document.ts';
+import type { ConfigText } from '../../effects/plan/config-search.ts';
 
 export interface ConfigSettings {
   readonly layer: Layer;

@@ -1,11 +1,6 @@
-import {
-  type ConfigText,
-  configPlaces,
-  noteTrust,
-  trustedAmong,
-  trustStanding,
-} from '../../compose/config.ts';
 import { powersOf } from '../../core/settings/power.ts';
+import { type ConfigText, configPlaces } from '../../effects/plan/config-search.ts';
+import { noteTrust, trustedAmong, trustStanding } from '../../effects/plan/trust-store.ts';
 import { UsageError } from '../../errors.ts';
 import {
   trustQuestion,

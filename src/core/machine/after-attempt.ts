@@ -4,7 +4,7 @@ import { classify } from '../agent/classify.ts';
 import { type CountedOutcome, describeOutcome, type Outcome } from '../agent/outcome.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
-import { preview } from '../secrets/preview.ts';
+import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
 import { askBack } from './asking-back.ts';

@@ -4,7 +4,7 @@ import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts'
 import { askGates, type Judged, openRefusals } from '../completion/gates.ts';
 import type { OwnText } from '../completion/promise.ts';
 import { type CommandResult, NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
-import { preview } from '../secrets/preview.ts';
+import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { askPerson } from './approval.ts';

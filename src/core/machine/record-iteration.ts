@@ -9,7 +9,7 @@ import {
 } from '../completion/progress-report.ts';
 import type { OwnText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
-import { preview } from '../secrets/preview.ts';
+import { preview } from '../secrets/secrets.ts';
 import { withIteration } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { afterIteration } from './breaker.ts';

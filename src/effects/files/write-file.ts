@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   promises,
+  readdirSync,
   renameSync,
   statSync,
   unlinkSync,
@@ -18,7 +19,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pRetry from 'p-retry';
 import { openRegular } from './bounded-read.ts';
-import { namesIn } from './names-in.ts';
 
 /** Errors of a busy or remote file system that usually pass within moments. */
 const PASSING = new Set(['EBUSY', 'EMFILE', 'ENFILE', 'ESTALE', 'EAGAIN']);
@@ -238,5 +238,14 @@ function makeOne(folder: string): void {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' || !statSync(folder).isDirectory()) throw error;
+  }
+}
+
+/** Returns the names in a folder, unsorted; empty if it cannot be read. Never throws. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Here } from '../../core/task/driver.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { namesIn } from '../files/names-in.ts';
+import { namesIn } from '../files/write-file.ts';
 import { claimFolder, readClaims } from './lock-folder.ts';
 
 /** Returns the ids of tasks whose locks were left by dead drivers. Never throws. */

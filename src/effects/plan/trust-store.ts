@@ -4,8 +4,13 @@ import path from 'node:path';
 import { messageOf, UsageError } from '../../errors.ts';
 import { withRegularFile } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
-import { namesIn } from '../files/names-in.ts';
-import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
+import {
+  errorCode,
+  makePrivateFolder,
+  namesIn,
+  removeFile,
+  writeFileAtomic,
+} from '../files/write-file.ts';
 import { distrust } from '../trust/owner.ts';
 import type { ConfigText } from './config-search.ts';
 

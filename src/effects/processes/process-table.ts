@@ -63,14 +63,6 @@ export function listProcesses(): ProcessEntry[] {
 }
 
 /**
- * Lists all living processes that started at that moment or later. It compares start times, because
- * pids wrap around.
- */
-export function listNewerThan(startedAt: string): ProcessEntry[] {
-  return listProcesses().filter((entry) => !startedBefore(entry, startedAt));
-}
-
-/**
  * Returns how many processes and threads were created since boot; null if unknown. Call it right
  * before a process is started, for `isYoungest`.
  */
@@ -112,14 +104,9 @@ export function startedBefore(entry: ProcessIdentity, startedAt: string): boolea
 }
 
 /**
- * Whether a process was started with `RALPH_RUN_ID` set to exactly this value. False if its
- * environment cannot be read (another user's).
+ * Returns the pids of processes that were started with `RALPH_RUN_ID` set to exactly this value, except
+ * those whose environment cannot be read (another user's). Without /proc, one call of `ps` reads them all.
  */
-export function carriesMarker(pid: number, marker: string): boolean {
-  return listMarked([pid], marker).length > 0;
-}
-
-/** Returns the pids that carry the marker; without /proc, one call of `ps` reads them all. */
 export function listMarked(pids: readonly number[], marker: string): number[] {
   const entry = `${MARKER_NAME}=${marker}`;
   if (!HAS_PROC) return psMarked(pids, entry);

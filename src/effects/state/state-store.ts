@@ -7,8 +7,8 @@ import { stateJson } from '../../core/task/state-json.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { messageOf, StateTooNewError } from '../../errors.ts';
 import type { RunClock, StateStore } from '../../loop/ports.ts';
-import { namesIn } from '../files/names-in.ts';
 import {
+  namesIn,
   overwriteFile,
   removeHalfWritten,
   replaceFile,

@@ -1,9 +1,8 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { namesIn } from '../files/names-in.ts';
 import { leadsOut } from '../files/real-path.ts';
-import { makePrivateFolder } from '../files/write-file.ts';
+import { makePrivateFolder, namesIn } from '../files/write-file.ts';
 import { distrustPath } from '../trust/owner.ts';
 
 /** Paths of a task's files in the state folder. */

@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDriverAlive } from '../../core/task/driver.ts';
 import { hasLiveDriver } from '../../core/task/shown-task.ts';
 import type { Driver } from '../../core/task/task-state.ts';
+import { namesIn } from '../files/write-file.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
 import { type LogTail, openLogTail } from '../logs/log-tail.ts';
@@ -138,18 +138,10 @@ function* piecesOf(tail: LogTail, kind: 'stdout' | 'stderr'): Generator<LogPiece
 function iterationsIn(folder: string): readonly number[] {
   if (!isRealFolder(folder)) return [];
   const numbers = new Set<number>();
-  for (const name of readNames(folder)) {
+  // Empty if the folder has just moved; the next poll finds it.
+  for (const name of namesIn(folder)) {
     const [, digits] = /^iteration-(\d{4,15})\.std(?:out|err)\.log$/.exec(name) ?? [];
     if (digits !== undefined) numbers.add(Number(digits));
   }
   return [...numbers].sort((one, other) => one - other);
-}
-
-function readNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // The folder has just moved; the next poll finds it.
-    return [];
-  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, promises, realpathSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, lstatSync, promises, realpathSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { type MaterialRules, materialBlock, materialLine } from '../../core/text/untrusted-text.ts';
@@ -175,4 +175,30 @@ function touch(file: string): void {
   } catch {
     // The file belongs to another user.
   }
+}
+
+/** A task file of the vault. */
+export interface TaskFileRead {
+  /** Absolute. */
+  readonly file: string;
+  /** The text without its front matter. */
+  readonly body: string;
+  /** The prompt if an agent continues the task. */
+  readonly prompt: string;
+  readonly taskId: string;
+}
+
+/** Reads a task file, searched for in the vault first. Returns null if there is none, or its problem. */
+export function readTaskFile(
+  name: string,
+  vault: string,
+): TaskFileRead | { readonly problem: string } | null {
+  const inVault = path.resolve(vault, name);
+  const file = existsSync(inVault) ? inVault : path.resolve(name);
+  if (!existsSync(file)) return null;
+  const problem = taskFileProblem(file, vault);
+  if (problem !== null) return { problem };
+  const { body } = splitFrontMatter(readTextWithin(file, TASK_FILE_MAX_BYTES));
+  const prompt = taskFilePrompt(path.basename(file), body, { expandsAtPaths: true });
+  return { file, body, prompt, taskId: taskIdOfFile(file) };
 }

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
-  carriesMarker,
   countBirths,
   identify,
   isAlive,
   isYoungest,
   listMarked,
-  listNewerThan,
   listProcesses,
   psDetails,
   psEntries,
   psMarked,
   readBootId,
   readProcess,
+  startedBefore,
 } from '../../../src/effects/processes/process-table.ts';
 import {
   mustRead,
@@ -53,7 +52,7 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
   it('knows nothing of a pid that nobody has', () => {
     expect(readProcess(NO_SUCH_PID)).toBeNull();
     expect(isAlive({ pid: NO_SUCH_PID, startedAt: '1' })).toBe(false);
-    expect(carriesMarker(NO_SUCH_PID, 'x')).toBe(false);
+    expect(listMarked([NO_SUCH_PID], 'x')).toEqual([]);
   });
 
   it('tells which process has a pid, and nothing more', () => {
@@ -122,14 +121,13 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
     expect(pids).not.toContain(zombie);
   });
 
-  it('lists only what started at a moment or later', async () => {
+  it('knows which process started first', async () => {
     const { pid } = startFixture('stubborn.sh', ['agent']);
     const { startedAt } = mustRead(pid);
-    const atThatMoment = listNewerThan(startedAt).map((entry) => entry.pid);
-    expect(atThatMoment).toContain(pid);
-    expect(atThatMoment).not.toContain(process.pid);
-    const later = listNewerThan(String(Number(startedAt) + 1)).map((entry) => entry.pid);
-    expect(later).not.toContain(pid);
+    const child = mustRead(pid);
+    expect(startedBefore(mustRead(process.pid), startedAt)).toBe(true);
+    expect(startedBefore(child, startedAt)).toBe(false);
+    expect(startedBefore(child, String(Number(startedAt) + 1))).toBe(true);
   });
 
   it('finds a marker only as a whole entry of the environment', async () => {
@@ -139,7 +137,7 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
     const wiped = startFixture('stubborn.sh', ['RALPH_RUN_ID=run-1'], { env: {} });
     const pids = [marked.pid, last.pid, other.pid, wiped.pid];
     expect(listMarked(pids, 'run-1')).toEqual([marked.pid]);
-    expect(carriesMarker(last.pid, 'run-10')).toBe(true);
+    expect(listMarked(pids, 'run-10')).toEqual([last.pid]);
   });
 
   it('names the boot', () => {
