@@ -1,4 +1,4 @@
-import { HINT_MAX_BYTES } from '../../core/machine/hints.ts';
+import { HINT_MAX_BYTES } from '../../core/prompt/hints.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';

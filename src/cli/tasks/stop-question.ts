@@ -1,6 +1,6 @@
 import { storedPolicy } from '../../core/machine/policy-of.ts';
-import { buildAddition } from '../../core/machine/prompt.ts';
 import { checkStop, heldCarry, releasedBy } from '../../core/machine/stop-check.ts';
+import { buildAddition } from '../../core/prompt/prompt.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { readStoredPrompt, readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { foreignFiles } from '../../effects/state/foreign-files.ts';
