@@ -307,6 +307,38 @@ export class InsideLoopError extends Error {
   }
 }
 
+/** A file ralph refuses to read: `EINVAL` if it is not regular, `EFBIG` if it is too large. */
+export class FileRefusedError extends Error {
+  readonly exitCode = EXIT_FAILED;
+  readonly code: 'EFBIG' | 'EINVAL';
+
+  constructor(code: 'EFBIG' | 'EINVAL', message: string) {
+    super(message);
+    this.name = 'FileRefusedError';
+    this.code = code;
+  }
+}
+
+/** The state folder exists but cannot be read. */
+export class StateFolderError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(folder: string, cause: unknown) {
+    super(`${folder} cannot be read (${messageOf(cause)}); check its owner and mode.`);
+    this.name = 'StateFolderError';
+  }
+}
+
+/** A folder of the vault that cannot be used. */
+export class VaultFolderError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(folder: string, why: string) {
+    super(`${folder} ${why}.`);
+    this.name = 'VaultFolderError';
+  }
+}
+
 /** Returns the message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

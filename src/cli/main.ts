@@ -1,4 +1,3 @@
-import { messageOf } from '../errors.ts';
 import { EXIT_BUG } from '../exit-codes.ts';
 import { IDS_COMMAND } from './completion/names.ts';
 import { sayBug, watchForBugs } from './terminal/bugs.ts';
@@ -52,15 +51,11 @@ async function fromTable(argv: readonly string[]): Promise<number> {
   return runProgram(argv);
 }
 
-/**
- * The caller's mistakes have an exit code; anything else is a bug in ralph. Removes control characters,
- * since a message may quote somebody else's file.
- */
+/** The caller's mistakes have an exit code; anything else is a bug in ralph. */
 async function explain(error: unknown): Promise<number> {
-  const { withoutControls } = await import('../core/text/untrusted-text.ts');
-  const message = withoutControls(messageOf(error));
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
-    process.stderr.write(`${message.replace(/^/gm, 'ralph: ')}\n`);
+    const { say } = await import('./terminal/outlet.ts');
+    say(error.message);
     return error.exitCode;
   }
   sayBug(error);

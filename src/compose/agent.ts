@@ -3,7 +3,7 @@ import { type AgentKind, type AgentOptions, locate } from '../effects/agents/age
 import { commandAgent } from '../effects/agents/command-agent.ts';
 import { claudeAgent } from '../effects/claude/claude-agent.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
-import type { AgentFacts } from '../report/screens/doctor-facts.ts';
+import type { AgentFacts } from '../report/screens/doctor.ts';
 
 /** How each agent is started and read. */
 const KINDS: Readonly<Record<AgentName, (options: AgentOptions) => AgentKind>> = {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { preview } from '../core/secrets/preview.ts';
+import { preview } from '../core/secrets/secrets.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describeCompletion } from '../core/completion/conditions/conditions.ts';
 import type { Ending, LoopState } from '../core/machine/loop-state.ts';
-import { describeMissing, failedOutputs } from '../core/machine/prompt.ts';
+import { describeMissing, failedOutputs } from '../core/prompt/prompt.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut } from '../effects/files/real-path.ts';

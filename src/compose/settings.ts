@@ -7,6 +7,7 @@ import {
   type Layer,
   layerOf,
   type SourcedSettings,
+  textOf,
   type Written,
 } from '../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName } from '../core/settings/settings.ts';
@@ -214,8 +215,4 @@ function taskTypeLayer(
 
 function typeLayer(limits: TaskTypeLimits, type: string): Layer {
   return layerOf(limits, () => ({ kind: 'task-type', where: `task type ${type}` }));
-}
-
-function textOf(written: Written | undefined): string | undefined {
-  return typeof written?.value === 'string' ? written.value : undefined;
 }

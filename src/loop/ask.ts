@@ -6,7 +6,7 @@ import type {
   LoopEvent,
   LoopState,
 } from '../core/machine/loop-state.ts';
-import { preview } from '../core/secrets/preview.ts';
+import { preview } from '../core/secrets/secrets.ts';
 import { type Approval, laterBy } from '../core/task/task-state.ts';
 import type { Ports } from './ports.ts';
 import { cleanActivity, doingOf, eventOf, shownText } from './shown.ts';

@@ -2,7 +2,6 @@ import type { AttemptFacts, RetryFacts } from '../core/agent/attempt.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
 import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
-import type { Hint } from '../core/machine/hints.ts';
 import type {
   ApprovalAnswer,
   Doing,
@@ -11,6 +10,7 @@ import type {
   Saying,
   StopCause,
 } from '../core/machine/loop-state.ts';
+import type { Hint } from '../core/prompt/hints.ts';
 import type { Approval, EndedStatus, ThereBefore } from '../core/task/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose/run.ts` binds each port to an effect. */

@@ -2,8 +2,7 @@
 
 import { type Activity, type EventBody, type RalphEvent, stamped } from '../core/machine/events.ts';
 import type { Asking, Doing, LoopState } from '../core/machine/loop-state.ts';
-import { preview } from '../core/secrets/preview.ts';
-import { maskDeep, maskLine, maskLines, maskSecrets } from '../core/secrets/secrets.ts';
+import { maskDeep, maskLine, maskLines, maskSecrets, preview } from '../core/secrets/secrets.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 

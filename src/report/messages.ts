@@ -3,13 +3,13 @@ import type { Activity, Changes, EndingFields, RalphEvent } from '../core/machin
 import type { Doing, Saying } from '../core/machine/loop-state.ts';
 import type { Wait } from '../core/task/task-state.ts';
 import { fitted } from './columns.ts';
-import { formatCost, formatCountdown, formatDuration } from './format.ts';
+import { formatCost, formatCountdown, formatDuration, plural } from './format.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
 /** Every sentence a person reads while a task runs, kept together so that they sound alike. */
 
 export function startLine(taskId: string, policy: StartFacts): string {
-  return `task ${taskId}: up to ${count(policy.maxIterations, 'iteration')} of ${formatDuration(policy.iterationTimeoutMs)}, ${formatDuration(policy.taskTimeoutMs)} in all; done when ${policy.completion}`;
+  return `task ${taskId}: up to ${plural(policy.maxIterations, 'iteration')} of ${formatDuration(policy.iterationTimeoutMs)}, ${formatDuration(policy.taskTimeoutMs)} in all; done when ${policy.completion}`;
 }
 
 export interface StartFacts {
@@ -184,7 +184,7 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
     `iteration ${event.iteration} ${event.outcome === 'answered' ? 'answered' : event.detail}`,
     ` in ${formatDuration(event.duration_ms)}`,
     event.cost_usd > 0 ? `, ${formatCost(event.cost_usd)}` : '',
-    event.files_changed === null ? '' : `, ${count(event.files_changed, 'file')} changed`,
+    event.files_changed === null ? '' : `, ${plural(event.files_changed, 'file')} changed`,
     event.refused.length > 0 ? `, refused: ${event.refused.join('; ')}` : '',
     event.output_preview === '' ? '' : ` — ${fitted(event.output_preview, 100)}`,
   ];
@@ -201,7 +201,7 @@ export function iterationBrief(
     `${event.iteration}/${maxIterations} ${event.outcome.replaceAll('-', ' ')}`,
     formatDuration(event.duration_ms),
     ...(event.cost_usd > 0 ? [formatCost(event.cost_usd)] : []),
-    ...(event.files_changed === null ? [] : [count(event.files_changed, 'file')]),
+    ...(event.files_changed === null ? [] : [plural(event.files_changed, 'file')]),
     ...(event.refused.length > 0 ? [`refused: ${event.refused.join('; ')}`] : []),
   ]
     // Leaves room for the error.
@@ -233,7 +233,7 @@ function endingLines(event: EndingEvent, telling: Telling): string {
 /** How the task ended, why, and what it used. */
 export function endingLine(event: EndingEvent, elapsedMs: number | null = null): string {
   const used = [
-    `after ${count(event.iterations_used, 'iteration')}`,
+    `after ${plural(event.iterations_used, 'iteration')}`,
     ...(elapsedMs === null ? [] : [formatDuration(elapsedMs)]),
     ...(event.usage.cost_usd > 0 ? [formatCost(event.usage.cost_usd)] : []),
   ];
@@ -293,7 +293,7 @@ export function endingFacts(event: EndingEvent, telling: Telling): readonly Endi
 
 function changesText({ commits, files }: Changes): string {
   if (commits === 0 && files === 0) return 'nothing';
-  return `${commits === 0 ? 'no commit' : count(commits, 'commit')}, ${count(files, 'file')}`;
+  return `${commits === 0 ? 'no commit' : plural(commits, 'commit')}, ${plural(files, 'file')}`;
 }
 
 function remedyOf(event: EndingEvent, agent: AgentName): string | null {
@@ -349,10 +349,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
   aborted:
     'the task was given up on purpose, by the agent (its last message says why) or by a person who rejected it: start over with a better prompt',
 };
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
 
 /** Printed, even with `--quiet`, when a person takes over a task that somebody else wrote. */
 export function takenOver(taskId: string, doubt: string, rights: readonly string[]): string {

@@ -1,7 +1,6 @@
 import { startOfIteration } from '../core/machine/caller-events.ts';
 import type { CallerEvent, IterationReport } from '../core/machine/loop-state.ts';
-import { preview } from '../core/secrets/preview.ts';
-import { maskSecrets } from '../core/secrets/secrets.ts';
+import { maskSecrets, preview } from '../core/secrets/secrets.ts';
 import { writeDuration } from '../core/settings/duration.ts';
 import { type Evidence, msBetween, type TaskState } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';

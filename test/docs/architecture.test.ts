@@ -85,7 +85,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
       'task',
       'markdown',
     ],
-    ...['completion', 'completion/conditions', 'machine', 'rescue'],
+    ...['completion', 'completion/conditions', 'prompt', 'machine', 'rescue'],
   ],
   effects: [
     ...['time', 'files', 'trust', 'processes', 'lock', 'logs', 'workspace', 'state', 'vault'],

@@ -11,6 +11,7 @@ import { formatDuration } from '../../report/format.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
 import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
+import { say } from '../terminal/outlet.ts';
 
 export interface ApprovalsOptions extends PlaceOptions {
   readonly json?: boolean;
@@ -30,7 +31,7 @@ export async function approvals(options: ApprovalsOptions): Promise<number> {
     const rows = waiting.map((each) => asJson(each, at));
     process.stdout.write(`${safeJson(rows, 2)}\n`);
   } else if (waiting.length === 0) {
-    process.stderr.write('ralph: no task waits for an approval\n');
+    say('no task waits for an approval');
   } else {
     process.stdout.write(`${waiting.map((each) => inWords(each, at)).join('\n')}\n`);
   }
@@ -57,10 +58,10 @@ export async function answer(
   const reason = options.reason?.trim() ? options.reason : null;
   try {
     const where = await answerRequest(place.vault, file, { decision, reason, at });
-    process.stderr.write(`ralph: ${decision}: ${oneLine(where, 300)}\n`);
+    say(`${decision}: ${oneLine(where, 300)}`);
     return 0;
   } catch (error) {
-    process.stderr.write(`ralph: cannot answer ${file}: ${messageOf(error)}\n`);
+    say(`cannot answer ${file}: ${messageOf(error)}`);
     return EXIT_FAILED;
   }
 }

@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
 import { askTask, type CheckedTask, letGo, subjectOf } from '../tasks/stop-question.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
 
 export interface CheckOptions extends PlaceOptions {
   /** Speaks Claude Code's stop-hook JSON. */
@@ -40,7 +40,7 @@ async function checkTask(named: CheckedTask, place: Place): Promise<number> {
   const question = { message: null, remembers: false, isNamed: id !== undefined };
   const answer = await askTask(subject.found, place, question);
   if (answer.kind === 'lets-go') return letGo(`${taskId} holds nobody: ${answer.why}`);
-  process.stderr.write(`ralph: ${taskId} is not complete\n`);
+  say(`${taskId} is not complete`);
   await standardOutlet().write(answer.prompt);
   return EXIT_FAILED;
 }

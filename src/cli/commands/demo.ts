@@ -8,6 +8,7 @@ import { type Layer, layerOf } from '../../core/settings/setting-source.ts';
 import { requirePlan } from '../../effects/plan/run-plan.ts';
 import { announcements } from '../run/run-notices.ts';
 import { viewFor } from '../run/start-run.ts';
+import { say } from '../terminal/outlet.ts';
 
 const PROMPT = `Write greeting.txt with one friendly line in it.
 When the file is there and you have read it back, state the promise GREETING_READY.
@@ -39,7 +40,7 @@ export async function demo(): Promise<number> {
     if (fields.final_message !== null) {
       process.stdout.write(`${fields.final_message}\n`);
     }
-    process.stderr.write('ralph: the folder of the demo is removed again\n');
+    say('the folder of the demo is removed again');
     return fields.exit_code;
   } finally {
     await rm(vault, { recursive: true, force: true });

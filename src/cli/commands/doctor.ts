@@ -17,8 +17,12 @@ import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
 import { probeGit } from '../../effects/workspace/git-probe.ts';
 import { messageOf } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { findings, renderFindings } from '../../report/screens/doctor.ts';
-import type { AgentFacts, DoctorFacts } from '../../report/screens/doctor-facts.ts';
+import {
+  type AgentFacts,
+  type DoctorFacts,
+  findings,
+  renderFindings,
+} from '../../report/screens/doctor.ts';
 import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
 import { startFolder } from '../tasks/place.ts';
 import { signalled } from '../terminal/outlet.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../report/screens/logs.ts';
 import { type PlaceOptions, placeOf } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
 
 export interface LogsOptions extends PlaceOptions {
   /** Print the bytes as the agent wrote them. */
@@ -34,10 +34,10 @@ export async function logs(taskId: string, options: LogsOptions): Promise<number
   const follow = options.follow ?? false;
   const there = found.iterations();
   if (iteration !== null && !there.includes(iteration)) {
-    process.stderr.write(`ralph: ${noSuchIteration(taskId, iteration, there)}\n`);
+    say(noSuchIteration(taskId, iteration, there));
     return EXIT_FAILED;
   }
-  if (there.length === 0) process.stderr.write(noLogsYet(taskId));
+  if (there.length === 0) say(noLogsYet(taskId));
   const outlet = standardOutlet();
   const show = options.raw ? rawBytes : readableText();
   for await (const piece of found.read({ iteration, follow })) {

@@ -1,6 +1,7 @@
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { findOpenTask, notLive, refuseInsideOwnLoop } from '../tasks/find-task.ts';
 import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { say } from '../terminal/outlet.ts';
 
 /** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for it. */
 export async function pause(taskId: string, options: PlaceOptions): Promise<number> {
@@ -8,8 +9,6 @@ export async function pause(taskId: string, options: PlaceOptions): Promise<numb
   refuseInsideOwnLoop('pause', taskId, paths.stateFile, process.env);
   if (standing !== 'live') throw notLive(taskId, standing);
   await leaveRequest(paths.folder, { kind: 'pause' }, new Date().toISOString());
-  process.stderr.write(
-    `ralph: ${taskId} pauses after its current iteration; ralph resume ${taskId} continues it\n`,
-  );
+  say(`${taskId} pauses after its current iteration; ralph resume ${taskId} continues it`);
   return 0;
 }

@@ -5,6 +5,7 @@ import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { prunedLine, pruneFailure, pruneSummary } from '../../report/screens/prune.ts';
 import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { say } from '../terminal/outlet.ts';
 
 export interface PruneOptions extends PlaceOptions {
   /** A duration; default `30d`. */
@@ -30,7 +31,7 @@ export async function prune(options: PruneOptions): Promise<number> {
   })) {
     const shown = oneLine(name, 300);
     if (failure !== null) {
-      process.stderr.write(pruneFailure(shown, oneLine(failure, 300)));
+      say(pruneFailure(shown, oneLine(failure, 300)));
       exitCode = EXIT_FAILED;
       continue;
     }

@@ -17,7 +17,7 @@ import { renderBriefing } from '../../report/briefing/briefing.ts';
 import { briefingJson } from '../../report/briefing/briefing-json.ts';
 import { type Place, type PlaceOptions, placeOf, startFolder } from '../tasks/place.ts';
 import { shownOf } from '../tasks/task-view.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
 
 export interface ReportOptions extends PlaceOptions {
   /** A duration; default `7d`. */
@@ -52,7 +52,7 @@ async function writePage(briefing: Briefing, file: string): Promise<void> {
   } catch (error) {
     throw new UsageError([`--html expects a writable file; ${messageOf(error)}.`]);
   }
-  process.stderr.write(`ralph: the report is in ${file}\n`);
+  say(`the report is in ${file}`);
 }
 
 /** Gathers the briefing of a period, without control characters and secrets. */

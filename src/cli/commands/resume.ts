@@ -12,6 +12,7 @@ import { findTask, standingOf } from '../tasks/find-task.ts';
 import { type Place, placeNamed } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
+import { say } from '../terminal/outlet.ts';
 
 /** `ralph resume [ID]`: resumes a task that is not completed and has no live driver. */
 export async function resumeCommand(
@@ -54,7 +55,7 @@ export async function resumeTask(
   const ask = flags.layer.json === undefined ? personAt(process.env) : null;
   const planned = await planResume(taskId, place, flags, { ask });
   if (planned === null) return tellCompleted(taskId, place);
-  if (planned.takenOver !== null) process.stderr.write(`ralph: ${planned.takenOver}\n`);
+  if (planned.takenOver !== null) say(planned.takenOver);
   if (planned.isUntold && !planned.plan.settings.dryRun) {
     const stopped = await tellBeforeResume(taskId, place, flags);
     if (stopped !== null) return stopped;
@@ -67,10 +68,10 @@ function tellCompleted(taskId: string, place: Place): number {
   if (found === null) throw unknownTask(taskId, place.stateDir);
   if (!found.isOwn) {
     const { problem } = sealAt(place);
-    process.stderr.write(`ralph: ${completedByAnother(taskId, problem)}\n`);
+    say(completedByAnother(taskId, problem));
     return EXIT_FAILED;
   }
-  process.stderr.write(`ralph: ${taskId} is completed already; there is nothing to go on with\n`);
+  say(`${taskId} is completed already; there is nothing to go on with`);
   return 0;
 }
 

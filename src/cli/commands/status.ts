@@ -11,7 +11,7 @@ import {
 import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
 import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
 import { viewTask, viewTasks } from '../tasks/task-view.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
 import { type Frame, watchView } from '../terminal/watch-view.ts';
 
 export interface StatusOptions extends PlaceOptions {
@@ -31,7 +31,7 @@ export async function status(taskId: string | undefined, options: StatusOptions)
       : taskFrame(place, taskId, json, terminal());
   if (options.watch) return watchView(frame, process.stdout);
   const { text } = frame();
-  if (text === '') process.stderr.write(noTasks(stateDir));
+  if (text === '') say(noTasks(stateDir));
   await standardOutlet().write(text);
   return 0;
 }

@@ -16,6 +16,7 @@ import {
   standingOf,
 } from '../tasks/find-task.ts';
 import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { say } from '../terminal/outlet.ts';
 
 /** A driver ends its agent within 5 s after it has noticed the request. */
 const ENDS_WITHIN_MS = 10_000;
@@ -35,7 +36,7 @@ export async function stop(taskId: string, options: PlaceOptions): Promise<numbe
     liveClaim(place.stateDir, taskId, thisPlace(new Date().toISOString())) === null;
   const look = (): FoundTask | null => findTask(taskId, place);
   const standing = await untilItEnds(found, look, isFree);
-  process.stderr.write(`ralph: ${outcome(taskId, standing, found.state.driver)}\n`);
+  say(outcome(taskId, standing, found.state.driver));
   return standing === 'live' ? EXIT_FAILED : 0;
 }
 

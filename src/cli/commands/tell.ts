@@ -1,9 +1,10 @@
-import { HINT_MAX_BYTES } from '../../core/machine/hints.ts';
+import { HINT_MAX_BYTES } from '../../core/prompt/hints.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../tasks/find-task.ts';
 import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { say } from '../terminal/outlet.ts';
 
 /** `ralph tell ID "…"`: leaves a hint for the task's next prompt, even if that follows a resume. */
 export async function tell(taskId: string, text: string, options: PlaceOptions): Promise<number> {
@@ -23,6 +24,6 @@ export async function tell(taskId: string, text: string, options: PlaceOptions):
     standing === 'live'
       ? `the next iteration of ${taskId} gets the hint`
       : `${taskId} is ${standing} and gets the hint when it is resumed: ${resumeCommand(taskId, standing)}`;
-  process.stderr.write(`ralph: ${when}\n`);
+  say(when);
   return 0;
 }

@@ -7,6 +7,7 @@ import { DETACHED_LOG } from '../../core/settings/environment.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import type { View } from '../../report/terminal/view.ts';
+import { say } from '../terminal/outlet.ts';
 
 /*
  * How a loop outlives the terminal it was started from:
@@ -42,7 +43,7 @@ export async function detach(plan: RunPlan, argv: readonly string[]): Promise<nu
     child.disconnect();
     child.unref();
     process.stdout.write(`${plan.taskId}\n`);
-    process.stderr.write(`ralph: ${plan.taskId} runs in the background; log: ${outcome}\n`);
+    say(`${plan.taskId} runs in the background; log: ${outcome}`);
     return 0;
   }
   process.stderr.write(readFileSync(log));

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
-import { buildAddition } from '../../core/machine/prompt.ts';
+import { buildAddition } from '../../core/prompt/prompt.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import {
   SETTINGS,

@@ -8,7 +8,7 @@ import type { VaultCommand, VaultLayer } from '../../core/settings/rescue-settin
 import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type Settings } from '../../core/settings/settings.ts';
-import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
@@ -23,6 +23,7 @@ import { sayPowers } from '../settings/found-config.ts';
 import { startFolder } from '../tasks/place.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
+import { say } from '../terminal/outlet.ts';
 import { limitHeap } from './heap-growth.ts';
 import { planResume } from './plan-resume.ts';
 import { announcements, planWarnings } from './run-notices.ts';
@@ -50,13 +51,10 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     ]);
   }
   const { settings } = plan;
-  const say = (sentence: string): void => {
-    if (!settings.quiet)
-      process.stderr.write(`${withoutControls(sentence).replace(/^/gm, 'ralph: ')}\n`);
-  };
+  const sayUnlessQuiet = settings.quiet ? (): void => {} : say;
   for (const notice of [...notices, ...planWarnings(plan)]) {
     said.add(notice);
-    say(oneLine(notice, 2_000));
+    sayUnlessQuiet(oneLine(notice, 2_000));
   }
   const printed = new Map<string, string>();
   const heap = limitHeap();
@@ -71,7 +69,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
       onOutput: heap.count,
     }),
     endedByBugs,
-    warn: say,
+    warn: sayUnlessQuiet,
     report(file, outcome) {
       const line = vaultLine(file, outcome);
       // A new age alone is not worth a new line.
@@ -82,7 +80,11 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
       process.stdout.write(`${line}\n`);
     },
   };
-  return { ports: orchestrate(options), settings: settleVault(read.own, vault), say };
+  return {
+    ports: orchestrate(options),
+    settings: settleVault(read.own, vault),
+    say: sayUnlessQuiet,
+  };
 }
 
 interface Base {

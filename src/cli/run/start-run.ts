@@ -88,7 +88,7 @@ export async function viewFor(settings: Settings, telling: Telling): Promise<Vie
   const { stderr, stdout } = process;
   const views: View[] = [];
   if (settings.json) {
-    const { jsonView } = await import('../../report/terminal/json.ts');
+    const { jsonView } = await import('../../report/terminal/plain.ts');
     views.push(jsonView(stdout));
   }
   if (settings.quiet) {

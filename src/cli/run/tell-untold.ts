@@ -1,11 +1,11 @@
 import { startRun } from '../../compose/run.ts';
-import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { InsideOwnLoopError, messageOf, TaskAlreadyActiveError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
 import { endNotTold } from '../../report/messages.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
 import type { Place } from '../tasks/place.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
+import { say } from '../terminal/outlet.ts';
 import { type PlannedResume, planResume, type ResumeFlags } from './plan-resume.ts';
 import { viewFor } from './start-run.ts';
 
@@ -48,7 +48,7 @@ export async function tellBeforeNew(
     return await tellBeforeResume(taskId, place, { ...flags, isTrusted: false });
   } catch (error) {
     if (error instanceof TaskAlreadyActiveError || error instanceof InsideOwnLoopError) throw error;
-    process.stderr.write(`ralph: ${endNotTold(taskId, withoutControls(messageOf(error)))}\n`);
+    say(endNotTold(taskId, messageOf(error)));
     return null;
   }
 }

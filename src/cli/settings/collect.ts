@@ -4,7 +4,7 @@ import { settingsFromEnvironment } from '../../core/settings/environment.ts';
 import { powersInForce } from '../../core/settings/power.ts';
 import type { VaultLayer } from '../../core/settings/rescue-settings.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
-import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import { type Layer, textOf, type Written } from '../../core/settings/setting-source.ts';
 import { type ConfigText, findConfig, readNamedConfig } from '../../effects/plan/config-search.ts';
 import { setsLine } from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
@@ -130,8 +130,4 @@ function placedText(
   return text === undefined || written === undefined
     ? undefined
     : { text, where: written.source.where };
-}
-
-function textOf(written: Written | undefined): string | undefined {
-  return typeof written?.value === 'string' ? written.value : undefined;
 }

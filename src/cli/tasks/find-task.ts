@@ -1,8 +1,7 @@
-import { realpathSync } from 'node:fs';
-import path from 'node:path';
 import { hasLiveDriver, type ShownState, shownState } from '../../core/task/shown-task.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
+import { realPath } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { readStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
@@ -117,13 +116,4 @@ export function refuseInsideOwnLoop(
     ? realPath(env.RALPH_STATE_FILE) === realPath(stateFile)
     : env.RALPH_TASK_ID === taskId;
   if (isOwn) throw new InsideOwnLoopError(command, taskId);
-}
-
-/** Resolves links, since one of the two paths may lead through one. */
-function realPath(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return path.resolve(file);
-  }
 }

@@ -1,14 +1,14 @@
 import { storedPolicy } from '../../core/machine/policy-of.ts';
-import { buildAddition } from '../../core/machine/prompt.ts';
 import { checkStop, heldCarry, releasedBy } from '../../core/machine/stop-check.ts';
+import { buildAddition } from '../../core/prompt/prompt.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
-import { withoutControls } from '../../core/text/untrusted-text.ts';
 import { readStoredPrompt, readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { foreignFiles } from '../../effects/state/foreign-files.ts';
 import { readStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { messageOf } from '../../errors.ts';
+import { say } from '../terminal/outlet.ts';
 import { type FoundTask, findTask, standingOf } from './find-task.ts';
 import type { Place } from './place.ts';
 
@@ -22,7 +22,7 @@ export interface CheckedTask {
 
 /** Prints the reason on standard error and nothing on standard output. */
 export function letGo(why: string): number {
-  process.stderr.write(`ralph: ${withoutControls(why)}\n`);
+  say(why);
   return 0;
 }
 

@@ -1,3 +1,5 @@
+import { withoutControls } from '../../core/text/untrusted-text.ts';
+
 /** An output that may be large, and whose reader may go away. */
 export interface Outlet {
   /** Resolves, after the text is taken, to false if the reader has gone. */
@@ -14,6 +16,11 @@ export function standardOutlet(stream: NodeJS.WritableStream = process.stdout): 
       });
     },
   };
+}
+
+/** Prints a sentence for a person on standard error, without control characters: it may quote others. */
+export function say(sentence: string): void {
+  process.stderr.write(`${withoutControls(sentence).replace(/^/gm, 'ralph: ')}\n`);
 }
 
 /** Returns a signal that SIGINT, SIGTERM or SIGHUP aborts, instead of ending the process. */

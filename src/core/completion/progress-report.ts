@@ -1,6 +1,6 @@
 import { plainText } from '../markdown/phrase.ts';
 import { maskNonProse, whyMasked } from '../markdown/prose.ts';
-import { preview } from '../secrets/preview.ts';
+import { preview } from '../secrets/secrets.ts';
 import type { Progress } from '../task/task-state.ts';
 
 /** The progress that the agent reports. */

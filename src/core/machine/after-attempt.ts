@@ -4,13 +4,13 @@ import { classify } from '../agent/classify.ts';
 import { type CountedOutcome, describeOutcome, type Outcome } from '../agent/outcome.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
-import { preview } from '../secrets/preview.ts';
+import { ownTexts } from '../prompt/prompt.ts';
+import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
 import { askBack } from './asking-back.ts';
 import type { Decided, Moment } from './decision.ts';
 import type { EventOf, LoopState } from './loop-state.ts';
-import { ownTexts } from './prompt.ts';
 import { answerOf } from './record-iteration.ts';
 
 /** Classifies an attempt, and adds what it leaves in the state, counted or not. */

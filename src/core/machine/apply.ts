@@ -1,9 +1,10 @@
 import { NO_USAGE } from '../agent/attempt.ts';
+import { waitingHints } from '../prompt/hints.ts';
+import { buildAddition } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import { msBetween } from '../task/task-state.ts';
 import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
 import { announcedAgain, endTask, PAUSED, stoppedBy, TIME_OVER } from './ending.ts';
-import { waitingHints } from './hints.ts';
 import {
   type Action,
   type AgentPrompt,
@@ -12,7 +13,6 @@ import {
   type Transition,
 } from './loop-state.ts';
 import { budgetLeft } from './next-iteration.ts';
-import { buildAddition } from './prompt.ts';
 import { iteratedEvent } from './record-iteration.ts';
 
 /** Builds the next state and the actions from what a step has decided. */

@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from '../completion/approval-request.ts';
+import type { Missing } from '../prompt/prompt.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
 import { type Approval, laterBy, type TaskState } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
@@ -7,7 +8,6 @@ import { type Decided, type Decision, type Moment, publish, strayed } from './de
 import { end, PAUSED, stoppedBy } from './ending.ts';
 import type { EventOf, LoopState, PersonsAnswer } from './loop-state.ts';
 import { continueAtOnce } from './next-iteration.ts';
-import type { Missing } from './prompt.ts';
 
 /*
  * Asks a person before the agent continues. No process of the task runs in the meantime.

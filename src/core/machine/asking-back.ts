@@ -2,13 +2,13 @@ import { type AttemptFacts, addUsage, type Usage } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import { backQuestion } from '../completion/back-question.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
+import { ownTexts } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine, tailOf } from '../text/untrusted-text.ts';
 import { type Decided, type Moment, publish } from './decision.ts';
 import { saysOtherwise } from './judge.ts';
 import type { Answer, LoopState } from './loop-state.ts';
 import { endUsage, endUsedUp } from './next-iteration.ts';
-import { ownTexts } from './prompt.ts';
 import { answerOf } from './record-iteration.ts';
 
 /*

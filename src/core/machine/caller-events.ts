@@ -1,7 +1,6 @@
 import { NO_USAGE } from '../agent/attempt.ts';
 import { judgePromise } from '../completion/promise.ts';
-import { preview } from '../secrets/preview.ts';
-import { maskSecrets } from '../secrets/secrets.ts';
+import { maskSecrets, preview } from '../secrets/secrets.ts';
 import {
   type Evidence,
   laterBy,

@@ -4,7 +4,8 @@ import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts'
 import { askGates, type Judged, openRefusals } from '../completion/gates.ts';
 import type { OwnText } from '../completion/promise.ts';
 import { type CommandResult, NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
-import { preview } from '../secrets/preview.ts';
+import { ownTexts } from '../prompt/prompt.ts';
+import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { askPerson } from './approval.ts';
@@ -13,7 +14,6 @@ import { type Decided, type Decision, type End, type Moment, publish } from './d
 import { end, stoppedBy, TIME_OVER } from './ending.ts';
 import type { Answer, LoopState, Step } from './loop-state.ts';
 import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
-import { ownTexts } from './prompt.ts';
 import { describeTools, iteratedEvent, readOwnReport, record, tell } from './record-iteration.ts';
 
 /*

@@ -5,6 +5,8 @@ import type { Judged } from '../completion/gates.ts';
 import type { ProgressReport } from '../completion/progress-report.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type { CommandResult, Sightings } from '../completion/sightings.ts';
+import type { Hint } from '../prompt/hints.ts';
+import type { Carry } from '../prompt/prompt.ts';
 import type {
   Approval,
   EndedStatus,
@@ -15,8 +17,6 @@ import type {
   Wait,
 } from '../task/task-state.ts';
 import type { EndingBody, EventBody } from './events.ts';
-import type { Hint } from './hints.ts';
-import type { Carry } from './prompt.ts';
 
 /** The whole state of the loop: the saved task, the current step, and what the next prompt needs. */
 export interface LoopState {

@@ -9,13 +9,13 @@ import {
 } from '../completion/progress-report.ts';
 import type { OwnText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
-import { preview } from '../secrets/preview.ts';
+import type { Carry, Missing } from '../prompt/prompt.ts';
+import { preview } from '../secrets/secrets.ts';
 import { withIteration } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { afterIteration } from './breaker.ts';
 import { publish } from './decision.ts';
 import type { Answer, LoopState, Telling } from './loop-state.ts';
-import type { Carry, Missing } from './prompt.ts';
 
 /** Turns a counted attempt into the iteration's answer, with its record. */
 export function answerOf(

@@ -3,10 +3,10 @@ import { findClaims, judgeMessage, statesOneOf } from '../completion/conditions/
 import { askGates, type Held } from '../completion/gates.ts';
 import type { OwnText } from '../completion/promise.ts';
 import type { CommandResult, Sightings } from '../completion/sightings.ts';
+import { type Carry, type Missing, NOTHING_CARRIED, ownTexts } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import { isLive, type ShownState } from '../task/shown-task.ts';
 import { msBetween, type TaskState } from '../task/task-state.ts';
-import { type Carry, type Missing, NOTHING_CARRIED, ownTexts } from './prompt.ts';
 
 /*
  * The stop-hook contract: may an agent that wants to stop do so?

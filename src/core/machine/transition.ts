@@ -1,5 +1,7 @@
 import { NO_USAGE } from '../agent/attempt.ts';
 import { isCounted } from '../agent/outcome.ts';
+import { waitingHints } from '../prompt/hints.ts';
+import { NOTHING_CARRIED } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 import { counted, withAttempt } from './after-attempt.ts';
@@ -10,7 +12,6 @@ import { byCaller, isByCaller } from './caller-events.ts';
 import { postponed, withoutStandstill } from './clock-gap.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
-import { waitingHints } from './hints.ts';
 import { followed, judge } from './judge.ts';
 import {
   type CallerEvent,
@@ -21,7 +22,6 @@ import {
   NO_TROUBLE,
   type Transition,
 } from './loop-state.ts';
-import { NOTHING_CARRIED } from './prompt.ts';
 import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';
 import { retry } from './retry.ts';

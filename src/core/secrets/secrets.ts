@@ -1,4 +1,4 @@
-import { withoutControls } from '../text/untrusted-text.ts';
+import { oneLine, withoutControls } from '../text/untrusted-text.ts';
 import { joinRules, MASK } from './mask.ts';
 import { wordMasker } from './mask-words.ts';
 import { maskPrivateKeys } from './private-keys.ts';
@@ -57,4 +57,15 @@ function masked(value: unknown): unknown {
     fields[name] = isNamed ? MASK : masked(field);
   }
   return fields;
+}
+
+/** Far more than a preview shows, so that no credential is cut before it is recognised. */
+const LOOKED_AT = 8_000;
+
+/**
+ * Returns the beginning of a text on one line, at most `length` code units, with credentials
+ * masked, even if colour codes split them.
+ */
+export function preview(text: string, length: number): string {
+  return oneLine(maskSecrets(withoutControls(text.slice(0, LOOKED_AT))), length);
 }

@@ -47,6 +47,11 @@ export function isGiven(source: Source): boolean {
   return source.kind !== 'default' && source.kind !== 'task-type';
 }
 
+/** Returns a value that was written as text, or undefined. */
+export function textOf(written: Written | undefined): string | undefined {
+  return typeof written?.value === 'string' ? written.value : undefined;
+}
+
 /** Takes some of the settings from `from`, together with their sources. */
 export function withSettings(
   { settings, sources }: SourcedSettings,

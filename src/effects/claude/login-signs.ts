@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Finding } from '../../core/agent/finding.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { objectAt, parseObject } from '../files/json-fields.ts';
 
@@ -62,13 +62,7 @@ function loginSigns(
 
 /** Settings can name a helper that fetches a key, or set one of the variables. */
 function signsInSettings(file: string): readonly string[] {
-  let text: string;
-  try {
-    text = readTextWithin(file, MB);
-  } catch {
-    return [];
-  }
-  const settings = parseObject(text) ?? {};
+  const settings = parseObject(tryReadText(file, MB) ?? '') ?? {};
   const variables = objectAt(settings, 'env') ?? {};
   return [
     ...(isSet(settings.apiKeyHelper) ? [`apiKeyHelper in ${file}`] : []),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { isObject, objectAt, parseObject } from '../files/json-fields.ts';
 
 /**
@@ -34,13 +34,7 @@ export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly st
 const OWN_HOOK = /"(?:npx )?(?:[^\s"\\;&|]*\/)?ralph check\b(?:[^"\\;&|]|\\")*"/g;
 
 function hasRalphStopHook(file: string, home: string | undefined): boolean {
-  let text: string;
-  try {
-    text = readTextWithin(file, MB);
-  } catch {
-    return false;
-  }
-  const settings = parseObject(text);
+  const settings = parseObject(tryReadText(file, MB) ?? '');
   if (settings === null) return false;
   const stop = objectAt(settings, 'hooks')?.Stop;
   const plugins = objectAt(settings, 'enabledPlugins') ?? {};

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, type PathLike, readSync } from 'node:fs';
-import { EXIT_FAILED } from '../../exit-codes.ts';
+import { FileRefusedError } from '../../errors.ts';
 
 /*
  * Opens and reads files that another user may have planted. They are opened without waiting, since
@@ -9,18 +9,6 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
 
 export const KB = 1024;
 export const MB = 1024 * 1024;
-
-/** A file ralph refuses to read: `EINVAL` if it is not regular, `EFBIG` if it is too large. */
-class FileRefusedError extends Error {
-  readonly exitCode = EXIT_FAILED;
-  readonly code: 'EFBIG' | 'EINVAL';
-
-  constructor(code: 'EFBIG' | 'EINVAL', message: string) {
-    super(message);
-    this.name = 'FileRefusedError';
-    this.code = code;
-  }
-}
 
 /** Reads a regular file of at most `maxBytes` bytes. Throws the system's error, EFBIG or EINVAL. */
 export function readWithin(file: PathLike, maxBytes: number): Buffer {

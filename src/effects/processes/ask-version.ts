@@ -1,5 +1,5 @@
 import { execa } from 'execa';
-import { forAgent } from './child-environment.ts';
+import { forAgent } from './find-program.ts';
 
 /** The first line a program prints for `--version`, or why there is none. */
 export type VersionAnswer = { readonly version: string } | { readonly failed: string };

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
+import { AGENT_NAMES, AGENTS } from '../../core/agent/agents/agents.ts';
 
 export interface ProgramSearch {
   /** A bare name is looked up on PATH; a name with a slash is a path relative to `cwd`. */
@@ -43,4 +44,14 @@ export interface AgentCommand {
 /** The program was not found; the sentence says where it was looked for. */
 export interface AgentMissing {
   readonly missing: string;
+}
+
+/** Variables that make a child agent believe it runs inside another one. */
+const NOT_FOR_THE_CHILD = AGENT_NAMES.flatMap((name) => AGENTS[name].nestingVariables);
+
+/** Returns a copy of an environment that is fit for an agent. */
+export function forAgent(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own = { ...env };
+  for (const name of NOT_FOR_THE_CHILD) delete own[name];
+  return own;
 }

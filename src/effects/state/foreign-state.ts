@@ -159,20 +159,17 @@ function readServiceState(value: JsonObject, startedAt: string): Foreign {
   );
   const iteration = countAt(value, 'iteration') ?? 0;
   const taskFile = stringAt(value, 'task_file');
+  // The text of its file is the only prompt of such a task.
+  const fileText = taskFile === null ? null : tryReadText(taskFile, PROMPT_MAX_BYTES);
   return {
     taskId: stringAt(value, 'task_id') ?? '',
-    prompt: stringAt(value, 'prompt') ?? textOf(taskFile),
+    prompt: stringAt(value, 'prompt') ?? fileText ?? '',
     taskFile,
     iteration: Math.max(iteration, iterations.at(-1)?.number ?? 0),
     counted: iterations.at(-1)?.number ?? Math.max(0, iteration - 1),
     updatedAt: instantAt(value, 'last_updated'),
     iterations,
   };
-}
-
-/** Returns the text of a task's file, the only prompt there is; '' if it is gone or too long. */
-function textOf(taskFile: string | null): string {
-  return (taskFile === null ? null : tryReadText(taskFile, PROMPT_MAX_BYTES)) ?? '';
 }
 
 /** Reads the state of a headless loop; each output is one finished iteration. */

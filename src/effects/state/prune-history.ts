@@ -3,11 +3,9 @@ import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { SCHEMA_VERSION } from '../../core/task/task-state.ts';
 import { messageOf } from '../../errors.ts';
-import { tryReadText } from '../files/bounded-read.ts';
 import { namesIn } from '../files/folder.ts';
-import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
-import { STATE_MAX_BYTES } from './state-file.ts';
-import { isRealFolder } from './task-list.ts';
+import { numberAt, stringAt } from '../files/json-fields.ts';
+import { isRealFolder, readStateObject } from './task-list.ts';
 
 /** Something old that was removed, or would be. */
 export interface Pruned {
@@ -81,7 +79,7 @@ function oldCorrupt(folder: string, beforeMs: number): Old[] {
 
 /** Returns when a task ended, by its state or the file's time; null if a newer ralph wrote it. */
 function endOf(stateFile: string, stats: Stats): number | null {
-  const state = parseObject(tryReadText(stateFile, STATE_MAX_BYTES) ?? '');
+  const state = readStateObject(stateFile);
   const version = state === null ? null : numberAt(state, 'schema_version');
   if (version !== null && version > SCHEMA_VERSION) return null;
   const finishedMs = Date.parse((state === null ? null : stringAt(state, 'finished_at')) ?? '');

@@ -3,7 +3,7 @@ import { existsSync, type FSWatcher } from 'node:fs';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { type ProgressReport, progressReport } from '../../core/completion/progress-report.ts';
-import { HINT_MAX_BYTES, type Hint } from '../../core/machine/hints.ts';
+import { HINT_MAX_BYTES, type Hint } from '../../core/prompt/hints.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { messageOf, RequestNotLeftError } from '../../errors.ts';
 import type { Requests } from '../../loop/ports.ts';

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import type { Hint } from '../../core/machine/hints.ts';
 import { type LoopState, NO_STREAKS } from '../../core/machine/loop-state.ts';
+import type { Hint } from '../../core/prompt/hints.ts';
 import { SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { KB, MB, tryReadText } from '../files/bounded-read.ts';

@@ -1,8 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { messageOf } from '../../errors.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
+import { StateFolderError } from '../../errors.ts';
 import { tryReadText } from '../files/bounded-read.ts';
 import { type JsonObject, parseObject } from '../files/json-fields.ts';
 import { errorCode } from '../files/write-file.ts';
@@ -24,16 +23,6 @@ export interface TaskList {
   readonly open: readonly TaskEntry[];
   /** The newest first. */
   readonly ended: readonly TaskEntry[];
-}
-
-/** The state folder exists but cannot be read. */
-class StateFolderError extends Error {
-  readonly exitCode = EXIT_FAILED;
-
-  constructor(folder: string, cause: unknown) {
-    super(`${folder} cannot be read (${messageOf(cause)}); check its owner and mode.`);
-    this.name = 'StateFolderError';
-  }
 }
 
 /**

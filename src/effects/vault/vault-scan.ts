@@ -11,7 +11,7 @@ import type {
 import type { Here } from '../../core/task/driver.ts';
 import { hasLiveDriver, shownState } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
+import { VaultFolderError } from '../../errors.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
@@ -33,16 +33,6 @@ export interface VaultPlace {
   readonly seal: Seal;
 }
 
-/** A folder of the vault that cannot be used. */
-class VaultFolderError extends Error {
-  readonly exitCode = EXIT_FAILED;
-
-  constructor(folder: string, why: string) {
-    super(`${folder} ${why}.`);
-    this.name = 'VaultFolderError';
-  }
-}
-
 const QUIETLY = { throwIfNoEntry: false } as const;
 /** A larger file cannot be a prompt. */
 const PROMPT_MAX_BYTES = MB;
@@ -56,7 +46,7 @@ export function lookAtVault(
   const taken = new Set<string>();
   const notes = noteNames(place.vault);
   return folders.flatMap((folder) =>
-    namesIn(place.vault, folder).flatMap((found) => {
+    foundIn(place.vault, folder).flatMap((found) => {
       const file = readVaultFile(place.vault, folder, found, taken);
       if (file === null) return [];
       // Skips anything that is not a file; it must not block a file of the same name either.
@@ -82,7 +72,7 @@ interface FoundName {
   readonly bytes: Buffer | null;
 }
 
-function namesIn(vault: string, folder: WorkFolder): readonly FoundName[] {
+function foundIn(vault: string, folder: WorkFolder): readonly FoundName[] {
   const full = path.join(vault, folder);
   if (leadsOut(full, vault)) {
     throw new VaultFolderError(

@@ -1,7 +1,7 @@
 import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
 import type { Briefing, BriefTask, Happening } from '../../core/task/briefing.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
-import { formatCost, formatDuration } from '../format.ts';
+import { formatCost, formatDuration, plural } from '../format.ts';
 import { remedyFor, stallRemedy } from '../messages.ts';
 import { resumeCommand, shellQuote } from '../resume-command.ts';
 import { isForeign, NOT_YOURS } from '../screens/status.ts';
@@ -116,10 +116,6 @@ export function usedWords({
     ...(workMs > 0 ? [formatDuration(workMs)] : []),
     ...(costUsd > 0 ? [formatCost(costUsd)] : []),
   ].join(', ');
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 const HAPPENINGS: Readonly<Record<Happening['kind'], string>> = {

@@ -1,11 +1,10 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { formatCost, formatDuration } from '../format.ts';
+import { formatCost, formatDuration, plural } from '../format.ts';
 import { cell, codeSpan, fenced, inline } from '../notes/markdown.ts';
 import {
   commandOf,
   minute,
-  plural,
   readCommand,
   reasonOf,
   remedyOf,

@@ -1,6 +1,6 @@
 import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { Ending } from '../../core/machine/loop-state.ts';
-import type { CommandOutput } from '../../core/machine/prompt.ts';
+import type { CommandOutput } from '../../core/prompt/prompt.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';

@@ -1,5 +1,4 @@
-import { formatBytes } from '../bytes.ts';
-import { formatCost } from '../format.ts';
+import { formatBytes, formatCost, plural } from '../format.ts';
 
 /** One item of a log; its texts are free of control characters. */
 export type ShownItem =
@@ -38,7 +37,7 @@ function words(item: ShownItem): string {
     case 'result':
       return `= ${[
         item.how,
-        item.turns === null ? '' : `${item.turns} turn${item.turns === 1 ? '' : 's'}`,
+        item.turns === null ? '' : plural(item.turns, 'turn'),
         item.costUsd === null ? '' : formatCost(item.costUsd),
       ]
         .filter((part) => part !== '')
@@ -52,7 +51,7 @@ function words(item: ShownItem): string {
 
 /** The message for a task without output. */
 export function noLogsYet(taskId: string): string {
-  return `ralph: task ${taskId} has no output yet\n`;
+  return `task ${taskId} has no output yet`;
 }
 
 /** The message for an iteration that has no log. */

@@ -1,4 +1,5 @@
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { plural } from '../format.ts';
 
 /** What a run would do, as `--dry-run --json` prints it. */
 export interface PlanFacts {
@@ -29,7 +30,7 @@ export function renderPlan(facts: PlanFacts): string {
     `Plan for task ${plan.task_id} (type ${plan.task_type}). Nothing was started or written.`,
     section('Complete when', [plan.completion]),
     section('Time', [
-      `the limit of the whole task allows ${iterations(plan.full_iterations)} of full length; at most ${iterations(plan.max_iterations)} will run`,
+      `the limit of the whole task allows ${plural(plan.full_iterations, 'iteration')} of full length; at most ${plural(plan.max_iterations, 'iteration')} will run`,
     ]),
     section('The agent is started with', [
       plan.argv
@@ -48,10 +49,6 @@ export function renderPlan(facts: PlanFacts): string {
   ]
     .join('\n\n')
     .concat('\n');
-}
-
-function iterations(count: number): string {
-  return `${count} iteration${count === 1 ? '' : 's'}`;
 }
 
 function section(title: string, lines: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { formatBytes } from '../bytes.ts';
+import { formatBytes, plural } from '../format.ts';
 
 /** How much was removed. */
 export interface PruneTotals {
@@ -17,8 +17,8 @@ export function pruneSummary(totals: PruneTotals): string {
     return `nothing in the history is older than ${olderThan}\n`;
   }
   const what = [
-    count(tasks, 'task'),
-    ...(corruptFiles > 0 ? [count(corruptFiles, 'corrupt file')] : []),
+    plural(tasks, 'task'),
+    ...(corruptFiles > 0 ? [plural(corruptFiles, 'corrupt file')] : []),
   ].join(' and ');
   return `${dryRun ? 'would remove' : 'removed'} ${what}, ${formatBytes(bytes)}\n`;
 }
@@ -30,9 +30,5 @@ export function prunedLine(name: string, bytes: number): string {
 
 /** The line of an entry that could not be removed. */
 export function pruneFailure(name: string, why: string): string {
-  return `ralph: cannot remove ${name}: ${why}\n`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+  return `cannot remove ${name}: ${why}`;
 }

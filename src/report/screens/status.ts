@@ -171,7 +171,7 @@ export function painted(task: ShownTask, text: string, paint: Painter | null): s
 
 /** The message for a state folder without tasks. */
 export function noTasks(stateDir: string): string {
-  return `ralph: no tasks in ${stateDir}; ralph run starts one\n`;
+  return `no tasks in ${stateDir}; ralph run starts one`;
 }
 
 /** One task as JSON. Durations are in seconds, money in US dollars. */

@@ -1,3 +1,4 @@
+import { safeJson } from '../../core/text/safe-json.ts';
 import { activityText, eventLine, isEnding, type Telling } from '../messages.ts';
 import type { LineSink, View } from './view.ts';
 
@@ -52,6 +53,18 @@ export function quietView(sink: LineSink, telling: Telling): View {
     notice(sentence) {
       if (kept.length < KEPT_LINES) inner.notice(sentence);
     },
+    agentText() {},
+    close() {},
+  };
+}
+
+/** Prints each event as one line of JSON, and nothing else. */
+export function jsonView(sink: LineSink): View {
+  return {
+    showsActivity: true,
+    showsText: false,
+    event: (event) => sink.write(`${safeJson(event)}\n`),
+    notice() {},
     agentText() {},
     close() {},
   };

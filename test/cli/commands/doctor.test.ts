@@ -5,8 +5,12 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DoctorOptions, doctor as examine } from '../../../src/cli/commands/doctor.ts';
 import type { Finding } from '../../../src/core/agent/finding.ts';
-import { findings, renderFindings } from '../../../src/report/screens/doctor.ts';
-import type { AgentFacts, DoctorFacts } from '../../../src/report/screens/doctor-facts.ts';
+import {
+  type AgentFacts,
+  type DoctorFacts,
+  findings,
+  renderFindings,
+} from '../../../src/report/screens/doctor.ts';
 import { makeFakeClaude } from '../../helpers/fake-claude.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { writeTrusted } from '../../helpers/trusted-config.ts';

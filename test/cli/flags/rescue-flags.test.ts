@@ -28,6 +28,8 @@ describe('the own flags of rescue and watch', () => {
     [['--start-new', '--concurrency', '3'], { startNew: true, concurrency: 3 }],
     [['--model', '--start-new'], {}],
     [['--', '--start-new'], {}],
+    [['--start-new=yes'], { startNew: true }],
+    [['--interval', '--', '5s'], { problems: ['--interval needs a value, but none was given.'] }],
   ])('%j', (argv, expected) => {
     expect(settled(argv)).toEqual({ ...DEFAULTS, ...expected });
   });

@@ -5,6 +5,7 @@ import { readFlags } from '../../../src/cli/flags/flags.ts';
 import { collectSettings } from '../../../src/cli/settings/collect.ts';
 import { parseDuration } from '../../../src/core/settings/duration.ts';
 import { settingsFromEnvironment } from '../../../src/core/settings/environment.ts';
+import { parseSize } from '../../../src/core/settings/parse-value.ts';
 import {
   keyOf,
   SETTINGS,
@@ -13,7 +14,6 @@ import {
   variableOf,
 } from '../../../src/core/settings/settings.ts';
 import { settingsProblems } from '../../../src/core/settings/settings-problems.ts';
-import { parseSize } from '../../../src/core/settings/size.ts';
 import { isPayment, TASK_TYPES } from '../../../src/core/settings/task-type.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { writeTrusted } from '../../helpers/trusted-config.ts';

@@ -3,7 +3,7 @@ import {
   hasMalformedRequest,
   readApprovalRequest,
 } from '../../../src/core/completion/approval-request.ts';
-import { protocolNote } from '../../../src/core/machine/prompt.ts';
+import { protocolNote } from '../../../src/core/prompt/prompt.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 
 const ASKED = '<approval id="deploy">deploy to production</approval>';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
-import type { Hint } from '../../../src/core/machine/hints.ts';
+import type { Hint } from '../../../src/core/prompt/hints.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';

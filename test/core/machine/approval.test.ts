@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/sightings.ts';
 import type { ApprovalAnswer, LoopEvent } from '../../../src/core/machine/loop-state.ts';
-import { protocolNote } from '../../../src/core/machine/prompt.ts';
+import { protocolNote } from '../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { lastWorkAt, laterBy } from '../../../src/core/task/task-state.ts';
 import { answered } from '../../helpers/attempt-facts.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import { storedPolicy } from '../../../src/core/machine/policy-of.ts';
-import { buildAddition } from '../../../src/core/machine/prompt.ts';
 import {
   checkStop,
   heldCarry,
   releasedBy,
   type StopView,
 } from '../../../src/core/machine/stop-check.ts';
+import { buildAddition } from '../../../src/core/prompt/prompt.ts';
 import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 import { stored } from '../../helpers/stored.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { preview } from '../../../src/core/secrets/preview.ts';
+import { preview } from '../../../src/core/secrets/secrets.ts';
 import { answered, cut, refusedTool, withoutReport } from '../../helpers/attempt-facts.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
 

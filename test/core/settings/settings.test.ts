@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseDuration } from '../../../src/core/settings/duration.ts';
+import { parseSize } from '../../../src/core/settings/parse-value.ts';
 import type { SettingRow } from '../../../src/core/settings/rows/setting-row.ts';
 import { SETTINGS, settingNames } from '../../../src/core/settings/settings.ts';
-import { parseSize } from '../../../src/core/settings/size.ts';
 
 const ROWS = settingNames().map((name): [string, SettingRow] => [name, SETTINGS[name]]);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseSize } from '../../../src/core/settings/size.ts';
+import { parseSize } from '../../../src/core/settings/parse-value.ts';
 
 describe('a size', () => {
   test.each([

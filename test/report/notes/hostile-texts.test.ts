@@ -11,7 +11,7 @@ import { cell, codeSpan, fenced, inline } from '../../../src/report/notes/markdo
 import { renderNote } from '../../../src/report/notes/note.ts';
 import { renderVaultNote } from '../../../src/report/notes/vault-note.ts';
 import { renderPlan } from '../../../src/report/screens/plan.ts';
-import { jsonView } from '../../../src/report/terminal/json.ts';
+import { jsonView } from '../../../src/report/terminal/plain.ts';
 import { briefIteration, briefingSources, foundRun } from '../../helpers/brief-task.ts';
 import { HOSTILE, hostileSign } from '../../helpers/hostile-signs.ts';
 import { newTask, START } from '../../helpers/new-task.ts';

@@ -1,14 +1,6 @@
 import type { Briefing, BriefTask, Need } from '../../../core/task/briefing.ts';
-import { formatCost, formatDuration } from '../../format.ts';
-import {
-  commandOf,
-  minute,
-  plural,
-  reasonOf,
-  remedyOf,
-  stateWords,
-  usedWords,
-} from '../briefing-words.ts';
+import { formatCost, formatDuration, plural } from '../../format.ts';
+import { commandOf, minute, reasonOf, remedyOf, stateWords, usedWords } from '../briefing-words.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
 import { taskTone } from './tone.ts';
 

@@ -10,7 +10,7 @@ import {
 import type { Claim } from '../../../../src/core/completion/gates.ts';
 import type { PromiseVerdict } from '../../../../src/core/completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../../../../src/core/completion/sightings.ts';
-import { NOTHING_CARRIED, ownTexts } from '../../../../src/core/machine/prompt.ts';
+import { NOTHING_CARRIED, ownTexts } from '../../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../../src/core/task/policy.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';
 

@@ -8,7 +8,7 @@ import {
   NOTHING_CARRIED,
   ownTexts,
   protocolNote,
-} from '../../../src/core/machine/prompt.ts';
+} from '../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
