@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { AgentName } from '../core/agent/agents/agents.ts';
@@ -12,17 +11,11 @@ import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask } from '../effects/lock/task-lock.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { combinedStop, watchSignals } from '../effects/processes/signals.ts';
-import { taskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { sealAt } from '../effects/trust/seal.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
 import { openNotes } from '../effects/vault/open-notes.ts';
-import {
-  changeRescueRecord,
-  closedRecord,
-  removeRescueRecord,
-  withFailed,
-} from '../effects/vault/rescue-records.ts';
+import { rescueRecords } from '../effects/vault/rescue-records.ts';
 import { moveWithin } from '../effects/vault/task-file.ts';
 import { IN_PROGRESS, NEEDS_ACTION, QUARANTINE } from '../effects/vault/vault-folders.ts';
 import { lookAgain, lookAtVault, type VaultPlace } from '../effects/vault/vault-scan.ts';
@@ -35,14 +28,7 @@ import {
 import type { StopRequests } from '../loop/ports.ts';
 import { NOTE_REASONS, renderVaultNote } from '../report/notes/vault-note.ts';
 import type { View } from '../report/terminal/view.ts';
-import type {
-  RanTask,
-  RescueRecords,
-  TaskRequest,
-  Vault,
-  VaultNotes,
-  VaultPorts,
-} from '../rescue/ports.ts';
+import type { RanTask, TaskRequest, Vault, VaultNotes, VaultPorts } from '../rescue/ports.ts';
 import type { Resume, RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 
@@ -129,27 +115,6 @@ async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold
     release() {
       clearInterval(timer);
       claim.release();
-    },
-  };
-}
-
-function rescueRecords(stateDir: string): RescueRecords {
-  return {
-    async countFailed(rescueId, startedAt) {
-      const after = await changeRescueRecord(stateDir, rescueId, (before) =>
-        withFailed(before, startedAt),
-      );
-      return after.failed.length;
-    },
-    async adopt(rescueId) {
-      await changeRescueRecord(stateDir, rescueId, (before) => ({ ...before, is_ours: true }));
-    },
-    async close(rescueId) {
-      // Without a state no failure can be counted twice.
-      if (!existsSync(taskPaths(stateDir, rescueId).stateFile)) {
-        return removeRescueRecord(stateDir, rescueId);
-      }
-      await changeRescueRecord(stateDir, rescueId, () => closedRecord(systemClock.now()));
     },
   };
 }

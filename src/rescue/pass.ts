@@ -129,7 +129,7 @@ async function act(action: FileAction, held: Held): Promise<FileOutcome> {
       return action;
     case 'finish': {
       const movedTo = await ports.vault.move(file, 'done');
-      await ports.records.close(rescueId);
+      await ports.records.close(rescueId, ports.clock.now());
       return { kind: 'finished', movedTo };
     }
     case 'to-human': {
@@ -174,7 +174,7 @@ async function run(request: TaskRequest, held: Held): Promise<FileOutcome> {
     const isThere = (await ports.vault.look(file)) !== null;
     if (isThere && failedRescues >= MAX_RESCUES) return quarantine(held, failedRescues);
   }
-  if (verdict === 'done') await ports.records.close(rescueId);
+  if (verdict === 'done') await ports.records.close(rescueId, ports.clock.now());
   if (verdict === 'common' && end.note !== null) await ports.notes.remove(end.note);
   const { status, exitReason } = end;
   const { kind: how, taskId } = request;
@@ -184,7 +184,7 @@ async function run(request: TaskRequest, held: Held): Promise<FileOutcome> {
 async function quarantine({ facts, ports }: Held, failedRescues: number): Promise<FileOutcome> {
   const { file, rescueId } = facts;
   const movedTo = await ports.vault.move(file, 'quarantine');
-  await ports.records.close(rescueId);
+  await ports.records.close(rescueId, ports.clock.now());
   await ports.notes.write({ kind: 'quarantined', taskId: rescueId, file: movedTo, failedRescues });
   return { kind: 'quarantined', movedTo, failedRescues };
 }

@@ -38,13 +38,13 @@ export interface Vault {
 }
 
 /** The records of a file's rescues across runs. Call these only while the file is locked. */
-export interface RescueRecords {
+interface RescueRecords {
   /** Counts a failed rescue, each only once. Resolves to the number of failures. */
   countFailed(rescueId: string, startedAt: string): Promise<number>;
   /** Allows later passes to resume the file's own task. */
   adopt(rescueId: string): Promise<void>;
-  /** Ends the record of a file, so a later file of this name starts with a count of zero. */
-  close(rescueId: string): Promise<void>;
+  /** Ends the record of a file now (ISO), so a later file of this name starts with a count of zero. */
+  close(rescueId: string, at: string): Promise<void>;
 }
 
 export interface VaultNotes {

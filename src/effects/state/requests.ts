@@ -202,7 +202,7 @@ export async function leaveRequest(
 ): Promise<void> {
   const folder = path.join(taskFolder, FOLDER);
   const { kind } = request;
-  const name = `${kind}-${at.replace(/\D/g, '')}-${randomUUID()}.${ENDINGS[kind]}`;
+  const name = `${kind}-${at.replace(/\D/g, '')}-${randomUUID()}.${endingOf(kind)}`;
   const report = kind === 'progress' ? request.report : {};
   const content =
     kind === 'tell'
@@ -227,17 +227,14 @@ export function dropStaleRequests(taskFolder: string): void {
   take(folder, 'pause');
 }
 
-const ENDINGS: Readonly<Record<Kind, string>> = {
-  stop: 'json',
-  pause: 'json',
-  tell: 'md',
-  progress: 'json',
-};
+function endingOf(kind: Kind): string {
+  return kind === 'tell' ? 'md' : 'json';
+}
 
 /** The requests of one kind, oldest first. */
 function namesOf(folder: string, kind: Kind): readonly string[] {
   return fileNamesIn(folder).filter(
-    (name) => NAME.exec(name)?.[1] === kind && name.endsWith(`.${ENDINGS[kind]}`),
+    (name) => NAME.exec(name)?.[1] === kind && name.endsWith(`.${endingOf(kind)}`),
   );
 }
 

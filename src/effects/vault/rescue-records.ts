@@ -1,9 +1,10 @@
-import { promises } from 'node:fs';
+import { existsSync, promises } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { errorCode, makePrivateFolder, writeFileAtomic } from '../files/write-file.ts';
+import { taskPaths } from '../state/task-folder.ts';
 
 /*
  * What is known about a file's rescues beyond one run: one file `<state>/.rescue/stuck_<stem>.json`
@@ -21,7 +22,7 @@ const record = z.object({
   is_ours: z.boolean(),
 });
 
-export type RescueRecord = z.infer<typeof record>;
+type RescueRecord = z.infer<typeof record>;
 
 const NEW: RescueRecord = { since: null, failed: [], is_ours: false };
 
@@ -36,26 +37,6 @@ export function readRescueRecord(stateDir: string, rescueId: string): RescueReco
   }
 }
 
-/** Changes a record atomically. Rejects with the system's error. */
-export async function changeRescueRecord(
-  stateDir: string,
-  rescueId: string,
-  change: (before: RescueRecord) => RescueRecord,
-): Promise<RescueRecord> {
-  const before = readRescueRecord(stateDir, rescueId);
-  const after = change(before);
-  if (JSON.stringify(after) === JSON.stringify(before)) return before;
-  const file = fileOf(stateDir, rescueId);
-  makePrivateFolder(path.dirname(file));
-  await writeFileAtomic(file, `${JSON.stringify(after)}\n`);
-  return after;
-}
-
-/** Rejects with the system's error. */
-export async function removeRescueRecord(stateDir: string, rescueId: string): Promise<void> {
-  await promises.rm(fileOf(stateDir, rescueId), { force: true });
-}
-
 /** Counts a failed rescue once; ignores one from before the record was closed. */
 export function withFailed(before: RescueRecord, startedAt: string): RescueRecord {
   const isOld = before.since !== null && startedAt < before.since;
@@ -63,9 +44,36 @@ export function withFailed(before: RescueRecord, startedAt: string): RescueRecor
   return { ...before, failed: [...before.failed, startedAt] };
 }
 
-/** The file has been dealt with; a new file of the same name starts over. */
-export function closedRecord(at: string): RescueRecord {
-  return { since: at, failed: [], is_ours: false };
+/** Changes the records of one state folder, each atomically. All reject with the system's error. */
+export function rescueRecords(stateDir: string) {
+  const change = async (
+    rescueId: string,
+    next: (before: RescueRecord) => RescueRecord,
+  ): Promise<RescueRecord> => {
+    const before = readRescueRecord(stateDir, rescueId);
+    const after = next(before);
+    if (JSON.stringify(after) === JSON.stringify(before)) return before;
+    const file = fileOf(stateDir, rescueId);
+    makePrivateFolder(path.dirname(file));
+    await writeFileAtomic(file, `${JSON.stringify(after)}\n`);
+    return after;
+  };
+  return {
+    async countFailed(rescueId: string, startedAt: string): Promise<number> {
+      const after = await change(rescueId, (before) => withFailed(before, startedAt));
+      return after.failed.length;
+    },
+    async adopt(rescueId: string): Promise<void> {
+      await change(rescueId, (before) => ({ ...before, is_ours: true }));
+    },
+    /** The file has been dealt with; a new file of the same name starts over. `at` is an ISO instant. */
+    async close(rescueId: string, at: string): Promise<void> {
+      // Without a state no failure can be counted twice.
+      const isOver = !existsSync(taskPaths(stateDir, rescueId).stateFile);
+      if (isOver) await promises.rm(fileOf(stateDir, rescueId), { force: true });
+      else await change(rescueId, () => ({ ...NEW, since: at }));
+    },
+  };
 }
 
 function fileOf(stateDir: string, rescueId: string): string {

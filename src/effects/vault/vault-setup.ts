@@ -32,13 +32,11 @@ function makeFolder(folder: string, vault: string): SetUp {
 
 function checkExisting(folder: string, vault: string): SetUp {
   const stats = statSync(folder, { throwIfNoEntry: false });
-  if (stats === undefined) {
-    return { kind: 'refused', path: folder, why: 'it is a link to nothing' };
-  }
-  if (!stats.isDirectory()) return { kind: 'refused', path: folder, why: 'it is not a folder' };
-  return leadsOut(folder, vault)
-    ? { kind: 'refused', path: folder, why: 'it is a link that leads out of the vault' }
-    : { kind: 'was-there', path: folder };
+  const refused = (why: string): SetUp => ({ kind: 'refused', path: folder, why });
+  if (stats === undefined) return refused('it is a link to nothing');
+  if (!stats.isDirectory()) return refused('it is not a folder');
+  if (leadsOut(folder, vault)) return refused('it is a link that leads out of the vault');
+  return { kind: 'was-there', path: folder };
 }
 
 /** Names a configuration file may have. */
