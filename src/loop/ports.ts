@@ -11,7 +11,8 @@ import type {
   Saying,
   StopCause,
 } from '../core/machine/loop-state.ts';
-import type { Approval, EndedStatus, ThereBefore } from '../core/task/task-state.ts';
+import type { EndedStatus } from '../core/task/endings.ts';
+import type { Approval, ThereBefore } from '../core/task/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose/run.ts` binds each port to an effect. */
 export interface Ports {

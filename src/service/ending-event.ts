@@ -1,3 +1,4 @@
+import { endingBody } from '../core/machine/ending.ts';
 import type { EndingBody, EndingFields } from '../core/machine/events.ts';
 import { exitCodeFor } from '../exit-codes.ts';
 import type { EndedBookTask } from './service-note.ts';
@@ -21,18 +22,5 @@ export function endingEvent(
     state_file: stateFile,
     log_dir: logDir,
   };
-  switch (ending.status) {
-    case 'completed':
-      return { event: 'task_completed', ...fields };
-    case 'timeout':
-      return { event: 'task_timeout', ...fields };
-    case 'max_iterations_reached':
-      return {
-        event: 'max_iterations_reached',
-        max_iterations: task.max_iterations,
-        ...fields,
-      };
-    default:
-      return { event: 'task_failed', error: ending.error ?? '', ...fields };
-  }
+  return endingBody(ending, task.max_iterations, fields);
 }

@@ -10,8 +10,9 @@ import {
   type Settings,
   settingNames,
 } from '../core/settings/settings.ts';
+import type { EndedStatus } from '../core/task/endings.ts';
 import { defaultTaskId } from '../core/task/task-id.ts';
-import type { EndedStatus, Evidence } from '../core/task/task-state.ts';
+import type { Evidence } from '../core/task/task-state.ts';
 import { planRun, type RunPlan } from '../effects/plan/run-plan.ts';
 import { watchAbort } from '../effects/processes/signals.ts';
 import { readStateFile } from '../effects/state/state-file.ts';

@@ -1,11 +1,10 @@
 import { judgePromise } from '../core/completion/promise.ts';
-import { end } from '../core/machine/ending.ts';
+import { end, type HowItEnded } from '../core/machine/ending.ts';
 import type { Ending } from '../core/machine/loop-state.ts';
 import { initialState } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import {
   type Approval,
-  type EndedStatus,
   type Evidence,
   type IterationRecord,
   laterBy,
@@ -177,27 +176,18 @@ export function resumed(task: TaskState, answerFile: string | null, at: string):
 }
 
 /** How the calling program ends a task. */
-export interface BookEnd {
-  readonly status: Extract<
-    EndedStatus,
-    'completed' | 'failed' | 'timeout' | 'max_iterations_reached'
-  >;
-  readonly exitReason: string;
-  readonly evidence?: Evidence | null;
-  readonly error?: string;
-}
+export type BookEnd = Extract<
+  HowItEnded,
+  { status: 'completed' | 'failed' | 'timeout' | 'max_iterations_reached' }
+>;
 
 /** Ends a task exactly as the loop does. */
 export function ended(
   task: TaskState,
-  { evidence = null, error, ...how }: BookEnd,
+  how: BookEnd,
   at: string,
 ): { readonly task: TaskState; readonly ending: Ending } {
-  const { state, actions } = end(initialState(task), at, {
-    ...how,
-    evidence,
-    error: error ?? null,
-  });
+  const { state, actions } = end(initialState(task), at, how);
   const stop = actions.find((action) => action.kind === 'stop');
   if (stop === undefined) throw new Error('an ended task has no ending');
   return {

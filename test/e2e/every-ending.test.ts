@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { Chalk } from 'chalk';
 import { describe, expect, test } from 'vitest';
-import type { EndedStatus } from '../../src/core/task/task-state.ts';
+import { ENDED_STATUSES, ENDINGS, type EndedStatus } from '../../src/core/task/endings.ts';
 import { fileOf, STATE } from '../../src/effects/trust/seal.ts';
 import { InvalidStateError } from '../../src/index.ts';
 import { painted } from '../../src/report/screens/status.ts';
@@ -282,22 +282,12 @@ function rowsOf(path: string): readonly string[] {
   return lines.filter((line) => line.startsWith('| '));
 }
 
-test('every status in which a task can have ended has an example here', () => {
-  const all: Readonly<Record<EndedStatus, true>> = {
-    completed: true,
-    failed: true,
-    timeout: true,
-    max_iterations_reached: true,
-    stalled: true,
-    budget_spent: true,
-    usage_limited: true,
-    stopped: true,
-    paused: true,
-    paused_awaiting_approval: true,
-  };
-  expect([...new Set(EXAMPLES.map(({ status }) => status))].toSorted()).toEqual(
-    Object.keys(all).toSorted(),
+test('every ending has an example here', () => {
+  const all = ENDED_STATUSES.flatMap((status) =>
+    Object.keys(ENDINGS[status].reasons).map((reason) => `${status}: ${reason}`),
   );
+  const found = EXAMPLES.map(({ status, reason }) => `${status}: ${reason}`);
+  expect(found.toSorted()).toEqual(all.toSorted());
 });
 
 describe('a task of which nobody was told that it ended', () => {
@@ -467,7 +457,7 @@ describe('a task that ended', () => {
     else await expect(resumed).rejects.toBeInstanceOf(InvalidStateError);
   });
 
-  test.each(ROWS)('%s: stands in the documents', (_reason, _id, example) => {
+  test.each(ROWS)('%s: stands in the documents', (reason, _id, example) => {
     const { status, exitCode, cron, note } = example;
     const cells = (path: string) => rowsOf(path).map((row) => row.split(' | '));
     const codes = cells('README.md').filter(([code]) =>
@@ -478,6 +468,9 @@ describe('a task that ended', () => {
     ]);
     const crons = cells('docs/resume.md').filter(([, what]) => what?.startsWith(cron));
     expect(crons).toEqual([[expect.stringContaining(`\`${status}\``), expect.anything()]]);
+    const row = [status, reason].map((word) => `\`${word}\``).join(' | ');
+    const name = note === null ? '–' : `\`RALPH_${note}_…\``;
+    expect(rowsOf('docs/resume.md')).toContain(`| ${row} | ${exitCode} | ${name} | ${cron} |`);
     if (note !== null) {
       expect(readFileSync(join(DOCUMENTS, 'docs/files.md'), 'utf8')).toContain(`\`RALPH_${note}_`);
     }

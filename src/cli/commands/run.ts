@@ -1,4 +1,4 @@
-import { ifOpen } from '../../core/task/if-open.ts';
+import { rowOfState } from '../../core/task/endings.ts';
 import { defaultTaskId } from '../../core/task/task-id.ts';
 import { hasUntoldEnd } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
@@ -6,7 +6,6 @@ import { planRun, type RunPlan } from '../../effects/plan/run-plan.ts';
 import { isUntold, readNewestStep } from '../../effects/state/state-file.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { LeftToPersonError, UsageError } from '../../errors.ts';
-import { exitCodeFor } from '../../exit-codes.ts';
 import { notYoursEither } from '../../report/messages.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
 import { runPlan } from '../run/start-run.ts';
@@ -130,17 +129,16 @@ function isOpen(plan: RunPlan): boolean {
   if (standing === 'completed') return found.isOwn && (!isInHistory || isUntold(found.paths));
   if (isInHistory) return false;
   if (standing === 'live') return true;
-  const what = ifOpen(standing, state.exit_reason);
-  if (what === 'is refused') {
-    const isBudget = standing === 'budget_spent';
+  const ending = rowOfState(standing, state.exit_reason);
+  if (ending?.ifOpen === 'is refused') {
     throw new LeftToPersonError(
       plan.taskId,
-      isBudget ? standing : `${standing}: ${state.exit_reason}`,
+      standing === 'stalled' ? `${standing}: ${state.exit_reason}` : standing,
       commandToResume(plan.taskId, standing),
-      exitCodeFor(isBudget ? standing : 'stalled', state.exit_reason ?? ''),
+      ending.exitCode,
     );
   }
-  return what === 'goes on';
+  return ending === null || ending.ifOpen === 'goes on';
 }
 
 async function readStdin(): Promise<Uint8Array> {

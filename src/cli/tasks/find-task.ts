@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { rowOfState } from '../../core/task/endings.ts';
 import { hasLiveDriver, type ShownState, shownState } from '../../core/task/shown-task.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
@@ -14,7 +15,6 @@ import {
   StateCorruptedError,
   StateTooNewError,
 } from '../../errors.ts';
-import { moreFor } from '../../report/resume-command.ts';
 import type { Place } from './place.ts';
 import { unknownTask } from './unknown-task.ts';
 
@@ -94,7 +94,7 @@ export function standingOf(task: TaskState): Standing {
 
 /** The command that resumes a task, with a flag that raises a used-up limit. */
 export function resumeCommand(taskId: string, standing: Standing): string {
-  return ['ralph resume', taskId, moreFor(standing) ?? []].flat().join(' ');
+  return ['ralph resume', taskId, rowOfState(standing, null)?.more ?? []].flat().join(' ');
 }
 
 /** The error for steering a task without a live driver. */

@@ -9,7 +9,7 @@ import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { askApproval } from './approval.ts';
 import { breakerVerdict } from './breaker.ts';
-import { end, endStopped } from './ending.ts';
+import { end, endStopped, type HowItEnded } from './ending.ts';
 import { describeTools, iteratedEvent, tell } from './iteration-events.ts';
 import type { Action, Answer, LoopState, Step, Transition } from './loop-state.ts';
 import { endBudget, endByTime, endUsage, goOn } from './next-iteration.ts';
@@ -200,7 +200,10 @@ function endStalled(
   at: string,
   policy: Policy,
 ): Transition | null {
-  const stalled = (exitReason: string, error: string): Transition =>
+  const stalled = (
+    exitReason: Extract<HowItEnded, { status: 'stalled' }>['exitReason'],
+    error: string,
+  ): Transition =>
     end(state, at, {
       status: 'stalled',
       exitReason,

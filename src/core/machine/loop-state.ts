@@ -5,16 +5,16 @@ import type { Judged } from '../completion/gates.ts';
 import type { ProgressReport } from '../completion/progress-report.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type { CommandResult, Sightings } from '../completion/sightings.ts';
+import type { EndedStatus, EndingRow } from '../task/endings.ts';
 import type {
   Approval,
-  EndedStatus,
   Evidence,
   IterationRecord,
   TaskState,
   ThereBefore,
   Wait,
 } from '../task/task-state.ts';
-import type { EndingBody, EventBody } from './events.ts';
+import type { EventBody } from './events.ts';
 import type { Hint } from './hints.ts';
 import type { Carry } from './prompt.ts';
 
@@ -240,18 +240,15 @@ export type Saying = { readonly kind: 'flag-dropped'; readonly flag: string };
 export interface Ending {
   readonly status: EndedStatus;
   readonly exitReason: string;
-  readonly event: EndingBody['event'];
+  readonly event: EndingRow['event'];
   readonly evidence: Evidence | null;
   /** The reason in the note's file name; null means that no note is written. */
-  readonly note: NoteReason | null;
+  readonly note: NonNullable<EndingRow['note']>['word'] | null;
   /** For a failure: what went wrong, in one line. */
   readonly error: string | null;
   /** For a limit: when to try again, if known. */
   readonly until: string | null;
 }
-
-/** The word in a note's file name: `RALPH_<reason>_<task_id>_<timestamp>.md`. */
-type NoteReason = 'EXHAUSTED' | 'FAILED' | 'TIMEOUT' | 'STALLED' | 'LIMITED' | 'BUDGET';
 
 export interface Transition {
   readonly state: LoopState;
