@@ -11,7 +11,6 @@ import type {
   Saying,
   StopCause,
 } from '../core/machine/loop-state.ts';
-import type { EndedStatus } from '../core/task/endings.ts';
 import type { Approval, ThereBefore } from '../core/task/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose/run.ts` binds each port to an effect. */
@@ -30,8 +29,6 @@ export interface Ports {
   readonly bugs: AbortSignal;
   /** Ends everything that is running, because the loop cannot continue. */
   readonly abandon: () => void;
-  /** The exit code for an ending. */
-  readonly exitCode: (status: EndedStatus, exitReason: string) => number;
 }
 
 /** Starts the agent once and waits until it has ended. Never rejects because of what the agent does. */

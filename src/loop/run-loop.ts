@@ -20,6 +20,7 @@ import type {
 import { transition } from '../core/machine/transition.ts';
 import { preview } from '../core/secrets/preview.ts';
 import { maskDeep, maskLine, maskLines, maskSecrets } from '../core/secrets/secrets.ts';
+import { endingRow } from '../core/task/endings.ts';
 import type { Policy } from '../core/task/policy.ts';
 import { type Approval, laterBy } from '../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
@@ -341,7 +342,7 @@ async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<Run
   const fields: EndingFields = {
     status: ending.status,
     exit_reason: ending.exitReason,
-    exit_code: ports.exitCode(ending.status, ending.exitReason),
+    exit_code: endingRow(ending.status, ending.exitReason).exitCode,
     iterations_used: state.task.metrics.iterations,
     usage: state.task.usage,
     evidence: ending.evidence,
