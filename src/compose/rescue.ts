@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { AgentName } from '../core/agent/agents/agents.ts';
-import { verdictOf } from '../core/rescue/endings.ts';
 import type { VaultNote, WorkFolder } from '../core/rescue/vault-files.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { BEAT_MS } from '../core/task/driver.ts';
@@ -95,7 +94,6 @@ function vaultDesk({ vault, stateDir, doneFolder, keyFile }: OrchestrateOptions)
     vault,
     stateDir,
     seal: openSeal({ stateDir, keyFile, env: process.env, create: true }),
-    saysSomething: (status, exitReason) => verdictOf(status, exitReason) === 'failed',
   };
   const here = () => thisPlace(systemClock.now());
   return {

@@ -1,11 +1,11 @@
 import { decide, MAX_RESCUES, type Rules } from '../core/rescue/decide.ts';
-import { verdictOf } from '../core/rescue/endings.ts';
 import type {
   FileAction,
   FileFacts,
   FileOutcome,
   LeaveReason,
 } from '../core/rescue/vault-files.ts';
+import { endingRow, rowOfState } from '../core/task/endings.ts';
 import { messageOf } from '../errors.ts';
 import type { TaskEnd, TaskRequest, VaultPorts } from './ports.ts';
 
@@ -45,7 +45,7 @@ export async function pass(ports: VaultPorts, options: PassOptions): Promise<Pas
   let problems = 0;
   let worked = 0;
   const onRan = ({ status, exitReason, exitCode }: RanTask): void => {
-    const verdict = verdictOf(status, exitReason);
+    const { verdict } = endingRow(status, exitReason);
     if (verdict === 'common') cause ??= { status, exitReason, exitCode };
     else if (verdict !== 'interrupted') worked += 1;
   };
@@ -173,7 +173,7 @@ async function act(action: FileAction, held: Held): Promise<FileOutcome> {
 /** A new rescue archives the state of the previous one, so a failure not yet counted is counted first. */
 async function countBefore({ facts, ports }: Held): Promise<void> {
   const { rescue, rescueId } = facts;
-  if (rescue !== null && verdictOf(rescue.standing, rescue.exitReason) === 'failed') {
+  if (rescue !== null && rowOfState(rescue.standing, rescue.exitReason)?.verdict === 'failed') {
     await ports.books.countFailed(rescueId, rescue.startedAt);
   }
 }
@@ -189,7 +189,7 @@ async function run(
   if (end.kind === 'taken') return left('taken');
   if (end.kind === 'refused') return left(end.reason, end.detail);
   onRan(end);
-  const verdict = verdictOf(end.status, end.exitReason);
+  const { verdict } = endingRow(end.status, end.exitReason);
   const isRescue = request.taskId === rescueId;
   let failedRescues: number | null = null;
   if (verdict === 'failed' && isRescue) {

@@ -1,5 +1,5 @@
+import { rowOfState } from '../task/endings.ts';
 import { msBetween } from '../task/task-state.ts';
-import { canGoOn, verdictOf } from './endings.ts';
 import { isPaymentFile } from './payment.ts';
 import type { FileAction, FileFacts, FileTask, LeaveReason } from './vault-files.ts';
 
@@ -107,8 +107,11 @@ function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | n
   };
 }
 
+/** Resumes a task that ralph itself started, unless its ending says otherwise. */
 function resumption(task: FileTask, taskId: string): FileAction | null {
-  return canGoOn(task) ? { kind: 'resume', taskId } : null;
+  const ending = rowOfState(task.standing, task.exitReason);
+  const canGoOn = ending?.verdict === 'interrupted' || ending?.isPassing === true;
+  return task.standing === 'interrupted' || canGoOn ? { kind: 'resume', taskId } : null;
 }
 
 /** The action that the file's own task requires, or null. */
@@ -125,15 +128,14 @@ function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction |
       return own.approval?.isAnswered === true
         ? leave('held', own.standing)
         : (waiting(own, ownId, rules) ?? leave('held', own.standing));
-    case 'paused':
-    case 'stopped':
-    case 'usage_limited':
-      return leave('held', own.standing);
     case 'corrupt':
     case 'newer ralph':
     case 'unreadable':
       return leave('unreadable-state', own.standing);
     default:
+      if (rowOfState(own.standing, own.exitReason)?.needs === 'a resume') {
+        return leave('held', own.standing);
+      }
       return ownNote === null ? null : leave('noted', ownNote);
   }
 }
@@ -151,7 +153,7 @@ function heldBy(rescue: FileTask | null): FileAction | null {
     case 'unreadable':
       return leave('unreadable-state', rescue.standing);
     default:
-      return verdictOf(rescue.standing, rescue.exitReason) === 'held'
+      return (rowOfState(rescue.standing, rescue.exitReason)?.verdict ?? 'held') === 'held'
         ? leave('held', rescue.standing)
         : null;
   }

@@ -8,6 +8,7 @@ import type {
   WorkFolder,
 } from '../../core/rescue/vault-files.ts';
 import type { Here } from '../../core/task/driver.ts';
+import { NOTE_WORDS, rowOfState } from '../../core/task/endings.ts';
 import { hasLiveDriver, shownState } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { VaultFolderError } from '../../errors.ts';
@@ -29,8 +30,6 @@ export interface VaultPlace {
   readonly vault: string;
   readonly stateDir: string;
   readonly seal: Seal;
-  /** Whether this ending of a rescue says something about the file. */
-  readonly saysSomething: (status: string, exitReason: string | null) => boolean;
 }
 
 const QUIETLY = { throwIfNoEntry: false } as const;
@@ -169,8 +168,9 @@ function factsOf(
   const rescueId = rescueIdOf(ownId);
   const rescue = taskOf(rescueId, file, place, here);
   const record = readRescueRecord(place.stateDir, rescueId);
-  const hasFailed = rescue !== null && place.saysSomething(rescue.standing, rescue.exitReason);
-  const counted = hasFailed ? withFailed(record, rescue.startedAt) : record;
+  const ending = rescue && rowOfState(rescue.standing, rescue.exitReason);
+  const counted =
+    rescue !== null && ending?.verdict === 'failed' ? withFailed(record, rescue.startedAt) : record;
   return {
     file,
     ownId,
@@ -257,8 +257,7 @@ function noteNames(vault: string): readonly string[] {
   return namesIn(path.join(vault, 'Needs_Action')).filter((name) => name.startsWith('RALPH_'));
 }
 
-const RUN_NOTE =
-  /^RALPH_(?:EXHAUSTED|FAILED|TIMEOUT|STALLED|BUDGET|LIMITED)_(.+)_\d{8}T\d{6}Z\.md$/;
+const RUN_NOTE = new RegExp(`^RALPH_(?:${NOTE_WORDS.join('|')})_(.+)_\\d{8}T\\d{6}Z\\.md$`);
 
 function isNoteOf(taskId: string, name: string): boolean {
   return RUN_NOTE.exec(name)?.[1] === taskId;

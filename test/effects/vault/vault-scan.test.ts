@@ -18,7 +18,6 @@ async function makeVault() {
     vault,
     stateDir,
     seal: testSeal(stateDir),
-    saysSomething: (status) => status === 'max_iterations_reached',
   };
   const write = (path: string, text: string | Uint8Array): void => {
     mkdirSync(dirname(join(vault, path)), { recursive: true });
