@@ -5,8 +5,9 @@ import type { EndingBody, EndingFields } from './events.ts';
 import type { Ending, StopCause } from './loop-state.ts';
 
 function endingOf(how: Partial<Ending> & Pick<Ending, 'status' | 'exitReason'>): Ending {
-  const { event, note } = endingRow(how.status, how.exitReason);
-  return { evidence: null, error: null, until: null, ...how, event, note: note?.word ?? null };
+  const { status, exitReason, evidence = null, error = null, until = null } = how;
+  const { event, note } = endingRow(status, exitReason);
+  return { status, exitReason, event, evidence, note: note?.word ?? null, error, until };
 }
 
 /** Derives how a task ended from its state. Returns null if it has not ended. */
