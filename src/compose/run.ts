@@ -27,7 +27,6 @@ import { createGitProgress, type GitProgress } from '../effects/workspace/git-pr
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';
-import { exitCodeFor } from '../exit-codes.ts';
 import type { Ports, Reporter } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
 import { leftoverLine, sayingText } from '../report/messages.ts';
@@ -188,7 +187,6 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       stops,
       bugs: run.bugs ?? new AbortController().signal,
       abandon: () => stops.request('request'),
-      exitCode: exitCodeFor,
     };
     const end = await runLoop(ports, start.state, start.event, policy);
     view.close();

@@ -11,7 +11,7 @@ import type {
   StopCause,
 } from '../core/machine/loop-state.ts';
 import type { Hint } from '../core/prompt/hints.ts';
-import type { Approval, EndedStatus, ThereBefore } from '../core/task/task-state.ts';
+import type { Approval, ThereBefore } from '../core/task/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose/run.ts` binds each port to an effect. */
 export interface Ports {
@@ -32,8 +32,6 @@ export interface Ports {
   readonly moveToDone: () => Promise<void>;
   /** Ends everything that is running, because the loop cannot continue. */
   readonly abandon: () => void;
-  /** The exit code for an ending. */
-  readonly exitCode: (status: EndedStatus, exitReason: string) => number;
 }
 
 /** Starts the agent once and waits until it has ended. Never rejects because of what the agent does. */

@@ -1,6 +1,7 @@
 import { endingBody } from '../core/machine/ending.ts';
 import type { EndingFields } from '../core/machine/events.ts';
 import type { Ending, LoopState } from '../core/machine/loop-state.ts';
+import { endingRow } from '../core/task/endings.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 import { eventOf } from './shown.ts';
@@ -20,7 +21,7 @@ export async function stop(ports: Ports, state: LoopState, ending: Ending): Prom
   const fields: EndingFields = {
     status: ending.status,
     exit_reason: ending.exitReason,
-    exit_code: ports.exitCode(ending.status, ending.exitReason),
+    exit_code: endingRow(ending.status, ending.exitReason).exitCode,
     iterations_used: state.task.metrics.iterations,
     usage: state.task.usage,
     evidence: ending.evidence,

@@ -1,6 +1,7 @@
 import { AGENTS, type AgentName } from '../core/agent/agents/agents.ts';
 import type { Activity, Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
 import type { Doing, Saying } from '../core/machine/loop-state.ts';
+import { ENDINGS, endingRow, rowOfState } from '../core/task/endings.ts';
 import type { Wait } from '../core/task/task-state.ts';
 import { fitted } from './columns.ts';
 import { formatCost, formatCountdown, formatDuration, plural } from './format.ts';
@@ -213,12 +214,6 @@ export function iterationBrief(
 
 export type EndingEvent = Extract<RalphEvent, EndingFields>;
 
-const LIMITED_BY: Readonly<Record<string, string>> = {
-  outage: "the agent's service remained unreachable",
-  usage_limit: 'a usage limit lasts longer than --max-wait',
-  max_usage: '--max-usage is reached',
-};
-
 /** Whether this is the last event of a run. */
 export function isEnding(event: RalphEvent): event is EndingEvent {
   return 'exit_code' in event && 'status' in event;
@@ -240,32 +235,25 @@ export function endingLine(event: EndingEvent, elapsedMs: number | null = null):
   return `${endingText(event)} ${used.join(', ')}`;
 }
 
-const PAUSED_BY: Readonly<Record<string, string>> = {
-  'approval-expired': 'not completed: nobody answered the request for approval in time',
-  'approval-pending': 'not completed: waiting for an approval (ApprovalPendingError)',
-};
-
 function endingText(event: EndingEvent): string {
+  const { says } = endingRow(event.status, event.exit_reason);
+  const why = event.exit_reason.replace(/^\w+:/, '');
   switch (event.event) {
-    case 'task_completed':
-      return `completed (${event.evidence?.kind.replaceAll('-', ' ') ?? 'no evidence'}: ${event.evidence?.detail ?? ''})`;
+    case 'task_completed': {
+      const { kind = 'no evidence', detail = '' } = event.evidence ?? {};
+      return filled(says, `${kind.replaceAll('-', ' ')}: ${detail}`);
+    }
     case 'task_failed':
-      return `failed (${event.exit_reason.replace(/^failed:/, '')}): ${event.error}`;
-    case 'max_iterations_reached':
-      return 'not completed: the iterations ran out';
-    case 'task_timeout':
-      return 'not completed: the time limit of the whole task was reached';
-    case 'task_stalled':
-      return `not completed: stalled (${event.exit_reason.replaceAll('-', ' ')})`;
-    case 'task_budget_spent':
-      return 'not completed: the budget of the task is spent';
+      return `${filled(says, why)}: ${event.error}`;
     case 'task_usage_limited':
-      return `not completed: ${LIMITED_BY[event.exit_reason] ?? event.exit_reason}${event.until === null ? '' : `, until ${event.until}`}`;
-    case 'task_stopped':
-      return `stopped (${event.exit_reason.replace(/^stopped:/, '')})`;
-    case 'task_paused':
-      return PAUSED_BY[event.exit_reason] ?? 'paused';
+      return event.until === null ? says : `${says}, until ${event.until}`;
+    default:
+      return filled(says, why.replaceAll('-', ' '));
   }
+}
+
+function filled(says: string, why: string): string {
+  return says.replace('…', () => why);
 }
 
 /** One more fact about an ending. Its text is never cut. */
@@ -286,8 +274,8 @@ export function endingFacts(event: EndingEvent, telling: Telling): readonly Endi
   // Without a stored task there are no logs and nothing to resume.
   if (telling.task === null) return facts;
   add('logs', event.log_dir);
-  const isResumable = event.status !== 'completed' && event.exit_reason !== 'failed:aborted';
-  if (isResumable && task !== null) add('next', resumeCommand(task, event.status));
+  const { isFinal = false } = endingRow(event.status, event.exit_reason);
+  if (!isFinal && task !== null) add('next', resumeCommand(task, event.status));
   return facts;
 }
 
@@ -298,10 +286,6 @@ function changesText({ commits, files }: Changes): string {
 
 function remedyOf(event: EndingEvent, agent: AgentName): string | null {
   switch (event.event) {
-    case 'task_failed':
-      return remedyFor(event.exit_reason, agent);
-    case 'task_stalled':
-      return stallRemedy(event.exit_reason);
     case 'task_usage_limited':
       return event.until === null ? 'try again later' : `try again after ${event.until}`;
     case 'task_paused':
@@ -309,46 +293,22 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
         ? `answer with ralph approve ${event.task_id} or ralph reject ${event.task_id}, then resume`
         : null;
     default:
-      return null;
+      return remedyFor(event.status, event.exit_reason, agent);
   }
 }
 
-const REFUSED_REMEDY =
-  'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, if you forbade them on purpose, name them with --accept-refused';
-
-const UNPROVEN_REMEDY =
-  'ask in the prompt for sub-agents that are waited for, or name a command that checks the work with --verify: a claim that it confirms is believed';
-
-const INTERRUPTED_REMEDY =
-  'something keeps killing ralph: look for a time limit of cron or systemd, or for the OOM killer (dmesg); ralph resume continues';
-
 function gateRemedy(gate: string): string {
-  if (gate === 'refused-tools') return `; what to do: ${REFUSED_REMEDY}`;
-  return gate === 'stopped-subagents' ? `; what to do: ${UNPROVEN_REMEDY}` : '';
+  const { refused, unproven } = ENDINGS.stalled.reasons;
+  if (gate === 'refused-tools') return `; what to do: ${refused.remedy}`;
+  return gate === 'stopped-subagents' ? `; what to do: ${unproven.remedy}` : '';
 }
 
-/** Returns what to do about a loop without progress. */
-export function stallRemedy(exitReason: string): string {
-  if (exitReason === 'refused') return REFUSED_REMEDY;
-  if (exitReason === 'unproven') return UNPROVEN_REMEDY;
-  if (exitReason === 'interrupted') return INTERRUPTED_REMEDY;
-  const flag = exitReason === 'same-error' ? '--same-error-limit' : '--no-progress-limit';
-  return `read the logs and make the prompt clearer; ${flag} 0 lets it continue anyway`;
-}
-
-/** Returns what to do about a fatal cause, given as `failed:<cause>`, or null if there is no general advice. */
-export function remedyFor(exitReason: string, agent: AgentName): string | null {
+/** Returns what to do about an ending, from the state of its task, or null if there is no general advice. */
+export function remedyFor(state: string, exitReason: string, agent: AgentName): string | null {
+  const ofAgent: Readonly<Record<string, string>> = AGENTS[agent].remedies;
   const cause = exitReason.replace(/^failed:/, '');
-  return { ...REMEDIES, ...AGENTS[agent].remedies }[cause] ?? null;
+  return ofAgent[cause] ?? rowOfState(state, exitReason)?.remedy ?? null;
 }
-
-const REMEDIES: Readonly<Record<string, string>> = {
-  'no-credit': 'add credit to the account, or use another key',
-  'refused-request': 'check --model and the length of the prompt',
-  bug: 'report it with the output above; the work done so far is kept, and ralph resume continues it',
-  aborted:
-    'the task was given up on purpose, by the agent (its last message says why) or by a person who rejected it: start over with a better prompt',
-};
 
 /** Printed, even with `--quiet`, when a person takes over a task that somebody else wrote. */
 export function takenOver(taskId: string, doubt: string, rights: readonly string[]): string {

@@ -1,11 +1,11 @@
 import { decide, MAX_RESCUES, type Rules } from '../core/rescue/decide.ts';
-import { verdictOf } from '../core/rescue/endings.ts';
 import {
   type FileAction,
   type FileFacts,
   type FileOutcome,
   leave,
 } from '../core/rescue/vault-files.ts';
+import { endingRow, rowOfState } from '../core/task/endings.ts';
 import { messageOf } from '../errors.ts';
 import type { RanTask, TaskRequest, VaultPorts } from './ports.ts';
 
@@ -39,7 +39,7 @@ export async function pass(ports: VaultPorts, options: PassOptions): Promise<Pas
   let problems = 0;
   let worked = 0;
   const onRan = ({ status, exitReason, exitCode }: RanTask): void => {
-    const verdict = verdictOf(status, exitReason);
+    const { verdict } = endingRow(status, exitReason);
     if (verdict === 'common') cause ??= { status, exitReason, exitCode };
     else if (verdict !== 'interrupted') worked += 1;
   };
@@ -155,7 +155,7 @@ async function act(action: FileAction, held: Held): Promise<FileOutcome> {
 /** A new rescue archives the state of the previous one, so a failure not yet counted is counted first. */
 async function countBefore({ facts, ports }: Held): Promise<void> {
   const { rescue, rescueId } = facts;
-  if (rescue !== null && verdictOf(rescue.standing, rescue.exitReason) === 'failed') {
+  if (rescue !== null && rowOfState(rescue.standing, rescue.exitReason)?.verdict === 'failed') {
     await ports.records.countFailed(rescueId, rescue.startedAt);
   }
 }
@@ -166,7 +166,7 @@ async function run(request: TaskRequest, held: Held): Promise<FileOutcome> {
   const end = await ports.runTask(request);
   if (end.kind === 'leave') return end;
   onRan(end);
-  const verdict = verdictOf(end.status, end.exitReason);
+  const { verdict } = endingRow(end.status, end.exitReason);
   const isRescue = request.taskId === rescueId;
   let failedRescues: number | null = null;
   if (verdict === 'failed' && isRescue) {

@@ -6,7 +6,7 @@ import type {
   VaultFile,
   VaultNote,
 } from '../core/rescue/vault-files.ts';
-import type { EndedStatus } from '../core/task/task-state.ts';
+import type { EndedStatus } from '../core/task/endings.ts';
 import type { Clock, StopRequests } from '../loop/ports.ts';
 
 /** The outside world that a pass over the vault needs. */

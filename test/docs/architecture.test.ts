@@ -18,6 +18,8 @@ type Rule = {
 };
 
 const LEAVES = ['errors', 'exit-codes'];
+/** The table that says of each ending what it means. */
+const ENDINGS = 'core/task/endings';
 
 /** The wings that only read and write files: other layers may use them, too. */
 const FILING = ['files', 'trust', 'lock', 'logs', 'state', 'vault', 'plan', 'claude'].map(
@@ -37,10 +39,11 @@ const ARROWS: Readonly<Record<string, Rule>> = {
   loop: { rooms: ['loop', 'core'], outside: false },
   effects: { rooms: ['effects', 'loop/ports', 'core', ...LEAVES], outside: true },
   report: {
-    // Text becomes harmless where it leaves ralph; each agent knows what to do about its failures.
+    // Text becomes harmless where it leaves ralph; what is said of an ending is in its row, and what an
+    // agent's failure needs, with the agent.
     rooms: [
       ...['report', 'core/text/untrusted-text', 'core/text/safe-json', 'core/agent/agents'],
-      ...LEAVES,
+      ...[ENDINGS, ...LEAVES],
     ],
     typesOnly: ['core'],
     outside: true,
@@ -66,7 +69,7 @@ const ARROWS: Readonly<Record<string, Rule>> = {
   },
   index: { rooms: ['service', 'loop/ports', 'core', ...LEAVES], outside: false },
   errors: { rooms: ['exit-codes'], typesOnly: ['core'], outside: false },
-  'exit-codes': { rooms: [], typesOnly: ['core'], outside: false },
+  'exit-codes': { rooms: [ENDINGS], typesOnly: ['core'], outside: false },
 };
 
 /**

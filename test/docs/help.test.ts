@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { SETTINGS, settingNames } from '../../src/core/settings/settings.ts';
-import { EXIT_CODES } from '../../src/exit-codes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

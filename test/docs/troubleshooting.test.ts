@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { AGENT_NAMES } from '../../src/core/agent/agents/agents.ts';
-import { EXIT_CODES } from '../../src/exit-codes.ts';
+import { ENDINGS } from '../../src/core/task/endings.ts';
 import { remedyFor } from '../../src/report/messages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -49,9 +50,9 @@ describe('docs/troubleshooting.md', () => {
 
   it('has a remedy for every cause of a failure that has one', () => {
     const causes = SAID.flatMap(quotedIn).filter((words) => /^[a-z]+(-[a-z]+)*$/.test(words));
-    const told = [...SOURCE.matchAll(/^ {2,4}'?([a-z-]+)'?:\n? +'[^']+',$/gm)]
-      .map(([, cause = '']) => cause)
-      .filter((cause) => AGENT_NAMES.some((agent) => remedyFor(`failed:${cause}`, agent) !== null));
+    const told = Object.keys(ENDINGS.failed.reasons)
+      .filter((reason) => AGENT_NAMES.some((name) => remedyFor('failed', reason, name) !== null))
+      .map((reason) => reason.replace('failed:', ''));
     expect(told.length).toBeGreaterThan(6);
     expect(told.filter((cause) => !causes.includes(cause))).toEqual([]);
   });

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { shellWords } from '../../src/core/settings/shell-words.ts';
-import { EXIT_CODES } from '../../src/exit-codes.ts';
 import { type FakeClaude, makeFakeClaude, type Turn } from '../helpers/fake-claude.ts';
 import { makeScene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';

@@ -81,7 +81,7 @@ describe('every end that is not a completion says what to do', () => {
     'aborted',
   ])('failed:%s', (cause) => {
     for (const agent of ['claude', 'command'] as const) {
-      expect(remedyFor(`failed:${cause}`, agent)).toMatch(/.{20}/);
+      expect(remedyFor('failed', `failed:${cause}`, agent)).toMatch(/.{20}/);
     }
   });
 

@@ -13,7 +13,6 @@ import type {
   StopCause,
 } from '../../src/core/machine/loop-state.ts';
 import { laterBy, msBetween } from '../../src/core/task/task-state.ts';
-import { exitCodeFor } from '../../src/exit-codes.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
 import { START } from './new-task.ts';
 
@@ -246,7 +245,6 @@ export function fakePorts(script: Script): FakePorts {
     },
     bugs: bugs.signal,
     abandon: () => effect('abandon'),
-    exitCode: exitCodeFor,
   };
 
   const fake: FakePorts = {

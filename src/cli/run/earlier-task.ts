@@ -1,10 +1,9 @@
-import { ifOpen } from '../../core/task/if-open.ts';
+import { rowOfState } from '../../core/task/endings.ts';
 import { hasUntoldEnd } from '../../core/task/task-state.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { isUntold, readNewestStep } from '../../effects/state/state-file.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { LeftToPersonError } from '../../errors.ts';
-import { exitCodeFor } from '../../exit-codes.ts';
 import { type FoundTask, findTask, resumeCommand } from '../tasks/find-task.ts';
 
 /** A task that has the id of a new run already. */
@@ -42,15 +41,14 @@ function isOpen({ standing, state, isInHistory, isOwn, paths }: FoundTask): bool
   if (standing === 'completed') return isOwn && (!isInHistory || isUntold(paths));
   if (isInHistory) return false;
   if (standing === 'live') return true;
-  const what = ifOpen(standing, state.exit_reason);
-  if (what === 'is refused') {
-    const isBudget = standing === 'budget_spent';
+  const ending = rowOfState(standing, state.exit_reason);
+  if (ending?.ifOpen === 'is refused') {
     throw new LeftToPersonError(
       state.task_id,
-      isBudget ? standing : `${standing}: ${state.exit_reason}`,
+      standing === 'stalled' ? `${standing}: ${state.exit_reason}` : standing,
       resumeCommand(state.task_id, standing),
-      exitCodeFor(isBudget ? standing : 'stalled', state.exit_reason ?? ''),
+      ending.exitCode,
     );
   }
-  return what === 'goes on';
+  return ending === null || ending.ifOpen === 'goes on';
 }

@@ -1,3 +1,4 @@
+import { rowOfState } from '../../core/task/endings.ts';
 import { hasLiveDriver, type ShownState, shownState } from '../../core/task/shown-task.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
@@ -13,7 +14,6 @@ import {
   StateCorruptedError,
   StateTooNewError,
 } from '../../errors.ts';
-import { moreFor } from '../../report/resume-command.ts';
 import type { Place } from './place.ts';
 import { unknownTask } from './unknown-task.ts';
 
@@ -93,7 +93,7 @@ export function standingOf(task: TaskState): Standing {
 
 /** The command that resumes a task, with a flag that raises a used-up limit. */
 export function resumeCommand(taskId: string, standing: Standing): string {
-  return ['ralph resume', taskId, moreFor(standing) ?? []].flat().join(' ');
+  return ['ralph resume', taskId, rowOfState(standing, null)?.more ?? []].flat().join(' ');
 }
 
 /** The error for steering a task without a live driver. */

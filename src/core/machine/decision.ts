@@ -1,3 +1,4 @@
+import type { StatusAndReason } from '../task/endings.ts';
 import type { Policy } from '../task/policy.ts';
 import type { Approval, Wait } from '../task/task-state.ts';
 import type { EventBody } from './events.ts';
@@ -32,8 +33,7 @@ export type Decision =
 /** Ends the loop. */
 export type End = { readonly kind: 'end' } & HowItEnded;
 
-export type HowItEnded = Pick<Ending, 'status' | 'exitReason'> &
-  Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
+export type HowItEnded = StatusAndReason & Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
 
 /** What a step has made of an event. */
 export interface Decided {

@@ -1,25 +1,13 @@
-import { type EndedStatus, msBetween, type TaskState } from '../task/task-state.ts';
+import { type EndedStatus, endingRow, type StatusAndReason } from '../task/endings.ts';
+import { msBetween, type TaskState } from '../task/task-state.ts';
 import type { End, HowItEnded } from './decision.ts';
-import type { EndingFields, EventBody } from './events.ts';
+import type { EndingBody, EndingFields } from './events.ts';
 import type { Ending, StopCause } from './loop-state.ts';
 
-/** The event and the note of each ending. A new ending is one more row. */
-const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
-  completed: { event: 'task_completed', note: null },
-  failed: { event: 'task_failed', note: 'FAILED' },
-  timeout: { event: 'task_timeout', note: 'TIMEOUT' },
-  max_iterations_reached: { event: 'max_iterations_reached', note: 'EXHAUSTED' },
-  stalled: { event: 'task_stalled', note: 'STALLED' },
-  budget_spent: { event: 'task_budget_spent', note: 'BUDGET' },
-  usage_limited: { event: 'task_usage_limited', note: 'LIMITED' },
-  stopped: { event: 'task_stopped', note: null },
-  paused: { event: 'task_paused', note: null },
-  paused_awaiting_approval: { event: 'task_paused', note: null },
-};
-
-function endingOf(how: HowItEnded): Ending {
+function endingOf(how: Partial<Ending> & Pick<Ending, 'status' | 'exitReason'>): Ending {
   const { status, exitReason, evidence = null, error = null, until = null } = how;
-  return { status, exitReason, evidence, error, until, ...ENDINGS[status] };
+  const { event, note } = endingRow(status, exitReason);
+  return { status, exitReason, event, evidence, note: note?.word ?? null, error, until };
 }
 
 /** Derives how a task ended from its state. Returns null if it has not ended. */
@@ -73,13 +61,15 @@ export function endTask(task: TaskState, at: string, how: HowItEnded): EndedTask
 }
 
 /** Decides that the loop ends. */
-export function end(
-  status: EndedStatus,
-  exitReason: string,
+export function end<Status extends EndedStatus>(
+  status: Status,
+  exitReason: ReasonOf<Status>,
   details: Omit<HowItEnded, 'status' | 'exitReason'> = {},
 ): End {
-  return { kind: 'end', status, exitReason, ...details };
+  return { kind: 'end', status, exitReason, ...details } as End;
 }
+
+type ReasonOf<Status> = Extract<StatusAndReason, { status: Status }>['exitReason'];
 
 /** The time for the whole task is over. */
 export const TIME_OVER = end('timeout', 'timeout');
@@ -93,7 +83,11 @@ export function stoppedBy(by: StopCause): End {
 }
 
 /** The event that announces how a task ended. */
-export function endingBody(ending: Ending, maxIterations: number, fields: EndingFields): EventBody {
+export function endingBody(
+  ending: Ending,
+  maxIterations: number,
+  fields: EndingFields,
+): EndingBody {
   switch (ending.event) {
     case 'task_failed':
       return { event: ending.event, error: ending.error ?? '', ...fields };
@@ -101,17 +95,9 @@ export function endingBody(ending: Ending, maxIterations: number, fields: Ending
       return { event: ending.event, max_iterations: maxIterations, ...fields };
     case 'task_usage_limited':
       return { event: ending.event, until: ending.until, ...fields };
-    case 'task_completed':
-      return { event: ending.event, ...fields };
-    case 'task_timeout':
-      return { event: ending.event, ...fields };
-    case 'task_stalled':
-      return { event: ending.event, ...fields };
-    case 'task_budget_spent':
-      return { event: ending.event, ...fields };
-    case 'task_stopped':
-      return { event: ending.event, ...fields };
     case 'task_paused':
       return { event: ending.event, final: true, ...fields };
+    default:
+      return { event: ending.event, ...fields };
   }
 }

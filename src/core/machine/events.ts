@@ -1,5 +1,6 @@
 import type { Usage } from '../agent/attempt.ts';
-import type { EndedStatus, Evidence, IterationRecord } from '../task/task-state.ts';
+import type { EndedStatus, EndingRow } from '../task/endings.ts';
+import type { Evidence, IterationRecord } from '../task/task-state.ts';
 
 /** What the agent is doing at this moment. */
 export type Activity =
@@ -99,18 +100,20 @@ export type EventBody =
   | EndingBody;
 
 export type EndingBody =
-  | ({ readonly event: 'task_completed' } & EndingFields)
+  | { readonly [E in PlainEnding]: { readonly event: E } & EndingFields }[PlainEnding]
   | ({ readonly event: 'task_failed'; readonly error: string } & EndingFields)
   | ({
       readonly event: 'max_iterations_reached';
       readonly max_iterations: number;
     } & EndingFields)
-  | ({ readonly event: 'task_timeout' } & EndingFields)
-  | ({ readonly event: 'task_stalled' } & EndingFields)
-  | ({ readonly event: 'task_budget_spent' } & EndingFields)
   | ({ readonly event: 'task_usage_limited'; readonly until: string | null } & EndingFields)
-  | ({ readonly event: 'task_stopped' } & EndingFields)
   | ({ readonly event: 'task_paused'; readonly final: true } & EndingFields);
+
+/** The endings whose event has no field of its own. */
+type PlainEnding = Exclude<
+  EndingRow['event'],
+  'task_failed' | 'max_iterations_reached' | 'task_usage_limited' | 'task_paused'
+>;
 
 /** An event with its instant and task, as it is written. */
 export type RalphEvent = { readonly at: string; readonly task_id: string } & EventBody;

@@ -7,16 +7,16 @@ import type { PromiseVerdict } from '../completion/promise.ts';
 import type { CommandResult, Sightings } from '../completion/sightings.ts';
 import type { Hint } from '../prompt/hints.ts';
 import type { Carry } from '../prompt/prompt.ts';
+import type { EndedStatus, EndingRow, StatusAndReason } from '../task/endings.ts';
 import type {
   Approval,
-  EndedStatus,
   Evidence,
   IterationRecord,
   TaskState,
   ThereBefore,
   Wait,
 } from '../task/task-state.ts';
-import type { EndingBody, EventBody } from './events.ts';
+import type { EventBody } from './events.ts';
 
 /** The whole state of the loop: the saved task, the current step, and what the next prompt needs. */
 export interface LoopState {
@@ -187,8 +187,7 @@ export type CallerEvent =
   | {
       readonly kind: 'ended-by-caller';
       readonly at: string;
-      readonly ending: Pick<Ending, 'status' | 'exitReason'> &
-        Partial<Pick<Ending, 'evidence' | 'error'>>;
+      readonly ending: StatusAndReason & Partial<Pick<Ending, 'evidence' | 'error'>>;
     };
 
 /** A report on an iteration: its output, or what was done and with which result. */
@@ -277,18 +276,15 @@ export type Saying = { readonly kind: 'flag-dropped'; readonly flag: string };
 export interface Ending {
   readonly status: EndedStatus;
   readonly exitReason: string;
-  readonly event: EndingBody['event'];
+  readonly event: EndingRow['event'];
   readonly evidence: Evidence | null;
   /** The reason in the note's file name; null means that no note is written. */
-  readonly note: NoteReason | null;
+  readonly note: NonNullable<EndingRow['note']>['word'] | null;
   /** For a failure: what went wrong, in one line. */
   readonly error: string | null;
   /** For a limit: when to try again, if known. */
   readonly until: string | null;
 }
-
-/** The word in a note's file name: `RALPH_<reason>_<task_id>_<timestamp>.md`. */
-type NoteReason = 'EXHAUSTED' | 'FAILED' | 'TIMEOUT' | 'STALLED' | 'LIMITED' | 'BUDGET';
 
 export interface Transition {
   readonly state: LoopState;

@@ -1,5 +1,5 @@
+import { rowOfState } from '../task/endings.ts';
 import { msBetween } from '../task/task-state.ts';
-import { canGoOn, verdictOf } from './endings.ts';
 import { isPaymentFile } from './payment.ts';
 import { type FileAction, type FileFacts, type FileTask, leave } from './vault-files.ts';
 
@@ -98,9 +98,13 @@ function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | n
   return { kind: 'overdue-approval', request: approval.file, overdueMs };
 }
 
+/** Resumes a task that ralph itself started, unless it waits or its ending says otherwise. */
 function resumption(task: FileTask | null, taskId: string, rules: Rules): FileAction | null {
   if (task === null) return null;
-  return waiting(task, taskId, rules) ?? (canGoOn(task) ? { kind: 'resume', taskId } : null);
+  const ending = rowOfState(task.standing, task.exitReason);
+  const canGoOn = ending?.verdict === 'interrupted' || ending?.isPassing === true;
+  const isResumed = task.standing === 'interrupted' || canGoOn;
+  return waiting(task, taskId, rules) ?? (isResumed ? { kind: 'resume', taskId } : null);
 }
 
 /** The action that the file's own task requires, or null. */
@@ -117,15 +121,14 @@ function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction |
       return own.approval?.isAnswered === true
         ? leave('held', own.standing)
         : (waiting(own, ownId, rules) ?? leave('held', own.standing));
-    case 'paused':
-    case 'stopped':
-    case 'usage_limited':
-      return leave('held', own.standing);
     case 'corrupt':
     case 'newer ralph':
     case 'unreadable':
       return leave('unreadable-state', own.standing);
     default:
+      if (rowOfState(own.standing, own.exitReason)?.needs === 'a resume') {
+        return leave('held', own.standing);
+      }
       return ownNote === null ? null : leave('noted', ownNote);
   }
 }
@@ -143,7 +146,7 @@ function heldBy(rescue: FileTask | null): FileAction | null {
     case 'unreadable':
       return leave('unreadable-state', rescue.standing);
     default:
-      return verdictOf(rescue.standing, rescue.exitReason) === 'held'
+      return (rowOfState(rescue.standing, rescue.exitReason)?.verdict ?? 'held') === 'held'
         ? leave('held', rescue.standing)
         : null;
   }

@@ -1,3 +1,4 @@
+import { rowOfState } from './endings.ts';
 import { isLive, type ShownState, type ShownTask } from './shown-task.ts';
 import { type IterationRecord, laterBy, msBetween, type TaskState } from './task-state.ts';
 
@@ -200,17 +201,17 @@ function endOf({ started_at, duration_ms }: IterationRecord): string {
 }
 
 function groupOf(state: ShownState): BriefGroup {
-  switch (state) {
-    case 'completed':
+  switch (rowOfState(state, null)?.needs ?? state) {
+    case 'nothing':
       return 'completed';
+    case 'a resume':
+      // Nobody chose to wait for a limit.
+      return state === 'usage_limited' ? 'failed' : 'waiting';
+    case 'interrupted':
+      return 'waiting';
     case 'running':
     case 'pending':
       return 'running';
-    case 'paused':
-    case 'paused_awaiting_approval':
-    case 'stopped':
-    case 'interrupted':
-      return 'waiting';
     default:
       return 'failed';
   }

@@ -1,20 +1,9 @@
 import { NO_USAGE, type Usage } from '../agent/attempt.ts';
+import type { EndedStatus } from './endings.ts';
 import type { MatchRule } from './policy.ts';
 
 /** The state file's shape changes only with this number. */
 export const SCHEMA_VERSION = 1;
-
-export type EndedStatus =
-  | 'paused_awaiting_approval'
-  | 'paused'
-  | 'completed'
-  | 'failed'
-  | 'timeout'
-  | 'max_iterations_reached'
-  | 'stalled'
-  | 'budget_spent'
-  | 'usage_limited'
-  | 'stopped';
 
 export type Status = 'pending' | 'running' | EndedStatus;
 

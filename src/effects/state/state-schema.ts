@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { ENDED_STATUSES } from '../../core/task/endings.ts';
 import {
   EVIDENCE_KINDS,
   laterBy,
@@ -32,20 +33,7 @@ function buildSchema() {
 
   const usage = z.object({ cost_usd: amount, input_tokens: amount, output_tokens: amount });
 
-  const status = z.enum([
-    'pending',
-    'running',
-    'paused',
-    'paused_awaiting_approval',
-    'completed',
-    'failed',
-    'timeout',
-    'max_iterations_reached',
-    'stalled',
-    'budget_spent',
-    'usage_limited',
-    'stopped',
-  ]);
+  const status = z.enum(['pending', 'running', ...ENDED_STATUSES]);
 
   const iteration = z.object({
     number: count,

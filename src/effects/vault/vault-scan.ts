@@ -1,6 +1,5 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { verdictOf } from '../../core/rescue/endings.ts';
 import type {
   FileFacts,
   FileFrontMatter,
@@ -9,6 +8,7 @@ import type {
   WorkFolder,
 } from '../../core/rescue/vault-files.ts';
 import type { Here } from '../../core/task/driver.ts';
+import { NOTE_WORDS, rowOfState } from '../../core/task/endings.ts';
 import { hasLiveDriver, shownState } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { VaultFolderError } from '../../errors.ts';
@@ -171,8 +171,9 @@ function factsOf(
   const rescueId = rescueIdOf(ownId);
   const rescue = taskOf(rescueId, file, place, here);
   const record = readRescueRecord(place.stateDir, rescueId);
-  const hasFailed = rescue !== null && verdictOf(rescue.standing, rescue.exitReason) === 'failed';
-  const counted = hasFailed ? withFailed(record, rescue.startedAt) : record;
+  const ending = rescue && rowOfState(rescue.standing, rescue.exitReason);
+  const counted =
+    rescue !== null && ending?.verdict === 'failed' ? withFailed(record, rescue.startedAt) : record;
   return {
     file,
     ownId,
@@ -259,8 +260,7 @@ function noteNames(vault: string): readonly string[] {
   return openNotes(vault).map(({ file }) => path.basename(file));
 }
 
-const RUN_NOTE =
-  /^RALPH_(?:EXHAUSTED|FAILED|TIMEOUT|STALLED|BUDGET|LIMITED)_(.+)_\d{8}T\d{6}Z\.md$/;
+const RUN_NOTE = new RegExp(`^RALPH_(?:${NOTE_WORDS.join('|')})_(.+)_\\d{8}T\\d{6}Z\\.md$`);
 
 function isNoteOf(taskId: string, name: string): boolean {
   return RUN_NOTE.exec(name)?.[1] === taskId;

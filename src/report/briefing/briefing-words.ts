@@ -1,24 +1,15 @@
 import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
 import type { Briefing, BriefTask, Happening } from '../../core/task/briefing.ts';
+import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
 import { formatCost, formatDuration, plural } from '../format.ts';
-import { remedyFor, stallRemedy } from '../messages.ts';
+import { remedyFor } from '../messages.ts';
 import { resumeCommand, shellQuote } from '../resume-command.ts';
 import { isForeign, NOT_YOURS } from '../screens/status.ts';
 
 /** The words of a briefing, shared by Markdown and HTML. */
 
-const STATES: Readonly<Record<ShownState, string>> = {
-  completed: 'completed',
-  failed: 'failed',
-  timeout: 'out of time',
-  max_iterations_reached: 'out of iterations',
-  stalled: 'stalled',
-  budget_spent: 'out of money',
-  usage_limited: 'at a usage limit',
-  stopped: 'stopped',
-  paused: 'paused',
-  paused_awaiting_approval: 'waits for your approval',
+const STATES: Readonly<Record<Exclude<ShownState, EndedStatus>, string>> = {
   interrupted: 'interrupted',
   running: 'running',
   pending: 'about to start',
@@ -28,7 +19,7 @@ const STATES: Readonly<Record<ShownState, string>> = {
 };
 
 export function stateWords(state: ShownState): string {
-  return STATES[state];
+  return isEnded(state) ? endingRow(state, null).words : STATES[state];
 }
 
 /** The reason for a task's state, as half a sentence; empty if the state needs no explanation. */
@@ -67,11 +58,9 @@ function failure(exitReason: string, error: string): string {
   return [cause, error].filter((part) => part !== '').join(': ');
 }
 
-/** Returns general advice for a stalled or failed task, or null if there is none. */
+/** Returns general advice for a task that ended, or null if there is none. */
 export function remedyOf({ shown, task }: BriefTask): string | null {
-  const reason = task?.exit_reason ?? '';
-  if (shown.state === 'stalled') return stallRemedy(reason);
-  return shown.state === 'failed' ? remedyFor(reason, DEFAULT_AGENT) : null;
+  return remedyFor(shown.state, task?.exit_reason ?? '', DEFAULT_AGENT);
 }
 
 /** Returns the shell command that continues a task, or null if no command can. */
@@ -83,7 +72,10 @@ export function commandOf(
   const facts = { taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) };
   if (shown.state === 'paused_awaiting_approval') {
     // An answer runs nothing from the task, so it needs no trust.
-    return resumeCommand({ ...facts, needsTrust: false }).replace('ralph resume', 'ralph approve');
+    return resumeCommand({ ...facts, needsTrust: false }, shown.state).replace(
+      'ralph resume',
+      'ralph approve',
+    );
   }
   if (task.kept_by === 'library') return null;
   switch (shown.state) {
@@ -91,12 +83,8 @@ export function commandOf(
     case 'running':
     case 'pending':
       return null;
-    case 'max_iterations_reached':
-    case 'timeout':
-    case 'budget_spent':
-      return resumeCommand(facts, shown.state);
     default:
-      return resumeCommand(facts);
+      return resumeCommand(facts, shown.state);
   }
 }
 

@@ -1,11 +1,12 @@
 import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { Ending } from '../../core/machine/loop-state.ts';
 import type { CommandOutput } from '../../core/prompt/prompt.ts';
+import { endingRow } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { formatCost, formatDuration } from '../format.ts';
-import { remedyFor, stallRemedy } from '../messages.ts';
+import { remedyFor } from '../messages.ts';
 import { cell, codeSpan, fenced, inline } from './markdown.ts';
 
 /** The facts of a note. */
@@ -34,7 +35,7 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   const { task, ending } = facts;
   const sections = [
     frontMatter(facts),
-    `# ${TITLES[ending.note ?? 'FAILED']}: ${task.task_id}`,
+    `# ${endingRow(ending.status, ending.exitReason).note?.title ?? ''}: ${task.task_id}`,
     `## What happened\n\n${whatHappened(facts)}`,
     `## What was asked\n\n${fenced(task.task_prompt)}`,
     `## What counts as complete\n\nComplete when ${codeSpan(facts.completion)}.`,
@@ -50,15 +51,6 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   ];
   return `${sections.join('\n\n')}\n`;
 }
-
-const TITLES: Readonly<Record<NonNullable<Ending['note']>, string>> = {
-  EXHAUSTED: 'The iterations ran out',
-  FAILED: 'The task failed',
-  TIMEOUT: 'The time ran out',
-  STALLED: 'The task makes no progress',
-  LIMITED: "The agent's service is unreachable, or its usage limit is reached",
-  BUDGET: 'The budget is spent',
-};
 
 function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): string {
   const fields: readonly (readonly [string, string | number])[] = [
@@ -109,10 +101,7 @@ function iterationTable(task: TaskState): string {
 }
 
 function whatToDo({ ending, again, agent }: NoteFacts): string {
-  const remedy =
-    ending.note === 'STALLED'
-      ? stallRemedy(ending.exitReason)
-      : remedyFor(ending.exitReason, agent);
+  const remedy = remedyFor(ending.status, ending.exitReason, agent);
   return [
     ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
     'To resume it:\n',

@@ -1,4 +1,5 @@
 import type { ChalkInstance } from 'chalk';
+import { rowOfState } from '../../core/task/endings.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { Wait } from '../../core/task/task-state.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
@@ -153,21 +154,11 @@ export function waitText({ kind, until }: Wait): string {
 /** A state in its colour. */
 export function painted(task: ShownTask, text: string, paint: Painter | null): string {
   if (paint === null) return text;
-  switch (task.state) {
-    case 'completed':
-      return paint.green(text);
-    case 'running':
-    case 'pending':
-      return paint.bold(text);
-    case 'paused':
-    case 'paused_awaiting_approval':
-    case 'stopped':
-    case 'usage_limited':
-      return paint.yellow(text);
-    default:
-      return paint.red(text);
-  }
+  if (task.state === 'running' || task.state === 'pending') return paint.bold(text);
+  return paint[COLOURS[rowOfState(task.state, null)?.needs ?? 'a person']](text);
 }
+
+const COLOURS = { nothing: 'green', 'a resume': 'yellow', 'a person': 'red' } as const;
 
 /** The message for a state folder without tasks. */
 export function noTasks(stateDir: string): string {
