@@ -31,7 +31,7 @@ function workFolder({ stored, vault }: StopScene): string {
   return path.resolve(stored?.startDir ?? vault, stored?.settings.cwd ?? '.');
 }
 
-/** Checks the files of a task; runs `until` only if `mayRun`. */
+/** Checks the files of a task; runs the commands of its conditions only if `mayRun`. */
 export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
   const { task, policy, stored, folder, vault, stateDir } = scene;
   const { watchFile } = policy;
@@ -52,9 +52,9 @@ export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sig
       : 'baseline' in fitted
         ? fitted.baseline
         : await takeBaseline(asItIs);
-  const until = mayRun ? policy.until : null;
+  const commands = mayRun ? watch.commands : {};
   const run = (command: string) => runTaskCommand(scene, command);
-  return createObserver({ ...watch, until, run }, baseline).look();
+  return createObserver({ ...watch, commands, run }, baseline).look();
 }
 
 /** Runs one of the task's commands in its folder, with the time limit of one iteration. */

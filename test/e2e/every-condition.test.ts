@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CONDITIONS } from '../../src/core/completion/conditions/conditions.ts';
+import { SETTINGS } from '../../src/core/settings/settings.ts';
 import type { Evidence } from '../../src/core/task/task-state.ts';
 import type { Turn } from '../helpers/fake-claude.ts';
 import { makeScene } from '../helpers/scene.ts';
@@ -50,6 +53,29 @@ const ROWS = Object.entries(EXAMPLES);
 
 test('every condition has an example here', () => {
   expect(CONDITIONS.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(EXAMPLES).toSorted());
+});
+
+test('every condition has a flag that README.md and docs/completion.md name', () => {
+  for (const name of ['README.md', 'docs/completion.md']) {
+    const text = readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
+    const flags = ROWS.map(
+      ([
+        ,
+        {
+          flags: [flag = ''],
+        },
+      ]) => flag,
+    );
+    expect(flags.filter((flag) => !text.includes(flag))).toEqual([]);
+  }
+});
+
+test('only a trusted configuration may set what a condition runs', () => {
+  const settings = CONDITIONS.filter(({ command }) => command !== undefined).flatMap(
+    (condition) => condition.settings,
+  );
+  expect(settings.length).toBeGreaterThan(0);
+  expect(settings.filter((name) => SETTINGS[name].trust !== true)).toEqual([]);
 });
 
 describe('a task with a condition of its own', () => {

@@ -126,7 +126,7 @@ function isSameReport(one: ProgressReport | null, other: ProgressReport): boolea
   return one?.done === other.done && one.total === other.total && one.step === other.step;
 }
 
-function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Carry {
+function carryFrom(answer: Answer, { commands = {} }: Sightings, held: Held | null): Carry {
   const { facts, outcome, verdict, reply } = answer;
   const missing: Missing[] = [];
   const isHeldForTools = held?.gate === 'refused-tools';
@@ -142,7 +142,9 @@ function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Car
     missing.push({ kind: 'in-doubt', line, where, hasReplied: reply !== undefined });
   }
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
-  if (until !== null && until.exitCode !== 0) missing.push({ kind: 'until', result: until });
+  for (const result of Object.values(commands)) {
+    if (result.exitCode !== 0) missing.push({ kind: 'until', result });
+  }
   if (refused.length > 0) {
     const verified = isHeldForTools ? held.verified : null;
     missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });

@@ -17,6 +17,7 @@ export function parseValue(
 function read(type: SettingKind, written: unknown): unknown {
   switch (type.kind) {
     case 'text':
+    case 'command':
       return typeof written === 'string' ? written : null;
     case 'texts':
       return textsOf(written);
@@ -81,6 +82,7 @@ function readPercent(text: string): number | null {
 function expected(type: SettingKind): string {
   switch (type.kind) {
     case 'text':
+    case 'command':
       return 'text';
     case 'texts':
       return 'text, or a list of texts';

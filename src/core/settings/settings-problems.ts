@@ -1,7 +1,7 @@
 import type { AgentSetting } from '../agent/agent.ts';
 import { AGENT_NAMES, AGENTS, type AgentName, chosenAgent } from '../agent/agents/agents.ts';
 import { isGiven, type Source, type SourcedSettings } from './setting-source.ts';
-import { SETTINGS, type SettingName } from './settings.ts';
+import { commandSettings, SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
 /** A run as it was requested. */
@@ -22,7 +22,6 @@ export function settingsProblems(run: WrittenRun): readonly string[] {
   ];
 }
 
-const COMMANDS = ['until', 'verify', 'after', 'onEnd'] as const;
 const PHRASES = ['signal', 'abortPromise'] as const;
 
 function conditionProblems({ settings, sources }: WrittenRun): readonly string[] {
@@ -43,7 +42,7 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
   if (settings.doneFolder !== null && isFlag(sources.doneFolder) && !isMoved) {
     problems.push('--done-folder needs --watch-file or --task-file, and neither was given.');
   }
-  for (const name of COMMANDS) {
+  for (const name of commandSettings()) {
     if (settings[name]?.trim() === '') {
       problems.push(`${sources[name].where} expects a shell command; found an empty text.`);
     }

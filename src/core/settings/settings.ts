@@ -23,7 +23,7 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
   readonly choices: readonly (infer Choice)[];
 }
   ? Choice
-  : Row['type']['kind'] extends 'text'
+  : Row['type']['kind'] extends 'text' | 'command'
     ? string | null
     : Row['type']['kind'] extends 'texts'
       ? readonly string[]
@@ -38,6 +38,18 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
 /** The names of all settings, in the order of the help. */
 export function settingNames(): readonly SettingName[] {
   return Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
+}
+
+/** The settings that name a shell command. */
+export type CommandSetting = {
+  [Name in SettingName]: (typeof TABLE)[Name]['type']['kind'] extends 'command' ? Name : never;
+}[SettingName];
+
+/** The names of the settings that name a shell command. */
+export function commandSettings(): readonly CommandSetting[] {
+  return settingNames().filter(
+    (name): name is CommandSetting => SETTINGS[name].type.kind === 'command',
+  );
 }
 
 /** The names of the settings that a found configuration may set only once a person has trusted it. */

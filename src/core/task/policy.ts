@@ -1,30 +1,18 @@
 import type { Settings } from '../settings/settings.ts';
 
-/** The settings that the loop reads as they were given. */
-export type LoopSettings = Pick<
+/** The settings that the loop reads as they were given. The others have a form of their own in `Policy`. */
+export type LoopSettings = Omit<
   Settings,
-  | 'agent'
-  | 'promise'
-  | 'match'
-  | 'watchFile'
-  | 'until'
-  | 'planFile'
-  | 'verify'
-  | 'confirm'
-  | 'minIterations'
-  | 'protect'
-  | 'acceptRefused'
-  | 'abortPromise'
-  | 'askBack'
-  | 'noProgressLimit'
-  | 'sameErrorLimit'
-  | 'session'
-  | 'after'
-  | 'noWait'
-  | 'maxIterations'
-  | 'retries'
-  | 'context'
-  | 'contextChars'
+  | 'watchGlob'
+  | 'doneFolder'
+  | 'signal'
+  | 'maxCost'
+  | 'maxUsage'
+  | 'approvalTimeout'
+  | 'iterationTimeout'
+  | 'idleTimeout'
+  | 'delay'
+  | 'maxWait'
 >;
 
 /** What the loop decides by. All durations are in milliseconds. */

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { commandsOf } from '../../core/completion/conditions/conditions.ts';
 import { type PlanCount, readPlan } from '../../core/completion/plan-file.ts';
 import type { CommandResult, ProgressSigns, Sightings } from '../../core/completion/sightings.ts';
 import type { Policy } from '../../core/task/policy.ts';
@@ -19,16 +20,18 @@ import type { GitProgress } from './git-progress.ts';
 export interface Watch extends BaselineRequest {
   /** Absolute; null if there is none. */
   readonly planFile: string | null;
-  readonly until: string | null;
+  /** The shell commands to run at each look, by the kind of the condition. */
+  readonly commands: Readonly<Record<string, string>>;
 }
 
 /** Returns what a policy observes in a place. */
 export function watchOf(
-  { watchGlobs: globs, protect, planFile, until }: Policy,
+  policy: Policy,
   place: Pick<Watch, 'cwd' | 'existing' | 'donePath' | 'isOwn'>,
 ): Watch {
+  const { watchGlobs: globs, protect, planFile } = policy;
   const plan = planFile === null ? null : path.resolve(place.cwd, planFile);
-  return { ...place, globs, protect, planFile: plan, until };
+  return { ...place, globs, protect, planFile: plan, commands: commandsOf(policy) };
 }
 
 /** Runs one of the user's shell commands with the text `input` on its standard input. */
@@ -73,6 +76,12 @@ export function createObserver(
     return request.run(command, input);
   };
 
+  const runAll = async (commands: Watch['commands']): Promise<Sightings['commands'] & object> => {
+    const results: Record<string, CommandResult> = {};
+    for (const [kind, command] of Object.entries(commands)) results[kind] = await run(command, '');
+    return results;
+  };
+
   return {
     run,
     get usesGit() {
@@ -92,7 +101,7 @@ export function createObserver(
     async look() {
       const now = await markFiles(request.globs, request, before);
       const plan = planOf(request.planFile);
-      // Computed before `--until` runs, since its changes are not the agent's either. A resumed task may
+      // Computed before a command runs, since its changes are not the agent's either. A resumed task may
       // begin with a look, before anything was marked to compare with.
       const progress: ProgressSigns = !filesAreMarked
         ? { git: null, watched: null }
@@ -111,7 +120,7 @@ export function createObserver(
       return {
         watchMatches: changed(now, baseline.watched, cwd),
         movedFile: moved ? request.donePath : null,
-        until: request.until === null ? null : await run(request.until, ''),
+        commands: await runAll(request.commands),
         plan,
         protectedChanged: await changedOrGone(baseline.protected, unchanged, cwd),
         approvalFile,

@@ -50,6 +50,7 @@ function samples(name: SettingName): readonly (readonly [written: string, become
   const { type } = SETTINGS[name];
   switch (type.kind) {
     case 'text':
+    case 'command':
       return (
         name === 'taskType' ? ['coding', 'weekly_audit', 'email_processing'] : ['one', 'two', 'x y']
       ).map((text) => [text, text]);

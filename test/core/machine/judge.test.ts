@@ -267,7 +267,7 @@ describe('confirmation', () => {
 
 describe('the conditions', () => {
   const until = (exitCode: number | null) =>
-    seen({ until: { command: 'test -f ok', exitCode, timedOut: false, output: '' } });
+    seen({ commands: { until: { command: 'test -f ok', exitCode, timedOut: false, output: '' } } });
   const plan = (done: number, open: number) => seen({ plan: { done, open } });
   const ALL = {
     watchGlobs: ['out/*'],
@@ -352,7 +352,7 @@ describe('the abort promise', () => {
   test('ends the task as failed, and comes before completion', () => {
     const loop = nonstop({ ...ABORT, ...VERIFY, until: 'true' });
     const sightings = seen({
-      until: { command: 'true', exitCode: 0, timedOut: false, output: '' },
+      commands: { until: { command: 'true', exitCode: 0, timedOut: false, output: '' } },
     });
     const turn = loop.iterate(answered('CANNOT BE DONE'), sightings);
     expect(turn.actions).toEqual(['task_iterated', 'near_miss', 'stop:failed']);

@@ -15,6 +15,7 @@ function problemOf({ type, default: text, negation }: SettingRow): string | null
   if (text === undefined) return null;
   switch (type.kind) {
     case 'text':
+    case 'command':
     case 'texts':
       return text.trim() === '' ? 'empty' : null;
     case 'count':

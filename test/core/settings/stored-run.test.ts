@@ -9,6 +9,7 @@ import { stored } from '../../helpers/stored.ts';
 function example(type: SettingKind): unknown {
   switch (type.kind) {
     case 'text':
+    case 'command':
       return 'some text';
     case 'texts':
       return ['one', 'two'];

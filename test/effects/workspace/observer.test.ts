@@ -78,7 +78,7 @@ describe('where nothing can be looked at', () => {
     expect(await iterate(observer, () => put(folder, { 'new.txt': '' }))).toEqual({
       watchMatches: [],
       movedFile: null,
-      until: null,
+      commands: {},
       plan: null,
       protectedChanged: [],
       approvalFile: null,
@@ -119,12 +119,12 @@ describe('--until', () => {
       inputs.push(`${command} < ${input}`);
       return results[inputs.length - 1] ?? succeeded(command);
     };
-    const { observer } = await stage({}, { until: 'make check', run });
+    const { observer } = await stage({}, { commands: { until: 'make check' }, run });
     await observer.mark();
     expect(inputs).toEqual([]);
-    expect((await observer.look()).until).toEqual(results[0]);
+    expect((await observer.look()).commands).toEqual({ until: results[0] });
     await observer.mark();
-    expect((await observer.look()).until).toEqual(results[1]);
+    expect((await observer.look()).commands).toEqual({ until: results[1] });
     expect(inputs).toEqual(['make check < ', 'make check < ']);
   });
 });

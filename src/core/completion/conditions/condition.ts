@@ -29,14 +29,22 @@ export interface Condition {
   readonly settings: readonly SettingName[];
   /** Claims by words count only if the agent ended well, and are blocked if tools were refused. */
   readonly byWords: boolean;
-  /** Whether checking it runs a program or searches the work tree. */
-  readonly isSlow: boolean;
+  /** Whether checking it searches the work tree. The state is then saved before. */
+  readonly isSlow?: true;
+  /** Returns the shell command whose result decides, or null. Absent if no command does. */
+  readonly command?: (policy: ConditionPolicy) => string | null;
   /** Whether the user asked for it. */
   readonly isSet: (policy: ConditionPolicy) => boolean;
   /** Describes what has to hold, to follow "ensure". Only called if the condition is set. */
   readonly describe: (policy: ConditionPolicy) => string;
   /** Returns the evidence if the condition holds, otherwise null. */
   readonly check: (view: IterationView) => string | null;
+}
+
+/** Returns the evidence if the command of a condition exited with 0, otherwise null. */
+export function commandSucceeded({ sightings }: IterationView, kind: string): string | null {
+  const result = sightings.commands?.[kind];
+  return result?.exitCode === 0 ? `${result.command} exited with 0` : null;
 }
 
 /** Quotes and joins phrases for a sentence: `'a' or 'b'`. */

@@ -32,9 +32,17 @@ export function conditionSettings(): readonly SettingName[] {
   return CONDITIONS.flatMap(({ settings }) => settings);
 }
 
-/** Whether checking the conditions of a policy runs a program or searches the work tree. */
+/** The shell commands of a policy's conditions, by the kind of the condition. */
+export function commandsOf(policy: ConditionPolicy): Readonly<Record<string, string>> {
+  const commands = CONDITIONS.map(({ kind, command }) => [kind, command?.(policy) ?? null]);
+  return Object.fromEntries(commands.filter(([, command]) => command !== null));
+}
+
+/** Whether checking the conditions of a policy runs a command or searches the work tree. */
 export function isSlowToCheck(policy: ConditionPolicy): boolean {
-  return CONDITIONS.some(({ isSlow, isSet }) => isSlow && isSet(policy));
+  return CONDITIONS.some(
+    ({ isSlow, isSet, command }) => isSet(policy) && (isSlow === true || command !== undefined),
+  );
 }
 
 /** Returns every claim of the iteration. Files come before words, since they are stronger evidence. */

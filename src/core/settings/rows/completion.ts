@@ -74,7 +74,7 @@ export const COMPLETION_ROWS = {
   until: {
     flag: '--until',
     argument: 'COMMAND',
-    type: { kind: 'text' },
+    type: { kind: 'command' },
     group: 'Completion',
     trust: true,
     help: 'complete when this shell command exits 0 after an iteration',
@@ -96,7 +96,7 @@ export const COMPLETION_ROWS = {
   verify: {
     flag: '--verify',
     argument: 'COMMAND',
-    type: { kind: 'text' },
+    type: { kind: 'command' },
     group: 'Completion',
     trust: true,
     help: 'accept completion only if this shell command exits 0',

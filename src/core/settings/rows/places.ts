@@ -38,7 +38,7 @@ export const AROUND_ROWS = {
   after: {
     flag: '--after',
     argument: 'COMMAND',
-    type: { kind: 'text' },
+    type: { kind: 'command' },
     group: 'Around it',
     trust: true,
     help: 'shell command after each iteration; its outcome as JSON on standard input',
@@ -46,7 +46,7 @@ export const AROUND_ROWS = {
   onEnd: {
     flag: '--on-end',
     argument: 'COMMAND',
-    type: { kind: 'text' },
+    type: { kind: 'command' },
     group: 'Around it',
     trust: true,
     help: 'shell command once at the end; the outcome as JSON on standard input',

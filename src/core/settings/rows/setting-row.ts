@@ -2,6 +2,8 @@
 export type SettingKind =
   /** Text, unchanged. */
   | { readonly kind: 'text' }
+  /** A shell command that ralph runs. */
+  | { readonly kind: 'command' }
   /** Text, may be given several times. */
   | { readonly kind: 'texts' }
   /** A whole number, at least `min`. */
