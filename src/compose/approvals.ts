@@ -10,7 +10,7 @@ import { messageOf } from '../errors.ts';
 import type { ApprovalDesk } from '../loop/ports.ts';
 import { renderRequest } from '../report/notes/approval-request.ts';
 
-/** Asks for approvals through files in the plan's vault. */
+/** Creates the port that asks people for approvals through files in the plan's vault. */
 export function approvalDesk(
   plan: RunPlan,
   paths: TaskPaths,
@@ -32,7 +32,7 @@ export function approvalDesk(
   };
 }
 
-/** Moves the file of a completed task to `Done`, unless the agent has moved it. */
+/** Moves the file of a completed task to `Done`, unless the agent has moved it. Warns if that fails. */
 export async function putAway(
   task: TaskState,
   plan: RunPlan,
@@ -47,7 +47,7 @@ export async function putAway(
   }
 }
 
-/** The `Done` folder, seen from the vault. */
+/** Returns the path of the `Done` folder relative to the vault. */
 function doneFolder(plan: RunPlan): string {
   return path.relative(plan.vault, plan.policy.doneFolder);
 }

@@ -32,18 +32,18 @@ import { leftoversNotEnded, leftoversOfDeadDriver, previousRetired } from '../re
 /** Shows one sentence to people. */
 type Warn = (sentence: string) => void;
 
-/** A task that only this process drives. */
+/** This process's claim on a task, which keeps other drivers away. */
 export interface Hold {
-  /** Renews the claim until it is released. Ends the run if another driver takes over. */
+  /** Renews the claim until `release` is called. Ends the run if another driver takes over the task. */
   keep(store: TaskStore, stops: SignalWatch): void;
-  /** Whether another driver has taken over the task meanwhile. */
+  /** Whether another driver has taken over the task. */
   isLost(): boolean;
   release(): void;
 }
 
 /**
- * Claims a task for this driver, or rejects with `TaskAlreadyActiveError`. If nothing can be written, the
- * run continues without a claim: the state cannot be stored there either, and that is reported.
+ * Claims a task for `driver`. Rejects with `TaskAlreadyActiveError` if another driver has it. If the claim
+ * cannot be written, the run continues without one; `keep` then warns that the state cannot be saved.
  */
 export async function holdTask(paths: TaskPaths, taskId: string, driver: Driver): Promise<Hold> {
   const result = await claimTask(paths.stateDir, taskId, driver, () =>
@@ -117,7 +117,10 @@ function liveDriver(state: TaskState | null): Driver | null {
   return driver !== null && isDriverAlive(driver, thisPlace(systemClock.now())) ? driver : null;
 }
 
-/** Cleans up after a crashed driver: ends its processes and archives its state. */
+/**
+ * Clears the way for a new task: ends the processes that a crashed driver of the same id left, and archives
+ * the earlier state. Rejects with `ApprovalPendingError` if that task waits for a person.
+ */
 export async function makeRoom(
   paths: TaskPaths,
   taskId: string,
@@ -143,8 +146,8 @@ export async function makeRoom(
 }
 
 /**
- * Prepares the resume of a task: restores it from the history if its driver died after completing it but
- * before announcing that, and removes dead claims on it. Never rejects.
+ * Restores a task from the history if its driver died after completing the task and before announcing
+ * that. Also removes the claim of a dead driver. Never rejects.
  */
 export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   const driver = thisDriver(systemClock.now(), randomUUID());
@@ -153,28 +156,29 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   try {
     takeBack(paths);
   } catch {
-    // The task is found in the history, too.
+    // The commands also find the task in the history.
   } finally {
     hold.release();
   }
 }
 
-/** A task that is resumed, and what its last driver knew beyond the state; null if that is lost. */
+/** A task that is being resumed. */
 export interface TakenUp {
   readonly task: TaskState;
+  /** What the last driver stored beyond the state, or null if that is lost. */
   readonly step: Omit<SavedStep, 'task'> | null;
 }
 
-/** Why a task is trusted: its own checksums, or a person who has reviewed it. */
+/** What shows that a task can be trusted: checksums that `seal` verifies, or a person's review. */
 export interface Belief {
   readonly seal: Seal;
   readonly isTrusted: boolean;
 }
 
 /**
- * Reads the newest step of a task to resume and ends the processes that its dead driver left running.
- * Rejects with `TaskNotFoundError`, `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` if
- * the state is corrupt and was therefore set aside.
+ * Reads the newest stored step of a task to resume and ends the processes that its dead driver left
+ * running. Rejects with `TaskNotFoundError`, `StateTooNewError`, `UntrustedTaskError`, or, after renaming a
+ * corrupt state file, with `StateCorruptedError`.
  */
 export async function takeUp(
   paths: TaskPaths,
@@ -197,8 +201,8 @@ export async function takeUp(
 }
 
 /**
- * Reads the state of an open task; returns null if there is none. Throws `StateTooNewError`, or
- * `StateCorruptedError` if the state is corrupt and was therefore set aside.
+ * Reads the state of an open task. Returns null if there is no state file. Throws `StateTooNewError`, or,
+ * after renaming a corrupt state file, `StateCorruptedError`.
  */
 export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): OpenTask | null {
   const file = readStateFile(paths.stateFile, seal);
@@ -213,8 +217,8 @@ export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): Open
 type OpenTask = Extract<StateFile, { kind: 'task' }>;
 
 /**
- * Returns why a task that was read with a seal is not trusted, as a phrase to follow its name, or null if
- * this user's ralph has written all of it.
+ * Returns why a task is not trusted, as a phrase that follows its name, or null if this user's ralph wrote
+ * all its files. `file` must have been read with `seal`.
  */
 export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | null {
   if (seal.problem !== null) {
@@ -225,7 +229,7 @@ export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | 
   return changed === undefined ? null : `was changed by another hand (${changed})`;
 }
 
-/** Ends nothing: the state may be a copy, which names the run of the task it was copied from. */
+/** Ends no process: the state may be a copy, and `driver` may then belong to the original task. */
 function warnOfLeftovers(driver: Driver | null, warn: Warn): void {
   const pids = driver === null ? [] : findRun(driver.run_id);
   if (pids.length > 0) warn(leftoversNotEnded(pids));

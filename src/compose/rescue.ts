@@ -47,7 +47,7 @@ import type {
 import type { Resume, RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 
-/** A run of a file's task, ready to start. */
+/** A run of the task of one vault file, ready to start. */
 export interface FileRun {
   readonly plan: RunPlan;
   readonly view: View;
@@ -57,7 +57,7 @@ export interface FileRun {
 }
 
 export interface OrchestrateOptions {
-  /** All three paths are absolute. */
+  /** Absolute path, as are `stateDir` and `doneFolder`. */
   readonly vault: string;
   readonly stateDir: string;
   readonly doneFolder: string;
@@ -66,14 +66,14 @@ export interface OrchestrateOptions {
   readonly agent: AgentName;
   /** Turns a request into a run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<FileRun>;
-  /** Passes a run the signal that aborts on a bug in ralph. */
+  /** Calls `run` with a signal that aborts if ralph's own code throws where nothing catches it. */
   readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
   readonly tell: VaultPorts['tell'];
   /** Shows people a sentence that is not about a single file. */
   readonly warn: (sentence: string) => void;
 }
 
-/** Binds the effects to the ports of a pass. `close` stops handling signals. */
+/** Creates the ports of a pass over the vault. `close` stops the handling of signals. */
 export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {
@@ -114,8 +114,8 @@ function vaultDesk({ vault, stateDir, doneFolder, keyFile }: OrchestrateOptions)
 }
 
 /**
- * Claims the file itself, like a task, so that only one of several passes handles it. Rejects if no claim
- * can be stored, since two passes could then start the same file.
+ * Claims a vault file, so that only one of several passes handles it. Resolves to null if another pass has
+ * it. Rejects if no claim can be stored, since two passes could then start the same file.
  */
 async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold']> {
   const driver = thisDriver(systemClock.now(), randomUUID());
@@ -147,7 +147,7 @@ function rescueBooks(stateDir: string): RescueBooks {
       await changeRescueRecord(stateDir, rescueId, (before) => ({ ...before, is_ours: true }));
     },
     async close(rescueId) {
-      // Without a state no failure can be counted twice.
+      // The record keeps a failure in the state from being counted twice. Here there is no state.
       if (!existsSync(taskPaths(stateDir, rescueId).stateFile)) {
         return removeRescueRecord(stateDir, rescueId);
       }
@@ -158,7 +158,7 @@ function rescueBooks(stateDir: string): RescueBooks {
 
 function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): VaultNotes {
   const folder = path.join(vault, 'Needs_Action');
-  /** Full paths of the existing notes of a kind and task. */
+  /** Returns the full paths of the existing notes of a kind about a task. */
   const there = (kind: VaultNote['kind'], taskId: string): readonly string[] => {
     const prefix = `RALPH_${NOTE_REASONS[kind]}_${taskId}_`;
     return namesIn(folder)
@@ -191,7 +191,7 @@ function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): Vault
   };
 }
 
-/** Ignores the time of writing. */
+/** Whether the note in `file` has this text, apart from the time of writing. */
 function saysTheSame(file: string, text: string): boolean {
   const plain = (note: string): string => note.replace(/^created: .*$/m, '');
   try {
