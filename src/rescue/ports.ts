@@ -7,7 +7,7 @@ export interface VaultPorts {
   readonly vault: Vault;
   readonly books: RescueBooks;
   readonly notes: VaultNotes;
-  /** Runs a task to its end. Rejects if it cannot start, except because of a live driver. */
+  /** Runs a task to its end. Rejects if the task cannot start for a reason that `TaskEnd` does not name. */
   readonly runTask: (request: TaskRequest) => Promise<TaskEnd>;
   /** Reports what happened to a file. */
   readonly tell: (file: VaultFile, outcome: FileOutcome) => void;
@@ -19,9 +19,9 @@ export interface VaultPorts {
 export interface Vault {
   /** Lists `In_Progress`, and on request `Needs_Action`. Rejects if they cannot be read. */
   list(folders: { readonly withNew: boolean }): Promise<readonly FileFacts[]>;
-  /** Reads the current facts of a file, or null if it is gone. */
+  /** Resolves to the current facts of a file, or to null if the file is gone. */
   look(file: VaultFile): Promise<FileFacts | null>;
-  /** Locks a file against other passes until released. Resolves to null if another pass has it. */
+  /** Locks a file against other passes until `release`. Resolves to null if another pass has locked it. */
   hold(ownId: string): Promise<{ release(): void } | null>;
   /** Moves a file without overwriting another. Resolves to its new path, relative to the vault. */
   move(file: VaultFile, to: 'done' | 'quarantine'): Promise<string>;
@@ -37,12 +37,13 @@ export interface RescueBooks {
   close(rescueId: string): Promise<void>;
 }
 
+/** The notes for a human in the vault. */
 export interface VaultNotes {
-  /** Writes a note, unless it exists. Resolves to its path, or null if it could not be written. */
+  /** Writes a note, unless it exists. Resolves to its path, or to null if it could not be written. */
   leave(note: VaultNote): Promise<string | null>;
-  /** Removes the note of a run if the pass's own note replaces it. */
+  /** Removes the note of a run, because a note of the pass replaces it. */
   takeBack(file: string): Promise<void>;
-  /** Removes the note that no file could be processed. */
+  /** Removes the note which says that no file can be processed. */
   clearBlocked(): Promise<void>;
 }
 
@@ -64,12 +65,12 @@ export type TaskEnd =
       readonly exitReason: string;
       readonly exitCode: number;
       readonly startedAt: string;
-      /** Path of the note it left, or null. */
+      /** Path of the note that the task's run wrote for a human, or null. */
       readonly note: string | null;
     }
-  /** A live loop already has it. */
+  /** A live loop already has the task. */
   | { readonly kind: 'taken' }
-  /** A pass may not run it. */
+  /** A pass over the vault may not run the task. */
   | {
       readonly kind: 'refused';
       readonly reason: 'not-yours' | 'beyond-pass';
