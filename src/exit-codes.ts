@@ -1,5 +1,5 @@
 /**
- * All exit codes. A test compares the table in the README with this one.
+ * All exit codes. A test compares `EXIT_CODES` with the table in the README.
  * Codes from 64 follow sysexits.h; 128 + n means signal n, as in shells.
  */
 
@@ -27,8 +27,8 @@ const BY_STATUS = {
 const BY_SIGNAL: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 /**
- * The exit code of an ended task. For a stopped task, `exitReason` says by what
- * (`stopped:SIGINT`); a request from another terminal counts as SIGTERM.
+ * Returns the exit code of an ended task. For a stopped task, `exitReason` names
+ * the signal: `stopped:SIGINT`. A request from another terminal counts as SIGTERM.
  */
 export function exitCodeFor(
   status: keyof typeof BY_STATUS | 'stopped',
@@ -39,7 +39,7 @@ export function exitCodeFor(
   return BY_SIGNAL[exitReason.replace(/^stopped:/, '')] ?? 143;
 }
 
-/** The table for people: code, status, meaning. */
+/** The table of exit codes for people. */
 export const EXIT_CODES: readonly {
   readonly code: string;
   readonly status: string;
