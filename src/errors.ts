@@ -137,7 +137,7 @@ export class LeftToPersonError extends TaskError {
   constructor(taskId: string, ended: string, resume: string, exitCode: number) {
     super(
       { type: 'LeftToPersonError', taskId, recoverable: true, actionRequired: 'manual_review' },
-      `task '${taskId}' has ended (${ended}), and a new run could spend as much again, so a person decides: ${resume} goes on with it, and ralph run without --resume-if-open starts afresh.`,
+      `task '${taskId}' has ended (${ended}), and a new run could spend as much again, so a person decides: ${resume} continues it, and ralph run without --resume-if-open starts again.`,
     );
     this.exitCode = exitCode;
   }
@@ -156,7 +156,7 @@ export class StateCorruptedError extends TaskError {
         recoverable: true,
         actionRequired: 'recreate_state',
       },
-      `the state of task '${taskId}' in ${stateFile} cannot be read (${why}); put it right, or start afresh with ralph run --task-id ${taskId}.`,
+      `the state of task '${taskId}' in ${stateFile} cannot be read (${why}); repair it, or start again with ralph run --task-id ${taskId}.`,
     );
   }
 }
@@ -174,7 +174,7 @@ export class BaselineMisfitError extends TaskError {
         recoverable: true,
         actionRequired: 'check_folder',
       },
-      `task '${taskId}' cannot go on in ${cwd}, since what was noted of the files at its start does not fit them (${why}); go on where it began, put the files back as they were, or start afresh with ralph run --task-id ${taskId}.`,
+      `task '${taskId}' cannot be resumed in ${cwd}, since the files there differ from those recorded at its start (${why}); resume it where it began, restore the files, or start again with ralph run --task-id ${taskId}.`,
     );
   }
 }
@@ -237,7 +237,7 @@ export class BeyondPassError extends Error {
 
   constructor(taskId: string, programs: readonly string[]) {
     super(
-      `task '${taskId}' would run ${programs.join(', ')}, which this pass was not given; ralph resume ${taskId} goes on with it.`,
+      `task '${taskId}' would run ${programs.join(', ')}, which this pass was not given; ralph resume ${taskId} continues it.`,
     );
     this.name = 'BeyondPassError';
     this.programs = programs;
@@ -268,7 +268,7 @@ export class TimeoutError extends TaskError {
   constructor(taskId: string, timeoutAt: string) {
     super(
       { type: 'TimeoutError', taskId, recoverable: false, actionRequired: 'notify_user' },
-      `the time of task '${taskId}' was over at ${timeoutAt}; what it has done is kept.`,
+      `the time limit of task '${taskId}' passed at ${timeoutAt}; its work so far is kept.`,
     );
   }
 }
@@ -278,7 +278,7 @@ export class RequestNotLeftError extends Error {
   readonly exitCode = EXIT_FAILED;
 
   constructor(folder: string, why: string) {
-    super(`The request could not be left in ${folder} (${why}); nothing was asked.`);
+    super(`The request could not be written to ${folder} (${why}); nothing was asked.`);
     this.name = 'RequestNotLeftError';
   }
 }

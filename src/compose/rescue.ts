@@ -123,7 +123,7 @@ async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold
   const result = await claimTask(stateDir, `file.${ownId}`, driver, here);
   if (result.kind === 'taken') return null;
   if (result.kind === 'unwritable') {
-    throw new Error(`nothing can be kept in ${stateDir} (${messageOf(result.error)})`);
+    throw new Error(`no claim can be written to ${stateDir} (${messageOf(result.error)})`);
   }
   const { claim } = result;
   const timer = setInterval(() => claim.renew(), BEAT_MS).unref();

@@ -79,7 +79,7 @@ export async function startRun(
 function sealOf({ stateDir, keyFile }: RunPlan, warn: (sentence: string) => void): Seal {
   const seal = openSeal({ stateDir, keyFile, env: process.env, create: true });
   if (seal.problem !== null) {
-    warn(`This task cannot be signed, so that going on with it takes --trust: ${seal.problem}`);
+    warn(`This task cannot be signed, so resuming it needs --trust: ${seal.problem}`);
   }
   return seal;
 }

@@ -111,7 +111,7 @@ function alreadyOpen(task: TaskState): TaskAlreadyActiveError {
   return new TaskAlreadyActiveError(
     task_id,
     '',
-    `task '${task_id}' is ${status} (iteration ${current_iteration}/${max_iterations}); complete or fail it first, or give the new one a taskId of its own.`,
+    `task '${task_id}' is ${status} (iteration ${current_iteration}/${max_iterations}); complete or fail it first, or give the new one another taskId.`,
   );
 }
 

@@ -39,7 +39,7 @@ async function checkTask(named: CheckedTask, place: Place): Promise<number> {
   const { task_id: taskId } = subject.found.state;
   const question = { message: null, remembers: false, isNamed: id !== undefined };
   const answer = await askTask(subject.found, place, question);
-  if (answer.kind === 'lets-go') return letGo(`${taskId} holds nobody: ${answer.why}`);
+  if (answer.kind === 'lets-go') return letGo(`${taskId} blocks no agent: ${answer.why}`);
   say(`${taskId} is not complete`);
   await standardOutlet().write(answer.prompt);
   return EXIT_FAILED;

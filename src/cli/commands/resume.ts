@@ -71,7 +71,7 @@ function tellCompleted(taskId: string, place: Place): number {
     say(completedByAnother(taskId, problem));
     return EXIT_FAILED;
   }
-  say(`${taskId} is completed already; there is nothing to go on with`);
+  say(`${taskId} is already completed; there is nothing to resume`);
   return 0;
 }
 
@@ -97,7 +97,7 @@ function onlyCandidate(place: Place, isTrusted: boolean): string {
   }
   if (others.length > 0) {
     throw new UsageError([
-      `ralph resume expects the id of a task, since there are several to go on with: ${candidates.join(', ')}.`,
+      `ralph resume expects the id of a task, since there are several to resume: ${candidates.join(', ')}.`,
     ]);
   }
   return only;

@@ -41,10 +41,10 @@ async function reasonToHold(
   // A loop counts the iterations of its own task.
   const isOurs = state.kept_by === 'library' && standing !== 'live';
   const mayGoOn = !isOurs || (await countStop(state.task_id, place, message));
-  if (answer.kind === 'lets-go') return { none: `${state.task_id} holds nobody: ${answer.why}` };
+  if (answer.kind === 'lets-go') return { none: `${state.task_id} blocks no agent: ${answer.why}` };
   if (mayGoOn) return { text: new TextDecoder().decode(answer.prompt) };
   return {
-    none: `${state.task_id} holds nobody: it has no iterations or no time left`,
+    none: `${state.task_id} blocks no agent: it has no iterations or no time left`,
   };
 }
 

@@ -38,11 +38,11 @@ export function subjectOf(
     if (found === null) return { none: `there is no task '${taskId}' in ${place.stateDir}` };
     if (!isTrusted && !isBelieved(found, place)) {
       return {
-        none: `${taskId} holds nobody: it was not written by you here; if it is yours, ralph check ${taskId} --trust asks it all the same`,
+        none: `${taskId} blocks no agent: it was not written by you here; if it is yours, ralph check ${taskId} --trust asks it all the same`,
       };
     }
     const why = releasedBy(found.state, found.standing, new Date().toISOString());
-    return why === null ? { found } : { none: `${taskId} holds nobody: ${why}` };
+    return why === null ? { found } : { none: `${taskId} blocks no agent: ${why}` };
   } catch (error) {
     // An unreadable state must not block an agent.
     return { none: messageOf(error) };
