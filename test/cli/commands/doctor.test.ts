@@ -115,7 +115,7 @@ describe('ralph doctor', () => {
       ['.claude/.credentials.json', null],
       ['other/.credentials.json', 'other'],
       ['.claude/settings.json', null],
-    ])('takes %s for one', async (file, config) => {
+    ])('accepts %s as a login', async (file, config) => {
       const { home, env } = await healthy();
       await mkdir(dirname(join(home, file)));
       await writeFile(join(home, file), '{"apiKeyHelper":"/bin/get-key"}');
@@ -125,7 +125,7 @@ describe('ralph doctor', () => {
     });
 
     it.each(['CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_USE_BEDROCK'])(
-      'takes %s for one',
+      'accepts %s as a login',
       async (name) => {
         const { env } = await healthy();
         expect(await doctor({}, { ...env, ANTHROPIC_API_KEY: '', [name]: '1' })).toBe(0);
