@@ -28,7 +28,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Loads only what the command needs: commands that run an agent skip the table of commands. */
+/** Runs a command and loads only what it needs: a command that runs an agent needs no table of commands. */
 async function carryOut(argv: readonly string[]): Promise<number> {
   const [name, ...words] = argv;
   const help = (): Promise<number> => fromTable([name ?? '', '--help']);
@@ -51,7 +51,7 @@ async function fromTable(argv: readonly string[]): Promise<number> {
   return runProgram(argv);
 }
 
-/** The caller's mistakes have an exit code; anything else is a bug in ralph. */
+/** Prints an error and returns its exit code. An error without an exit code is a bug in ralph. */
 async function explain(error: unknown): Promise<number> {
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
     const { say } = await import('./terminal/outlet.ts');

@@ -170,8 +170,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/completion.ts');
       exitCode = completion(shell, program);
     });
-  // The arguments of these commands are parsed elsewhere, so that all mistakes are reported together and
-  // this file is not loaded for them; here they only get their help.
+  // `readFlags` parses the arguments of the next four commands, so that all mistakes are reported together
+  // and this file is not loaded for them. Here they only get their help.
   const run = program
     .command('run')
     .description('run one task to its end')

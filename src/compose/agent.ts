@@ -5,19 +5,20 @@ import { claudeAgent } from '../effects/claude/claude-agent.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { AgentFacts } from '../report/screens/doctor.ts';
 
-/** How each agent is started and read. */
+/** Creates the `AgentKind` of each agent, by the agent's name. */
 const KINDS: Readonly<Record<AgentName, (options: AgentOptions) => AgentKind>> = {
   claude: claudeAgent,
   command: commandAgent,
 };
 
+/** Returns how ralph starts an agent and reads its output. */
 export function agentKind(name: AgentName, options: AgentOptions): AgentKind {
   return KINDS[name](options);
 }
 
 const FIRST_TURN = { resumeSession: null, budgetUsd: null };
 
-/** Returns how the agent would be started, and where ralph searched if the agent is missing. */
+/** Returns the command that would start the agent. `missing` says where ralph looked for a missing program. */
 export function locateAgent(plan: RunPlan): {
   readonly argv: readonly string[];
   readonly missing: string | null;
@@ -31,7 +32,7 @@ export function locateAgent(plan: RunPlan): {
   return { argv: [found.file, ...found.args], missing: null };
 }
 
-/** Returns what can be learnt of an agent without starting it. */
+/** Returns what ralph can find out about an agent without starting it. */
 export function examineAgent(
   name: AgentName,
   options: AgentOptions,

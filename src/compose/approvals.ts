@@ -10,7 +10,7 @@ import { messageOf } from '../errors.ts';
 import type { ApprovalDesk } from '../loop/ports.ts';
 import { renderRequest } from '../report/notes/approval-request.ts';
 
-/** Asks for approvals through files in the plan's vault. */
+/** Creates the port that asks people for approvals through files in the plan's vault. */
 export function approvalDesk(
   plan: RunPlan,
   paths: TaskPaths,
@@ -32,7 +32,7 @@ export function approvalDesk(
   };
 }
 
-/** Moves the file of a completed task to `Done`, unless the agent has moved it. */
+/** Moves the file of a completed task to `Done`, unless the agent has moved it. Warns if that fails. */
 export async function moveToDone(
   task: TaskState,
   plan: RunPlan,

@@ -16,13 +16,13 @@ import { renderNote } from '../report/notes/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
 import type { HeldRun } from './held-run.ts';
 
-/** What a note says about a task beyond its state. */
+/** Facts for a note that the task's state does not contain. */
 interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'keyFlag' | 'policy'> {
   /** Whether a person has to vouch for the task before it can be resumed. */
   readonly needsTrust: boolean;
 }
 
-/** Writes the notes of one task into its vault. */
+/** Creates the port that writes the notes of one task into its vault. */
 export function noteWriter({ plan, paths, seal, warn }: HeldRun): NoteWriter {
   const facts = { ...plan, needsTrust: seal.problem !== null };
   return {
@@ -38,8 +38,8 @@ export function noteWriter({ plan, paths, seal, warn }: HeldRun): NoteWriter {
 }
 
 /**
- * Writes the note for a human that an ending calls for. Resolves to its path, or to null if the ending
- * needs no note. Rejects if it cannot be written.
+ * Writes the note for a human that `ending` needs. Resolves to the path of the note, or to null if the
+ * ending needs none. Rejects if the note cannot be written.
  */
 export async function leaveNote(
   facts: NoteFacts,

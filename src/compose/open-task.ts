@@ -33,18 +33,18 @@ import { leftoversNotEnded, leftoversOfDeadDriver, previousRetired } from '../re
 /** Shows one sentence to people. */
 type Warn = (sentence: string) => void;
 
-/** A task that only this process drives. */
+/** This process's claim on a task, which keeps other drivers away. */
 export interface Hold {
-  /** Renews the claim until it is released. Ends the run if another driver takes over. */
+  /** Renews the claim until `release` is called. Ends the run if another driver takes over the task. */
   keep(store: TaskStore, stops: SignalWatch): void;
-  /** Whether another driver has taken over the task meanwhile. */
+  /** Whether another driver has taken over the task. */
   isLost(): boolean;
   release(): void;
 }
 
 /**
- * Claims a task for this driver, or rejects with `TaskAlreadyActiveError`. If nothing can be written, the
- * run continues without a claim: the state cannot be stored there either, and that is reported.
+ * Claims a task for `driver`. Rejects with `TaskAlreadyActiveError` if another driver has it. If the claim
+ * cannot be written, the run continues without one; `keep` then warns that the state cannot be saved.
  */
 export async function holdTask(paths: TaskPaths, taskId: string, driver: Driver): Promise<Hold> {
   const result = await claimTask(paths.stateDir, taskId, driver, () =>
@@ -110,7 +110,10 @@ function liveDriver(state: TaskState | null): Driver | null {
   return driver !== null && isDriverAlive(driver, thisPlace(systemClock.now())) ? driver : null;
 }
 
-/** Cleans up after a crashed driver: ends its processes and archives its state. */
+/**
+ * Clears the way for a new task: ends the processes that a crashed driver of the same id left, and archives
+ * the earlier state. Rejects with `ApprovalPendingError` if that task waits for a person.
+ */
 export async function makeRoom(
   paths: TaskPaths,
   taskId: string,
@@ -136,8 +139,8 @@ export async function makeRoom(
 }
 
 /**
- * Prepares the resume of a task: restores it from the history if its driver died after completing it but
- * before announcing that, and removes dead claims on it. Never rejects.
+ * Restores a task from the history if its driver died after completing the task and before announcing
+ * that. Also removes the claim of a dead driver. Never rejects.
  */
 export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   const driver = thisDriver(systemClock.now(), randomUUID());
@@ -146,15 +149,16 @@ export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   try {
     restoreUnannounced(paths);
   } catch {
-    // The task is found in the history, too.
+    // The commands also find the task in the history.
   } finally {
     hold.release();
   }
 }
 
-/** A task that is resumed, and what its last driver knew beyond the state; null if that is lost. */
+/** A task that is being resumed. */
 export interface AdoptedTask {
   readonly task: TaskState;
+  /** What the last driver stored beyond the state, or null if that is lost. */
   readonly step: Omit<SavedStep, 'task'> | null;
 }
 
@@ -185,8 +189,8 @@ export async function adopt(
 }
 
 /**
- * Reads the state of an open task; returns null if there is none. Throws `StateTooNewError`, or
- * `StateCorruptedError` if the state is corrupt and was therefore set aside.
+ * Reads the state of an open task. Returns null if there is no state file. Throws `StateTooNewError`, or,
+ * after renaming a corrupt state file, `StateCorruptedError`.
  */
 export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): OpenTask | null {
   const file = readStateFile(paths.stateFile, seal);
@@ -201,8 +205,8 @@ export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): Open
 type OpenTask = Extract<StateFile, { kind: 'task' }>;
 
 /**
- * Returns why a task that was read with a seal is not trusted, as a phrase to follow its name, or null if
- * this user's ralph has written all of it.
+ * Returns why a task is not trusted, as a phrase that follows its name, or null if this user's ralph wrote
+ * all its files. `file` must have been read with `seal`.
  */
 export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | null {
   if (seal.problem !== null) {

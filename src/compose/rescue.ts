@@ -32,7 +32,7 @@ import type { RanTask, TaskRequest, Vault, VaultNotes, VaultPorts } from '../res
 import type { Resume, RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 
-/** A run of a file's task, ready to start. */
+/** A run of the task of one vault file, ready to start. */
 export interface FileRun {
   readonly plan: RunPlan;
   readonly view: View;
@@ -42,7 +42,7 @@ export interface FileRun {
 }
 
 export interface OrchestrateOptions {
-  /** All three paths are absolute. */
+  /** Absolute path, as are `stateDir` and `doneFolder`. */
   readonly vault: string;
   readonly stateDir: string;
   readonly doneFolder: string;
@@ -51,14 +51,14 @@ export interface OrchestrateOptions {
   readonly agent: AgentName;
   /** Turns a request into a run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<FileRun>;
-  /** Passes a run the signal that aborts on a bug in ralph. */
+  /** Calls `run` with a signal that aborts if ralph's own code throws where nothing catches it. */
   readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
   readonly report: VaultPorts['report'];
   /** Shows people a sentence that is not about a single file. */
   readonly warn: (sentence: string) => void;
 }
 
-/** Binds the effects to the ports of a pass. `close` stops handling signals. */
+/** Creates the ports of a pass over the vault. `close` stops the handling of signals. */
 export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {
@@ -98,8 +98,8 @@ function vaultDesk(options: OrchestrateOptions): Vault {
 }
 
 /**
- * Claims the file itself, like a task, so that only one of several passes handles it. Rejects if no claim
- * can be stored, since two passes could then start the same file.
+ * Claims a vault file, so that only one of several passes handles it. Resolves to null if another pass has
+ * it. Rejects if no claim can be stored, since two passes could then start the same file.
  */
 async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold']> {
   const driver = thisDriver(systemClock.now(), randomUUID());
@@ -107,7 +107,7 @@ async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold
   const result = await claimTask(stateDir, `file.${ownId}`, driver, here);
   if (result.kind === 'taken') return null;
   if (result.kind === 'unwritable') {
-    throw new Error(`nothing can be kept in ${stateDir} (${messageOf(result.error)})`);
+    throw new Error(`no claim can be written to ${stateDir} (${messageOf(result.error)})`);
   }
   const { claim } = result;
   const timer = setInterval(() => claim.renew(), HEARTBEAT_MS).unref();
@@ -148,7 +148,7 @@ function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): Vault
   };
 }
 
-/** Ignores the time of writing. */
+/** Whether the note in `file` has this text, apart from the time of writing. */
 function saysTheSame(file: string, text: string): boolean {
   const plain = (note: string): string => note.replace(/^created: .*$/m, '');
   try {

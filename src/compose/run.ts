@@ -40,7 +40,7 @@ import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
 /**
- * Binds the effects to the loop's ports and runs one task to its end, either new or resumed. Rejects with
+ * Creates the loop's ports and runs one new or resumed task to its end. Rejects with
  * `TaskAlreadyActiveError`, and if the task cannot be resumed, with `TaskNotFoundError`,
  * `StateTooNewError` or `StateCorruptedError`.
  */
@@ -77,11 +77,11 @@ export async function startRun(
   }
 }
 
-/** Without a key the task still runs, but to resume it a person has to trust it. */
+/** Warns if there is no key: the task still runs, but a person has to trust it before a resume. */
 function sealOf(plan: RunPlan, warn: (sentence: string) => void): Seal {
   const seal = sealAt(plan, true);
   if (seal.problem !== null) {
-    warn(`This task cannot be signed, so that going on with it takes --trust: ${seal.problem}`);
+    warn(`This task cannot be signed, so resuming it needs --trust: ${seal.problem}`);
   }
   return seal;
 }
@@ -136,9 +136,9 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       say: (what) => warn(sayingText(what)),
       doing: (what) => view.doing?.(what),
     };
-    // The last driver was killed after it saved these events and before it published them.
+    // The last driver died after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);
-    // The next save may overwrite the step that contains them.
+    // The next save may overwrite the stored step that contains these events.
     await journal.sync();
     const child: ChildOptions = {
       env: plan.env,
@@ -200,7 +200,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   }
 }
 
-/** Returns null if no limit depends on changes of the work tree. */
+/** Returns what finds changes of the work tree, or null if no limit depends on them. */
 function gitProgress(plan: RunPlan, runId: string, signal: AbortSignal): GitProgress | null {
   if (plan.policy.noProgressLimit === 0 && plan.policy.sameErrorLimit === 0) return null;
   const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));

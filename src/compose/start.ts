@@ -43,7 +43,7 @@ import { baselineLost, protectsNothing } from '../report/messages.ts';
 import type { HeldRun } from './held-run.ts';
 import { type AdoptedTask, adopt, makeRoom } from './open-task.ts';
 
-/** Where a run begins. */
+/** What the loop starts with. */
 export interface Start {
   readonly state: LoopState;
   readonly event: LoopEvent;
@@ -53,7 +53,7 @@ export interface Start {
   readonly untold: readonly RalphEvent[];
 }
 
-/** A new task. */
+/** Starts a new task: moves its task file, records the baseline and creates the state. */
 export async function begin(
   run: HeldRun,
   watch: BaselineRequest,
@@ -76,8 +76,8 @@ export async function begin(
 }
 
 /**
- * Moves the task's file to `In_Progress`. This happens before the baseline is taken, so that the move does
- * not count as a change; only the state is saved earlier, so that a crash in between can be resumed.
+ * Saves the first state and then moves the task's file to `In_Progress`, so that a crash in between can be
+ * resumed. This comes before the baseline is recorded, so that the move does not count as a change.
  */
 async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<TaskState> {
   const { plan, paths, warn, driver, seal, clock } = run;
@@ -92,7 +92,7 @@ async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<Tas
   try {
     await takeIntoWork(plan.vault, taskFile);
   } catch (error) {
-    // Nothing has begun yet, so no state is left behind.
+    // The task has not begun, so its state is removed.
     for (const each of [paths.stateFile, paths.folder]) {
       rmSync(each, { recursive: true, force: true });
     }
@@ -101,12 +101,12 @@ async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<Tas
   return { ...noted, ...store.newest() };
 }
 
-/** A resumed task, and how its agent's output is read. */
+/** A resumed run, and how its agent's output is read. */
 interface ResumedRun extends HeldRun {
   readonly kind: AgentKind;
 }
 
-/** Resumes a task with its state, the loop's memory and the remaining time. */
+/** Resumes a task: restores its state, the loop's memory and the time that is left. */
 export async function resumeRun(
   run: ResumedRun,
   watch: BaselineRequest,
@@ -169,7 +169,7 @@ export async function resumeRun(
   };
 }
 
-/** If the task now works elsewhere, earlier observations no longer count, so ralph looks again. */
+/** Returns the loop's memory. If the task's folders have changed, its files have to be observed again. */
 function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopMemory {
   const { step } = memory;
   const before = placeBefore(run, task);
@@ -179,7 +179,7 @@ function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopM
     : memory;
 }
 
-/** Where the task worked before, from its settings and its state. */
+/** Returns the folders in which the task worked before this resume. */
 function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlace {
   const { watch_file, done_folder } = task;
   const folder = path.resolve(plan.vault, done_folder);
@@ -189,7 +189,7 @@ function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlac
   };
 }
 
-/** A task whose driver died after saving the first state and before the task began. */
+/** Starts a task whose driver died after it saved the first state and before the task began. */
 function notBegun(state: LoopState, plan: RunPlan, leftMs: number, baseline: Baseline): Start {
   const at = systemClock.now();
   const { maxIterations } = plan.policy;
@@ -205,15 +205,15 @@ function startedEvent(plan: RunPlan, at: string): LoopEvent {
   return { kind: 'started', at, prompt: oneLine(maskSecrets(promptText(plan)), 500) };
 }
 
-/** Moves the task's file if the first driver died before it could. */
+/** Moves the task's file to `In_Progress` if the first driver died before it could. */
 async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<void> {
   if (task.status !== 'pending' || task.task_file === null || taskFile === null) return;
   const isThere = existsSync(path.join(vault, task.task_file));
-  // A file under both names is a half-done move, unless the one in `In_Progress` is another task's.
+  // A file in both folders is an interrupted move, unless the file in `In_Progress` is another task's.
   if (!isThere || intoWorkProblem(vault, taskFile) === null) await takeIntoWork(vault, taskFile);
 }
 
-/** Returns what is known about an attempt that was running when its driver died, or null if none was. */
+/** Reads the attempt that was running when the last driver died; returns null if no attempt was running. */
 function lostAttempt(
   { kind, paths }: ResumedRun,
   task: TaskState,
@@ -228,7 +228,7 @@ function promptText(plan: RunPlan): string {
   return new TextDecoder().decode(plan.prompt);
 }
 
-/** The part of a plan that the state contains. */
+/** Returns the part of a plan that the task's state contains. */
 function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
   const { policy } = plan;
   return {

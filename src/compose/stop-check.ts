@@ -1,4 +1,4 @@
-// The door to the effects for `ralph check`, which checks a task that another process works on.
+// Reads files and runs commands for `ralph check`, which checks a task that another process works on.
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -18,20 +18,20 @@ import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 export interface StopScene {
   readonly task: TaskState;
   readonly policy: Policy;
-  /** Null if its settings are lost. */
+  /** The task's settings, or null if they are lost. */
   readonly stored: StoredRun | null;
-  /** The task's own folder. */
+  /** The folder of the task's files inside `stateDir`. */
   readonly folder: string;
   readonly vault: string;
   readonly stateDir: string;
 }
 
-/** The folder in which a task's agent works. */
+/** Returns the folder in which a task's agent works. */
 function workFolder({ stored, vault }: StopScene): string {
   return path.resolve(stored?.startDir ?? vault, stored?.settings.cwd ?? '.');
 }
 
-/** Checks the files of a task; runs the commands of its conditions only if `mayRun`. */
+/** Observes the files of a task. Runs the commands of its conditions only if `mayRun` is true. */
 export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
   const { task, policy, stored, folder, vault, stateDir } = scene;
   const { watchFile } = policy;
@@ -57,7 +57,7 @@ export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sig
   return createObserver({ ...watch, commands, run }, baseline).look();
 }
 
-/** Runs one of the task's commands in its folder, with the time limit of one iteration. */
+/** Runs one of the task's commands in the agent's folder, with the time limit of one iteration. */
 export async function runTaskCommand(scene: StopScene, command: string): Promise<CommandResult> {
   const stops = watchSignals();
   try {
@@ -66,7 +66,7 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
       env: {
         ...process.env,
         RALPH_TASK_ID: scene.task.task_id,
-        // Marks its processes, as in a run.
+        // Lets ralph find the processes of this command, as in a run.
         RALPH_RUN_ID: randomUUID(),
       },
       timeoutMs: scene.policy.iterationTimeoutMs,
@@ -77,7 +77,7 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
   }
 }
 
-/** The context that the last iteration of a library task passed on, or null if there is none. */
+/** Returns the context or else the output preview of the last iteration, or null if there was none. */
 export function keptContext({ task, folder }: StopScene): string | null {
   const context = tryReadText(path.join(folder, 'context.md'), CONTEXT_MAX_BYTES);
   return context ?? task.iterations.at(-1)?.output_preview ?? null;

@@ -12,9 +12,9 @@ import type { RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 
 /**
- * Before a new run takes a task's id: announces how the earlier task ended, by that task's own settings, if
- * its driver died before it could. A problem with that is a notice. Rejects only if a living driver has the
- * task.
+ * Announces how the earlier task with the id of `run` ended, if its driver died before it could. Uses that
+ * task's own settings. Call it before a new run takes the id. Shows problems as notices and rejects only if
+ * a live driver has the task.
  */
 export async function tellUntold(
   run: Pick<RunOptions, 'plan' | 'view'>,

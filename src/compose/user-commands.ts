@@ -9,8 +9,8 @@ import type { Commands, StopRequests } from '../loop/ports.ts';
 import { commandFailed } from '../report/messages.ts';
 
 /**
- * The user's own commands. `runEnd` is null if there is no `--on-end`. Only the result of a check decides
- * anything, so other failures are passed to `warn`.
+ * Creates the port that runs the user's own commands. `runEnd` is null if there is no `--on-end`. Failures
+ * of `--after` and `--on-end` decide nothing, so they are only passed to `warn`.
  */
 export function userCommands(
   run: RunCommand,
@@ -36,8 +36,8 @@ function line(event: RalphEvent): string {
 }
 
 /**
- * Returns what runs the user's commands of a plan: `run` while its loop runs; `runEnd` even after a stop,
- * null if there is no `--on-end`.
+ * Returns two functions that run the user's commands of a plan. `run` obeys stop requests. `runEnd` runs
+ * `--on-end` even after a stop request; it is null if there is no `--on-end`.
  */
 export function commandRunners(
   plan: RunPlan,
@@ -56,7 +56,7 @@ export function commandRunners(
   const { onEnd } = settings;
   if (onEnd === null) return { run, runEnd: null };
   const runEnd = (input: string): Promise<CommandResult> => {
-    // The request that stopped the loop has been served, so only a second one ends this command, too.
+    // The first request has already stopped the loop, so only a second request ends this command.
     const signal = stops.signal.aborted ? stops.hurry : stops.signal;
     return run(onEnd, input, { signal, hurry: stops.hurry, cause: () => null });
   };

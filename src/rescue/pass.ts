@@ -17,19 +17,19 @@ export interface PassOptions {
   readonly concurrency: number;
 }
 
-/** A cause that stops every file from being processed. */
+/** What keeps every file from being processed, such as a missing login. */
 export type CommonCause = Pick<RanTask, 'status' | 'exitReason' | 'exitCode'>;
 
 export interface PassEnd {
-  /** Null if the pass could process its files. */
+  /** Why no file could be processed, or null. */
   readonly cause: CommonCause | null;
   /** How many files could not be processed because of an error. */
   readonly problems: number;
 }
 
 /**
- * Handles every file once, as `decide` says. A cause that affects all files ends the pass: tasks that
- * are running finish, and no more are started. Rejects only if the folders cannot be read.
+ * Handles every file of the vault once, as `decide` says. A cause that affects all files ends the pass:
+ * running tasks finish, and no more are started. Rejects only if the folders cannot be read.
  */
 export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
   const queue = inOrder(await ports.vault.list({ withNew: options.startNew }));
@@ -70,8 +70,8 @@ async function keepBlockedNote(
 }
 
 /**
- * Stuck files come before new ones, and old new files before younger ones. A file whose request the
- * service refused goes last: if the file is the cause, the others have had their turn.
+ * Sorts files: stuck files first, then new files, the oldest first. A file whose prompt the agent's
+ * service refused comes last, so that it cannot hold up the others.
  */
 function inOrder(all: readonly FileFacts[]): FileFacts[] {
   const rank = ({ file, own, rescue }: FileFacts): number => {
@@ -88,7 +88,7 @@ function inOrder(all: readonly FileFacts[]): FileFacts[] {
   );
 }
 
-/** A file that this pass has locked. */
+/** A file that this pass has locked, and what handling it needs. */
 interface Held {
   readonly facts: FileFacts;
   readonly ports: VaultPorts;
@@ -96,8 +96,8 @@ interface Held {
 }
 
 /**
- * A listing may be outdated: another pass may have rescued the file and moved it. So the file is locked,
- * read again, and decided on again.
+ * Handles one file. `seen` may be outdated, since another pass may have moved the file. So this locks the
+ * file, reads it again and decides again.
  */
 async function handle(
   seen: FileFacts,
@@ -152,7 +152,7 @@ async function act(action: FileAction, held: Held): Promise<FileOutcome> {
   }
 }
 
-/** A new rescue archives the state of the previous one, so a failure not yet counted is counted first. */
+/** Counts a failure of the previous rescue now, since the new rescue archives the state that shows it. */
 async function countBefore({ facts, ports }: Held): Promise<void> {
   const { rescue, rescueId } = facts;
   if (rescue !== null && rowOfState(rescue.standing, rescue.exitReason)?.verdict === 'failed') {

@@ -29,9 +29,9 @@ export interface VaultPorts {
 export interface Vault {
   /** Lists `In_Progress`, and on request `Needs_Action`. Rejects if they cannot be read. */
   list(folders: { readonly withNew: boolean }): Promise<readonly FileFacts[]>;
-  /** Reads the current facts of a file, or null if it is gone. */
+  /** Resolves to the current facts of a file, or to null if the file is gone. */
   look(file: VaultFile): Promise<FileFacts | null>;
-  /** Locks a file against other passes until released. Resolves to null if another pass has it. */
+  /** Locks a file against other passes until `release`. Resolves to null if another pass has locked it. */
   hold(ownId: string): Promise<{ release(): void } | null>;
   /** Moves a file without overwriting another. Resolves to its new path, relative to the vault. */
   move(file: VaultFile, to: 'done' | 'quarantine'): Promise<string>;
@@ -47,12 +47,13 @@ interface RescueRecords {
   close(rescueId: string, at: string): Promise<void>;
 }
 
+/** The notes for a human in the vault. */
 export interface VaultNotes {
   /** Writes a note, unless it exists. Resolves to its path, or null if it could not be written. */
   write(note: VaultNote): Promise<string | null>;
-  /** Removes the note of a run if the pass's own note replaces it. */
+  /** Removes the note of a run, because a note of the pass replaces it. */
   remove(file: string): Promise<void>;
-  /** Removes the note that no file could be processed. */
+  /** Removes the note which says that no file can be processed. */
   clearBlocked(): Promise<void>;
 }
 

@@ -17,22 +17,22 @@ import { renderRequest } from '../report/notes/approval-request.ts';
 import { leaveAlone } from './leave-alone.ts';
 import type { ServicePlace } from './service-options.ts';
 
-/** The world of tasks that a program works on itself. */
+/** What `applyEvent` needs to carry out actions for tasks that the calling program works on. */
 export interface CallerWorld {
   readonly place: ServicePlace;
   readonly store: ServiceStore;
-  /** The present instant. */
+  /** Returns the current time, ISO 8601 UTC. */
   readonly now: () => string;
   readonly onEvent: (event: RalphEvent) => void;
 }
 
-/** Only informs people: without a loop, nothing acts when a request expires. */
+/** The expiry of a request for approval. It only informs people: without a loop, nothing happens then. */
 const EXPIRES_MS = 24 * 3_600_000;
 
 /**
- * Hands an event to the state machine and carries out its actions, as the loop does: saves the new state,
- * and only then publishes. A request for an approval is written even before: if that fails, nothing has
- * happened. Resolves to the new state.
+ * Passes an event to the state machine and carries out its actions: saves the new state, and only then
+ * publishes events. A request for approval is written before the state: if that fails, nothing has changed.
+ * Resolves to the new state.
  */
 export async function applyEvent(
   world: CallerWorld,
@@ -67,7 +67,7 @@ function request(
   return placeRequest(place.vault, approval, text);
 }
 
-/** Archives a completed task and writes the note, and then announces the ending. */
+/** Archives the task if it is completed, writes the note for a human, and then publishes the ending. */
 async function stop(
   world: CallerWorld,
   state: LoopState,

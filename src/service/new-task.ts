@@ -11,7 +11,7 @@ import { InvalidPromptError, TaskNotFoundError, UsageError } from '../errors.ts'
 import type { ServicePlace } from './service-options.ts';
 import { type StartTaskOptions, taskSettings } from './task-options.ts';
 
-/** The part of a prompt that the state shows, in UTF-16 code units. */
+/** The longest prompt preview in a state, in UTF-16 code units. */
 const PREVIEW_CHARS = 1_000;
 
 /** A validated request for a new task. */
@@ -89,7 +89,7 @@ function readSource(options: StartTaskOptions, place: ServicePlace): PromptSourc
   return { ...source, words: source.body };
 }
 
-/** A new task's settings as a run stores them, so that `ralph resume` can continue the task. */
+/** Returns a new task's settings in the form of a run's, so that `ralph resume` can continue the task. */
 export function settingsJson(task: TaskState, startDir: string): string {
   const source = 'the library';
   const { watch_file, done_folder } = task;

@@ -47,7 +47,7 @@ export type EndedTask = TaskState & { readonly message: string };
 export class RalphService {
   readonly #world: CallerWorld;
   readonly #lookup: TaskLookup;
-  /** Runs calls one after another. */
+  /** Settles after all calls so far; the next call waits for it. */
   #queue: Promise<unknown> = Promise.resolve();
 
   /** Throws a `UsageError` for an invalid option or variable. */

@@ -18,7 +18,7 @@ import { exitCodeFor } from '../exit-codes.ts';
 import type { View } from '../report/terminal/view.ts';
 import { leaveAlone } from './leave-alone.ts';
 
-/** Settings for the command line only; `signal` means an `AbortSignal` here. */
+/** Settings of the command line only. `signal` is one, since the option `signal` is an `AbortSignal`. */
 type CommandLineOnly =
   | 'config'
   | 'detach'
@@ -44,7 +44,7 @@ export interface RunTaskOptions extends TaskSettings {
   readonly signals?: readonly string[];
   /** Aborting it stops the loop as `ralph stop` does; the task can be resumed. */
   readonly signal?: AbortSignal;
-  /** Receives every event as it happens, as `--json` prints it. Its errors are ignored. */
+  /** Receives every event as it happens, as `--json` prints it. An error that it throws is ignored. */
   readonly onEvent?: (event: RalphEvent) => void;
   /** Receives the agent's text as it arrives, without control characters. */
   readonly onText?: (text: string) => void;
@@ -75,7 +75,7 @@ export interface RunTaskResult {
  * Runs one task to its end: the engine of `ralph run` inside another program. Reads no configuration
  * file and no `RALPH_*` setting, installs no signal handler and never exits. Rejects with `UsageError`
  * for invalid options, with `TaskAlreadyActiveError`, and with `StateTooNewError` if a newer ralph has
- * used the id. However the task itself ends, even waiting for an approval, is a result.
+ * used the id. Every end of the task itself, even the wait for an approval, is a result and no error.
  */
 export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   refuseWrongOptions(options);
@@ -117,7 +117,7 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   };
 }
 
-/** The result for a task that still waits for a person, so it is not replaced by a new one. */
+/** Returns the result for a task that still waits for a person: a new run must not replace it. */
 function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
   const { stateFile } = taskPaths(stateDir, taskId);
   const file = readStateFile(stateFile);
@@ -135,7 +135,7 @@ function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
   };
 }
 
-/** JavaScript callers have no type check: a misspelt limit must not count as no limit. */
+/** Throws for unknown options: in JavaScript, a misspelt limit must not count as no limit. */
 function refuseWrongOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null) {
     throw new UsageError(['runTask expects an object of options, including a prompt.']);
@@ -178,11 +178,11 @@ function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): View {
   };
 }
 
-/** An error in a listener must not end the task. */
+/** Calls a listener and ignores its errors, which must not end the task. */
 function quietly(notify: () => unknown): void {
   try {
     leaveAlone(notify());
   } catch {
-    // Reporting it is the listener's own business.
+    // The listener itself has to report its errors.
   }
 }

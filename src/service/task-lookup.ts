@@ -14,13 +14,14 @@ import {
 
 /** Finds tasks, and refuses those in the wrong status. */
 export interface TaskLookup {
-  /** Returns the task, open or in the history, or null. */
+  /** Returns a task, open or in the history, or null if there is none. */
   read(taskId: string): TaskState | null;
+  /** Returns a task. Throws `TaskNotFoundError` if there is none. */
   known(taskId: string): TaskState;
   /** Returns a task that the library may change: its own, or one of another tool without a driver. */
   own(taskId: string): TaskState;
   openTask(taskId: string): TaskState;
-  /** Returns a pending or running task. `rule` is half a sentence for the error otherwise. */
+  /** Returns a pending or running task. Otherwise throws an `InvalidStateError` that contains `rule`. */
   atWork(taskId: string, rule: string): TaskState;
   /** Throws if the task is open. A task of the library without time left may be replaced. */
   refuseOpen(taskId: string, at: string): void;
@@ -64,7 +65,7 @@ export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
       const whatToDo = `it belongs to ralph run, and ralph resume ${taskId} continues it`;
       throw new InvalidStateError(taskId, task.status, whatToDo);
     }
-    // Ignore the id in the file: changes are written to where the task was found.
+    // The id in the state is ignored: changes are written to the file in which the task was found.
     return { ...task, task_id: taskId, kept_by: 'library' };
   };
 
@@ -100,7 +101,7 @@ export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
   };
 }
 
-/** The state of another tool's task has no hash of its prompt. */
+/** Whether the library may change a task. A state without a hash of the prompt is another tool's. */
 function mayKeep({ kept_by, prompt_sha256 }: TaskState): boolean {
   return kept_by === 'library' || prompt_sha256 === '';
 }
@@ -110,7 +111,7 @@ function alreadyOpen(task: TaskState): TaskAlreadyActiveError {
   return new TaskAlreadyActiveError(
     task_id,
     '',
-    `task '${task_id}' is ${status} (iteration ${current_iteration}/${max_iterations}); complete or fail it first, or give the new one a taskId of its own.`,
+    `task '${task_id}' is ${status} (iteration ${current_iteration}/${max_iterations}); complete or fail it first, or give the new one another taskId.`,
   );
 }
 

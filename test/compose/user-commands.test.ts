@@ -31,7 +31,7 @@ function commandsThat(end: Partial<CommandResult> = {}, hasEnd = true) {
 }
 
 describe('--verify', () => {
-  it('is run with nothing on its standard input, and its result handed on', async () => {
+  it('is run with nothing on its standard input, and its result is returned', async () => {
     const { commands, ran, told } = commandsThat({ exitCode: 1, output: 'red' });
     const result = { command: 'npm test', exitCode: 1, timedOut: false, output: 'red' };
     expect(await commands.verify('npm test')).toEqual(result);
@@ -41,7 +41,7 @@ describe('--verify', () => {
 });
 
 describe('--after and --on-end', () => {
-  it('have the event as one line of JSON on their standard input', async () => {
+  it('get the event as one line of JSON on their standard input', async () => {
     const { commands, ran } = commandsThat();
     await commands.after('git push', EVENT);
     await commands.ended(EVENT);
@@ -66,7 +66,7 @@ describe('--after and --on-end', () => {
     },
   );
 
-  it('are not spoken of if they succeed, or if there are none', async () => {
+  it('cause no warning if they succeed, or if there are none', async () => {
     const one = commandsThat();
     await one.commands.after('true', EVENT);
     await one.commands.ended(EVENT);

@@ -254,7 +254,7 @@ describe('without an id', () => {
     for (const id of ['b', 'a']) await scene.ralph([...RUN, '--task-id', id, '-n', '1']);
     const { exitCode, stderr } = await scene.ralph(['resume']);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/several to go on with: a, b\./);
+    expect(stderr).toMatch(/several to resume: a, b\./);
     expect(scene.fake.calls()).toHaveLength(2);
   });
 });
@@ -265,7 +265,7 @@ describe('nothing to go on with', () => {
     await scene.run();
     const { exitCode, stdout, stderr } = await scene.ralph(['resume', 't']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
-    expect(stderr).toBe('ralph: t is completed already; there is nothing to go on with\n');
+    expect(stderr).toBe('ralph: t is already completed; there is nothing to resume\n');
     expect(scene.fake.calls()).toHaveLength(1);
   });
 

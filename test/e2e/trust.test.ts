@@ -154,7 +154,7 @@ describe('a task that came with a repository', () => {
     await scene.run(['--task-id', 'mine', '--max-iterations', '1']);
     const several = await scene.ralph(['resume', '--trust', '-n', '+1']);
     expect(several).toMatchObject({ exitCode: 2 });
-    expect(several.stderr).toContain('several to go on with: mine, nightly');
+    expect(several.stderr).toContain('several to resume: mine, nightly');
     const end = await scene.ralph(['resume', '-n', '+1', '--delay', '0']);
     expect(end).toMatchObject({ exitCode: 0 });
     expect(scene.state('mine')).toMatchObject({ status: 'completed' });
@@ -479,9 +479,7 @@ describe('the key', () => {
     const env = { XDG_STATE_HOME: '/proc/nothing' };
     const end = await scene.run([], { env });
     expect(end).toMatchObject({ exitCode: 0 });
-    expect(end.stderr).toContain(
-      'This task cannot be signed, so that going on with it takes --trust',
-    );
+    expect(end.stderr).toContain('This task cannot be signed, so resuming it needs --trust');
   });
 
   test('that cannot be read is heeded by each line that goes on', async () => {

@@ -109,7 +109,7 @@ const stuck = (name: string, said: Parameters<typeof fileFacts>[0] = {}) =>
   fileFacts({ ...said, file: { name, ...said.file } });
 
 describe('a pass', () => {
-  test('holds a file, looks again, rescues it and closes its books', async () => {
+  test('locks a file, reads it again, rescues it and ends its record', async () => {
     const fake = fakeVault({ files: [stuck('a.md')] });
     expect(await pass(fake.ports, OPTIONS)).toEqual({ cause: null, problems: 0 });
     expect(fake.effects).toEqual([
@@ -134,7 +134,7 @@ describe('a pass', () => {
     expect(fake.effects).toEqual(['hold a', 'release a']);
   });
 
-  test('leaves what another pass has in hand, and what a live loop has', async () => {
+  test('leaves files that another pass or a live loop has', async () => {
     const fake = fakeVault({
       files: [stuck('a.md'), stuck('b.md')],
       taken: ['a'],
@@ -170,7 +170,7 @@ describe('a pass', () => {
     expect(fake.effects.filter((effect) => effect.startsWith('count'))).toEqual([]);
   });
 
-  test('puts a file away at once after the third failed rescue, with a note', async () => {
+  test('quarantines a file at once after the third failed rescue, with a note', async () => {
     const fake = fakeVault({ files: [stuck('a.md')], ends: [ended('stalled')], counted: 3 });
     await pass(fake.ports, OPTIONS);
     expect(fake.told).toEqual(['a.md quarantined']);
@@ -184,7 +184,7 @@ describe('a pass', () => {
     ]);
   });
 
-  test('does not put away a file that the agent has moved', async () => {
+  test('does not quarantine a file that the agent has moved', async () => {
     let looks = 0;
     const again = () => {
       looks += 1;
@@ -195,7 +195,7 @@ describe('a pass', () => {
     expect(fake.told).toEqual(['a.md ran']);
   });
 
-  test('counts an earlier rescue before its state is put away', async () => {
+  test('counts an earlier rescue before its state is archived', async () => {
     const rescue = fileTask('timeout', { startedAt: minutesAgo(90) });
     const fake = fakeVault({ files: [stuck('a.md', { rescue, failedRescues: 1 })] });
     await pass(fake.ports, OPTIONS);
@@ -206,7 +206,7 @@ describe('a pass', () => {
     ]);
   });
 
-  test('ends with a common cause, one note of its own, and nothing counted', async () => {
+  test('ends after a common cause, with one note, and counts nothing', async () => {
     const files = [stuck('a.md'), stuck('b.md'), stuck('c.md')];
     const fake = fakeVault({ files, ends: [NO_LOGIN] });
     const { cause } = await pass(fake.ports, OPTIONS);
@@ -221,7 +221,7 @@ describe('a pass', () => {
     ]);
   });
 
-  test('begins nothing after a signal', async () => {
+  test('starts nothing after a signal', async () => {
     const fake = fakeVault({ files: [stuck('a.md'), stuck('b.md')] });
     fake.stop();
     await pass(fake.ports, OPTIONS);
@@ -238,7 +238,7 @@ describe('a pass', () => {
     expect(fake.effects).toContain('release a');
   });
 
-  test('takes what is stuck before what is new, the oldest of that first, the refused last', async () => {
+  test('handles stuck files before new ones, the oldest new file first, refused ones last', async () => {
     const folder = 'Needs_Action' as const;
     const refused = fileTask('failed', { exitReason: 'failed:refused-request' });
     const fake = fakeVault({
@@ -258,13 +258,13 @@ describe('a pass', () => {
     ]);
   });
 
-  test('takes over the own task of a file before it runs', async () => {
+  test('adopts the task of a file before it runs', async () => {
     const fake = fakeVault({ files: [stuck('a.md', { own: fileTask('interrupted') })] });
     await pass(fake.ports, OPTIONS);
     expect(fake.effects.slice(0, 3)).toEqual(['hold a', 'adopt stuck_a', 'run resume a']);
   });
 
-  test('moves what is completed, and leaves payments to a human, without an agent', async () => {
+  test('moves completed files and leaves payments to a human, without an agent', async () => {
     const over = fileTask('completed', { finishedAt: NOW });
     const fake = fakeVault({
       files: [stuck('a.md', { rescue: over }), stuck('payment.md')],
@@ -275,7 +275,7 @@ describe('a pass', () => {
     expect(fake.notes).toMatchObject([{ kind: 'for-human', file: 'In_Progress/payment.md' }]);
   });
 
-  test('runs as many at a time as it may', async () => {
+  test('runs at most as many tasks at a time as allowed', async () => {
     const files = ['a', 'b', 'c'].map((name) => stuck(`${name}.md`));
     const { ports } = fakeVault({ files });
     let running = 0;
@@ -293,7 +293,7 @@ describe('a pass', () => {
 });
 
 describe('a watch', () => {
-  test('rests longer and longer where nothing works, and at its own pace again after', async () => {
+  test('rests longer and longer while nothing works, and then uses its interval again', async () => {
     const fake = fakeVault({
       files: [stuck('a.md')],
       ends: [NO_LOGIN, NO_LOGIN, ended('completed'), NO_LOGIN],
@@ -316,7 +316,7 @@ describe('a watch', () => {
     expect(rests).toEqual([60_000, 120_000, 60_000]);
   });
 
-  test('rests where the folder cannot be read, instead of ending', async () => {
+  test('rests if the folder cannot be read, instead of ending', async () => {
     const fake = fakeVault({ files: [] });
     const list = async () => {
       throw new Error('no such disk');
@@ -330,7 +330,7 @@ describe('a watch', () => {
     expect(rests).toEqual([{ kind: 'unreadable', message: 'no such disk', forMs: 60_000 }]);
   });
 
-  test('rests 30 minutes at most', () => {
+  test('rests for at most 30 minutes', () => {
     expect([0, 1, 2, 3, 4, 5, 6, 99].map((inARow) => restMs(inARow) / 60_000)).toEqual([
       1, 2, 4, 8, 16, 30, 30, 30,
     ]);

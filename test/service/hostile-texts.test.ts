@@ -20,7 +20,7 @@ function filesBelow(folder: string): readonly string[] {
     .filter((file) => !/(?:prompt|context)\.md$/.test(file));
 }
 
-test('nothing in them acts on a terminal, or is a credential', async () => {
+test('nothing in them acts on a terminal or is a credential', async () => {
   const { books, vault, events } = await openBooks();
   await books.startTask({ prompt: `Write ${TEXT}`, taskId: 't', completionPromise: `D${TEXT}` });
   await books.incrementIteration('t', { context: TEXT });

@@ -452,7 +452,7 @@ describe('failTask, handleTimeout, handleMaxIterations', () => {
     expect(note).toContain(`ralph resume t --vault ${path('.').replace(/\/$/, '')}`);
   });
 
-  test('failTask reports a note that cannot be written, once the books are kept', async () => {
+  test('failTask reports a note that cannot be written, after it has saved the state', async () => {
     const { books, write, state, events } = await withTask();
     write('Needs_Action', 'in the way');
     await expect(books.failTask('t', 'It broke.')).rejects.toThrow();
@@ -529,7 +529,7 @@ describe('the example of the contract', () => {
   });
 });
 
-test('nothing is made in a vault that is only looked at', async () => {
+test('reading creates nothing in a vault', async () => {
   const { books, names } = await openBooks();
   await books.getTaskState('t');
   await books.checkTaskComplete('t').catch(() => undefined);

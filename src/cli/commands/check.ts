@@ -5,15 +5,15 @@ import { askTask, type CheckedTask, letGo, subjectOf } from '../tasks/stop-quest
 import { say, standardOutlet } from '../terminal/outlet.ts';
 
 export interface CheckOptions extends PlaceOptions {
-  /** Speaks Claude Code's stop-hook JSON. */
+  /** Read and answer the JSON of a stop hook of Claude Code. */
   readonly hook?: boolean;
   /** Trust the named task although this user did not write it here. */
   readonly trust?: boolean;
 }
 
 /**
- * `ralph check [ID]`: the stop-hook contract. Exit code 0 lets the agent stop; 1 blocks it, with prompt
- * and context on standard output. With `--hook` the answer is JSON and the exit code always 0: a failing
+ * `ralph check [ID]`: decides whether an agent may stop. Exit code 0 lets it stop; 1 blocks it, with prompt
+ * and context on standard output. With `--hook` the answer is JSON and the exit code is always 0: a failing
  * hook must not prevent an agent from stopping.
  */
 export async function check(
@@ -21,7 +21,7 @@ export async function check(
   options: CheckOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<number> {
-  // In a loop of `ralph run` the loop itself decides.
+  // Inside a loop of `ralph run`, the loop decides whether its agent is done.
   if (env.RALPH_RUN_ID) return letGo('inside a loop the loop itself decides');
   if (options.trust && id === undefined) {
     throw new UsageError(['ralph check expects the id of a task with --trust; none was given.']);
@@ -39,7 +39,7 @@ async function checkTask(named: CheckedTask, place: Place): Promise<number> {
   const { task_id: taskId } = subject.found.state;
   const question = { message: null, remembers: false, isNamed: id !== undefined };
   const answer = await askTask(subject.found, place, question);
-  if (answer.kind === 'lets-go') return letGo(`${taskId} holds nobody: ${answer.why}`);
+  if (answer.kind === 'lets-go') return letGo(`${taskId} blocks no agent: ${answer.why}`);
   say(`${taskId} is not complete`);
   await standardOutlet().write(answer.prompt);
   return EXIT_FAILED;

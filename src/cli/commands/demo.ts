@@ -47,7 +47,7 @@ export async function demo(): Promise<number> {
   }
 }
 
-/** The settings of the demo. The user's variables and configuration do not apply. */
+/** Returns the settings of the demo. The user's variables and configuration do not apply. */
 function demoLayer(vault: string): Layer {
   const values = {
     prompt: PROMPT,

@@ -55,7 +55,7 @@ export async function doctor(
   return all.some(({ kind }) => kind === 'problem') ? EXIT_FAILED : 0;
 }
 
-/** An agent may take seconds to print its version. No spinner if standard error is not a terminal. */
+/** Starts a spinner, since an agent may take seconds to print its version. Returns null without a terminal. */
 async function spinnerFor(env: NodeJS.ProcessEnv): Promise<{ stop(): unknown } | null> {
   const { stderr } = process;
   if (!stderr.isTTY || env.TERM === 'dumb' || env.CI !== undefined) return null;
@@ -69,7 +69,7 @@ async function examine(
   signal: AbortSignal,
 ): Promise<DoctorFacts> {
   const startDir = startFolder();
-  // Untrusted settings may name programs and folders, so they are not used here either.
+  // Untrusted settings can name programs and folders, so no check uses them.
   const collected = await collectSettings({
     flags: layerOf(options),
     env,
@@ -112,7 +112,7 @@ function layerOf(options: DoctorOptions): Layer {
   return layer;
 }
 
-/** The problems of any run with these settings, whatever its prompt. */
+/** Returns the problems that any run with these settings would have, whatever its prompt. */
 async function planProblems(
   collected: CollectedSettings,
   startDir: string,
@@ -129,7 +129,7 @@ async function planProblems(
   return 'problems' in planned ? planned.problems : [];
 }
 
-/** The untrusted configuration, with the agent that it would start, or null. */
+/** Returns the untrusted configuration and the program that it would start, or null if all is trusted. */
 function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
   const { untrusted, sources } = collected;
   if (untrusted === null) return null;

@@ -25,7 +25,7 @@ export interface LogsOptions extends PlaceOptions {
   readonly follow?: boolean;
 }
 
-/** `ralph logs ID`: what the agent wrote, iteration by iteration. */
+/** `ralph logs ID`: prints what the agent wrote, iteration by iteration. */
 export async function logs(taskId: string, options: LogsOptions): Promise<number> {
   const iteration = options.iteration === undefined ? null : iterationOf(options.iteration);
   const { stateDir } = placeOf(options);
@@ -56,7 +56,7 @@ function rawBytes(piece: LogPiece): Uint8Array {
   return piece.kind === 'stdout' ? piece.chunk : new Uint8Array();
 }
 
-/** Returns a function that turns each piece into text. An incomplete line waits for its end. */
+/** Returns a function that turns each piece of a log into text. It holds back an incomplete line. */
 function readableText(): (piece: LogPiece) => string {
   let stdout = createReadableLog();
   let stderr = createPlainLog();

@@ -3,7 +3,7 @@ import { findOpenTask, notLive, refuseInsideOwnLoop } from '../tasks/find-task.t
 import { type PlaceOptions, placeOf } from '../tasks/place.ts';
 import { say } from '../terminal/outlet.ts';
 
-/** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for it. */
+/** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for that. */
 export async function pause(taskId: string, options: PlaceOptions): Promise<number> {
   const { paths, standing } = findOpenTask(taskId, placeOf(options));
   refuseInsideOwnLoop('pause', taskId, paths.stateFile, process.env);

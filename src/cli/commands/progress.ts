@@ -62,7 +62,7 @@ function expected(flag: string, from: string, found: string | undefined): string
   return `${flag} expects a whole number ${from}; ${what}.`;
 }
 
-/** Finds the task and its place. Inside a loop both come from the loop, whatever the agent's folder is. */
+/** Returns the task's id and folders. Inside a loop both default to the loop's, whatever the agent's folder. */
 function whereabouts(
   id: string | undefined,
   options: PlaceOptions,

@@ -23,14 +23,14 @@ export async function resumeCommand(
   const flags = { ...readFlags(words, 'resume'), isTrusted };
   if (flags.wantsHelp) return help();
   const place = placeNamed(flags.layer);
-  // With an id, all problems are reported together with those of the task; without one, there may be no task.
+  // With an id, these problems are reported together with those of the task. Without one, no task may be found.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   return resumeTask(flags.taskId ?? onlyCandidate(place, flags.isTrusted), place, flags, argv);
 }
 
 const TRUST = '--trust';
 
-/** Only this command has `--trust`, so that a cron job cannot trust whatever is in a folder. */
+/** Removes `--trust`, which is no setting: a cron job with `ralph rescue` must not trust a folder's tasks. */
 function takeTrust(argv: readonly string[]): {
   readonly isTrusted: boolean;
   readonly words: readonly string[];
@@ -71,13 +71,13 @@ function tellCompleted(taskId: string, place: Place): number {
     say(completedByAnother(taskId, problem));
     return EXIT_FAILED;
   }
-  say(`${taskId} is completed already; there is nothing to go on with`);
+  say(`${taskId} is already completed; there is nothing to resume`);
   return 0;
 }
 
 /**
- * Without an id: returns the only task that can be resumed, or throws an error that lists all of them. Tasks
- * written by somebody else count only if the user has none, or with `--trust`.
+ * Returns the id of the only task that can be resumed. If there are several, throws an error that lists
+ * them. Tasks of somebody else count only if the user has none, or with `--trust`.
  */
 function onlyCandidate(place: Place, isTrusted: boolean): string {
   const seal = sealAt(place);
@@ -97,7 +97,7 @@ function onlyCandidate(place: Place, isTrusted: boolean): string {
   }
   if (others.length > 0) {
     throw new UsageError([
-      `ralph resume expects the id of a task, since there are several to go on with: ${candidates.join(', ')}.`,
+      `ralph resume expects the id of a task, since there are several to resume: ${candidates.join(', ')}.`,
     ]);
   }
   return only;

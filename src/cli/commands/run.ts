@@ -57,7 +57,7 @@ export async function runCommand(
     earlier = earlierTask(plan);
   }
   if (settings.resumeIfOpen && earlier.isOpen()) {
-    // A resume takes only the flags, so a dry run requested by a variable would become a real run here.
+    // Here this is a dry run. If a variable requested it, a resume, which takes only flags, would be real.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
     const { prompt, promptFile, taskId, taskType, config, ...layer } = flags.layer;
@@ -68,8 +68,8 @@ export async function runCommand(
 }
 
 /**
- * If the configuration is refused, this adds a task that would be refused next, since both may have come
- * with the same repository. Only flags and variables name that task.
+ * Returns the refusal of somebody else's task that would be resumed next. It is reported with the refused
+ * configuration, since both may have come with the same repository. Only flags and variables name the task.
  */
 function foreignTask({ layer }: ReadFlags): readonly string[] {
   const taskId = layer.taskId?.value;
@@ -84,7 +84,7 @@ function foreignTask({ layer }: ReadFlags): readonly string[] {
   }
 }
 
-/** `ralph resume [ID]`, loaded only if needed. */
+/** `ralph resume [ID]`. Its module is loaded only if needed. */
 export async function resumeCommand(
   argv: readonly string[],
   help: () => Promise<number>,

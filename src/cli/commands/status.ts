@@ -57,7 +57,7 @@ function taskFrame(place: Place, taskId: string, json: boolean, options: TableOp
   };
 }
 
-/** Everything in the state file, also fields that this version does not know. */
+/** Returns everything in the state file, also fields that this version does not know. */
 function wholeState({ shown, task }: TaskDetail): object {
   const { state, stateFile, logDir, isOwn } = shown;
   const { progress } = task;
@@ -73,11 +73,11 @@ function jsonText(value: unknown): string {
   return `${safeJson(withoutControlsIn(value), 2)}\n`;
 }
 
-/** The width if the terminal reports none, or too small a one. */
+/** The width for a terminal that reports none, or less than `NARROWEST_COLUMNS`. */
 const USUAL_COLUMNS = 80;
 const NARROWEST_COLUMNS = 20;
 
-/** Returns a function for the current width and colours. The colour package is loaded only if needed. */
+/** Returns a function that returns the current width and colours. Loads the colour package only if needed. */
 async function terminalOf(
   stream: NodeJS.WriteStream,
   env: NodeJS.ProcessEnv,

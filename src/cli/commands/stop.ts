@@ -18,7 +18,7 @@ import {
 import { type PlaceOptions, placeOf } from '../tasks/place.ts';
 import { say } from '../terminal/outlet.ts';
 
-/** A driver ends its agent within 5 s after it has noticed the request. */
+/** How long to wait for the driver, which ends its agent within 5 s after it has noticed the request. */
 const ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
@@ -40,7 +40,7 @@ export async function stop(taskId: string, options: PlaceOptions): Promise<numbe
   return standing === 'live' ? EXIT_FAILED : 0;
 }
 
-/** The standing of the task after its driver has gone, or `live` if it does not go in time. */
+/** Waits for the task's driver to end. Resolves to the task's standing, which is `live` after too long. */
 async function untilItEnds(
   found: FoundTask,
   look: () => FoundTask | null,
@@ -49,7 +49,7 @@ async function untilItEnds(
   const startedMs = performance.now();
   for (;;) {
     const standing = lookAgain(found, look);
-    // The state ends first. The driver may still run a last command, and then releases its claim.
+    // The driver saves the end first. It may then run a last command before it releases its claim.
     const isOver = standing !== 'live' && isFree();
     if (isOver || performance.now() - startedMs > ENDS_WITHIN_MS) return standing;
     await sleep(LOOK_EVERY_MS);
@@ -62,9 +62,9 @@ function lookAgain(found: FoundTask, look: () => FoundTask | null): Standing {
     // The history may hold an older task of the same id.
     if (seen?.state.started_at === found.state.started_at) return seen.standing;
   } catch {
-    // Unreadable now, but its driver may be about to rewrite it.
+    // The state cannot be read, but the driver may be about to rewrite it.
   }
-  // The state is gone, so only the driver's process can tell.
+  // Without the state, only the driver's process shows whether the task is live.
   return standingOf(found.state);
 }
 

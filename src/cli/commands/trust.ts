@@ -65,7 +65,7 @@ function namedBy(name: string): ConfigText {
   return config;
 }
 
-/** Throws a `UsageError` for an invalid configuration: correcting it changes the content to trust. */
+/** Throws a `UsageError` for an invalid configuration: a correction would change the trusted content. */
 function readPowers(config: ConfigText): readonly Power[] {
   const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];

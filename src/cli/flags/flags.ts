@@ -15,19 +15,19 @@ type AnySettingName = SettingName | VaultSettingName;
 
 const ROWS: Readonly<Record<AnySettingName, SettingRow>> = { ...SETTINGS, ...VAULT_SETTINGS };
 
-/** The words of a command line, with values not yet validated. */
+/** What the words of a command line say. The values are not yet validated. */
 export interface ReadFlags {
   readonly layer: Layer & VaultLayer;
   /** The words after `--`. */
   readonly passthrough: readonly string[];
-  /** All unknown words and missing values. */
+  /** One sentence for each unknown word and each missing value. */
   readonly problems: readonly string[];
   /** The task id given to `ralph resume`, or null. */
   readonly taskId: string | null;
   readonly wantsHelp: boolean;
 }
 
-/** Reads the arguments of `ralph run` or a vault command, or of `ralph resume`, which takes a task id, too. */
+/** Reads the arguments of the command `ralph NAME`. Only `ralph resume` takes a task id. */
 export function readFlags(
   argv: readonly string[],
   name: 'run' | 'resume' | VaultCommand = 'run',
@@ -98,7 +98,7 @@ interface Flag {
   readonly isNegation: boolean;
 }
 
-/** All forms of all flags of a command. */
+/** The flags of a command by each of their forms: `--prompt` and `-p`. */
 type FlagTable = ReadonlyMap<string, Flag>;
 
 function flagTable(own: readonly VaultSettingName[]): FlagTable {
@@ -113,8 +113,8 @@ function flagTable(own: readonly VaultSettingName[]): FlagTable {
 }
 
 /**
- * Adds a value to what was given before: the last value counts, or all values of a list. The flag itself
- * overrides its aliases.
+ * Combines a value with an earlier value of the same setting. The last one counts, but a list keeps all.
+ * The flag itself overrides its aliases.
  */
 function together(
   before: Written | undefined,
@@ -161,7 +161,7 @@ function helpOf(row: SettingRow): string {
   return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
 }
 
-/** One sentence for each word that is neither a known flag nor its value. */
+/** Returns one sentence for each word that is neither a known flag nor its value. */
 function strayWords(
   words: readonly string[],
   flags: readonly string[],

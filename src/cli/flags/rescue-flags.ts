@@ -12,7 +12,7 @@ import type { Written } from '../../core/settings/setting-source.ts';
 import { type ReadFlags, readFlags } from './flags.ts';
 import { notTaken } from './rescue-help.ts';
 
-/** The words of a command line of `ralph rescue` or `ralph watch`. */
+/** What the command line and the environment of `ralph rescue` or `ralph watch` say. */
 export interface ReadVaultFlags {
   readonly flags: ReadFlags;
   /** The command's own settings, from flags or variables. */
@@ -63,7 +63,7 @@ export function readVaultFlags(
   return { flags, own, problems: [...flags.problems, ...problems], env };
 }
 
-/** Resolves the command's own settings: flag, variable, configuration, default. Their values are valid. */
+/** Returns the command's own settings: those of `own` first, then `config`, then defaults. All are valid. */
 export function settleVault(own: VaultLayer, config: VaultLayer): VaultSettings {
   const settled = (name: VaultSettingName): unknown => {
     const { type, default: fallback } = VAULT_SETTINGS[name];

@@ -51,7 +51,7 @@ export async function detach(plan: RunPlan, argv: readonly string[]): Promise<nu
   return outcome;
 }
 
-/** Creates the log of the background process for the time until its task has a folder. */
+/** Returns the log of the background process for the time until its task has a folder. */
 function logFile(plan: RunPlan): string {
   const name = `.${plan.taskId}.${process.pid}.log`;
   try {
@@ -68,8 +68,8 @@ function logFile(plan: RunPlan): string {
 const FAILS_WITHIN_MS = 1_500;
 
 /**
- * Reports to the parent process that the task has begun: at the first sign of the agent or of a wait, or if
- * the task has not failed after a moment.
+ * Returns a view that reports to the parent process that the task has begun: at the first of `SIGNS`, or if
+ * the first iteration has not failed within `FAILS_WITHIN_MS`.
  */
 export function detachedView(log: string, folder: string): View {
   let timer: NodeJS.Timeout | undefined;

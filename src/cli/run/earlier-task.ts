@@ -6,18 +6,18 @@ import { sealAt } from '../../effects/trust/seal.ts';
 import { LeftToPersonError } from '../../errors.ts';
 import { type FoundTask, findTask, resumeCommand } from '../tasks/find-task.ts';
 
-/** A task that has the id of a new run already. */
+/** An earlier task with the id of a new run. */
 interface EarlierTask {
   /** Whether its last driver died before it announced how the task ended. */
   readonly isUntold: boolean;
   /**
-   * Whether it should be resumed instead of started again. Throws if it cannot be read, and a
-   * `LeftToPersonError` if only a person may do either, not a cron job.
+   * Whether the earlier task should be resumed instead of replaced. Throws if it cannot be read, and a
+   * `LeftToPersonError` if a person has to decide.
    */
   readonly isOpen: () => boolean;
 }
 
-/** Finds the task that has the id of a new run already; without one, nothing is untold or open. */
+/** Finds the earlier task with the id of a new run. If there is none, both answers are no. */
 export function earlierTask(plan: RunPlan): EarlierTask {
   try {
     const found = findTask(plan.taskId, plan);
@@ -37,7 +37,7 @@ export function earlierTask(plan: RunPlan): EarlierTask {
 }
 
 function isOpen({ standing, state, isInHistory, isOwn, paths }: FoundTask): boolean {
-  // If the driver died after completing it, only the announcement is missing.
+  // If the driver died after completing the task, a resume only announces the end.
   if (standing === 'completed') return isOwn && (!isInHistory || isUntold(paths));
   if (isInHistory) return false;
   if (standing === 'live') return true;

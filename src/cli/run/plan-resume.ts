@@ -30,7 +30,7 @@ import type { PlannedRun } from './start-run.ts';
 
 /** The flags of `ralph resume`. */
 export interface ResumeFlags extends ReadFlags {
-  /** `--trust`: the person has reviewed a task that somebody else wrote, and trusts it. */
+  /** Whether `--trust` was given: a person has reviewed somebody else's task and trusts it. */
   readonly isTrusted: boolean;
 }
 
@@ -38,16 +38,16 @@ export interface ResumeFlags extends ReadFlags {
 type AllowedByPass = Pick<StoredRun, 'settings' | 'sources' | 'passthrough'>;
 
 interface ResumeBounds {
-  /** Asks a person to trust the configuration that another program's task would need. */
+  /** Asks a person to trust the configuration for another program's task; null if nobody can be asked. */
   readonly ask?: Ask | null;
-  /** Limits what the task may do. */
+  /** Limits what the task may do; null if only its own settings do. */
   readonly allowed?: AllowedByPass | null;
 }
 
 /**
- * Plans how a task would be resumed; returns null if it is completed. Throws a `UsageError`, an
- * `UntrustedTaskError`, a `BeyondPassError`, and the errors of `run` for a task that is missing or
- * unreadable.
+ * Plans the resume of a task. Resolves to null if the task is not open. Rejects with `UsageError`,
+ * `UntrustedTaskError`, `BeyondPassError`, `TaskNotFoundError` for an invalid id, `StateTooNewError` or
+ * `StateCorruptedError`.
  */
 export async function planResume(
   taskId: string,
@@ -110,13 +110,13 @@ export async function planResume(
 
 /** A task that is ready to be resumed. */
 export interface PlannedResume extends Required<Pick<PlannedRun, 'plan' | 'resume' | 'powers'>> {
-  /** Its last driver died before it announced how the task ended, so that has to be announced first. */
+  /** Whether the last driver died before it announced the end, which must be announced before a resume. */
   readonly isUntold: boolean;
   /** What a person should read before somebody else's task runs, or null for the user's own task. */
   readonly takenOver: string | null;
 }
 
-/** Permissions come from the pass. Throws a `BeyondPassError` if the task would start other programs. */
+/** Returns `stored` with the permissions of `allowed`. Throws `BeyondPassError` if programs differ. */
 function boundedBy(taskId: string, stored: StoredRun, allowed: AllowedByPass): StoredRun {
   const beyond = programsBeyond(stored.settings, allowed.settings);
   if (beyond.length > 0) throw new BeyondPassError(taskId, beyond);
@@ -132,20 +132,20 @@ function mayBeUntold(paths: TaskPaths): boolean {
 
 interface Stored {
   readonly stored: StoredRun;
-  /** The settings in force from a found configuration that need trust. */
+  /** Sentences about the settings in force that need trust and come from a found configuration. */
   readonly powers: readonly string[];
 }
 
 /**
- * Returns the settings with which a task was started. A task of `ralph run` has no gates without them and
- * would count any answer as complete, so this throws if they are lost.
+ * Returns the settings with which a task was started. Rejects if those of a `ralph run` are lost: without
+ * them the task has no gates and would count any answer as complete.
  */
 async function storedRun(state: TaskState, folder: string, ask: Ask | null): Promise<Stored> {
   if (!isOfRun(state)) return storedFrom(state, ask);
   return { stored: requireStoredRun(folder, state), powers: [] };
 }
 
-/** The settings of another program's task: those in its state, and the current ones for the rest. */
+/** Returns the settings of another program's task: those in its state, and the current ones for the rest. */
 async function storedFrom(state: TaskState, ask: Ask | null): Promise<Stored> {
   const startDir = startFolder();
   const source = { kind: 'flag' as const, where: 'the state file' };
@@ -155,7 +155,7 @@ async function storedFrom(state: TaskState, ask: Ask | null): Promise<Stored> {
   return { stored, powers: collected.powers };
 }
 
-/** A new `cwd` is relative to where ralph starts now; other paths, to where it was first started. */
+/** Makes a new `cwd` relative to where ralph starts now. Other paths stay relative to the first start. */
 function fromHere(layer: Layer): Layer {
   const { cwd } = layer;
   if (typeof cwd?.value !== 'string') return layer;

@@ -37,8 +37,8 @@ export interface VaultRun {
 }
 
 /**
- * Checks everything that can be checked before the first file, and connects a pass to the real world.
- * Repeats the line of a file only if it has changed. Rejects with a `UsageError`.
+ * Checks the settings before the first file and creates the ports of a pass over the vault. Prints a line
+ * about a file again only if it has changed. Rejects with a `UsageError`.
  */
 export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promise<VaultRun> {
   const startDir = startFolder();
@@ -104,7 +104,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
     if (planned === null) throw new Error(`${request.taskId} is already completed`);
     const { powers, isUntold, ...run } = planned;
     sayNewPowers(powers, base);
-    // What follows for the file is decided by how the task has ended: by the next pass.
+    // If the end was not announced, this run only announces it. The next pass decides about the file.
     const resume = { ...run.resume, tellsOnly: isUntold };
     return { ...run, resume, view, announcements: [] };
   }
@@ -129,7 +129,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   return { plan, view, announcements: news(plan, base) };
 }
 
-/** Prints only new sentences. They can change during a watch, when an edited configuration is trusted. */
+/** Prints only new sentences: during `ralph watch`, a person may edit and trust a configuration. */
 function sayNewPowers(powers: readonly string[], { said }: Base): void {
   sayPowers(powers.filter((sentence) => !said.has(sentence)));
   for (const sentence of powers) said.add(sentence);
@@ -142,13 +142,13 @@ function news(plan: RunPlan, { said }: Base): readonly string[] {
 interface PlannedFile {
   readonly plan: RunPlan;
   readonly notices: readonly string[];
-  /** The command's own settings in the configuration. */
+  /** The settings of `ralph rescue` and `ralph watch` alone in the configuration. */
   readonly vault: VaultLayer;
 }
 
 /**
- * Plans one run from the caller's settings and those of its file. Without a file it only reports problems
- * of the settings. Rejects with a `UsageError`.
+ * Plans one run from the caller's settings and those of its file. A plan without a file only checks the
+ * settings. Rejects with a `UsageError`.
  */
 async function planOf(
   base: Base,
@@ -163,7 +163,7 @@ async function planOf(
     flags: { ...flags.layer, ...ofFile },
     env,
     startDir,
-    // Only before the first file: a question would block running tasks.
+    // Asks only before the first file, since a question would block running tasks.
     ask: isAlone ? personAt(env) : null,
   });
   const { settings, sources } = collected;
@@ -195,7 +195,7 @@ async function planOf(
   return { plan, notices: collected.notices, vault: collected.vault };
 }
 
-/** Settings that an environment or a configuration may hold, but that make no sense for several tasks. */
+/** Settings that an environment or a configuration may contain, but that make no sense for several tasks. */
 const NOT_OF_MANY = {
   prompt: null,
   promptFile: null,
@@ -205,7 +205,7 @@ const NOT_OF_MANY = {
   json: false,
 } as const;
 
-/** A rescue is complete by its own promise, or when the agent has moved the file. */
+/** Turns all other conditions off: a rescue is complete by its own promise, or after its file was moved. */
 function onlyPromise(): Partial<Settings> {
   const others = conditionSettings().filter((name) => name !== 'promise');
   return Object.fromEntries(others.map((name) => [name, emptyOf(SETTINGS[name].type)]));
@@ -216,14 +216,14 @@ function emptyOf({ kind }: SettingRow['type']): [] | false | null {
   return kind === 'switch' ? false : null;
 }
 
-/** Only the output flags apply to a resumed task. */
+/** Returns the flags for a resumed task: those of the output, and `--no-wait`. */
 function flagsOfNow(flags: ReadFlags): ReadFlags {
   const noWait: Written = { value: true, source: { kind: 'flag', where: '--no-wait' } };
   const { layer, ...others } = outputFlags(flags);
   return { ...others, layer: { ...layer, noWait } };
 }
 
-/** Starts each line with the task id, since several tasks may run at once. */
+/** Returns a view that starts each line with the task id, since several tasks may run at once. */
 function viewOf(taskId: string, plan: RunPlan): View {
   const { settings, policy } = plan;
   const task = { ...plan, taskId, needsTrust: sealAt(plan, true).problem !== null };

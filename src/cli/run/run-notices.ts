@@ -5,7 +5,7 @@ import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { promptStatesPromise, startLine } from '../../report/messages.ts';
 
-/** What a person should know before the first iteration, one sentence each. */
+/** Returns what a person should know before the first iteration, one sentence each. */
 export function announcements(plan: RunPlan): readonly string[] {
   const { policy } = plan;
   const start = startLine(plan.taskId, {
@@ -14,11 +14,11 @@ export function announcements(plan: RunPlan): readonly string[] {
     taskTimeoutMs: plan.taskTimeoutMs,
     completion: describeCompletion(policy),
   });
-  // A file's name may hold anything, line breaks too.
+  // A file name may contain anything, even line breaks.
   return [start, ...planWarnings(plan)].map((each) => oneLine(each, 2_000));
 }
 
-/** What may not be what the user meant, one sentence each. */
+/** Returns warnings about settings that the user perhaps did not mean, one sentence each. */
 export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings } = plan;
   const warnings: string[] = [];
@@ -37,7 +37,7 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   return warnings;
 }
 
-/** Whether an agent that repeats this text would count as done, or be asked whether it is. */
+/** Whether an agent that repeats `text` would count as done, or would be asked whether it is done. */
 function mayState(text: string, promise: string, { match }: RunPlan['policy']): boolean {
   const { kind } = judgePromise(text, promise, match, []);
   return kind === 'stated' || kind === 'in-doubt';

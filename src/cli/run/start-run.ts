@@ -16,10 +16,10 @@ export interface PlannedRun {
   readonly plan: RunPlan;
   /** Warnings from planning, one sentence each. */
   readonly notices: readonly string[];
-  /** The trusted settings from a found configuration, printed at every start, even a quiet one. */
+  /** Sentences about the trusted settings of a found configuration, printed even with `--quiet`. */
   readonly powers?: readonly string[];
   readonly resume?: Resume;
-  /** The command line, to start the run again as a background process. */
+  /** The command line that starts the run again as a background process. */
   readonly again: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export async function runPlan(run: PlannedRun): Promise<number> {
   if (settings.detach && log === null) {
     const { detach } = await import('./detach.ts');
     const code = await detach(plan, resume === undefined ? withTaskId(again, plan.taskId) : again);
-    // If it did not start, its log is shown, which includes these.
+    // If the background process did not start, `detach` has printed its log, which contains `powers`.
     if (code === 0) sayPowers(powers);
     return code;
   }
@@ -83,7 +83,7 @@ function printResult(message: string): void {
     process.stdout.write(message.endsWith('\n') ? message : `${message}\n`);
 }
 
-/** The views that the settings require; loads nothing else. */
+/** Returns the views that the settings require, as one view. Loads no other views. */
 export async function viewFor(settings: Settings, telling: Telling): Promise<View> {
   const { stderr, stdout } = process;
   const views: View[] = [];

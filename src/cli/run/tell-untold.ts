@@ -10,8 +10,8 @@ import { type PlannedResume, planResume, type ResumeFlags } from './plan-resume.
 import { viewFor } from './start-run.ts';
 
 /**
- * Announces how a task ended if its driver died before it could: writes the note and the event, and runs
- * `--on-end`. Resolves to the exit code if somebody stopped ralph meanwhile: then nothing else is started.
+ * Announces how a task ended: writes the note and the event, and runs `--on-end`. Resolves to the exit code
+ * if somebody stopped ralph meanwhile, so that nothing else is started, or else to null.
  */
 async function tellUntold({ plan, resume }: PlannedResume): Promise<number | null> {
   const view = await viewFor(plan.settings, {
@@ -24,7 +24,10 @@ async function tellUntold({ plan, resume }: PlannedResume): Promise<number | nul
   return stoppedBy === null ? null : exitCodeFor('stopped', `stopped:${stoppedBy}`);
 }
 
-/** The same for a task that is about to be resumed, by its own settings: those of the resume come after. */
+/**
+ * Call this before a resume: if the task's driver died before it announced the end, announces that with the
+ * task's own settings. Resolves to an exit code if somebody stopped ralph meanwhile, or else to null.
+ */
 export async function tellBeforeResume(
   taskId: string,
   place: Place,
@@ -36,8 +39,8 @@ export async function tellBeforeResume(
 }
 
 /**
- * The same before a new run takes the id. A problem with it is printed, and does not keep the new run from
- * starting. Rejects only if a living driver has the task.
+ * Call this before a new run takes the id: does what `tellBeforeResume` does, but prints a problem and lets
+ * the new run start. Rejects if a live driver has the task, or inside the task's own loop.
  */
 export async function tellBeforeNew(
   taskId: string,

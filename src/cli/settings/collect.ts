@@ -34,7 +34,7 @@ export interface CollectedSettings extends SettledSettings {
   readonly vault: VaultLayer;
   /** Warnings, one sentence each. */
   readonly notices: readonly string[];
-  /** A sentence for every start about what a trusted configuration sets, if it sets anything that needs trust. */
+  /** At most one sentence, printed at every start: what a trusted configuration sets that needs trust. */
   readonly powers: readonly string[];
   /** The found configuration that nobody has trusted, or null. */
   readonly untrusted: PowerfulConfig | null;
@@ -53,7 +53,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
       ? findConfig(startDir, env)
       : readNamedConfig(path.resolve(startDir, named.text), named.where);
   const read = search.config === null ? NO_CONFIG : await readConfig(search.config);
-  // Naming a file is trusting it.
+  // A file that the user names is trusted.
   const powerful =
     named === undefined ? powerfulConfig({ config: search.config, read, startDir }, env) : null;
   const use = await useOf(powerful, [flags, variables.layer, read.layer], request);
@@ -95,7 +95,7 @@ const NO_CONFIG: ConfigSettings = {
 
 type Use = 'used' | 'shown' | 'left-out';
 
-/** Asks a person if necessary. Rejects with a `UsageError` if the configuration must not be used. */
+/** Decides how to use a configuration; asks a person if necessary. Rejects with a `UsageError` to refuse it. */
 async function useOf(
   powerful: PowerfulConfig | null,
   layers: readonly Layer[],
@@ -103,7 +103,7 @@ async function useOf(
 ): Promise<Use> {
   if (powerful === null || powerful.isTrusted) return 'used';
   if (untrusted === 'leave-out') return 'left-out';
-  // Without the task file: files that an untrusted configuration names must not be read yet.
+  // The task file is not read here, since an untrusted configuration may have named it.
   const { dryRun, json } = resolveSettings(layers).settings;
   if (untrusted === 'show' && dryRun) return 'shown';
   // `--json` means that a program is reading, which cannot answer.

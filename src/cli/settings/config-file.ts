@@ -29,7 +29,7 @@ export interface ConfigSettings {
   readonly problems: readonly string[];
 }
 
-/** Keys of other tools, and the settings they stand for. The unit is added to a bare number. */
+/** Keys of other tools, and the settings that they stand for. `unit` is added to a bare number. */
 const FURTHER_KEYS: Readonly<Record<string, { name: SettingName; unit: string }>> = {
   timeout_minutes: { name: 'timeout', unit: 'm' },
   check_interval_seconds: { name: 'delay', unit: 's' },
@@ -230,7 +230,7 @@ function placeOf(pair: Pair, reader: Reader): string {
   return reader.at(isScalar(pair.key) ? pair.key.range?.[0] : undefined);
 }
 
-/** Bounds the growth by YAML aliases: a few lines can expand to gigabytes. */
+/** The most YAML aliases in a value: with more, a few lines can expand to gigabytes. */
 const MAX_ALIASES = 100;
 
 /** Marks a value whose problem is already reported. */
@@ -241,7 +241,7 @@ function plainValue(pair: Pair, reader: Reader): unknown {
   if (!isNode(value)) return value;
   try {
     const plain: unknown = value.toJS(reader.document, { maxAliasCount: MAX_ALIASES });
-    // Throws if an alias refers to itself: such a value could not even be shown.
+    // Throws if an alias refers to itself, since no message could print such a value.
     JSON.stringify(plain);
     return plain;
   } catch (error) {

@@ -10,9 +10,9 @@ import {
 } from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
 
-/** A configuration that needs trust, and whether it has it. */
+/** A found configuration that needs trust. `isTrusted` says whether a person has given it. */
 export interface PowerfulConfig extends UntrustedConfig {
-  /** Null if it is missing or unusable. */
+  /** The file and its text, or null if the file is missing or unusable. */
   readonly config: ConfigText | null;
   readonly isTrusted: boolean;
 }
@@ -27,8 +27,8 @@ interface Found {
 }
 
 /**
- * Returns the found configuration if it needs trust. Otherwise null: nothing in it needs trust, and no
- * configuration was trusted in these places before, whose gates would otherwise silently disappear.
+ * Returns the found configuration if it needs trust, or else null. It also needs trust if it takes the place
+ * of a configuration that was trusted before, whose gates must not disappear silently.
  */
 export function powerfulConfig(
   { config, read, startDir }: Found,
@@ -44,17 +44,17 @@ export function powerfulConfig(
   return { file, config, powers, isTrusted, unsafe, trusted, isUsable: config !== null };
 }
 
-/** Prints what a trusted configuration sets, at every start, even with `--quiet`. */
+/** Prints the sentences about what a trusted configuration sets, even with `--quiet`. */
 export function sayPowers(powers: readonly string[]): void {
   for (const sentence of powers) process.stderr.write(`ralph: ${sentence}\n`);
 }
 
-/** Why a run refuses the configuration. */
+/** Returns why a run refuses the configuration. */
 export function refusalOf(powerful: PowerfulConfig): string {
   return untrustedRefusal(powerful);
 }
 
-/** The notice on a plan that shows an untrusted configuration. */
+/** Returns the notice for a dry run that shows an untrusted configuration. */
 export function noticeOf(powerful: PowerfulConfig): string {
   return untrustedNotice(powerful);
 }

@@ -25,7 +25,7 @@ export interface FoundTask {
   readonly state: TaskState;
   readonly paths: TaskPaths;
   readonly isInHistory: boolean;
-  /** Whether this user's ralph wrote it here; otherwise it must not be acted on. */
+  /** Whether this user's ralph wrote the state here. If not, commands must not act on the task. */
   readonly isOwn: boolean;
   readonly standing: Standing;
 }
@@ -85,18 +85,18 @@ function readOr(taskId: string, stateFile: string, seal: Seal): ReturnType<typeo
   }
 }
 
-/** The current standing of a task. */
+/** Returns the state of a task as commands see it now. */
 export function standingOf(task: TaskState): Standing {
   const here = thisPlace(new Date().toISOString());
   return hasLiveDriver(task, here) ? 'live' : shownState(task, here);
 }
 
-/** The command that resumes a task, with a flag that raises a used-up limit. */
+/** Returns the command that resumes a task, with a flag that raises a used-up limit. */
 export function resumeCommand(taskId: string, standing: Standing): string {
   return ['ralph resume', taskId, rowOfState(standing, null)?.more ?? []].flat().join(' ');
 }
 
-/** The error for steering a task without a live driver. */
+/** Returns the error for steering a task without a live driver. */
 export function notLive(taskId: string, standing: Standing): InvalidStateError {
   return new InvalidStateError(taskId, standing, `${resumeCommand(taskId, standing)} continues it`);
 }

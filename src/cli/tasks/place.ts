@@ -10,14 +10,14 @@ export interface PlaceOptions {
 }
 
 export interface Place {
-  /** Absolute. */
+  /** Absolute path, as is `stateDir`. */
   readonly vault: string;
   readonly stateDir: string;
   /** Absolute path of the key that the user named, or null for the user's own key. */
   readonly keyFile: string | null;
 }
 
-/** Finds the folders: from flags, then variables, then the working directory. */
+/** Returns the folders that flags name, or else variables, or else the working directory. */
 export function placeOf(options: PlaceOptions, env: NodeJS.ProcessEnv = process.env): Place {
   const here = startFolder();
   const vault = path.resolve(here, options.vault ?? env.RALPH_VAULT ?? '.');
@@ -31,7 +31,7 @@ export function placeOf(options: PlaceOptions, env: NodeJS.ProcessEnv = process.
   };
 }
 
-/** Finds the folders that the flags of a run name; without them, as `placeOf` does. */
+/** Returns the folders that a run's flags name, or else variables, or else the working directory. */
 export function placeNamed(flags: Layer): Place {
   const named = (['vault', 'stateDir', 'keyFile'] as const).flatMap((name) => {
     const value = flags[name]?.value;

@@ -6,7 +6,7 @@ import { RalphService } from '../../service/ralph-service.ts';
 import type { Place } from './place.ts';
 import { askTask, type CheckedTask, letGo, subjectOf } from './stop-question.ts';
 
-/** A stop hook's input is a few hundred bytes and the agent's last message. */
+/** Far above the input of a stop hook, which is a few hundred bytes and the agent's last message. */
 const INPUT_MAX_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -41,14 +41,14 @@ async function reasonToHold(
   // A loop counts the iterations of its own task.
   const isOurs = state.kept_by === 'library' && standing !== 'live';
   const mayGoOn = !isOurs || (await countStop(state.task_id, place, message));
-  if (answer.kind === 'lets-go') return { none: `${state.task_id} holds nobody: ${answer.why}` };
+  if (answer.kind === 'lets-go') return { none: `${state.task_id} blocks no agent: ${answer.why}` };
   if (mayGoOn) return { text: new TextDecoder().decode(answer.prompt) };
   return {
-    none: `${state.task_id} holds nobody: it has no iterations or no time left`,
+    none: `${state.task_id} blocks no agent: it has no iterations or no time left`,
   };
 }
 
-/** Counts an iteration with the agent's last message. Resolves to whether another may follow. */
+/** Counts an iteration with the agent's last message. Resolves to whether another iteration may follow. */
 async function countStop(
   taskId: string,
   { vault, stateDir, keyFile }: Place,
@@ -63,7 +63,7 @@ async function countStop(
   return (await service.incrementIteration(taskId, report)).should_continue;
 }
 
-/** Newer versions pass the last message, since it may not be in the transcript yet. */
+/** Returns the agent's last message, or null. The transcript may lack it, so newer versions pass it directly. */
 function messageOfSession({ last_assistant_message: last, transcript_path: file }: HookInput) {
   if (typeof last === 'string') return last;
   return typeof file === 'string' ? lastMessageIn(file) : null;

@@ -16,17 +16,17 @@ import type { Place } from './place.ts';
 export interface CheckedTask {
   /** Undefined means the only open task. */
   readonly id: string | undefined;
-  /** Trust the task although this user did not write it here. */
+  /** Whether to trust the task although this user did not write it here. */
   readonly isTrusted: boolean;
 }
 
-/** Prints the reason on standard error and nothing on standard output. */
+/** Lets the agent stop: prints the reason on standard error only and returns exit code 0. */
 export function letGo(why: string): number {
   say(why);
   return 0;
 }
 
-/** Returns the open task to check, or why there is none. */
+/** Returns the open task to check, or says in `none` why there is no such task. */
 export function subjectOf(
   { id, isTrusted }: CheckedTask,
   place: Place,
@@ -38,18 +38,18 @@ export function subjectOf(
     if (found === null) return { none: `there is no task '${taskId}' in ${place.stateDir}` };
     if (!isTrusted && !isBelieved(found, place)) {
       return {
-        none: `${taskId} holds nobody: it was not written by you here; if it is yours, ralph check ${taskId} --trust asks it all the same`,
+        none: `${taskId} blocks no agent: it was not written by you here; if it is yours, ralph check ${taskId} --trust asks it all the same`,
       };
     }
     const why = releasedBy(found.state, found.standing, new Date().toISOString());
-    return why === null ? { found } : { none: `${taskId} holds nobody: ${why}` };
+    return why === null ? { found } : { none: `${taskId} blocks no agent: ${why}` };
   } catch (error) {
     // An unreadable state must not block an agent.
     return { none: messageOf(error) };
   }
 }
 
-/** Whether this user's ralph wrote every file of the task that is used here. */
+/** Whether this user's ralph wrote every file of the task that the check uses. */
 function isBelieved({ isOwn, state, paths }: FoundTask, place: Place): boolean {
   return isOwn && foreignFiles(paths.folder, state, sealAt(place)).length === 0;
 }
@@ -77,9 +77,9 @@ function onlyOpenTask(place: Place): string | { readonly none: string } {
 interface StopQuestion {
   /** Its last message, or null if unknown. */
   readonly message: string | null;
-  /** The agent remembers what it has done. */
+  /** Whether the agent remembers what it has done. */
   readonly remembers: boolean;
-  /** The user named the task; it was not just found in a folder. */
+  /** Whether the user named the task. If not, ralph found it in a folder. */
   readonly isNamed: boolean;
 }
 
@@ -115,7 +115,7 @@ export async function askTask(
     const addition = Buffer.from(buildAddition(policy, carry, 2));
     return { kind: 'holds', prompt: Buffer.concat([prompt, addition]) };
   } catch (error) {
-    // An agent cannot go on with a prompt that is lost.
+    // The agent could not continue without the lost prompt.
     return { kind: 'lets-go', why: messageOf(error) };
   }
 }

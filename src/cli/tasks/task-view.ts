@@ -21,10 +21,10 @@ import { StateCorruptedError, StateTooNewError } from '../../errors.ts';
 import type { TaskDetail } from '../../report/screens/task-detail.ts';
 import { unknownTask } from './unknown-task.ts';
 
-/** Number of tasks shown from the history. */
+/** How many tasks of the history are shown. */
 const ENDED_SHOWN = 10;
 
-/** The tasks of a state folder as they are shown, in display order. */
+/** Returns the tasks of a state folder as they are shown, in display order. */
 export function viewTasks(place: SealedPlace): readonly ShownTask[] {
   const here = thisPlace(new Date().toISOString());
   const { open, ended } = listTasks(place.stateDir, ENDED_SHOWN, sealAt(place));
@@ -32,8 +32,8 @@ export function viewTasks(place: SealedPlace): readonly ShownTask[] {
 }
 
 /**
- * One task in detail. Throws `TaskNotFoundError`, or `StateTooNewError` or `StateCorruptedError` if the
- * state cannot be read.
+ * Returns one task in detail. Throws `TaskNotFoundError`, or `StateTooNewError` or `StateCorruptedError` if
+ * the state cannot be read.
  */
 export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
   const { stateDir } = place;
@@ -58,7 +58,7 @@ export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
   };
 }
 
-/** What a claim has to pass besides the conditions; the state contains none of it. */
+/** The settings of the gates that a claim of completion has to pass. The state does not contain them. */
 const GATE_SETTINGS = ['verify', 'confirm', 'minIterations', 'protect', 'abortPromise'] as const;
 
 function conditionText(flag: string, value: unknown): readonly string[] {
@@ -69,7 +69,7 @@ function conditionText(flag: string, value: unknown): readonly string[] {
     .map((text) => `${flag} '${oneLine(text, 200)}'`);
 }
 
-/** A task as it is shown, whatever the condition of its file. */
+/** Returns a task as it is shown, even if its state file cannot be read. */
 export function shownOf(entry: TaskEntry, here: Here): ShownTask {
   const { name, stateFile, folder, archived, found } = entry;
   const isOwn = found.kind === 'task' && found.isOwn;

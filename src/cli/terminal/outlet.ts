@@ -2,7 +2,7 @@ import { withoutControls } from '../../core/text/untrusted-text.ts';
 
 /** An output that may be large, and whose reader may go away. */
 export interface Outlet {
-  /** Resolves, after the text is taken, to false if the reader has gone. */
+  /** Resolves after the text is written: to true, or to false if the reader has gone. */
   write(text: string | Uint8Array): Promise<boolean>;
 }
 
@@ -18,7 +18,7 @@ export function standardOutlet(stream: NodeJS.WritableStream = process.stdout): 
   };
 }
 
-/** Prints a sentence for a person on standard error, without control characters: it may quote others. */
+/** Prints a sentence on standard error, without control characters, since it may quote untrusted text. */
 export function say(sentence: string): void {
   process.stderr.write(`${withoutControls(sentence).replace(/^/gm, 'ralph: ')}\n`);
 }

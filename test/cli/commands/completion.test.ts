@@ -237,7 +237,7 @@ describe('ids', () => {
     expect(ids('ralph', 'status', '--state-dir', join(vault, '.ralph_state'))).toBe('a.1\nb\n');
   });
 
-  it('are those of the variable, and of the home folder where it is written ~', async () => {
+  it('are those of the variable, and ~ means the home folder', async () => {
     const vault = await vaultWith(['mine']);
     vi.stubEnv('RALPH_VAULT', vault);
     expect(ids('ralph', 'status', '')).toBe('mine\n');
@@ -246,7 +246,7 @@ describe('ids', () => {
     expect(ids('ralph', 'status', '--vault', '~')).toBe('mine\n');
   });
 
-  it('are none where there is no folder, or no value yet', async () => {
+  it('are empty if there is no folder, or no value yet', async () => {
     const folder = await tempFolder();
     expect(ids('ralph', 'status', '--vault', join(folder, 'none'))).toBe('');
     vi.stubEnv('RALPH_VAULT', folder);

@@ -53,7 +53,7 @@ const lines = (kind: Finding['kind']): readonly string[] =>
   printed.split('\n').filter((line) => line.startsWith(kind));
 
 describe('ralph doctor', () => {
-  it('finds everything there, and touches nothing', async () => {
+  it('finds that nothing is missing, and changes nothing', async () => {
     const { vault, claude, env } = await healthy();
     const before = readdirSync(vault, { recursive: true });
     expect(await doctor({}, env)).toBe(0);
@@ -70,7 +70,7 @@ describe('ralph doctor', () => {
     expect(claude.calls()).toEqual([]);
   });
 
-  it('fails where there is no agent, and says where it may come from', async () => {
+  it('fails if there is no agent, and says where to get one', async () => {
     const { env } = await healthy();
     expect(await doctor({}, { ...env, RALPH_CLAUDE_BIN: './no-claude' })).toBe(1);
     expect(lines('problem')).toEqual([expect.stringContaining('no-claude is not an executable')]);
@@ -78,7 +78,7 @@ describe('ralph doctor', () => {
     expect(printed).toContain('A run would fail: 1 problem, 0 warnings.');
   });
 
-  it('fails where the agent does not work', async () => {
+  it('fails if the agent does not work', async () => {
     const { bin, env } = await healthy();
     await symlink('/bin/false', join(bin, 'broken'));
     expect(await doctor({}, { ...env, RALPH_CLAUDE_BIN: join(bin, 'broken') })).toBe(1);
@@ -104,7 +104,7 @@ describe('ralph doctor', () => {
   });
 
   describe('on the login', () => {
-    it.skipIf(process.platform === 'darwin')('fails where there is no sign of one', async () => {
+    it.skipIf(process.platform === 'darwin')('fails if there is no sign of one', async () => {
       const { env } = await healthy();
       expect(await doctor({}, { ...env, ANTHROPIC_API_KEY: '' })).toBe(1);
       expect(lines('problem')).toEqual(['problem  login: no sign that claude is logged in']);
@@ -115,7 +115,7 @@ describe('ralph doctor', () => {
       ['.claude/.credentials.json', null],
       ['other/.credentials.json', 'other'],
       ['.claude/settings.json', null],
-    ])('takes %s for one', async (file, config) => {
+    ])('accepts %s as a login', async (file, config) => {
       const { home, env } = await healthy();
       await mkdir(dirname(join(home, file)));
       await writeFile(join(home, file), '{"apiKeyHelper":"/bin/get-key"}');
@@ -125,7 +125,7 @@ describe('ralph doctor', () => {
     });
 
     it.each(['CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_USE_BEDROCK'])(
-      'takes %s for one',
+      'accepts %s as a login',
       async (name) => {
         const { env } = await healthy();
         expect(await doctor({}, { ...env, ANTHROPIC_API_KEY: '', [name]: '1' })).toBe(0);
@@ -134,7 +134,7 @@ describe('ralph doctor', () => {
   });
 
   describe('on folders', () => {
-    it('fails where the vault cannot be one', async () => {
+    it('fails if the vault is not a usable folder', async () => {
       const { home, env } = await healthy();
       await writeFile(join(home, 'file'), '');
       expect(await doctor({ vault: join(home, 'file', 'vault') }, env)).toBe(1);
@@ -144,14 +144,14 @@ describe('ralph doctor', () => {
       );
     });
 
-    it('takes a vault that is yet to be made', async () => {
+    it('accepts a vault that does not exist yet', async () => {
       const { home, env } = await healthy();
       expect(await doctor({ vault: join(home, 'new', 'vault') }, env)).toBe(0);
       expect(printed).toContain('does not exist yet and can be created');
       expect(readdirSync(home)).not.toContain('new');
     });
 
-    it('fails where the agent has no folder to work in', async () => {
+    it('fails if the folder of the agent does not exist', async () => {
       const { home, env } = await healthy();
       expect(await doctor({ cwd: join(home, 'gone') }, env)).toBe(1);
       expect(lines('problem').join('\n')).toContain('--cwd expects an existing folder');
@@ -184,7 +184,7 @@ describe('ralph doctor', () => {
       await writeFile(file, `#!/bin/sh\ntouch '${file}.ran'\necho 1.2.3\n`, { mode: 0o755 });
     }
 
-    it('fails, names what it sets and the way on, and starts nothing that it names', async () => {
+    it('fails, names its settings and what to do, and starts none of its programs', async () => {
       const { vault, env } = await healthy();
       await trap(join(vault, 'evil.sh'));
       const file = join(vault, 'ralph.config.yaml');
@@ -202,7 +202,7 @@ describe('ralph doctor', () => {
       expect(readdirSync(vault)).not.toContain('evil.sh.ran');
     });
 
-    it('does without all that it sets: no program of its folder is found by another way', async () => {
+    it('ignores all its settings, so that no other setting finds a program of its folder', async () => {
       const { home, vault, claude, env } = await healthy();
       const clone = join(vault, 'clone');
       await mkdir(join(clone, 'bin'), { recursive: true });
@@ -269,7 +269,7 @@ describe('ralph doctor', () => {
   });
 
   describe('on git', () => {
-    it('says what a folder without one cannot show', async () => {
+    it('says what ralph cannot see in a folder without a repository', async () => {
       const { home, env } = await healthy();
       expect(await doctor({ cwd: home }, env)).toBe(0);
       expect(lines('warning')).toEqual([expect.stringContaining('is not a work tree')]);
@@ -293,7 +293,7 @@ describe('ralph doctor', () => {
     });
   });
 
-  it('says nothing more once it is interrupted', async () => {
+  it('prints nothing after it is interrupted', async () => {
     const { env } = await healthy();
     expect(await examine({}, env, AbortSignal.abort())).toBe(130);
     expect(printed).toBe('');
@@ -307,7 +307,7 @@ describe('ralph doctor', () => {
     expect(lines('warning')).toEqual([expect.stringMatching(/hooks: .*ralph-loop.*remove it$/)]);
   });
 
-  it('names stale locks, interrupted tasks and states that are none', async () => {
+  it('names stale locks, interrupted tasks and broken states', async () => {
     const { vault, env } = await healthy();
     const states = join(vault, '.ralph_state');
     await mkdir(join(states, 'locks', 'locked'), { recursive: true });
@@ -389,7 +389,7 @@ describe('its judgement', () => {
     expect(kinds(changed)).toEqual(expected);
   });
 
-  it('gives every warning and problem a remedy, in the next line or its own', () => {
+  it('gives every warning and problem a remedy, in the same line or the next', () => {
     const text = renderFindings(findings({ ...well, git: 'no-git', freeBytes: 0 }));
     expect(text).toContain('\n         -> install git\n');
     expect(text).toMatch(/problem {2}disk: 0 B free.*\n {9}-> make room/);

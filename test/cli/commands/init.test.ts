@@ -38,7 +38,7 @@ const lines = (beginning: string): readonly string[] =>
   printed.split('\n').filter((line) => line.startsWith(beginning));
 
 describe('ralph init', () => {
-  it('makes every folder and the configuration in an empty folder', async () => {
+  it('creates every folder and the configuration in an empty folder', async () => {
     const vault = await tempFolder();
     expect(init({ vault })).toBe(0);
     expect(readdirSync(vault).toSorted()).toEqual([...FOLDERS, 'ralph.config.yaml']);
@@ -49,14 +49,14 @@ describe('ralph init', () => {
     expect(printed).toContain('ralph doctor');
   });
 
-  it('makes the vault itself, with the folders above it', async () => {
+  it('creates the vault itself, with the folders above it', async () => {
     const vault = join(await tempFolder(), 'a', 'b');
     expect(init({ vault })).toBe(0);
     expect(lines('created')).toHaveLength(FOLDERS.length + 2);
     expect(printed).toContain(`--config ${vault}/ralph.config.yaml`);
   });
 
-  it('works where ralph was started, and says then nothing of --config', async () => {
+  it('uses the folder in which ralph was started, and then does not mention --config', async () => {
     const vault = await tempFolder();
     vi.spyOn(process, 'cwd').mockReturnValue(vault);
     expect(init({})).toBe(0);
@@ -88,7 +88,7 @@ describe('ralph init', () => {
     },
   );
 
-  it('writes through no link, and makes nothing behind one that leads out', async () => {
+  it('writes through no link, and creates nothing behind a link that leads out', async () => {
     const vault = await tempFolder();
     const elsewhere = await tempFolder();
     await symlink(elsewhere, join(vault, 'Done'));
@@ -104,7 +104,7 @@ describe('ralph init', () => {
     expect(lines('created')).toHaveLength(FOLDERS.length - 2);
   });
 
-  it('lets a link be that stays within the vault', async () => {
+  it('accepts a link that stays within the vault', async () => {
     const vault = await tempFolder();
     await mkdir(join(vault, 'archive'));
     await symlink(join(vault, 'archive'), join(vault, 'Done'));
@@ -112,7 +112,7 @@ describe('ralph init', () => {
     expect(lines('exists')).toContain(`exists       ${vault}/Done`);
   });
 
-  it('says which place is taken by something else', async () => {
+  it('says which path is taken by something else', async () => {
     const vault = await tempFolder();
     await writeFile(join(vault, 'Done'), '');
     expect(init({ vault })).toBe(1);
@@ -141,7 +141,7 @@ describe('the configuration it writes', () => {
     }
   });
 
-  it('is accepted with every comment taken away where a setting has a default', () => {
+  it('is accepted after every setting with a default is uncommented', () => {
     const set = text.replace(/^# (?=\s*\w+:)/gm, '');
     const { layer, taskTypes, problems } = readConfig({
       file: '/c.yaml',

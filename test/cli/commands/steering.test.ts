@@ -84,13 +84,13 @@ describe('ralph stop', () => {
     expect(requests()).toEqual([]);
   });
 
-  it('also of a task that waits for an approval', async () => {
+  it('also stops a task that waits for an approval', async () => {
     const { options, folder, write } = await live({ status: 'paused_awaiting_approval' });
     answerStop(folder, () => write({ status: 'stopped', driver: null }));
     expect(await stop('nightly', options)).toBe(0);
   });
 
-  it('says so where the task was completed meanwhile', async () => {
+  it('says so if the task was completed meanwhile', async () => {
     const { options, stateDir, stateFile, folder, write, said } = await live();
     answerStop(folder, async () => {
       await write({ status: 'completed', driver: null });
@@ -101,14 +101,14 @@ describe('ralph stop', () => {
     expect(said()).toMatch(/nightly was completed before the request reached it/);
   });
 
-  it('says so where the driver died meanwhile', async () => {
+  it('says so if the driver died meanwhile', async () => {
     const { options, folder, write, said } = await live();
     answerStop(folder, () => write({ driver: DEAD }));
     expect(await stop('nightly', options)).toBe(0);
     expect(said()).toMatch(/the driver of nightly is dead.*ralph resume nightly continues it/);
   });
 
-  it('is not misled by an older task in the history, where the state is deleted', async () => {
+  it('ignores an older task in the history if the state is deleted', async () => {
     const { options, stateDir, stateFile, folder, write, said } = await live();
     const started_at = '2025-01-01T00:00:00.000Z';
     await write({ status: 'completed', started_at }, join(stateDir, 'history', 'nightly.json'));
@@ -145,7 +145,7 @@ describe('ralph stop', () => {
 });
 
 describe('ralph pause', () => {
-  it('asks, and waits for nothing', async () => {
+  it('asks, and does not wait', async () => {
     const { options, requests, said } = await live();
     expect(await pause('nightly', options)).toBe(0);
     expect(said()).toBe(
@@ -217,7 +217,7 @@ describe('ralph tell', () => {
     expect(requests()).toHaveLength(1);
   });
 
-  it('one in the history: refused, and nothing is made', async () => {
+  it('a task in the history: refused, and no file is written', async () => {
     const { options, stateDir, stateFile, write } = await stage();
     await write({ status: 'completed' }, join(stateDir, 'history', 'nightly.json'));
     await rename(stateFile, `${stateFile}.away`);
@@ -235,7 +235,7 @@ describe('ralph tell', () => {
     expect(await tell('nightly', text, options)).toBe(0);
   });
 
-  it('says so where the hint cannot be left', async () => {
+  it('says so if the hint cannot be written', async () => {
     const { options, folder } = await live();
     await writeFile(folder, 'a file');
     await expect(tell('nightly', 'Use tabs.', options)).rejects.toThrow(RequestNotLeftError);
@@ -243,7 +243,7 @@ describe('ralph tell', () => {
 });
 
 describe('a task that', () => {
-  it.each(['nobody', '../nightly', 'history', '', '-x'])('is not there: %j', async (id) => {
+  it.each(['nobody', '../nightly', 'history', '', '-x'])('does not exist: %j', async (id) => {
     const { options } = await live();
     await expect(stop(id, options)).rejects.toThrow(TaskNotFoundError);
   });

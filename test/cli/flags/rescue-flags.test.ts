@@ -19,7 +19,7 @@ const DEFAULTS = {
   problems: [],
 };
 
-describe('the own flags of rescue and watch', () => {
+describe('the flags of rescue and watch alone', () => {
   test.each([
     [[], {}],
     [['--stuck-after', '1h'], { stuckAfterMs: 3_600_000 }],
@@ -34,7 +34,7 @@ describe('the own flags of rescue and watch', () => {
     expect(settled(argv)).toEqual({ ...DEFAULTS, ...expected });
   });
 
-  test('come before their variables, and these before the configuration', () => {
+  test('override their variables, and these override the configuration', () => {
     const env = { RALPH_INTERVAL: '7s', RALPH_CONCURRENCY: '2' };
     expect(settled(['--interval', '5s'], 'watch', env)).toMatchObject({
       intervalMs: 5_000,
@@ -46,7 +46,7 @@ describe('the own flags of rescue and watch', () => {
     expect(settleVault(own, config)).toMatchObject({ intervalMs: 7_000, stuckAfterMs: 60_000 });
   });
 
-  test('all that is wrong is said at once', () => {
+  test('all problems are reported at once', () => {
     const argv = ['--interval', 'soon', '--concurrency', '0', '--task-id', 'x', '--interval'];
     expect(settled(argv, 'watch', { RALPH_STUCK_AFTER: 'late' }).problems).toEqual([
       '--interval needs a value, but none was given.',
@@ -64,7 +64,7 @@ describe('the own flags of rescue and watch', () => {
     expect(settled([flag], name).problems[0]).toContain(`${flag} is not a flag of ralph ${name}`);
   });
 
-  test('what the runs are told goes on to them', () => {
+  test('the flags of the runs are passed on to the runs', () => {
     const { flags, env } = readVaultFlags(
       ['--model', 'opus', '--start-new', '--', '--add-dir', 'x'],
       'watch',

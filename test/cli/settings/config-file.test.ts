@@ -37,8 +37,8 @@ describe('a file with nothing in it', () => {
   });
 });
 
-describe('places', () => {
-  test('are told with file and line, of values and keys, all at once', () => {
+describe('problems', () => {
+  test('are all reported at once, with file and line, for values and for keys', () => {
     const text = `# a comment
 
 max_iterations: 10
@@ -113,7 +113,7 @@ task_types:
 });
 
 describe('values', () => {
-  test('may be written as YAML has them, or as on the command line', () => {
+  test('may be written as YAML writes them, or as on the command line', () => {
     expect(
       settingsOf(`
 max_iterations: "10"
@@ -161,7 +161,7 @@ prompt: |
 });
 
 describe('a section ralph:', () => {
-  test('is read as the whole; what stands beside it belongs to somebody else', () => {
+  test('is the only part that is read; all other keys belong to other programs', () => {
     const { problems, ...all } = read(
       'database: { max_iterations: [] }\nralph:\n  max_iterations: 4\nlogging: 3\n',
     );
@@ -169,7 +169,7 @@ describe('a section ralph:', () => {
     expect(valuesOf({ problems, ...all })).toEqual({ maxIterations: 4 });
   });
 
-  test('is checked like a file of its own', () => {
+  test('is checked like a whole file', () => {
     expect(read('other: 1\nralph:\n  max_iteration: 4\n').problems).toEqual([
       'ralph.config.yaml:3 max_iteration is not a setting of ralph; did you mean max_iterations?',
     ]);
@@ -183,7 +183,7 @@ describe('a section ralph:', () => {
 });
 
 describe('the keys of other documents', () => {
-  test('a configuration of completion signals and a circuit breaker is accepted as it stands', () => {
+  test('a configuration of completion signals and a circuit breaker is accepted unchanged', () => {
     const all = read(`ralph:
   enabled: true
   max_iterations: 10
@@ -228,7 +228,7 @@ completion_promise: TASK_COMPLETE
     expect(read(text).layer.timeout?.source.where).toBe('ralph.config.yaml:2 timeout_minutes');
   });
 
-  test('what is wrong in them is told like everything else', () => {
+  test('problems in them are reported like all others', () => {
     const { layer, problems } = read(`timeout_minutes: half
 completion_strategy: hope
 enabled: perhaps
@@ -315,7 +315,7 @@ describe('YAML', () => {
     ['retries: 1\ndelay: 1s\nretries: 2\n', /:3 is not valid YAML: Map keys must be unique\.$/],
     ['{"retries": 1, "retries": 2}', /:1 is not valid YAML: Map keys must be unique\.$/],
     ['retries: 1\n---\nretries: 2\n', /is not valid YAML: .*multiple documents/],
-  ])('that is none is refused with its line: %j', (text, said) => {
+  ])('that is invalid is refused with its line: %j', (text, said) => {
     const { layer, problems } = read(text);
     expect(problems[0]).toMatch(said);
     expect(layer).toEqual({});
@@ -339,7 +339,7 @@ describe('YAML', () => {
     });
   });
 
-  test('an alias of nothing is a problem with its place', () => {
+  test('an alias without an anchor is a problem, reported with its line', () => {
     const { layer, problems } = read('retries: 1\ndelay: *pause\n');
     expect(problems).toEqual([expect.stringMatching(/^ralph\.config\.yaml:2 delay: .*pause\.$/)]);
     expect(valuesOf({ layer, problems, taskTypes: {}, vault: {} })).toEqual({
@@ -347,19 +347,19 @@ describe('YAML', () => {
     });
   });
 
-  test('merge keys are no settings', () => {
+  test('merge keys are not settings', () => {
     const { layer, problems } = read('ralph:\n  <<: { dangerously_skip_permissions: true }\n');
     expect(problems).toEqual(['ralph.config.yaml:2 << is not a setting of ralph']);
     expect(layer).toEqual({});
   });
 
-  test('tags make nothing of a text but a text', () => {
+  test('a tag does not turn a text into anything else', () => {
     const { layer } = read('model: !!js/function "function () {}"\nprompt: !env HOME\n');
     expect(layer.model?.value).toBe('function () {}');
     expect(layer.prompt?.value).toBe('HOME');
   });
 
-  test('a few lines that mean gigabytes are refused', () => {
+  test('a few lines that expand to gigabytes are refused', () => {
     const letters = 'abcdefghijkl'.split('');
     const lines = letters.map((letter, index) => {
       const inner = index === 0 ? 'x' : `*${letters[index - 1]}`;
@@ -371,7 +371,7 @@ describe('YAML', () => {
     ]);
   });
 
-  test('an alias of what it stands in is refused', () => {
+  test('an alias that refers to itself is refused', () => {
     const { problems } = read('allowed_tools: &all [Edit, *all]\n');
     expect(problems).toEqual([
       expect.stringMatching(/:1 allowed_tools: an alias refers to itself/),
@@ -385,12 +385,12 @@ describe('YAML', () => {
     ['keys of keys', `${'? '.repeat(1_000)}x`],
     ['tables in a table', `{${'a: '.repeat(20_000)}1}`],
     ['21 levels', `verify: ${'['.repeat(21)}${']'.repeat(21)}`],
-  ])('nesting beyond all measure is a problem, not a crash: %s', (_what, text) => {
+  ])('extremely deep nesting is a problem, not a crash: %s', (_what, text) => {
     const problem = 'ralph.config.yaml cannot be read: it is nested deeper than 20 levels.';
     expect(read(text).problems).toEqual([problem]);
   });
 
-  test('a long list, a long table and a text full of brackets are no nesting', () => {
+  test('a long list, a long table and a text full of brackets do not count as nesting', () => {
     const prompt = '- [ ] {"a": [1, 2]} ? x: y - z\n    '.repeat(500);
     const globs = Array.from({ length: 500 }, (_, n) => `"f${n}/[ab].md"`).join(', ');
     const types = Array.from({ length: 200 }, (_, n) => `t${n}: {max_iterations: 2}`).join(', ');

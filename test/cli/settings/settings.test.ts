@@ -101,7 +101,7 @@ test('every setting has a variable but the task id, and a key but the task id, t
   ]);
 });
 
-describe('from the default up to the flag, the first place that has it wins:', () => {
+describe('the first source that has a setting wins, from the flag down to the default:', () => {
   // A file that is not there would be one more problem.
   const walked = settingNames().filter((name) => name !== 'config');
 
@@ -172,7 +172,7 @@ describe('from the default up to the flag, the first place that has it wins:', (
   test.each<[string, WrittenDown]>([
     ['--config', { flags: ['--config', 'nowhere.yaml'] }],
     ['RALPH_CONFIG', { env: { RALPH_CONFIG: 'nowhere.yaml' } }],
-  ])('a file that is named by %s has to be there', async (where, written) => {
+  ])('a file that is named by %s has to exist', async (where, written) => {
     const { problems } = await collect(written);
     expect(problems).toEqual([
       expect.stringMatching(new RegExp(`^${where} expects a file that can be read; .*nowhere`)),
@@ -193,7 +193,7 @@ describe('from the default up to the flag, the first place that has it wins:', (
 });
 
 describe('variables', () => {
-  test('hold several texts on lines of their own', async () => {
+  test('contain several texts, one on each line', async () => {
     const env = { RALPH_ALLOWED_TOOLS: 'Edit\n\nBash(npm test:*)\n' };
     const { settings } = await collect({ env, config: 'allowed_tools: [Read]\n' });
     expect(settings.allowedTools).toEqual(['Edit', 'Bash(npm test:*)']);
@@ -210,7 +210,7 @@ describe('variables', () => {
     expect((await collect({ env: { RALPH_QUIET: text } })).settings.quiet).toBe(value);
   });
 
-  test('RALPH_TIMEOUT_MINUTES is a further name of --timeout, and gives way to the first', async () => {
+  test('RALPH_TIMEOUT_MINUTES is another name of RALPH_TIMEOUT, which overrides it', async () => {
     const minutes = { RALPH_TIMEOUT_MINUTES: '45' };
     const { settings, sources } = await collect({ env: minutes, config: 'timeout: 1h\n' });
     expect(settings.timeout).toBe(45 * 60_000);
@@ -253,7 +253,7 @@ describe('variables', () => {
     RALPH_STATE_FILE: '/nowhere/outer.json',
   };
 
-  test('inside a loop five are identity, and all others settings', () => {
+  test('inside a loop five identify the task, and all others are settings', () => {
     const env = { ...IDENTITY, RALPH_RUN_ID: 'outer', RALPH_DELAY: '9s', RALPH_DELAI: '9s' };
     const { layer, warnings } = settingsFromEnvironment(env);
     expect(Object.keys(layer)).toEqual(['delay']);
@@ -268,7 +268,7 @@ describe('variables', () => {
 });
 
 describe('problems', () => {
-  test('of every place are told at once, each with its place', async () => {
+  test('of all sources are reported at once, each with its source', async () => {
     const { settings, bad, problems } = await collect({
       flags: ['--max-iterations', 'abc', '--match', 'regex'],
       env: { RALPH_DELAY: 'soon', RALPH_QUIET: 'perhaps' },
@@ -295,7 +295,7 @@ describe('problems', () => {
     ]);
   });
 
-  test('of a value that another place overrides are told too', async () => {
+  test('of a value that another source overrides are reported, too', async () => {
     const { settings, bad, problems } = await collect({
       flags: ['--delay', '3s'],
       config: 'delay: soon\n',
@@ -306,13 +306,13 @@ describe('problems', () => {
   });
 });
 
-describe('settings that stand for one another are taken from one place', () => {
-  test('a prompt by flag silences the prompt file of the configuration', async () => {
+describe('settings that replace one another are taken from one source', () => {
+  test('a prompt by flag replaces the prompt file of the configuration', async () => {
     const written = { flags: ['-p', 'Do it'], config: 'prompt_file: task.md\n' };
     expect((await collect(written)).settings).toMatchObject({ prompt: 'Do it', promptFile: null });
   });
 
-  test('claude by flag silences the command of the configuration', async () => {
+  test('claude by flag replaces the command of the configuration', async () => {
     const written = { flags: ['--agent', 'claude'], config: 'agent_command: codex exec -\n' };
     expect((await collect(written)).settings).toMatchObject({
       agent: 'claude',
@@ -321,7 +321,7 @@ describe('settings that stand for one another are taken from one place', () => {
     expect(await problemsOf(written)).toEqual([]);
   });
 
-  test('--verbose silences the quiet of a configuration made for cron', async () => {
+  test('--verbose overrides the quiet of a configuration made for cron', async () => {
     const written = { flags: ['--verbose'], config: 'quiet: true\n' };
     expect((await collect(written)).settings).toMatchObject({ verbose: true, quiet: false });
     expect(await problemsOf(written)).toEqual([]);
@@ -357,7 +357,7 @@ describe('task types', () => {
     expect(sources.maxIterations.where).toBe('task type weekly_audit');
   });
 
-  test('of the configuration are added, and laid over the built-in ones', async () => {
+  test('of the configuration are added, and override the built-in ones', async () => {
     const config = `task_types:
   coding: { max_iterations: 50 }
   nightly: { timeout: 10h }
@@ -379,7 +379,7 @@ iteration_timeout: 4m
     });
   });
 
-  test('called default in the configuration give the limits that nobody else gives', async () => {
+  test('called default in the configuration set the limits that no other source sets', async () => {
     const types = 'task_types:\n  default: { max_iterations: 2, timeout: 1m }\n';
     const { settings, sources, taskType } = await collect({ config: types });
     expect(taskType).toBe('default');
@@ -405,7 +405,7 @@ iteration_timeout: 4m
     expect(problems[0]).toMatch(/^--task-type '/);
   });
 
-  test('of a place that another one overrides are not looked at', async () => {
+  test('of a source that another one overrides are not checked', async () => {
     const { problems } = await collect({
       flags: ['--task-type', 'coding'],
       config: 'task_type: of another version\n',
@@ -506,13 +506,13 @@ describe('a limit that can never be reached', () => {
     expect(await problemsOf(written)).toEqual([expect.stringMatching(said)]);
   });
 
-  test('is no problem where it comes from the default, or is one of an only iteration', async () => {
+  test('is no problem if it is a default, or if there is only one iteration', async () => {
     expect(await problemsOf({ flags: ['--timeout', '1s'] })).toEqual([]);
     expect(await problemsOf({ flags: ['--delay', '1h', '-n', '1'] })).toEqual([]);
     expect(await problemsOf({ flags: ['--idle-timeout', '3m'] })).toEqual([]);
   });
 
-  test('is not spoken of where one of the limits cannot be read', async () => {
+  test('is not reported if one of the limits is invalid', async () => {
     const problems = await problemsOf({ flags: ['--timeout', 'soon', '--delay', '9h'] });
     expect(problems).toEqual([expect.stringMatching(/^--timeout expects a duration/)]);
   });

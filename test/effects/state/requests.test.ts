@@ -305,7 +305,7 @@ describe('a request is left', () => {
   it('or the error is told', async () => {
     const { task, leave } = await stage();
     await writeFile(task, 'a file');
-    await expect(leave('stop')).rejects.toThrow(/could not be left in .*(ENOTDIR|EEXIST)/);
+    await expect(leave('stop')).rejects.toThrow(/could not be written to .*(ENOTDIR|EEXIST)/);
   });
 });
 
