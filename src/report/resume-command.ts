@@ -1,6 +1,6 @@
 import type { EndedStatus } from '../core/task/task-state.ts';
 
-/** What a command that resumes a task has to name. */
+/** What the command that resumes a task depends on. */
 export interface ResumeFacts {
   readonly taskId: string;
   readonly vault: string;
@@ -11,19 +11,19 @@ export interface ResumeFacts {
   readonly needsTrust: boolean;
 }
 
-/** The flag that raises a used-up limit, for each ending. */
+/** For each status that a used-up limit causes, the flag that raises this limit. */
 const MORE: Readonly<Record<string, string>> = {
   max_iterations_reached: '--max-iterations +5',
   timeout: '--timeout +30m',
   budget_spent: '--max-cost +2',
 } satisfies Partial<Record<EndedStatus, string>>;
 
-/** Returns the flag that raises the limit a task of this status has used up, or null. */
+/** Returns the flag that raises the limit that a task of this status used up, or null if it used up none. */
 export function moreFor(status: string): string | null {
   return Object.hasOwn(MORE, status) ? (MORE[status] ?? null) : null;
 }
 
-/** The command that resumes a task, from any folder. */
+/** Returns the shell command that resumes a task from any folder. With a `status`, it raises a used-up limit. */
 export function resumeCommand(
   { taskId, vault, stateDir, keyFlag, needsTrust }: ResumeFacts,
   status: EndedStatus | null = null,

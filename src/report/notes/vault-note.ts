@@ -6,7 +6,7 @@ import { remedyFor } from '../messages.ts';
 import { WHY } from '../screens/vault-line.ts';
 import { inline } from './markdown.ts';
 
-/** What every note of a pass mentions. */
+/** What every note of a rescue pass mentions. */
 interface NoteContext {
   /** ISO instant. */
   readonly created: string;
@@ -22,7 +22,7 @@ export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
   blocked: 'BLOCKED',
 };
 
-/** The Markdown text of a note that a pass leaves for a person. */
+/** Returns the Markdown text of a note that a rescue pass leaves for a person. */
 export function renderVaultNote(facts: VaultNote, context: NoteContext): string {
   const note = withoutControlsIn(facts);
   const { title, reason, body } = contentOf(note, context);
