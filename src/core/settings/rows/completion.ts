@@ -1,6 +1,6 @@
 import type { SettingRow } from './setting-row.ts';
 
-/** Used where no completion condition is given at all. */
+/** The promise of a task for which no completion condition is given. */
 export const DEFAULT_PROMISE = 'TASK_COMPLETE';
 
 /** What the task is, and when it is complete. */
