@@ -56,7 +56,7 @@ export function previousRetired(taskId: string, needsTrust: boolean): string {
 
 /** Returns the notice for a new run whose task id belonged to a driver that died before it announced its ending. */
 export function endNotTold(taskId: string, why: string): string {
-  return `how the earlier run of ${taskId} ended cannot be told (${why.replace(/\.$/, '')})`;
+  return `cannot announce how the earlier run of ${taskId} ended (${why.replace(/\.$/, '')})`;
 }
 
 export function leftoversOfDeadDriver(count: number): string {

@@ -18,7 +18,7 @@ const TABLE = {
     type: { kind: 'duration', minMs: 1 },
     group: 'Around it',
     default: '30s',
-    help: 'pause between two looks at the vault',
+    help: 'pause between two passes over the vault',
   },
   concurrency: {
     flag: '--concurrency',
@@ -33,7 +33,7 @@ const TABLE = {
     type: { kind: 'switch' },
     group: 'Around it',
     trust: true,
-    help: 'also start what lands in Needs_Action; whoever can write there commands the agent',
+    help: 'also start each file that appears in Needs_Action; anyone who can write there commands the agent',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;
 

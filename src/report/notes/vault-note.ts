@@ -67,7 +67,7 @@ function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
       };
     case 'quarantined':
       return {
-        title: `Put away: ${inline(note.file)}`,
+        title: `Moved to quarantine: ${inline(note.file)}`,
         reason: 'failed-rescues',
         body: [
           `${note.failedRescues} rescues of this file have failed, so it was moved to \`Quarantine\`. \`ralph logs ${note.taskId}\` shows what the last one did.`,
