@@ -10,13 +10,13 @@ export function formatDuration(ms: number): string {
   return pair(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
-/** Formats a live elapsed time in whole seconds: `0s`, `59s`, `4m 05s`. */
+/** Formats an elapsed time, in milliseconds, to the second: `0s`, `59s`, `4m 05s`. */
 export function formatClock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   return seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1_000);
 }
 
-/** Formats a live remaining time; rounds up, so `0s` means that nothing is left. */
+/** Formats a remaining time, in milliseconds. It rounds up, so `0s` means that nothing is left. */
 export function formatCountdown(ms: number): string {
   return formatClock(Math.ceil(ms / 1_000) * 1_000);
 }
@@ -42,7 +42,7 @@ export function formatBytes(bytes: number): string {
   return `${size.toFixed(1)} ${unit}`;
 }
 
-/** Counts things: `1 task`, `3 tasks`. */
+/** Returns a number with its noun: `1 task`, `3 tasks`. */
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -7,7 +7,7 @@ import { fitted } from './columns.ts';
 import { formatCost, formatCountdown, formatDuration, plural } from './format.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
-/** Every sentence a person reads while a task runs, kept together so that they sound alike. */
+// Every sentence that a person reads while a task runs is in this file, so that they sound alike.
 
 export function startLine(taskId: string, policy: StartFacts): string {
   return `task ${taskId}: up to ${plural(policy.maxIterations, 'iteration')} of ${formatDuration(policy.iterationTimeoutMs)}, ${formatDuration(policy.taskTimeoutMs)} in all; done when ${policy.completion}`;
@@ -25,7 +25,7 @@ export function promptStatesPromise(promise: string): string {
   return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put the promise into a sentence instead.`;
 }
 
-/** Printed once, when a default limit is reached. */
+/** Returns the notice that ralph prints once, when a default limit is reached. */
 export function defaultLimitNotice(limit: 'iteration' | 'task'): string {
   return limit === 'iteration'
     ? 'That was the default limit of an iteration: raise it with --iteration-timeout 20m, or use --task-type coding for 30 iterations of 30 minutes.'
@@ -36,7 +36,7 @@ export function sayingText(what: Saying): string {
   return `This agent does not know ${what.flag}, which ralph adds by itself; ralph continues without it.`;
 }
 
-/** The warning for a user's command that failed. */
+/** Returns the warning for a user's command that failed. `exitCode` is null if a signal ended it. */
 export function commandFailed(flag: string, exitCode: number | null): string {
   return `${flag} ${exitCode === null ? 'was killed' : `exited with ${exitCode}`}.`;
 }
@@ -45,7 +45,7 @@ export function protectsNothing(glob: string): string {
   return `--protect '${glob}' matches no file, so it protects nothing.`;
 }
 
-/** Printed along with the refusal of a configuration. */
+/** Returns what ralph adds to the refusal of a configuration if the task is not this user's either. */
 export function notYoursEither(taskId: string, stateDir: string): string {
   return `task '${taskId}' in ${stateDir} was not written by you here either, so ralph runs nothing from it; look at it with ralph status ${taskId}.`;
 }
@@ -55,9 +55,9 @@ export function previousRetired(taskId: string, needsTrust: boolean): string {
   return `An earlier run of ${taskId} was moved to the history, and this one starts over; ${resume} would have continued it.`;
 }
 
-/** Said before a new run takes the id of a task whose driver died before it had told its end. */
+/** Returns the notice for a new run whose task id belonged to a driver that died before it announced its ending. */
 export function endNotTold(taskId: string, why: string): string {
-  return `how the earlier run of ${taskId} ended cannot be told (${why.replace(/\.$/, '')})`;
+  return `cannot announce how the earlier run of ${taskId} ended (${why.replace(/\.$/, '')})`;
 }
 
 export function leftoversOfDeadDriver(count: number): string {
@@ -84,7 +84,7 @@ export function leftoverLine(
     : `ended leftover background processes: ${names}`;
 }
 
-/** What the agent is doing, for the live line. */
+/** Says what the agent is doing, for the live display. */
 export function activityText(activity: Activity): string {
   switch (activity.kind) {
     case 'tool':
@@ -96,7 +96,7 @@ export function activityText(activity: Activity): string {
   }
 }
 
-/** What ralph is doing while the agent does not work, for the live line. */
+/** Says what ralph is doing while the agent does not work, for the live display. */
 export function doingText(what: Doing, nowMs: number): string {
   switch (what.kind) {
     case 'look':
@@ -129,11 +129,11 @@ function waitText(kind: Wait['kind'], left: string): string {
   }
 }
 
-/** The context of a message. */
+/** What the messages about a run need besides the event. */
 export interface Telling {
-  /** The agent that advice is for. */
+  /** The agent of the run, for advice that depends on it. */
   readonly agent: AgentName;
-  /** What resumes the task; null if it was not stored. */
+  /** Without it, no resume command is shown. Null: the task was not stored, so its logs are not shown either. */
   readonly task?: ResumeFacts | null;
 }
 
@@ -192,7 +192,7 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
   return parts.join('');
 }
 
-/** An iteration in one line, the most important words first, since the line may be cut. */
+/** Describes an iteration in one line, with the most important words first, since the line may be cut. */
 export function iterationBrief(
   event: Extract<RalphEvent, { event: 'task_iterated' }>,
   maxIterations: number,
@@ -205,7 +205,7 @@ export function iterationBrief(
     ...(event.files_changed === null ? [] : [plural(event.files_changed, 'file')]),
     ...(event.refused.length > 0 ? [`refused: ${event.refused.join('; ')}`] : []),
   ]
-    // Leaves room for the error.
+    // The line of a failed iteration needs room for the error.
     .slice(0, isGood ? undefined : 2)
     .join(', ');
   const words = isGood ? event.output_preview : event.detail;
@@ -219,13 +219,13 @@ export function isEnding(event: RalphEvent): event is EndingEvent {
   return 'exit_code' in event && 'status' in event;
 }
 
-/** The closing lines: how the task ended, why, and what to do next. */
+/** Returns the closing lines: how the task ended, why, and what to do next. */
 function endingLines(event: EndingEvent, telling: Telling): string {
   const hints = endingFacts(event, telling).map(({ label, text }) => `${label}: ${text}`);
   return [endingLine(event), ...hints].join('\n');
 }
 
-/** How the task ended, why, and what it used. */
+/** Says how the task ended, why, and what it used. Leaves out the time if `elapsedMs` is null. */
 export function endingLine(event: EndingEvent, elapsedMs: number | null = null): string {
   const used = [
     `after ${plural(event.iterations_used, 'iteration')}`,
@@ -310,13 +310,16 @@ export function remedyFor(state: string, exitReason: string, agent: AgentName): 
   return ofAgent[cause] ?? rowOfState(state, exitReason)?.remedy ?? null;
 }
 
-/** Printed, even with `--quiet`, when a person takes over a task that somebody else wrote. */
+/** Returns the notice, printed even with `--quiet`, that a person takes over a task of somebody else. */
 export function takenOver(taskId: string, doubt: string, rights: readonly string[]): string {
   const asks = rights.length === 0 ? 'with nothing but its prompt' : `with ${rights.join(', ')}`;
   return `task '${taskId}' ${doubt}; --trust takes it over, ${asks}`;
 }
 
-/** A task in the history claims to be completed, but has no valid signature. */
+/**
+ * Returns the error for a completed task in the history without a valid signature. `problem` says why ralph
+ * could not check the signature; null means that it is missing or wrong.
+ */
 export function completedByAnother(taskId: string, problem: string | null): string {
   const why =
     problem === null

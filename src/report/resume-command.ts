@@ -1,6 +1,6 @@
 import { rowOfState } from '../core/task/endings.ts';
 
-/** What a command that resumes a task has to name. */
+/** What the command that resumes a task depends on. */
 export interface ResumeFacts {
   readonly taskId: string;
   readonly vault: string;
@@ -11,7 +11,7 @@ export interface ResumeFacts {
   readonly needsTrust: boolean;
 }
 
-/** The command that resumes a task, from any folder. */
+/** Returns the shell command that resumes a task from any folder. It raises a limit that is used up. */
 export function resumeCommand(
   { taskId, vault, stateDir, keyFlag, needsTrust }: ResumeFacts,
   state: string,

@@ -236,7 +236,7 @@ describe('an earlier task with the same id whose end was not announced', () => {
     await scene.write('.ralph_state/t/settings.json', 'no JSON');
     expect(await run()).toMatchObject({ status: 'completed' });
     expect(names(events)).not.toContain('max_iterations_reached');
-    expect(notices[0]).toMatch(/how the earlier run of t ended cannot be told/);
+    expect(notices[0]).toMatch(/cannot announce how the earlier run of t ended/);
   });
 });
 

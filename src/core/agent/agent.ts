@@ -15,51 +15,51 @@ export type AgentSetting =
   | 'acceptRefused'
   | 'askBack';
 
-/** Read `timeZone` only when needed: it is a getter, and finding the zone takes a while. */
+/** The machine that ralph runs on. Read `timeZone` only when needed: this getter takes a while. */
 export interface Machine {
   readonly timeZone: string;
 }
 
 /**
- * What is known of an agent without starting it. Each agent is a file in `agents/` and a line in their
- * list; how it is started and how its output is read is in `effects`.
+ * What is known of an agent without starting it. Each agent has a file in `agents/` and a line in the list
+ * there. The folder `effects` has the code that starts it and reads its output.
  */
 export interface Agent {
-  /** What it is, for the help of `--agent`. */
+  /** What the agent is, for the help of `--agent`. */
   readonly help: string;
-  /** Its settings, besides those that every agent takes. */
+  /** The settings that it takes, besides those that every agent takes. */
   readonly takes: readonly AgentSetting[];
-  /** Flags by which ralph talks to it; they are refused after `--`. */
+  /** Flags that ralph itself passes to the agent, so they are refused after `--`. */
   readonly ownFlags: readonly string[];
-  /** The flag that limits what an attempt may spend, if it has one; older versions may not know it. */
+  /** The flag that limits what an attempt spends, or null. Older versions of the agent may not know it. */
   readonly budgetFlag: string | null;
-  /** Whether it replaces `@path` in a prompt by the contents of that file. */
+  /** Whether the agent replaces `@path` in a prompt by the contents of that file. */
   readonly expandsAtPaths: boolean;
-  /** If true, an attempt without a closing report has failed. */
+  /** Whether an attempt without a closing report has failed. */
   readonly owesResult: boolean;
-  /** Variables by which it recognises that another one of its kind has started it. */
+  /** Variables by which the agent recognises that the same program has started it. */
   readonly nestingVariables: readonly string[];
-  /** Set when it is asked for its `--version`; null if it may not know that flag. */
+  /** Variables for asking it for its `--version`; null if it may not know this flag, so nobody asks. */
   readonly versionVariables: Readonly<Record<string, string>> | null;
-  /** Printed at the start if no setting permits anything; null prints nothing. */
+  /** The notice at the start of a run whose settings permit nothing; null for none. */
   readonly permissionsNotice: string | null;
-  /** What to do if `ralph doctor` does not find it. */
+  /** What to do if `ralph doctor` does not find the agent. */
   readonly installRemedy: string;
-  /** What to do about a cause that ended a task. */
+  /** What to do about each fatal cause that can end a task. */
   readonly remedies: { readonly [Cause in FatalCause]?: string };
 
-  /** Returns what its closing report says went wrong; null if it answered. */
+  /** Returns the failure in its closing report, or null if the agent answered. `at`: when the attempt ended. */
   readReport(
     report: ResultFacts,
     facts: AttemptFacts,
     at: string,
     machine: Machine,
   ): Outcome | null;
-  /** Whether its report says that the prompt, with the session's history, was too long. */
+  /** Whether the report says that the prompt, with the session's history, was too long. */
   isTooLong(report: ResultFacts): boolean;
   /**
-   * For an attempt that failed without a report and before a session began: returns what its last words
-   * say, or null if they say nothing.
+   * Returns the outcome that the agent's last words name, or null if they name none. For an attempt that
+   * failed without a report and before a session began.
    */
   readLastWords(facts: AttemptFacts, at: string, machine: Machine): Outcome | null;
 }

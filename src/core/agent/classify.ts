@@ -4,14 +4,14 @@ import type { AttemptFacts, CutCause } from './attempt.ts';
 import { errored, fatal, type Outcome, transient } from './outcome.ts';
 
 /**
- * Determines how an attempt of an agent ended from what it showed.
+ * Returns how an attempt of an agent ended, derived from the facts of the attempt.
  *
  * The order matters: first ralph's own cause, then the structured report, then exit code and standard
  * error. Free text counts only in a report that says it is an error, since an agent's task may be about
- * rate limits or logins. The exception is an agent that failed without a report: its last words are all
- * there is, and each agent knows its own.
+ * rate limits or logins. The exception is an agent that failed without a report: then only its last words
+ * remain, and `agent.readLastWords` reads them.
  *
- * `at` is when the attempt ended. A plan limit without a zone gives its reset in the machine's time zone.
+ * `at` is when the attempt ended. A reset time without a zone is in the time zone of `machine`.
  */
 export function classify(facts: AttemptFacts, agent: Agent, at: string, machine: Machine): Outcome {
   switch (facts.end.kind) {
@@ -76,7 +76,7 @@ function classifyWithoutResult(
   if (facts.sessionId === null) {
     const told = agent.readLastWords(facts, at, machine);
     if (told !== null) return told;
-    // A wrapper script did not find the program: shells and env use these exit codes for that.
+    // Shells and env use these exit codes if they do not find a program, here in a wrapper script.
     if (agent.owesResult && (exitCode === 127 || exitCode === 126)) {
       return fatal('agent-not-found', lastWords);
     }

@@ -1,4 +1,4 @@
-/** The result of one check of `ralph doctor`; a `problem` would make a run fail. */
+/** The result of a check of `ralph doctor`. A `problem` would make a run fail. */
 export interface Finding {
   readonly kind: 'ok' | 'warning' | 'problem';
   readonly says: string;

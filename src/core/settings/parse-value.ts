@@ -2,7 +2,7 @@ import { parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
 import type { SettingKind } from './rows/setting-row.ts';
 
-/** Parses one written value. A problem says what was expected and what was found. */
+/** Parses the value of a setting as it was written. A problem says what was expected and what was found. */
 export function parseValue(
   type: SettingKind,
   written: unknown,
@@ -63,7 +63,7 @@ function switchOf(written: unknown): boolean | null {
   return typeof written === 'string' ? (SWITCH_WORDS.get(written.toLowerCase()) ?? null) : null;
 }
 
-/** Configuration files write numbers as numbers: `max_iterations: 10`. */
+/** Reads a number from text, or from a number as in a configuration file: `max_iterations: 10`. */
 function numberOf(
   written: unknown,
   min: number,

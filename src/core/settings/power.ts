@@ -15,7 +15,7 @@ export interface Power {
   readonly value: unknown;
 }
 
-/** The settings of a configuration that need trust, in the order of the help. */
+/** Returns the settings of a configuration file that need trust, in the order of the help. */
 export function powersOf(config: Layer, vault: VaultLayer): readonly Power[] {
   const ofRun = powerfulSettings().flatMap((name) => {
     const written = config[name];
@@ -31,8 +31,8 @@ export function powersOf(config: Layer, vault: VaultLayer): readonly Power[] {
 }
 
 /**
- * Returns the ones that apply to a run: a flag or a variable may have overridden the others. Settings of
- * `ralph watch` alone are left out, since it reports them itself.
+ * Returns the settings in `powers` that a run takes from the configuration file, not from a flag or a
+ * variable. Leaves out the settings that only `ralph watch` has, since it reports them itself.
  */
 export function powersInForce(powers: readonly Power[], sources: Sources): readonly Power[] {
   return powers.filter(

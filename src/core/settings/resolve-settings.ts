@@ -2,7 +2,7 @@ import { parseValue } from './parse-value.ts';
 import type { Layer, Source, SourcedSettings, Sources, Written } from './setting-source.ts';
 import { SETTINGS, type SettingName, type Settings, settingNames } from './settings.ts';
 
-/** An invalid value is replaced by its default, so that all other problems can be found, too. */
+/** Settings with the default in place of each invalid value, so that all other problems can be found, too. */
 export interface ResolvedSettings extends SourcedSettings {
   readonly bad: ReadonlySet<SettingName>;
   readonly problems: readonly string[];
@@ -48,7 +48,7 @@ function badValues(layer: Layer): readonly string[] {
   });
 }
 
-/** The setting and its alternatives. */
+/** Returns the setting and its alternatives. */
 export function groupOf(name: SettingName): readonly SettingName[] {
   return GROUPS.find((names) => names.includes(name)) ?? [name];
 }

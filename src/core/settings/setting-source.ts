@@ -16,10 +16,10 @@ export interface Written {
   readonly source: Source;
 }
 
-/** The settings from one source; missing ones are left to the next source. */
+/** The settings from one source. A setting that is absent comes from the next source. */
 export type Layer = Readonly<Partial<Record<SettingName, Written>>>;
 
-/** Makes a layer of values. A duration may be a number of milliseconds; null and undefined are left out. */
+/** Makes a layer from values. A duration can be a number, in milliseconds. Leaves out null and undefined. */
 export function layerOf(
   values: Readonly<Partial<Record<SettingName, unknown>>>,
   sourceOf: (name: SettingName) => Source,
@@ -42,17 +42,17 @@ export interface SourcedSettings {
   readonly sources: Sources;
 }
 
-/** Whether someone set it explicitly, rather than a default or a task type. */
+/** Whether a person gave the value. A default or a task type did not. */
 export function isGiven(source: Source): boolean {
   return source.kind !== 'default' && source.kind !== 'task-type';
 }
 
-/** Returns a value that was written as text, or undefined. */
+/** Returns the value if it was written as text, else undefined. */
 export function textOf(written: Written | undefined): string | undefined {
   return typeof written?.value === 'string' ? written.value : undefined;
 }
 
-/** Takes some of the settings from `from`, together with their sources. */
+/** Returns the settings, with those in `names` and their sources taken from `from`. */
 export function withSettings(
   { settings, sources }: SourcedSettings,
   from: SourcedSettings,

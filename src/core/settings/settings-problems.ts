@@ -4,7 +4,7 @@ import { isGiven, type Source, type SourcedSettings } from './setting-source.ts'
 import { commandSettings, SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
-/** A run as it was requested. */
+/** The settings of a run as the user requested it. */
 export interface WrittenRun extends SourcedSettings {
   /** Settings with an invalid value, which has been reported already. */
   readonly bad: ReadonlySet<SettingName>;
@@ -12,7 +12,7 @@ export interface WrittenRun extends SourcedSettings {
   readonly passthrough: readonly string[];
 }
 
-/** All contradictions between settings, one sentence each. */
+/** Returns all contradictions between settings, one sentence each. */
 export function settingsProblems(run: WrittenRun): readonly string[] {
   return [
     ...conditionProblems(run),
@@ -34,7 +34,7 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
   if (settings.watchFile?.trim() === '') {
     problems.push(`${sources.watchFile.where} expects a file; found an empty text.`);
   }
-  // In a configuration for many tasks these are harmless; on the command line they are a mistake.
+  // The next two settings are harmless in a configuration for many tasks, but a mistake as a flag.
   if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
     problems.push('--watch-existing needs --watch-glob, and none was given.');
   }
@@ -79,7 +79,7 @@ function isFlag(source: Source): boolean {
 
 const LIMITS: readonly SettingName[] = ['iterationTimeout', 'idleTimeout', 'timeout', 'delay'];
 
-/** Limits that contradict each other. A default or a task type's limit is adjusted instead. */
+/** Finds limits that contradict each other. A limit by default or by task type is adjusted instead. */
 function limitProblems({ settings, sources, bad }: WrittenRun): readonly string[] {
   const problems: string[] = [];
   const { iterationTimeout, idleTimeout, timeout } = settings;
@@ -106,7 +106,7 @@ function seconds(ms: number): string {
   return `${ms / 1000}s`;
 }
 
-/** The agent of a run. */
+/** Returns the agent that the settings of a run choose. */
 export function agentOf({ settings, sources }: SourcedSettings): AgentName {
   return chosenAgent(isGiven(sources.agent) ? settings.agent : null, settings.agentCommand);
 }
@@ -145,7 +145,7 @@ function whoTakes(setting: AgentSetting): string {
 /** Settings passed to an agent as the value of one of its flags. */
 const HANDED_ON = ['model', 'permissionMode', 'allowedTools'] as const;
 
-/** A value that looks like a flag is a mistake, or an attempt to pass hidden flags to the agent. */
+/** Finds values that look like a flag: a mistake, or an attempt to pass hidden flags to the agent. */
 function dashProblems(run: WrittenRun): readonly string[] {
   const { settings, sources } = run;
   const agent = agentOf(run);

@@ -16,7 +16,7 @@ export type SettingName = keyof typeof TABLE;
 
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = TABLE;
 
-/** The values of all settings; durations in milliseconds, null if nothing was given. */
+/** The values of all settings. Durations are in milliseconds; null means that there is no value. */
 export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
 
 type ValueOf<Row extends SettingRow> = Row['type'] extends {
@@ -35,7 +35,7 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
           ? number
           : number | null;
 
-/** The names of all settings, in the order of the help. */
+/** Returns the names of all settings, in the order of the help. */
 export function settingNames(): readonly SettingName[] {
   return Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
 }
@@ -52,27 +52,27 @@ export function commandSettings(): readonly CommandSetting[] {
   );
 }
 
-/** The names of the settings that a found configuration may set only once a person has trusted it. */
+/** Returns the settings that a configuration file found by ralph may set only after a person trusted it. */
 export function powerfulSettings(): readonly SettingName[] {
   return settingNames().filter((name) => SETTINGS[name].trust === true);
 }
 
-/** The environment variable of a setting: `maxIterations` is `RALPH_MAX_ITERATIONS`. */
+/** Returns the environment variable of a setting, such as `RALPH_MAX_ITERATIONS`, or null if it has none. */
 export function variableOf(name: SettingName): string | null {
   return SETTINGS[name].variable === false ? null : `RALPH_${snakeCase(name).toUpperCase()}`;
 }
 
-/** The key of a setting in the configuration file: `maxIterations` is `max_iterations`. */
+/** Returns the key of a setting in configuration files, such as `max_iterations`, or null if it has none. */
 export function keyOf(name: SettingName): string | null {
   return SETTINGS[name].key === false ? null : snakeCase(name);
 }
 
-/** A flag's other names in the form of keys: `--completion-promise` is `completion_promise`. */
+/** Returns the flag's aliases in the form of keys: `--completion-promise` is `completion_promise`. */
 export function furtherNames(name: SettingName): readonly string[] {
   return (SETTINGS[name].aliases ?? []).map((flag) => flag.slice(2).replaceAll('-', '_'));
 }
 
-/** `maxIterations` as `max_iterations`. */
+/** Returns `maxIterations` as `max_iterations`. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

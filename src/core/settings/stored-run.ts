@@ -10,7 +10,7 @@ export interface StoredRun extends SourcedSettings {
   readonly startDir: string;
 }
 
-/** A stored setting: its value, and the source of it. */
+/** A stored setting: its value, and where the value came from. */
 interface StoredSetting {
   readonly value: unknown;
   readonly source: string;
@@ -30,7 +30,7 @@ export function storedSettings({ settings, sources }: SourcedSettings): StoredSe
   );
 }
 
-/** Reads stored settings. One that is invalid, or that an older ralph did not know, gets its default. */
+/** Reads stored settings. A setting that is invalid, or that an older ralph did not store, gets its default. */
 export function fromStored(stored: StoredSettings): SourcedSettings {
   const values = settingNames().map((name) => [name, stored[snakeCase(name)]?.value]);
   const layer = layerOf(Object.fromEntries(values), (name) => {

@@ -7,7 +7,7 @@ import { remedyFor } from '../messages.ts';
 import { resumeCommand, shellQuote } from '../resume-command.ts';
 import { isForeign, NOT_YOURS } from '../screens/status.ts';
 
-/** The words of a briefing, shared by Markdown and HTML. */
+// The words of a briefing, shared by Markdown and HTML.
 
 const STATES: Readonly<Record<Exclude<ShownState, EndedStatus>, string>> = {
   interrupted: 'interrupted',
@@ -22,7 +22,7 @@ export function stateWords(state: ShownState): string {
   return isEnded(state) ? endingRow(state, null).words : STATES[state];
 }
 
-/** The reason for a task's state, as half a sentence; empty if the state needs no explanation. */
+/** Returns the reason for a task's state as half a sentence; empty if the state needs no explanation. */
 export function reasonOf(task: BriefTask): string {
   const why = whyOf(task);
   if (!isForeign(task.shown)) return why;
@@ -33,7 +33,7 @@ function whyOf({ shown, task }: BriefTask): string {
   if (task === null) return `its state in ${shown.stateFile} cannot be read`;
   switch (shown.state) {
     case 'completed':
-      // A forged state proves nothing.
+      // The evidence in a state that this user did not write proves nothing.
       return task.evidence === null || !shown.isOwn
         ? ''
         : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}`;
@@ -88,12 +88,12 @@ export function commandOf(
   }
 }
 
-/** The command that shows a file. */
+/** Returns the shell command that prints a file. */
 export function readCommand(file: string): string {
   return `cat ${shellQuote(file)}`;
 }
 
-/** What was used within the period: `3 iterations, 12m 05s, $1.20`. */
+/** Says what was used within the period: `3 iterations, 12m 05s, $1.20`. */
 export function usedWords({
   iterations,
   workMs,
@@ -122,7 +122,7 @@ export function happeningWords(kind: Happening['kind']): string {
   return HAPPENINGS[kind];
 }
 
-/** An instant to the minute, in UTC: `2026-01-05 10:00`. */
+/** Formats an ISO instant to the minute, in UTC: `2026-01-05 10:00`. */
 export function minute(instant: string): string {
   return instant.slice(0, 16).replace('T', ' ');
 }

@@ -12,7 +12,7 @@ import {
   usedWords,
 } from './briefing-words.ts';
 
-/** A briefing as Markdown. What needs a person comes first. */
+/** Returns a briefing as Markdown. What needs a person comes first. */
 export function renderBriefing(facts: Briefing): string {
   const briefing = withoutControlsIn(facts);
   const { totals, needs } = briefing;
@@ -26,7 +26,7 @@ export function renderBriefing(facts: Briefing): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** States without a valid signature are counted separately: another user or an older ralph wrote them. */
+/** Counts the completed tasks without a valid signature, which another user or an older ralph wrote. */
 function foreignWords(count: number): string {
   if (count === 0) return '';
   return count === 1
@@ -99,7 +99,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
   ];
 }
 
-/** Iterations in the period, out of all iterations of the task. */
+/** Returns the number of iterations in the period, and that of the whole task if it differs: `2 of 5`. */
 function iterationsOf({ iterations, task }: BriefTask): string {
   const all = task?.metrics.iterations ?? 0;
   return iterations.length === all ? String(all) : `${iterations.length} of ${all}`;

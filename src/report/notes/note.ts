@@ -28,7 +28,7 @@ export interface NoteFacts {
   readonly again: string;
 }
 
-/** The Markdown text of a note for a person: what was asked, what happened, what to do next. */
+/** Returns the Markdown text of a note for a person: what was asked, what happened, what to do next. */
 export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   // Paths stay unchanged, so that programs can read them from the front matter.
   const facts = { ...withoutControlsIn(texts), stateFile, logDir };

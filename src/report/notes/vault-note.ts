@@ -6,7 +6,7 @@ import { remedyFor } from '../messages.ts';
 import { WHY } from '../screens/vault-line.ts';
 import { inline } from './markdown.ts';
 
-/** What every note of a pass mentions. */
+/** What every note of a rescue pass mentions. */
 interface NoteContext {
   /** ISO instant. */
   readonly created: string;
@@ -22,7 +22,7 @@ export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
   blocked: 'BLOCKED',
 };
 
-/** The Markdown text of a note that a pass leaves for a person. */
+/** Returns the Markdown text of a note that a rescue pass leaves for a person. */
 export function renderVaultNote(facts: VaultNote, context: NoteContext): string {
   const note = withoutControlsIn(facts);
   const { title, reason, body } = contentOf(note, context);
@@ -67,7 +67,7 @@ function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
       };
     case 'quarantined':
       return {
-        title: `Put away: ${inline(note.file)}`,
+        title: `Moved to quarantine: ${inline(note.file)}`,
         reason: 'failed-rescues',
         body: [
           `${note.failedRescues} rescues of this file have failed, so it was moved to \`Quarantine\`. \`ralph logs ${note.taskId}\` shows what the last one did.`,

@@ -3,20 +3,20 @@ import type { Finding } from '../../core/agent/finding.ts';
 import { formatBytes, plural } from '../format.ts';
 import { type UntrustedConfig, untrustedRemedy, untrustedWords } from './trust.ts';
 
-/** What `ralph doctor` found, before it is rated. */
+/** What `ralph doctor` found. `findings` rates it. */
 export interface DoctorFacts {
-  /** Whatever prevents every run from starting: invalid settings, a path that is not a folder. */
+  /** What prevents every run from starting: invalid settings, a path that is not a folder. */
   readonly problems: readonly string[];
   /** What every run would print when it starts. */
   readonly notices: readonly string[];
-  /** The found configuration that a run would refuse because nobody has trusted it, or null. */
+  /** The configuration that a run would refuse because nobody has trusted it, or null if there is none. */
   readonly untrusted:
     | (UntrustedConfig & {
-        /** The agent program it names, or null. It is not started. */
+        /** The agent program that it names, or null if it names none. ralph does not start it. */
         readonly program: string | null;
       })
     | null;
-  /** Null if an untrusted configuration chooses the agent. */
+  /** The facts of the agent; null if an untrusted configuration chooses it. */
   readonly agent: AgentFacts | null;
   readonly vault: string;
   readonly vaultProbe: FolderFacts;
@@ -24,31 +24,31 @@ export interface DoctorFacts {
   readonly stateProbe: FolderFacts;
   /** Folders of the vault that are symbolic links to a place outside it. */
   readonly strayFolders: readonly string[];
-  /** Null if unknown. */
+  /** Free bytes on the disk of the state folder; null if unknown. */
   readonly freeBytes: number | null;
   readonly cwd: string;
   readonly git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git';
-  /** Tasks locked by a dead driver. */
+  /** The ids of tasks that a dead driver has locked. */
   readonly staleLocks: readonly string[];
-  /** Tasks without a driver whose state says running, or whose end was not announced. */
+  /** The ids of tasks without a driver that are stored as running, or whose ending was not announced. */
   readonly interrupted: readonly string[];
   readonly broken: readonly {
     readonly taskId: string;
     readonly stateFile: string;
     readonly how: 'corrupt' | 'too-new' | 'unreadable';
   }[];
-  /** Why the states cannot be listed, or null. */
+  /** Why the states cannot be listed; null if they can. */
   readonly statesUnreadable: string | null;
 }
 
 export interface AgentFacts {
   readonly name: AgentName;
   readonly place: { readonly file: string } | { readonly missing: string };
-  /** Null if it was not asked: not every program answers to `--version`. */
+  /** Null if ralph did not ask for the version: not every program answers to `--version`. */
   readonly version: { readonly version: string } | { readonly failed: string } | null;
   /** What the agent's own checks found. */
   readonly findings: readonly Finding[];
-  /** What would interfere with it, each with its remedy; null if nothing can. */
+  /** Other loops that interfere with the agent, each with its remedy; null if none can interfere with it. */
   readonly interferences: readonly string[] | null;
 }
 
@@ -57,7 +57,7 @@ type FolderFacts =
   | { readonly kind: 'to-be-made'; readonly within: string }
   | { readonly kind: 'not-writable'; readonly why: string };
 
-/** Rates the facts, in the order in which a run would meet them. */
+/** Rates the facts, in the order in which a run would depend on them. */
 export function findings(facts: DoctorFacts): readonly Finding[] {
   return [
     ...settingsFindings(facts),
@@ -81,7 +81,7 @@ function settingsFindings({ problems, notices }: DoctorFacts): readonly Finding[
   return [...found, ...notices.map((says) => ({ kind: 'warning' as const, says, remedy: null }))];
 }
 
-/** An untrusted file's agent is never started, so its program is named instead of its version. */
+/** Names the agent program of an untrusted file instead of its version, since ralph never starts it. */
 function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
   if (untrusted === null) return [];
   const { file, program } = untrusted;
@@ -144,7 +144,7 @@ function folderFinding(what: string, folder: string, probe: FolderFacts, flag: s
 }
 
 const MB = 1024 * 1024;
-/** A single log may grow to this size. */
+/** By default, a single log can grow to this size. */
 const AMPLE_BYTES = 1024 * MB;
 const SCANT_BYTES = 50 * MB;
 
@@ -240,7 +240,7 @@ function stateFindings(facts: DoctorFacts): readonly Finding[] {
   return found.length > 0 ? found : [ok('states: no corrupt states, no stale locks')];
 }
 
-/** All findings with their remedies, and a summary. */
+/** Returns all findings with their remedies, and a summary. */
 export function renderFindings(all: readonly Finding[]): string {
   const lines = all.map(({ kind, says, remedy }) => {
     const line = `${kind.padEnd(8)} ${says.replace(/\.$/, '')}\n`;

@@ -13,14 +13,14 @@ export type ShownItem =
   | { readonly kind: 'torn' }
   | { readonly kind: 'skipped'; readonly bytes: number };
 
-/** The line above an iteration's output. */
+/** Returns the line above an iteration's output. */
 export function iterationHeader(number: number): string {
   return `── iteration ${number} ──\n`;
 }
 
 export const STDERR_HEADER = 'stderr:\n';
 
-/** The lines that show one item. */
+/** Returns the lines that show one item. */
 export function logText(item: ShownItem): string {
   return `${words(item)}\n`;
 }
@@ -49,12 +49,12 @@ function words(item: ShownItem): string {
   }
 }
 
-/** The message for a task without output. */
+/** Returns the message for a task without output. */
 export function noLogsYet(taskId: string): string {
   return `task ${taskId} has no output yet`;
 }
 
-/** The message for an iteration that has no log. */
+/** Returns the message for an iteration without a log. `there` has the numbers of those with one. */
 export function noSuchIteration(taskId: string, number: number, there: readonly number[]): string {
   const [first, last] = [there[0], there.at(-1)];
   const range =

@@ -23,7 +23,7 @@ export interface PlanFacts {
   readonly warnings: readonly string[];
 }
 
-/** The plan as text; a prompt or a configuration cannot control the terminal with it. */
+/** Returns the plan as text. No prompt or configuration can control the terminal through it. */
 export function renderPlan(facts: PlanFacts): string {
   const plan = withoutControlsIn(facts);
   return [
@@ -60,7 +60,7 @@ function section(title: string, lines: readonly string[]): string {
 const HEAD_LINES = 20;
 const TAIL_LINES = 12;
 
-/** Shortens a long prompt in the middle; its end holds what ralph adds. */
+/** Leaves out the middle of a long prompt, not its end, which has what ralph adds. */
 function shortened(prompt: string): readonly string[] {
   const lines = prompt.trimEnd().split('\n');
   if (lines.length <= HEAD_LINES + TAIL_LINES) return lines;

@@ -23,15 +23,15 @@ export interface LiveOptions extends Telling {
   /** The value of `TERM`. */
   readonly term: string | undefined;
   readonly verbose: boolean;
-  /** Milliseconds since 1970. A wall clock, because waits go on while the machine sleeps. */
+  /** Returns milliseconds since 1970. It is a wall clock, because waits go on while the machine sleeps. */
   readonly nowMs: () => number;
 }
 
 const REDRAW_MS = 125;
-/** Shorter pauses between iterations are not shown. */
+/** A shorter pause between iterations is not shown. */
 const SHORTEST_SHOWN_DELAY_MS = 2_000;
 
-/** The view for a terminal: permanent lines, and below them what is happening now. */
+/** Returns the view for a terminal: permanent lines, and below them what is happening at the moment. */
 export function liveView(options: LiveOptions): View {
   const { colors, stream, nowMs } = options;
   const signs = signsFor(options.term);
@@ -44,7 +44,7 @@ export function liveView(options: LiveOptions): View {
     costUsd: 0,
     tick: 0,
   };
-  /** When the time limit of the whole task ends, or what is left of it while its clock is stopped. */
+  /** When the time for the whole task ends (ms since 1970), or the time left while its clock is stopped. */
   let time: { readonly endsAtMs: number } | { readonly leftMs: number } | null = null;
   let now = '';
   let doing: Doing | null = null;
@@ -182,7 +182,7 @@ function isShown(what: Doing, nowMs: number): boolean {
 
 const LABEL_COLUMNS = 10;
 
-/** The last lines: why the task ended, what it changed, where to read more, and what to do next. */
+/** Returns the last lines: why the task ended, what it changed, where to read more, and what to do next. */
 function summary(
   event: EndingEvent,
   options: LiveOptions,

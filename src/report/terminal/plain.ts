@@ -3,11 +3,11 @@ import { activityText, eventLine, isEnding, type Telling } from '../messages.ts'
 import type { LineSink, View } from './view.ts';
 
 export interface PlainOptions extends Telling {
-  /** Whether to print the agent's text and tool calls, too. */
+  /** Whether the view prints the agent's text and tool calls, too. */
   readonly verbose: boolean;
 }
 
-/** One plain line for each event, for pipes, cron and CI. */
+/** Returns the view for pipes, cron and CI: one plain line for each event. */
 export function plainView(sink: LineSink, options: PlainOptions): View {
   const line = (text: string): void => {
     sink.write(`${text.replace(/^/gm, 'ralph: ')}\n`);
@@ -32,10 +32,10 @@ export function plainView(sink: LineSink, options: PlainOptions): View {
   };
 }
 
-/** Bounds the memory of a run that lasts for days. */
+/** Only this many lines are kept for the end, since a run may last for days. */
 const KEPT_LINES = 50;
 
-/** Prints nothing if the task completes; otherwise the warnings and the closing lines, at the end. */
+/** Returns the view for `--quiet`: it prints warnings and closing lines at the end, unless the task completes. */
 export function quietView(sink: LineSink, telling: Telling): View {
   const kept: string[] = [];
   const inner = plainView(
@@ -58,7 +58,7 @@ export function quietView(sink: LineSink, telling: Telling): View {
   };
 }
 
-/** Prints each event as one line of JSON, and nothing else. */
+/** Returns the view for `--json`: it prints each event as one line of JSON, and nothing else. */
 export function jsonView(sink: LineSink): View {
   return {
     showsActivity: true,

@@ -8,11 +8,11 @@ export interface View {
   /** Whether the view shows the agent's own text. */
   readonly showsText: boolean;
   event(event: RalphEvent): void;
-  /** A sentence that is not an event of the task: a warning, a hint. */
+  /** Shows a sentence that is not an event of the task: a warning, a hint. */
   notice(sentence: string): void;
-  /** What happens until the next event. Only a view that can erase it needs to show it. */
+  /** Shows what ralph does until the next event. Only a view that can erase this text implements it. */
   doing?(what: Doing): void;
-  /** The agent's own text, as it arrives. */
+  /** Shows a piece of the agent's own text, as it arrives. */
   agentText(text: string): void;
   close(): void;
 }

@@ -73,7 +73,7 @@ describe('a transcript of claude', () => {
     expect(classified(factsOf('killed-in-tool', end))).toMatchObject({ kind: 'errored' });
   });
 
-  test('that ralph interrupted is a time-out, but for an outage', () => {
+  test('that ralph interrupted is a time-out, except during an outage', () => {
     const end = { kind: 'cut', cause: 'iteration-timeout', exitCode: 1 } as const;
     const outcomes = ['interrupted-in-tool', 'interrupted-in-retries', 'interrupted-in-api-call'];
     expect(outcomes.map((name) => classified(factsOf(name, end)).kind)).toEqual([
@@ -83,7 +83,7 @@ describe('a transcript of claude', () => {
     ]);
   });
 
-  test('has a row here', () => {
+  test('has a row in this test', () => {
     const names = readdirSync(FOLDER).filter((file) => file.endsWith('.jsonl'));
     const known = [...ROWS.map(([name]) => `${name}.jsonl`), 'killed-in-tool.jsonl'];
     expect(names.sort()).toEqual(known.sort());

@@ -100,7 +100,7 @@ describe('a failure that claude reports', () => {
       'API Error: The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the second argument to fetch()',
     ],
     ['API Error: Connection closed mid-response. The response above may be incomplete.'],
-  ])('of the network: %s', (text) => {
+  ])('is transient if the network failed: %s', (text) => {
     expect(outcome(errorReport(text))).toBe('transient:none');
   });
 
@@ -164,7 +164,7 @@ describe('a failure that claude reports', () => {
     [401, REPEATED_529, 'fatal:not-logged-in'],
     [401, SESSION_LIMIT, 'fatal:not-logged-in'],
     [404, 'API Error: Connection error.', 'fatal:refused-request'],
-  ])('the status %i comes before the words "%s"', (status, text, expected) => {
+  ])('the status %i outweighs the words "%s"', (status, text, expected) => {
     expect(outcome(errorReport(text, status))).toBe(expected);
   });
 
@@ -180,7 +180,7 @@ describe('a failure that claude reports', () => {
     expect(named).toEqual({ kind: 'errored', message: `the agent reported ${subtype}` });
   });
 
-  test('its words become one line of at most 300 characters', () => {
+  test('its message is one line of at most 300 characters', () => {
     const named = classified(errorReport(`It broke\n\n  ${'x'.repeat(1_000)}`));
     expect(named.kind === 'errored' && named.message).toMatch(/^It broke x{290}…$/);
   });
@@ -191,7 +191,7 @@ describe('a plan limit', () => {
   const rejected = { status: 'rejected', resetsAt, type: 'five_hour', utilization: 1 };
   const allowed = { status: 'allowed', resetsAt, type: 'five_hour', utilization: 0.2 };
 
-  test('has its reset from the event that was told with it', () => {
+  test('takes its reset from the event that came with it', () => {
     expect(classified(errorReport(SESSION_LIMIT, 429, { rateLimit: rejected }))).toEqual({
       kind: 'usage-limited',
       resetsAt,
@@ -199,7 +199,7 @@ describe('a plan limit', () => {
     });
   });
 
-  test('is known by the event alone, whatever its words', () => {
+  test('is recognised by the event alone, whatever the words', () => {
     expect(outcome(errorReport('A wording of next year', 429, { rateLimit: rejected }))).toBe(
       'usage-limited',
     );
@@ -213,7 +213,7 @@ describe('a plan limit', () => {
       'API Error: Server is temporarily limiting requests (not your usage limit)',
     ],
     ['any other 429', 'API Error: 429 slow down'],
-  ])('is not %s, also where the event allows the account to work', (_name, text) => {
+  ])('is not %s, even if the event allows the account to work', (_name, text) => {
     expect(outcome(errorReport(text, 429))).toBe('transient:429');
     // `overageStatus: "rejected"` beside it never becomes a status of its own.
     expect(outcome(errorReport(text, 429, { rateLimit: allowed }))).toBe('transient:429');
@@ -253,7 +253,7 @@ const ALARMING = [
   'Unknown command: /fix',
 ];
 
-describe('free text that merely speaks of it', () => {
+describe('free text that only mentions a cause', () => {
   test.each(ALARMING.map((text) => [text]))('is no cause in an answer: %s', (text) => {
     expect(outcome(answered(text))).toBe('answered');
   });
@@ -287,7 +287,7 @@ describe('free text that merely speaks of it', () => {
   });
 });
 
-describe('the agent’s own bounds', () => {
+describe('the limits of the agent itself', () => {
   test.each([
     ['error_max_turns', 'bounded:max-turns'],
     ['error_max_budget_usd', 'bounded:max-budget'],
@@ -300,12 +300,12 @@ describe('the agent’s own bounds', () => {
   });
 });
 
-describe('a prompt taken for a slash command', () => {
+describe('a prompt that claude takes for a slash command', () => {
   const local = attemptFacts({
     result: resultFacts({ numTurns: 0, text: 'Unknown command: /fix' }),
   });
 
-  test('is known by no turns at no cost', () => {
+  test('is recognised by a report without turns and cost', () => {
     expect(classified(local)).toEqual({
       kind: 'fatal',
       cause: 'slash-command',
@@ -318,7 +318,7 @@ describe('a prompt taken for a slash command', () => {
     ['the model spoke', { ...local, turns: 1 }],
     ['it counted a turn', { ...local, result: resultFacts({ numTurns: 1 }) }],
     ['nobody counted turns', { ...local, result: resultFacts({ numTurns: null }) }],
-  ])('is not supposed where %s', (_what, facts) => {
+  ])('is not assumed if %s', (_what, facts) => {
     expect(outcome(facts)).toBe('answered');
   });
 });
@@ -426,7 +426,7 @@ describe('the agent’s own retries', () => {
   });
 });
 
-describe('what ralph had ended it for', () => {
+describe('the cause for which ralph ended the agent', () => {
   const causes: readonly [CutCause, string][] = [
     ['iteration-timeout', 'timed-out:iteration'],
     ['idle-timeout', 'timed-out:idle'],
@@ -581,7 +581,7 @@ describe('an end after a good report', () => {
   });
 });
 
-describe('a command, which owes no report', () => {
+describe('a command, which gives no report', () => {
   const command = (end: AttemptFacts['end'], stderrTail = ''): AttemptFacts =>
     attemptFacts({ end, stderrTail, finalMessage: 'words' });
 

@@ -63,11 +63,11 @@ describe('the commands of a command line', () => {
     ['a pattern for names', 'ls !(a)'],
     ['quotes in backticks', "git push `echo '`' && npm test # '`"],
     ['commands in backticks that are unclear', 'git push `a (b)`'],
-  ])('cannot be told where there is %s', (_why, line) => {
+  ])('are unknown if there is %s', (_why, line) => {
     expect(commandsIn(line)).toBeNull();
   });
 
-  test('are read once, however deep they lie', () => {
+  test('are read once, however deeply they are nested', () => {
     expect(commandsIn(`${'$('.repeat(1_000)}a`)).toBeNull();
     expect(commandsIn(`${'('.repeat(1_000)}a${')'.repeat(1_000)}`)).toEqual(['a']);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isAccepted } from '../../../src/core/agent/tool-pattern.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';
 
-describe('a refusal that the user meant', () => {
+describe('a refusal that the user accepts', () => {
   test.each<[pattern: string, tool: string, target: string]>([
     ['*', 'Bash', 'rm -rf build'],
     ['*', 'WebSearch', ''],
@@ -84,19 +84,19 @@ describe('a refusal that the user meant', () => {
     expect(isAccepted(refusedTool(tool, target), [pattern])).toBe(false);
   });
 
-  test('is covered by one of several patterns, and by none where there is none', () => {
+  test('is covered by one of several patterns, but not by an empty list', () => {
     const push = refusedTool('Bash', 'git push');
     expect(isAccepted(push, ['Read', 'Bash(git push:*)'])).toBe(true);
     expect(isAccepted(push, [])).toBe(false);
   });
 
-  test('is none where the command is too long to be judged, but for the whole tool', () => {
+  test('with a command that is too long is accepted only by a pattern for the whole tool', () => {
     const long = { ...refusedTool('Bash', 'git push …'), command: '' };
     expect(isAccepted(long, ['Bash(git push:*)', 'Bash(git push …)', 'Bash()'])).toBe(false);
     expect(isAccepted(long, ['Bash'])).toBe(true);
   });
 
-  test('is looked for quickly, also in hostile names', () => {
+  test('is matched quickly, even with hostile names', () => {
     const startedAtMs = performance.now();
     isAccepted(refusedTool('a'.repeat(5_000), 'b'.repeat(200)), [`${'*a'.repeat(4)}*x`]);
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);

@@ -6,7 +6,7 @@ function prose(text: string): string {
   return maskNonProse(text).replace(/[\uE000-\uE00F]/g, '¤');
 }
 
-describe('what is not prose is masked, character by character', () => {
+describe('maskNonProse masks text that is not prose, character by character', () => {
   test.each([
     ['a fence', 'a\n```js\nx y\n```\nb', 'a\n¤¤¤¤¤\n¤¤¤\n¤¤¤\nb'],
     ['a fence of tildes with backticks inside', '~~~\n```\n~~~\nb', '¤¤¤\n¤¤¤\n¤¤¤\nb'],
@@ -131,6 +131,6 @@ test.each<[string, NonProse | null]>([
   ['<details>x</details>', 'in-an-element'],
   ['{\nx\n}', 'in-data'],
   ['$ x', 'in-a-transcript'],
-])('%j is masked as what it is', (text, why) => {
+])('%j is masked with the right reason', (text, why) => {
   expect(whyMasked(maskNonProse(text), text.indexOf('x'))).toBe(why);
 });

@@ -88,7 +88,7 @@ const PREFIXES = CREDENTIALS.map(({ masked }) => masked.slice(0, masked.indexOf(
   (prefix) => prefix !== '',
 );
 
-describe('the time that masking takes grows with the length of the text', () => {
+describe('the time for masking grows only linearly with the text', () => {
   it.each([...new Set([...HARD, ...PREFIXES])])('of %j repeated', (part) => {
     expect(growthOf(part, LESS)).toBeLessThanOrEqual(MOST);
     expect(growthOf(part, LARGE)).toBeLessThanOrEqual(MOST);

@@ -39,14 +39,14 @@ describe('a preview', () => {
     expect(shown.length).toBeLessThanOrEqual(length);
   });
 
-  test('of any text is no longer than asked for, and takes no time', () => {
+  test('of any text respects its length, and is quick', () => {
     const shown = preview('=password '.repeat(100_000), 50);
     expect(shown.length).toBeLessThanOrEqual(50);
   });
 });
 
 describe('the state', () => {
-  test('shows no credential of what the agent said, met or was refused', () => {
+  test('shows no credential in what the agent said, what failed or what was refused', () => {
     const loop = loopInHand({ delayMs: 0, promise: KEY, match: 'contains' });
     loop.start();
     loop.iterate(withoutReport(1, `error: invalid x-api-key ${KEY}`));

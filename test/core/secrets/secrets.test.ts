@@ -190,7 +190,7 @@ describe('maskSecrets', () => {
     expect(maskSecrets(`${text}\n\n- done\n`)).toBe(`${text}\n\n- done\n`);
   });
 
-  it('masks every field of an environment file, and nothing of its names', () => {
+  it('masks every value of an environment file, but none of the names', () => {
     const text = 'HOST=db\nDB_PASSWORD=abc\nPORT=5432\nAPI_TOKEN="a1b2c3d4"\n# key: none\n';
     const expected =
       'HOST=db\nDB_PASSWORD=…[masked]\nPORT=5432\nAPI_TOKEN="…[masked]"\n# key: none\n';
@@ -227,7 +227,7 @@ describe('maskSecrets', () => {
       expect(maskSecrets(expected)).toBe(expected);
     });
 
-    it('are masked in every kind', () => {
+    it('of every kind are masked', () => {
       for (const kind of ['', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'DSA ']) {
         const [first, last] = pem(kind);
         expect(maskSecrets(`${first}\n${body}\n${last}`)).toBe(`${first}…[masked]`);
@@ -237,7 +237,7 @@ describe('maskSecrets', () => {
     });
   });
 
-  it('changes nothing more when it is done twice', () => {
+  it('changes nothing the second time', () => {
     for (const [, text] of secrets) {
       const once = maskSecrets(text);
       expect(maskSecrets(once)).toBe(once);
@@ -246,7 +246,7 @@ describe('maskSecrets', () => {
     expect(maskSecrets(all)).toBe(all);
   });
 
-  it('masks what is left of a secret where the text was cut in the middle of it', () => {
+  it('masks the rest of a secret that was cut off', () => {
     for (const [, text] of secrets.slice(0, 25)) {
       const from = /^[a-zA-Z]+[a-z0-9]*[-_.]?(?:[a-z]+\d*[-_])*/.exec(text)?.[0].length ?? 0;
       const cut = text.slice(0, Math.min(from + 12, text.length - 1));
@@ -259,7 +259,7 @@ describe('maskSecrets', () => {
   });
 });
 
-describe('a credential with something in it that nobody sees', () => {
+describe('a credential with invisible characters in it', () => {
   const hidden = [
     ['a zero-width space', '\u200b'],
     ['a word joiner', '\u2060'],
@@ -283,14 +283,14 @@ describe('a credential with something in it that nobody sees', () => {
     });
   });
 
-  it.each(hidden)('leaves a text without a credential as it is: %s', (_, sign) => {
+  it.each(hidden)('leaves a text without a credential unchanged: %s', (_, sign) => {
     const text = `a${sign}b, and a path/${sign}c`;
     expect(maskSecrets(text)).toBe(text);
   });
 });
 
 describe('maskLines', () => {
-  it('masks each line as one out of a longer text', () => {
+  it('masks each line as a part of a longer text', () => {
     expect(maskLines(`a\n${base64Line}\n${join('ghp_', random(36))}\n`)).toBe(
       'a\n…[masked]\nghp_…[masked]\n',
     );
@@ -298,7 +298,7 @@ describe('maskLines', () => {
 });
 
 describe('maskDeep', () => {
-  it('masks every string and keeps all else', () => {
+  it('masks every string and keeps everything else', () => {
     const token = join('ghp_', random(36));
     const event = {
       event: 'task_completed',
@@ -318,7 +318,7 @@ describe('maskDeep', () => {
     });
   });
 
-  it('leaves what it was given as it was', () => {
+  it('does not change its argument', () => {
     const data = { a: [join('ghp_', random(36))] };
     const copy = structuredClone(data);
     maskDeep(data);
@@ -328,7 +328,7 @@ describe('maskDeep', () => {
   });
 });
 
-describe('a line out of a longer text', () => {
+describe('a line of a longer text', () => {
   const KEY = 'MIIEowIBAAKCAQEA7bq0ZQ1mYd3sVn5F1c2kLr8Jt6W0xPzHqXyTgUaBvCdEfGhI';
 
   it.each([KEY, `  ${KEY}  `, `${KEY.slice(0, 62)}==`])(
@@ -344,7 +344,7 @@ describe('a line out of a longer text', () => {
     'src/core/secrets/secrets.ts',
     'aVeryLongNameOfAFunctionThatSomebodyHasMadeUpAndNobodyWillEverType',
     `before ${KEY}`,
-  ])('of anything else stays: %j', (line) => {
+  ])('that is something else stays: %j', (line) => {
     expect(maskLine(line)).toBe(line);
   });
 });

@@ -51,14 +51,17 @@ describe('a duration', () => {
     expect(parseDuration(text)).toBeNull();
   });
 
-  test.each([['100000000d'], ['104249991d']])('that is accepted has an end: %s', (text) => {
-    // A Date ends in the year 275760; a limit beyond it must be refused, not crash the run.
-    const ms = parseDuration(text);
-    expect(() => (ms === null ? null : newTask(loopPolicy(), ms))).not.toThrow();
-  });
+  test.each([['100000000d'], ['104249991d']])(
+    'that is accepted fits the range of dates: %s',
+    (text) => {
+      // A Date ends in the year 275760; a limit beyond it must be refused, not crash the run.
+      const ms = parseDuration(text);
+      expect(() => (ms === null ? null : newTask(loopPolicy(), ms))).not.toThrow();
+    },
+  );
 });
 
-describe('a duration in writing', () => {
+describe('a written duration', () => {
   test.each([
     [0, '0'],
     [500, '500ms'],
@@ -67,7 +70,7 @@ describe('a duration in writing', () => {
     [5_400_000, '1h30m'],
     [604_800_000, '7d'],
     [93_784_005, '1d2h3m4s5ms'],
-  ])('of %i ms is %s, and is read again', (ms, text) => {
+  ])('of %i ms is %s, which parses to the same duration', (ms, text) => {
     expect(writeDuration(ms)).toBe(text);
     expect(parseDuration(text)).toBe(ms);
   });

@@ -15,7 +15,7 @@ function layer(kind: 'config' | 'flag', values: Partial<Record<SettingName, unkn
   );
 }
 
-test('the settings that need trust are these, and all of them have a key', () => {
+test('exactly these settings need trust, and each has a key', () => {
   // Written out here: a row that loses its mark is a hole that nobody sees.
   expect(powerfulSettings().toSorted()).toEqual(
     [
@@ -27,8 +27,8 @@ test('the settings that need trust are these, and all of them have a key', () =>
   expect(powerfulSettings().filter((name) => keyOf(name) === null)).toEqual([]);
 });
 
-describe('the powers of a configuration', () => {
-  test('are what it sets of them, under the names it has there, in the order of the help', () => {
+describe('the settings of a configuration that need trust', () => {
+  test('have the keys of the file and the order of the help', () => {
     const config = layer('config', { onEnd: 'b', retries: 3, verify: 'a', keepBackground: false });
     expect(powersOf(config, {})).toEqual([
       { name: 'verify', key: 'verify', value: 'a' },
@@ -37,7 +37,7 @@ describe('the powers of a configuration', () => {
     ]);
   });
 
-  test('are those of ralph watch, too: what it starts by itself', () => {
+  test('include those of ralph watch', () => {
     const source = { kind: 'config' as const, where: 'c' };
     const vault = { startNew: { value: true, source }, interval: { value: '1s', source } };
     const power = { name: 'startNew' as const, key: 'start_new', value: true };
@@ -45,13 +45,13 @@ describe('the powers of a configuration', () => {
     expect(powersInForce([power], resolveSettings([]).sources)).toEqual([]);
   });
 
-  test('are none where it sets nothing else', () => {
+  test('are none if it sets only harmless settings', () => {
     const others = settingNames().filter((name) => !powerfulSettings().includes(name));
     const values = Object.fromEntries(others.map((name) => [name, 'x']));
     expect(powersOf(layer('config', values), {})).toEqual([]);
   });
 
-  test('are in force where no flag stands above them, for itself or for its group', () => {
+  test('are in force unless a flag overrides them or their group', () => {
     const config = layer('config', { verify: 'a', after: 'b', agentCommand: 'c', promptFile: 'd' });
     const flags = layer('flag', { verify: 'mine', agent: 'claude', prompt: 'Do it' });
     const { sources } = resolveSettings([flags, config]);

@@ -37,7 +37,7 @@ function problemOf({ type, default: text, negation }: SettingRow): string | null
 }
 
 describe('the table of settings', () => {
-  test('has each flag, alias and letter once', () => {
+  test('has each flag, alias and short flag once', () => {
     const flags = ROWS.flatMap(([, { flag, aliases = [] }]) => [flag, ...aliases]);
     const letters = ROWS.flatMap(([, { short }]) => (short === undefined ? [] : [short]));
     expect(twice(flags)).toEqual([]);
@@ -52,7 +52,7 @@ describe('the table of settings', () => {
     expect(ROWS.length).toBeGreaterThan(20);
   });
 
-  test.each(ROWS)('%s is written as flags are', (name, { flag, aliases = [], short, help }) => {
+  test.each(ROWS)('%s has the form of a flag', (name, { flag, aliases = [], short, help }) => {
     for (const one of [flag, ...aliases]) expect(one).toMatch(/^--[a-z]+(-[a-z]+)*$/);
     if (short !== undefined) expect(short).toMatch(/^-[a-z]$/);
     // The name is the flag in camel case: configuration keys and variables are made from either.
@@ -66,7 +66,7 @@ describe('the table of settings', () => {
     expect(argument === undefined).toBe(type.kind === 'switch');
   });
 
-  test.each(ROWS)('%s has a default that can be read, or none', (_name, row) => {
+  test.each(ROWS)('%s has no default or a valid one', (_name, row) => {
     expect(problemOf(row)).toBeNull();
   });
 

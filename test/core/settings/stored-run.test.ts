@@ -31,7 +31,7 @@ function example(type: SettingKind): unknown {
 }
 
 describe('stored settings', () => {
-  it('are read back as they were, with their sources', () => {
+  it('are read with the same values and sources', () => {
     const values = settingNames().map((name) => [name, example(SETTINGS[name].type)]);
     const layer = layerOf(Object.fromEntries(values), (name) => ({
       kind: 'config',
@@ -44,7 +44,7 @@ describe('stored settings', () => {
     }
   });
 
-  it('of a wrong form count as missing, and get their defaults', () => {
+  it('with invalid values get their defaults', () => {
     const wrong = stored({
       verify: 7,
       confirm: 'often',

@@ -9,7 +9,7 @@ import { newTask, START } from '../../helpers/new-task.ts';
 const ended = { finished_at: laterBy(START, 600_000) };
 
 describe('a briefing in Markdown', () => {
-  it('says so where nothing happened', () => {
+  it('says so if nothing happened', () => {
     expect(renderBriefing(makeBriefing(briefingSources()))).toBe(`# What ralph did
 
 2026-01-05 10:00 to 2026-01-06 10:00 UTC, \`/vault/.ralph_state\`
@@ -55,7 +55,7 @@ Nothing.
     expect(text.indexOf('## Completed')).toBeGreaterThan(text.indexOf('## Needs a person'));
   });
 
-  it('lets nothing that an agent said act', () => {
+  it('escapes everything that an agent said', () => {
     const evil = '](http://x) | <b>**bold**</b>\n# Heading `';
     const runs = [
       foundRun('t', {
@@ -73,7 +73,7 @@ Nothing.
 });
 
 describe('a briefing in JSON', () => {
-  it('has the figures in snake_case, in seconds and dollars', () => {
+  it('has its keys in snake_case, and its figures in seconds and dollars', () => {
     const runs = [
       foundRun('t', {
         ...ended,

@@ -59,7 +59,7 @@ const NOTES: readonly VaultNote[] = [
   { kind: 'blocked', taskId: HOSTILE, status: HOSTILE, exitReason: HOSTILE },
 ];
 
-describe('nothing that a text holds is raw in', () => {
+describe('hostile text is harmless in', () => {
   it('Markdown', () => {
     for (const written of [fenced, codeSpan, cell, inline]) {
       expect(hostileSign(written(HOSTILE))).toBeNull();
@@ -85,7 +85,7 @@ describe('nothing that a text holds is raw in', () => {
     expect(hostileSign(plan)).toBeNull();
   });
 
-  it('a note, and its paths can be read out of it', () => {
+  it('a note, whose paths can be read by a program', () => {
     const note = renderNote({
       ...PLACE,
       task: TASK,
@@ -103,7 +103,7 @@ describe('nothing that a text holds is raw in', () => {
     expect(front).toMatchObject({ state_file: PLACE.stateFile, log_dir: PLACE.logDir });
   });
 
-  it.each(NOTES)('a note of a pass: $kind', (note) => {
+  it.each(NOTES)('a note of a rescue pass: $kind', (note) => {
     const context = { created: START, agent: 'claude', stateDir: HOSTILE } as const;
     expect(hostileSign(renderVaultNote(note, context))).toBeNull();
   });
@@ -113,7 +113,7 @@ describe('nothing that a text holds is raw in', () => {
     expect(hostileSign(renderRequest(request))).toBeNull();
   });
 
-  it('events in JSON, which hold it all', () => {
+  it('events in JSON, which keep the whole text', () => {
     const lines: string[] = [];
     const view = jsonView({ write: (text) => void lines.push(text) });
     const event = stamped(
@@ -127,7 +127,7 @@ describe('nothing that a text holds is raw in', () => {
     expect(JSON.parse(lines.join(''))).toEqual(event);
   });
 
-  it('a briefing, and its page', () => {
+  it('a briefing and its page', () => {
     const briefing = makeBriefing(
       briefingSources({
         vault: `/${HOSTILE}`,

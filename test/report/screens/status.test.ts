@@ -44,7 +44,7 @@ const BROKEN: Partial<ShownTask> = {
 };
 
 describe('the table', () => {
-  it('has a row for each task, and its last words below', () => {
+  it('has a row for each task, with its last words below', () => {
     const rows = [
       shown(),
       shown({ taskId: 'x', state: 'completed', runBy: null, last: null }),
@@ -84,7 +84,7 @@ describe('the table', () => {
     expect(table(rows, width)).toContain('iteration 3/10');
   });
 
-  it('has colours only where it is painted', () => {
+  it('has colours only if it gets a painter', () => {
     const rows = [shown(), shown({ state: 'interrupted' })];
     const painted = statusTable(rows, { width: 80, paint: new Chalk({ level: 1 }) });
     expect(painted).toContain('\u001b[');
@@ -94,7 +94,7 @@ describe('the table', () => {
 });
 
 describe('cutting', () => {
-  it('goes by columns, not by characters', () => {
+  it('counts columns, not characters', () => {
     expect(fitted('abcdef', 4)).toBe('abc…');
     expect(fitted('漢字漢字', 5)).toBe('漢字…');
     expect(fitted('漢字', 4)).toBe('漢字');
@@ -102,7 +102,7 @@ describe('cutting', () => {
   });
 });
 
-it('JSON has all of the fields, seconds and dollars', () => {
+it('the JSON has all fields, in seconds and dollars', () => {
   expect(statusJson(shown())).toEqual({
     task_id: 'nightly',
     state: 'running',
@@ -179,16 +179,16 @@ describe('one task in detail', () => {
     /^logs {8}\/v\/\.ralph_state\/nightly$/m,
     /^3 .*01-05 10:00:00Z .*1m 01s .*answered, near miss .*\$0\.50 .*4 .*Still at it/m,
     /^The first 2 iterations are not shown\.$/m,
-  ])('tells %s', (pattern) => {
+  ])('shows %s', (pattern) => {
     expect(text()).toMatch(pattern);
   });
 
-  it('tells the newest errors only', () => {
+  it('shows only the newest errors', () => {
     expect(text()).toContain('error 8');
     expect(text()).not.toContain('error 3');
   });
 
-  it('tells how it ended', () => {
+  it('shows how the task ended', () => {
     const ended = {
       ...task,
       finished_at: START,
@@ -201,7 +201,7 @@ describe('one task in detail', () => {
     expect(told).not.toMatch(/ left until/);
   });
 
-  it('fits the width, but for paths and ids', () => {
+  it('fits the width, except for paths and ids', () => {
     const long = { ...task, task_prompt: 'word '.repeat(500) };
     for (const line of text({ task: long }).split('\n')) expect(columnsOf(line)).toBeLessThan(81);
   });

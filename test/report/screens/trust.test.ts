@@ -4,7 +4,7 @@ import { powerLines, setsLine, trustQuestion } from '../../../src/report/screens
 
 const verify = (value: unknown): readonly Power[] => [{ name: 'verify', key: 'verify', value }];
 
-test('each power has a line of its own, with its value', () => {
+test('each setting that needs trust has its own line with its value', () => {
   const powers: readonly Power[] = [
     ...verify('npm test'),
     { name: 'allowedTools', key: 'allowed_tools', value: ['Edit', 'Bash(npm test:*)'] },
@@ -28,11 +28,11 @@ test.each([
   [`a${' '.repeat(500)}; evil`, 'a ; evil'],
   ['\u2028\u2029\ud800', '\\u{2028}\\u{2029}\\u{d800}'],
   ['日本語 ä 😀', '日本語 ä 😀'],
-])('nothing of a value is hidden: %j', (value, shown) => {
+])('every character of a value is visible: %j', (value, shown) => {
   expect(powerLines('/p', verify(value))).toBe(`/p sets:\n  verify: ${shown}\n`);
   expect(powerLines('/p', verify([value]))).toBe(`/p sets:\n  verify: ${shown}\n`);
 });
 
-test('a file of an odd name stays on its line', () => {
+test('the name of a file cannot begin a new line', () => {
   expect(setsLine('/p\n\u001b[2J/x', verify('a'))).toBe('/p\\n\\u{1b}[2J/x sets verify.');
 });

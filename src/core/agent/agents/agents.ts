@@ -13,7 +13,7 @@ export const DEFAULT_AGENT: AgentName = 'claude';
 
 export const AGENT_NAMES: readonly AgentName[] = Object.keys(LIST).filter(isAgentName);
 
-/** The agent that settings choose: an agent command implies `command`, unless an agent is named. */
+/** Returns the agent that the settings choose. An agent command implies `command` if no agent is named. */
 export function chosenAgent(named: unknown, agentCommand: string | null): AgentName {
   if (isAgentName(named)) return named;
   return agentCommand === null ? DEFAULT_AGENT : 'command';

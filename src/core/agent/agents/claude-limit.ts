@@ -5,7 +5,7 @@ import { isLongOver, readResetTime } from '../reset-time.ts';
 export interface UsageLimit {
   /** ISO instant; null if none was given. */
   readonly resetsAt: string | null;
-  /** The source of the instant: the agent's own event, the text of its report, or none. */
+  /** Where the instant comes from: the agent's own event, or the text of its report. */
   readonly source: 'event' | 'text' | 'none';
 }
 
@@ -13,11 +13,11 @@ export interface UsageLimit {
 const PLAN_LIMIT =
   /^(you['’]ve (hit|reached) your ([^\s·∙•|.,;:]+ ){0,4}limit\b|claude (ai )?usage limit reached|you['’]re out of (extra )?usage|(5[- ]hour|weekly|session|opus|sonnet|usage) limit reached)/i;
 
-/** A 429 that mentions the plan's limit only to say that a different limit was hit. */
+/** The wording of a 429 that mentions the plan's limit only to say that another limit was hit. */
 const OTHER_LIMIT = /\bnot your usage limit\b/i;
 
 /**
- * Distinguishes a plan limit (wait for its reset) from a temporary 429 (try again soon; returns null).
+ * Returns the plan limit, whose reset ralph waits for, or null for a temporary 429 and other errors.
  * `text` must come from a report that says it is an error, never from an answer. `at` is when the
  * attempt ended; `localZone` applies to a time without a zone.
  */
@@ -29,13 +29,13 @@ export function readUsageLimit(
   localZone: string,
 ): UsageLimit | null {
   if (status !== null && status !== 429) return null;
-  // An event that allows the account to work is about a different limit than the one that was hit.
+  // An event that allows the account to work is not about the limit that was hit.
   const rejecting = rateLimit?.status === 'rejected' ? rateLimit : null;
   const isToldByEvent = status === 429 && rejecting !== null && !OTHER_LIMIT.test(text);
   if (!PLAN_LIMIT.test(text) && !isToldByEvent) return null;
 
   const fromEvent = rejecting?.resetsAt ?? null;
-  // An account on extra usage got the event hours ago, and the text names the next reset.
+  // If the account is on extra usage, the event is hours old, and the text names the next reset.
   if (fromEvent !== null && !isLongOver(fromEvent, at)) {
     return { resetsAt: fromEvent, source: 'event' };
   }

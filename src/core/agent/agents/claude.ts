@@ -71,7 +71,7 @@ const PROMPT_TOO_LONG = /^prompt is too long/i;
 const NETWORK_ERROR =
   /^api error\b.*\b(connection error|econnrefused|econnreset|enotfound|etimedout|eai_again|fetch failed|socket hang up|socket connection was closed|connection closed|request timed out|unable to connect)/i;
 
-/** What it writes to standard error before it has a session. */
+/** What claude writes to standard error if it cannot begin a session, and the cause. */
 const FATAL_STDERR: readonly { readonly pattern: RegExp; readonly cause: FatalCause }[] = [
   { pattern: /^error: unknown option .*$/m, cause: 'bad-option' },
   { pattern: /^error: (option|argument) .*$/im, cause: 'bad-option' },
@@ -94,7 +94,7 @@ function readErrorReport(
   if (/^credit balance is too low/i.test(text)) return fatal('no-credit', text);
   if (status === 400 || status === 404 || status === 413) return fatal('refused-request', text);
   if (status === 429 || (status !== null && status >= 500)) return transient(facts, text, status);
-  // There is no status from here on, so only the first words of an error report can tell.
+  // Without a status, only the first words of an error report can tell the cause.
   if (/^(not logged in|please run \/login|invalid api key)/i.test(text)) {
     return fatal('not-logged-in', text);
   }

@@ -2,7 +2,7 @@ import { oneLine, withoutControls } from '../../text/untrusted-text.ts';
 import type { AttemptFacts } from '../attempt.ts';
 import { readResetTime } from '../reset-time.ts';
 
-/** Words allowed between `your` and `limit`: limits of a context window or a disk are not plan limits. */
+/** Words allowed between `your` and `limit`. The limit of a context window or a disk is not a plan limit. */
 const KIND =
   '(?:(?:usage|rate|global|hourly|daily|weekly|monthly|session|plan|account|model|request|requests|premium|free|credit|message|api|quota|opus|sonnet|[a-z]*\\d[\\w.-]*|[a-z]+-\\d[\\w.-]*) ){0,4}';
 
@@ -26,12 +26,12 @@ const LIMIT = new RegExp(
 /** Symbols, times and labels that programs print before an error message. */
 const LABELS =
   /^(?:\s+|[■✕✗✘✖×⚠❌]\ufe0f?|\[?\d{4}-[\d:T.Z+ -]{6,36}\]?(?=\s)|\[?api error:|[\w:.]*error(?: [\w:.]+)?:|sorry,)+/i;
-/** Reports some other error. */
+/** A line that reports some other error. */
 const OTHER_ERROR = /^\[?(?:[\d:T.Z+-]{10,36}\]?\s+)?(?:\w+ )?\w*error\b[^:]*:/i;
-/** gemini prints its error as an object, with a path before it and a long stack trace after it. */
+/** The error of gemini, which prints a path before it and a long stack trace after it. */
 const GEMINI_ERROR = /\bTerminalQuotaError: (.+)/;
 
-/** A summary of the tokens or a few lines of a stack trace may follow the limit. */
+/** How many lines can follow the limit: a summary of the tokens, or the start of a stack trace. */
 const READ_LINES = 10;
 const READ_CHARS = 600;
 
@@ -43,8 +43,8 @@ interface CommandLimit {
 }
 
 /**
- * Determines from the last output of a failed command whether a plan limit was the cause. A command has
- * no events, so this is the only place where free text decides. The limit must be at the start of one of
+ * Returns the plan limit that the last output of a failed command reports, or null if it reports none. A
+ * command has no events, so this is the only place where free text decides. The limit must be at the start of one of
  * the last lines of standard error, with no other error after it, or at the start of the very last line of
  * output. `at` is when the command ended; `localZone` applies to a time without a zone.
  */
@@ -61,7 +61,7 @@ export function readCommandLimit(
 
 const OTHER = '';
 
-/** Returns the limit with everything after it, or `OTHER`, whichever comes last; null if there is neither. */
+/** Returns the last cause: a limit with all that follows, `OTHER` for another error, or null for neither. */
 function lastCause(lines: readonly string[]): string | null {
   for (let index = lines.length - 1; index >= 0; index -= 1) {
     const line = lines[index] ?? '';

@@ -1,7 +1,7 @@
 import type { Agent } from '../agent.ts';
 import { readCommandLimit } from './command-limit.ts';
 
-/** Any program: the prompt is its standard input, its standard output the final message. */
+/** Any program: it gets the prompt on standard input, and its standard output is the final message. */
 export const command: Agent = {
   help: 'any command that reads the prompt on standard input',
   takes: ['agentCommand'],

@@ -64,7 +64,7 @@ export const AGENT_ROWS = {
     type: { kind: 'choice', choices: ['fresh', 'continue'] },
     group: 'Agent',
     default: 'fresh',
-    help: "whether each iteration begins afresh or resumes claude's own session",
+    help: 'whether each iteration starts a new claude session or resumes the last one',
   },
   context: {
     flag: '--context',
@@ -80,13 +80,13 @@ export const AGENT_ROWS = {
     type: { kind: 'count', min: 1 },
     group: 'Agent',
     default: '20000',
-    help: 'how many characters of it at most, its end; as many of all hints together',
+    help: 'how many characters at the end of that output; all hints together have the same limit',
   },
   keepBackground: {
     flag: '--keep-background',
     type: { kind: 'switch' },
     group: 'Agent',
     trust: true,
-    help: 'leave running at the end what the agent started in the background',
+    help: 'leave background processes of the agent running at the end',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

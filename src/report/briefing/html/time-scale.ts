@@ -14,7 +14,7 @@ export interface Stretch {
   readonly to: number;
 }
 
-/** The time from the first iteration to the end of the last; null if there were none. */
+/** Returns the period from the first iteration to the end of the last, or null if there was no iteration. */
 export function workedStretch(tasks: readonly BriefTask[], notBefore: string): Stretch | null {
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
@@ -26,23 +26,23 @@ export function workedStretch(tasks: readonly BriefTask[], notBefore: string): S
     }
   }
   if (from > to) return null;
-  // An iteration that began before the period is cut at its start.
+  // An iteration may have begun before the period that the briefing covers.
   const start = Math.max(from, Date.parse(notBefore));
   return { from: start, to: Math.max(to, start + MINUTE_MS) };
 }
 
-/** Returns the smallest round step, in milliseconds, that gives at most `most` parts. */
+/** Returns the smallest round step, in milliseconds, that divides a period into at most `most` parts. */
 export function stepOf({ from, to }: Stretch, most: number): number {
   const least = (to - from) / most;
   return STEPS.find((step) => step >= least) ?? Math.ceil(least / DAY_MS) * DAY_MS;
 }
 
-/** Returns the position of a moment within a period: 0 to 1. */
+/** Returns the position of a moment (ms since 1970) within a period: 0 at its start, 1 at its end. */
 export function placeIn({ from, to }: Stretch, ms: number): number {
   return Math.min(1, Math.max(0, (ms - from) / (to - from)));
 }
 
-/** The marks of the axis, at multiples of the step, with their labels. */
+/** Returns the marks of the axis, which lie at multiples of a round step, with their labels. */
 export function marksOf(
   stretch: Stretch,
 ): readonly { readonly ms: number; readonly text: string }[] {
@@ -54,7 +54,7 @@ export function marksOf(
   return marks;
 }
 
-/** Formats a moment in UTC, as precisely as the step requires. */
+/** Formats a moment (ms since 1970) in UTC, as precisely as the step (ms) requires. */
 export function momentText(ms: number, { from, to }: Stretch, step: number): string {
   const instant = new Date(ms).toISOString();
   const day = `${MONTHS[Number(instant.slice(5, 7)) - 1] ?? ''} ${Number(instant.slice(8, 10))}`;

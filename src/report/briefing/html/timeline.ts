@@ -6,14 +6,14 @@ import { html, type Markup, NOTHING } from './markup.ts';
 import { marksOf, momentText, placeIn, type Stretch, stepOf, workedStretch } from './time-scale.ts';
 import { iterationTone, outcomeWords, taskTone } from './tone.ts';
 
-/** More tasks than this get no lane of their own: nobody would read them. */
+/** Only this many tasks get a lane: nobody would read more. */
 const LANES = 30;
 const BUCKETS = 40;
 const WIDTH = 1_000;
-/** Keeps the shortest bars visible and large enough to point at. */
+/** The least width of a bar: the shortest stay visible and large enough to point at. */
 const NARROWEST = 2.5;
 
-/** When the agents worked, and the cost: one lane for each task, one bar for each iteration. */
+/** Shows when the agents worked, in a lane for each task with a bar for each iteration, and the cost. */
 export function timeline({ tasks, since }: Briefing, link: (task: BriefTask) => string): Markup {
   const stretch = workedStretch(tasks, since);
   if (stretch === null) return NOTHING;
@@ -28,7 +28,7 @@ ${left > 0 ? html`<p class="dim small">and ${left} more below</p>` : ''}
 <div class="pair" style="margin-top:.75rem">${charts(worked, stretch)}</div>`;
 }
 
-/** The label of a moment below the lanes. A label near an edge is aligned to it. */
+/** Returns a label of the axis. A label near an edge is aligned to the edge. */
 function mark(place: number, text: string): Markup {
   const edge = place < 0.06 ? 'first' : place > 0.94 ? 'last' : '';
   return html`<span class="${edge}" style="left:${short(100 * place)}%">${text}</span>`;
@@ -51,7 +51,7 @@ function block(iteration: BriefIteration, stretch: Stretch): Markup {
   return html`<rect class="${iterationTone(iteration)}" x="${short(x)}" y="0" width="${short(width)}" height="16"><title>${iterationTitle(iteration)}</title></rect>`;
 }
 
-/** The tooltip of an iteration's bar. */
+/** Returns the tooltip of an iteration's bar. */
 export function iterationTitle(iteration: BriefIteration): string {
   const { number, started_at, duration_ms, cost_usd } = iteration;
   const cost = cost_usd > 0 ? `, ${formatCost(cost_usd)}` : '';

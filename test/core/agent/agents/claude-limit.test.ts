@@ -45,19 +45,25 @@ describe('a wording of a plan limit', () => {
     expect(limitIn(text, 429, rejected)).toEqual({ resetsAt, source: 'event' });
   });
 
-  test.each(WORDINGS.map((text) => [text]))('is none under another status: %s', (text) => {
-    for (const status of [400, 401, 403, 500, 529]) {
-      expect(limitIn(text, status, rejected)).toBeNull();
-    }
-  });
+  test.each(WORDINGS.map((text) => [text]))(
+    'reports no plan limit with another status: %s',
+    (text) => {
+      for (const status of [400, 401, 403, 500, 529]) {
+        expect(limitIn(text, status, rejected)).toBeNull();
+      }
+    },
+  );
 
-  test.each(WORDINGS.map((text) => [text]))('is none inside other words: %s', (text) => {
-    expect(limitIn(`The user wrote: ${text}`, 429, null)).toBeNull();
-    expect(limitIn(`  API Error: ${text}`, null, null)).toBeNull();
-  });
+  test.each(WORDINGS.map((text) => [text]))(
+    'reports no plan limit inside other words: %s',
+    (text) => {
+      expect(limitIn(`The user wrote: ${text}`, 429, null)).toBeNull();
+      expect(limitIn(`  API Error: ${text}`, null, null)).toBeNull();
+    },
+  );
 });
 
-describe('what is no plan limit', () => {
+describe('a report without a plan limit', () => {
   test.each([
     ['Server is temporarily limiting requests (not your usage limit)'],
     ["API Error: Request rejected (429) · This request would exceed your account's rate limit."],
@@ -87,11 +93,11 @@ describe('a rejecting event', () => {
   test.each([
     ['Server is temporarily limiting requests (not your usage limit)'],
     ['API Error: Server is temporarily limiting requests (not your usage limit) · Rate limited'],
-  ])('makes no plan limit of %s', (text) => {
+  ])('makes no plan limit out of %s', (text) => {
     expect(limitIn(text, 429, rejected)).toBeNull();
   });
 
-  test('makes one of words not known yet', () => {
+  test('makes a plan limit out of an unknown wording', () => {
     expect(limitIn('New words', 429, rejected)).toEqual({ resetsAt, source: 'event' });
   });
 });
@@ -148,16 +154,19 @@ describe('the reset', () => {
     expect(limitIn(text, 429, rateLimit)).toEqual(expected);
   });
 
-  test.each([['allowed'], ['allowed_warning']])('is not that of an event %s', (status) => {
-    const event = { ...rejected, status };
-    expect(limitIn(SAID_3PM, 429, event)).toEqual({ resetsAt: at3pm, source: 'text' });
-    expect(limitIn("You've hit your limit", 429, event)).toEqual({
-      resetsAt: null,
-      source: 'none',
-    });
-  });
+  test.each([['allowed'], ['allowed_warning']])(
+    'does not come from an event with status %s',
+    (status) => {
+      const event = { ...rejected, status };
+      expect(limitIn(SAID_3PM, 429, event)).toEqual({ resetsAt: at3pm, source: 'text' });
+      expect(limitIn("You've hit your limit", 429, event)).toEqual({
+        resetsAt: null,
+        source: 'none',
+      });
+    },
+  );
 
-  test('without a zone is meant in that of the machine', () => {
+  test('without a zone is in the zone of the machine', () => {
     expect(readUsageLimit('Opus limit reached ∙ resets 3pm', 429, null, AT, 'Asia/Tokyo')).toEqual({
       resetsAt: '2026-01-06T06:00:00.000Z',
       source: 'text',

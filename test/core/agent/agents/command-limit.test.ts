@@ -89,7 +89,7 @@ describe('a plan limit that a command reports', () => {
     if (!words.includes('\n')) expect(limitIn('', `${words}\n`)).toEqual(found);
   });
 
-  test('stands before a summary, behind earlier errors, and in colour', () => {
+  test('is found before a summary, after earlier errors, and in colour', () => {
     const words = "\u001b[31mERROR: You've hit your usage limit. Try again at 3:00 PM.\u001b[0m";
     const tail = `ERROR: Reconnecting... 2/5\n${words}\n\ntokens used\n1,234\n`;
     expect(limitIn(tail)?.resetsAt).toBe('2026-11-22T15:00:00.000Z');
@@ -97,7 +97,7 @@ describe('a plan limit that a command reports', () => {
   });
 });
 
-describe('what is no plan limit', () => {
+describe('output that reports no plan limit', () => {
   test.each<[why: string, stderrTail: string, finalMessage?: string]>([
     ['it is talked about', "The page says: You've hit your usage limit.\n"],
     ['it is talked about', 'I added a test for "You\'ve hit your usage limit".\n'],
@@ -127,7 +127,7 @@ describe('what is no plan limit', () => {
     expect(limitIn(stderrTail, finalMessage ?? null)).toBeNull();
   });
 
-  test('is told quickly, whatever stands there', () => {
+  test('is checked quickly, whatever the text', () => {
     for (const text of ['[', 'error ', "you've hit your 1 ", '2026-11-22 ', 'wait 1 d, and ']) {
       expect(limitIn(text.repeat(4_000), text.repeat(50_000))).toBeNull();
     }

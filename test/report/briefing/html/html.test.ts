@@ -76,7 +76,7 @@ describe('the page', () => {
   it.each([
     ['empty', {}],
     ['of hostile texts', hostile],
-  ])('that is %s asks for nothing and runs nothing', (_, changes) => {
+  ])('(%s) loads nothing and runs nothing', (_, changes) => {
     for (const { name, attributes } of tagsOf(page(changes))) {
       expect([
         'script',
@@ -100,14 +100,14 @@ describe('the page', () => {
     expect(style).not.toMatch(/url\(|@import|https?:/);
   });
 
-  it('forbids all else to whoever opens it', () => {
+  it('forbids the browser everything else', () => {
     const policy = tagsOf(page()).find(({ attributes }) => attributes.has('http-equiv'));
     expect(policy?.attributes.get('content')).toBe(
       'default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;',
     );
   });
 
-  it('balances its tags, whatever stands in it', () => {
+  it('closes every tag, whatever texts it has', () => {
     const open: string[] = [];
     const body = page(hostile).replace(/<style>[\s\S]*?<\/style>/, '');
     for (const [tag, slash, name = ''] of body.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
@@ -118,7 +118,7 @@ describe('the page', () => {
     expect(open).toEqual([]);
   });
 
-  it('links only to what is there', () => {
+  it('links only to targets that exist', () => {
     const tags = tagsOf(page(hostile));
     const ids = tags.flatMap(({ attributes }) => attributes.get('id') ?? []);
     expect(new Set(ids).size).toBe(ids.length);
@@ -127,18 +127,18 @@ describe('the page', () => {
     for (const link of links) expect(ids).toContain(link.slice(1));
   });
 
-  it('knows dark and light, and narrow screens', () => {
+  it('has styles for dark, light and narrow screens', () => {
     expect(page()).toContain('prefers-color-scheme: dark');
     expect(page()).toContain('name="viewport" content="width=device-width, initial-scale=1"');
     expect(page()).toMatch(/@media \(max-width: \d+rem\)/);
   });
 
-  it('says whether anybody is needed', () => {
+  it('says whether anything needs a person', () => {
     expect(page()).toContain('<h1>Nothing needs you</h1>');
     expect(page(hostile)).toContain('<h1>3 things need you</h1>');
   });
 
-  it('shows a thousand iterations, each in its line and in its row', () => {
+  it('shows a thousand iterations in the timeline and in the table', () => {
     const journal = Array.from(
       { length: 1_000 },
       (_, index): JournalEntry => ({
@@ -155,7 +155,7 @@ describe('the page', () => {
     expect(text.length).toBeLessThan(1_500_000);
   });
 
-  it('has no bar outside its chart', () => {
+  it('draws every bar inside its chart', () => {
     const text = page(hostile);
     for (const [, width, height, inside = ''] of text.matchAll(
       /<svg viewBox="0 0 (\d+) (\d+)"[^>]*>([\s\S]*?)<\/svg>/g,
@@ -179,11 +179,11 @@ describe('the axis of time', () => {
     [24, 6 * hour],
     [7 * 24, 24 * hour],
     [300 * 24, 43 * 24 * hour],
-  ])('of %d hours is cut into steps of %d ms', (hours, step) => {
+  ])('of %d hours has steps of %d ms', (hours, step) => {
     expect(stepOf({ from: 0, to: hours * hour }, 7)).toBe(step);
   });
 
-  it('marks whole steps within itself', () => {
+  it('has its marks at multiples of the step, inside the period', () => {
     const from = Date.parse('2026-01-05T22:10:00Z');
     const texts = marksOf({ from, to: from + 6 * hour }).map(({ text }) => text);
     expect(texts).toEqual(['23:00', '00:00', '01:00', '02:00', '03:00', '04:00']);
