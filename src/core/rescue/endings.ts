@@ -1,6 +1,6 @@
 import type { FileTask } from './vault-files.ts';
 
-/** What the end of a run means for the file and for the pass. */
+/** What the ending of a run means for the file and for the pass over the vault. */
 export type Verdict =
   | 'done'
   /** The file is the cause, so this counts as a failed rescue. */
@@ -9,7 +9,7 @@ export type Verdict =
   | 'common'
   /** A person has to resume it: paused, stopped on request, out of budget, or waiting for an approval. */
   | 'held'
-  /** A signal, which ends everything. */
+  /** A signal stopped the run, which ends the whole pass. */
   | 'interrupted';
 
 /** Returns what an ending means, from its status and exit reason. */
@@ -33,12 +33,12 @@ export function verdictOf(status: string, exitReason: string | null): Verdict {
 }
 
 /**
- * Causes that can be fixed without changing settings, so the task is resumed. After any other cause the
- * rescue starts over, since the cause may be one of its stored settings.
+ * Causes that a person can fix without changing settings, so that the task can be resumed. After any other
+ * cause a new rescue begins, since one of the stored settings may be the cause.
  */
 const PASSING = new Set(['failed:not-logged-in', 'failed:no-credit']);
 
-/** Whether a task that ralph itself started is resumed. */
+/** Whether a pass over the vault resumes a task that ralph itself started. */
 export function canGoOn({ standing, exitReason }: FileTask): boolean {
   switch (standing) {
     case 'interrupted':

@@ -7,7 +7,7 @@ import { oneLine } from '../text/untrusted-text.ts';
  * resumes a task that would start programs that the pass itself was not given.
  */
 
-/** Programs that ralph starts. */
+/** Settings that name a program for ralph to start. */
 const PROGRAMS = [
   'agentCommand',
   'claudeBin',
@@ -17,7 +17,7 @@ const PROGRAMS = [
   'onEnd',
 ] as const satisfies readonly SettingName[];
 
-/** Permissions of the agent. */
+/** Settings that give the agent permissions. */
 export const PERMISSIONS = [
   'dangerouslySkipPermissions',
   'permissionMode',
