@@ -221,7 +221,7 @@ export type ApprovalAnswer =
 /** What stops the loop: a signal, or `ralph stop` from another terminal. */
 export type StopCause = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'request';
 
-/** What to do next. A question has an answer, which is the next event; a notice has none. */
+/** What to do next. The answer to a question is the next event; a one-way action has no answer. */
 export type Action = Asking | Telling;
 
 export type Asking =
@@ -254,7 +254,7 @@ export type AgentPrompt =
   /** Only a question about the agent's own answer. */
   | { readonly kind: 'question'; readonly text: string };
 
-/** A notice: an action without an answer. */
+/** A one-way action. */
 export type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** Prints a sentence for people. */
