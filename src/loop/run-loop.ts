@@ -115,7 +115,7 @@ async function act(
         return ask(ports, state, action, answeredNow);
     }
   }
-  throw new Error('a transition neither asked for anything nor stopped');
+  throw new Error('a transition led to no event and did not stop the loop');
 }
 
 /** Starts to measure time. The returned function reads the result. */

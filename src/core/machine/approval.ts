@@ -64,7 +64,7 @@ export function askAgain(task: TaskState, moment: Moment): Decision | null {
 
 const LOST_REQUEST: ApprovalRequest = {
   id: 'resume',
-  what: 'go on; what the task had asked for is not known any more',
+  what: 'continue the task; its original request is lost',
   file: null,
 };
 

@@ -41,7 +41,7 @@ interface EndedTask {
  */
 export function announcedAgain(task: TaskState): EndedTask {
   const ending = endingOfTask(task);
-  if (ending === null) throw new Error('a task that has not ended has no end to be told');
+  if (ending === null) throw new Error('cannot announce the ending of a task that has not ended');
   return { task: { ...task, driver: untilTold(task, ending) }, ending };
 }
 

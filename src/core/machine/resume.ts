@@ -84,7 +84,7 @@ function withLost(state: LoopState, { at, lost }: EventOf<'resumed'>): LoopState
         iteration: task.current_iteration,
         attempt: task.attempt,
         kind: 'interrupted',
-        message: 'ralph was killed while the agent worked; what that had cost by then is counted',
+        message: 'ralph was killed while the agent worked; the cost until then is counted',
       },
     ),
   };
