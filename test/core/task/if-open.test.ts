@@ -21,7 +21,7 @@ const ROWS: readonly [state: ShownState, exitReason: string | null, expected: st
 ];
 
 describe('--resume-if-open', () => {
-  test.each(ROWS)('where the task is %s (%s) %s', (state, exitReason, expected) => {
+  test.each(ROWS)('with a task that is %s (%s): %s', (state, exitReason, expected) => {
     expect(ifOpen(state, exitReason)).toBe(expected);
   });
 
