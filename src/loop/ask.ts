@@ -11,7 +11,7 @@ import { type Approval, laterBy } from '../core/task/task-state.ts';
 import type { Ports } from './ports.ts';
 import { cleanActivity, doingOf, eventOf, shownText } from './shown.ts';
 
-/** Returns the instant, and how long the question has taken. */
+/** Returns the current instant, and the time since the previous event. */
 export type AnsweredNow = () => Answered;
 
 /** Carries out a question of the machine. Resolves to the answer, which is the next event. */
@@ -38,7 +38,7 @@ export async function ask(
       await ports.commands.after(action.command, eventOf(ports, state, action.body));
       return { kind: 'followed', ...answeredNow() };
     case 'request-approval':
-      // Nothing of the task runs while a person is asked.
+      // No process of the task runs while a person is asked.
       await ports.agent.close(ports.stops.hurry);
       return requestApproval(ports, action.approval, answeredNow);
     case 'await-approval': {
@@ -52,7 +52,7 @@ export async function ask(
   }
 }
 
-/** Aborts a wait when somebody asks the loop to stop or to pause. */
+/** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */
 function interruption({ stops, requests }: Ports): AbortSignal {
   return AbortSignal.any([stops.signal, requests.pause]);
 }
@@ -92,7 +92,7 @@ async function startAgent(
     budgetUsd: action.budgetUsd,
     stops: ports.stops,
     listener: {
-      // There may be thousands a second, so only the agent's own text is masked, not the whole event.
+      // There can be thousands a second, so only the agent's own text is masked, not the whole event.
       activity(activity) {
         if (!ports.reporter.wants(activity.kind)) return;
         ports.reporter.publish({
@@ -131,7 +131,7 @@ async function startAgent(
   };
 }
 
-/** The text that the agent reads. A question about its own answer does not need the user's prompt. */
+/** Returns what the agent reads. A question about its own answer does not need the user's prompt. */
 async function promptOf(ports: Ports, prompt: AgentPrompt): Promise<Uint8Array> {
   if (prompt.kind === 'question') return new TextEncoder().encode(prompt.text);
   return Buffer.concat([await ports.prompt.read(), new TextEncoder().encode(prompt.addition)]);

@@ -37,7 +37,7 @@ export interface Ports {
 /** Starts the agent once and waits until it has ended. Never rejects because of what the agent does. */
 export interface AgentRunner {
   run(request: AgentRequest): Promise<AttemptFacts>;
-  /** Ends processes left by earlier attempts, immediately if `hurry` aborts. Called once, at the end. */
+  /** Ends the processes that earlier attempts left running, immediately if `hurry` aborts. */
   close(hurry: AbortSignal): Promise<void>;
 }
 
@@ -62,11 +62,11 @@ export interface AgentListener {
 
 /** Stores the state. A failed write is reported once and does not stop the loop. */
 export interface StateStore {
-  /** Stores `events` too; they are published after the save, or by a later run if ralph is killed first. */
+  /** Stores `events` too. They are published afterwards, by a later run if ralph is killed before that. */
   save(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** Moves a completed task to the history. */
   archive(): Promise<void>;
-  /** The current location of state and logs. */
+  /** Returns the current paths of the state file and the logs. */
   places(): Places;
 }
 
@@ -82,9 +82,9 @@ export interface PromptSource {
 
 /** Observes the folder in which the agent works. */
 export interface Observer {
-  /** Whether a look asks git now. */
+  /** Whether an observation runs git at present. */
   readonly usesGit: boolean;
-  /** Records the state of the folder before an iteration, so that `look` can find what changed. */
+  /** Records the folder before an iteration, so that the next observation can find what changed. */
   mark(): Promise<void>;
   look(): Promise<Sightings>;
   /** Returns the changes since the commit at which the task began; null if they cannot be found quickly. */
@@ -111,11 +111,11 @@ export interface ApprovalDesk {
 
 /** Requests that people make to a running loop from another process. */
 export interface Requests {
-  /** Hints for the agent since the last call. */
+  /** Returns the hints for the agent that arrived since the last call. */
   hints(): Promise<readonly Hint[]>;
-  /** Progress that scripts have reported since the last call, in order. */
+  /** Returns the progress that scripts reported since the last call, in order. */
   progress(): Promise<readonly ProgressReport[]>;
-  /** Removes these hints and reports. Call it only after the state that contains them is saved. */
+  /** Removes the returned hints and reports. Call it only after the state that contains them is saved. */
   settled(): Promise<void>;
   /** Aborts when the loop is asked to pause after the running iteration. */
   readonly pause: AbortSignal;
@@ -129,7 +129,7 @@ export interface NoteWriter {
 /** Reports what happens to people and programs. Never throws. */
 export interface Reporter {
   publish(event: RalphEvent): void;
-  /** Whether this would be used now. An agent may send thousands of messages a second, so ask first. */
+  /** Whether this is used at present. An agent can send thousands of messages a second, so ask first. */
   wants(what: Activity['kind'] | 'agent-text'): boolean;
   /** Called with the agent's text as it arrives. */
   agentText(text: string): void;
@@ -139,18 +139,18 @@ export interface Reporter {
 }
 
 export interface Clock {
-  /** The present instant, ISO 8601 UTC. */
+  /** Returns the current instant, ISO 8601 UTC. */
   now(): string;
-  /** Milliseconds of a monotonic clock, which cannot be set and stops while the machine sleeps. */
+  /** Returns milliseconds of a monotonic clock: it cannot be set, and stops while the machine sleeps. */
   monotonicMs(): number;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number;
   /** Resolves at the instant, or as soon as the signal aborts. */
   waitUntil(instant: string, signal: AbortSignal): Promise<void>;
 }
 
 export interface RunClock extends Clock {
-  /** Total milliseconds for which ralph itself was suspended, by Ctrl-Z or with its container. */
+  /** Returns for how many milliseconds in total ralph was suspended, by Ctrl-Z or with its container. */
   heldUpMs(): number;
 }
 
@@ -160,5 +160,6 @@ export interface StopRequests {
   readonly signal: AbortSignal;
   /** Aborts with the second request: stop immediately. */
   readonly hurry: AbortSignal;
+  /** Returns what made the first request; null before that. */
   cause(): StopCause | null;
 }

@@ -24,7 +24,7 @@ export interface RunEnd {
  *     event ──► transition ──► save ──► publish ──► ask ──► event ──► …  until an action says stop
  *
  * Ports return everything that can go wrong outside as data. An exception is therefore a bug: it ends the
- * task like any failure. Rejects only if even that fails.
+ * task like any failure. Rejects only if ending the task fails, too.
  */
 export async function runLoop(
   ports: Ports,
@@ -60,7 +60,7 @@ export async function runLoop(
   }
 }
 
-/** The requests that people have made since the last call, as events. */
+/** Returns the requests that people have made since the last call, as events. */
 async function requested(ports: Ports, state: LoopState): Promise<readonly LoopEvent[]> {
   const { requests, stops, clock } = ports;
   const at = clock.now();
@@ -75,13 +75,13 @@ async function requested(ports: Ports, state: LoopState): Promise<readonly LoopE
   return events;
 }
 
-/** A quick look changes nothing, so it needs no save of its own: it is saved together with its answer. */
+/** Whether the next action is a quick observation. It changes nothing, so only its result is saved. */
 function isQuickLook({ observer }: Ports, actions: readonly Action[], policy: Policy): boolean {
   const isLook = actions.some(({ kind }) => kind === 'look');
   return isLook && !isSlowToCheck(policy) && !observer.usesGit;
 }
 
-/** The events of a transition with their instant. They are saved exactly as they are published. */
+/** Returns the events of a transition with their instant. They are saved exactly as they are published. */
 function eventsIn(
   ports: Ports,
   state: LoopState,
@@ -115,10 +115,10 @@ async function act(
         return ask(ports, state, action, answeredNow);
     }
   }
-  throw new Error('a transition neither asked for anything nor stopped');
+  throw new Error('a transition led to no event and did not stop the loop');
 }
 
-/** Starts measuring time. */
+/** Starts to measure time. The returned function reads the result. */
 function sinceNow({ clock }: Ports): AnsweredNow {
   const [sinceMs, heldUpBeforeMs] = [clock.monotonicMs(), clock.heldUpMs()];
   return () => ({
@@ -128,7 +128,7 @@ function sinceNow({ clock }: Ports): AnsweredNow {
   });
 }
 
-/** Rejects as soon as there is a bug, even if `work` never settles. */
+/** Settles as `work` does, but rejects as soon as there is a bug, even if `work` never settles. */
 function unlessBroken<T>(work: Promise<T>, bugs: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onBug = (): void => reject(bugs.reason);

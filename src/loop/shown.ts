@@ -1,4 +1,4 @@
-// What people and programs see of the loop: credentials are masked, control characters removed.
+// Prepares what people and programs see of the loop: masks credentials, removes control characters.
 
 import { type Activity, type EventBody, type RalphEvent, stamped } from '../core/machine/events.ts';
 import type { Asking, Doing, LoopState } from '../core/machine/loop-state.ts';
@@ -6,12 +6,12 @@ import { maskDeep, maskLine, maskLines, maskSecrets, preview } from '../core/sec
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
 
-/** An event with the present instant, as it is saved, published and given to commands. */
+/** Builds an event with the current instant, as it is saved, published and given to commands. */
 export function eventOf(ports: Ports, state: LoopState, body: EventBody): RalphEvent {
   return maskDeep(stamped(body, ports.clock.now(), state.task.task_id));
 }
 
-/** The activity to announce for a question, or null if the agent's own output shows it. */
+/** Returns the activity to announce for a question, or null if the output of the agent shows it. */
 export function doingOf({ task }: LoopState, action: Asking): Doing | null {
   switch (action.kind) {
     case 'look':
@@ -33,12 +33,12 @@ function shownCommand(command: string): string {
   return oneLine(maskSecrets(command), 200);
 }
 
-/** Cleans any piece of the agent's own text before it is shown. */
+/** Cleans the agent's own text before it is shown. */
 export function shownText(text: string): string {
   return maskLines(withoutControls(text));
 }
 
-/** Removes control characters, because the agent's text is shown on terminals. */
+/** Cleans and shortens an activity, because the agent's text is shown on terminals. */
 export function cleanActivity(activity: Activity): Activity {
   switch (activity.kind) {
     case 'tool':

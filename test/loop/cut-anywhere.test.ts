@@ -369,7 +369,7 @@ describe.each(SCENARIOS)('a run $name', (scenario) => {
     expect(won).toBeLessThanOrEqual(policy.delayMs * scenario.iterations);
   }
 
-  test('comes to the end it is meant to come to', async () => {
+  test('reaches the intended end', async () => {
     const { fake, end } = await undisturbed();
     expect(end.fields).toMatchObject({
       status: scenario.status,
@@ -378,7 +378,7 @@ describe.each(SCENARIOS)('a run $name', (scenario) => {
     expect(isToldOfHint([fake])).toBe((scenario.world.hints ?? []).flat().includes(HINT));
   });
 
-  test('comes to the same end wherever it is cut', async () => {
+  test('reaches the same end wherever it is cut', async () => {
     const whole = await undisturbed();
     const saves = whole.fake.saved.length - (endsAgain(scenario.status) ? 0 : 1);
     expect(saves).toBeGreaterThan(0);
@@ -390,7 +390,7 @@ describe.each(SCENARIOS)('a run $name', (scenario) => {
     }
   });
 
-  test('comes to the same end where each driver dies soon, or at once', async () => {
+  test('reaches the same end if each driver dies soon, or at once', async () => {
     const whole = await undisturbed();
     // A driver that gets no further than its first save comes no further; every other one does.
     const { fakes, end } = await disturbed(onceAndTwice(whole.fake.saved));

@@ -4,7 +4,7 @@ import type { Policy } from '../task/policy.ts';
 import type { Evidence } from '../task/task-state.ts';
 import type { CommandResult, Sightings } from './sightings.ts';
 
-/** Everything that a gate may look at. */
+/** What a gate knows about a claim. */
 export interface ClaimView {
   readonly claim: Claim;
   readonly iteration: number;
@@ -26,7 +26,7 @@ export type Held =
   | {
       readonly gate: 'refused-tools';
       readonly tools: readonly RefusedTool[];
-      /** How the `--verify` command failed, which could have proven the claim; null if there is none. */
+      /** The failed result of `--verify`, which could have proven the claim; null if it is not set. */
       readonly verified: CommandResult | null;
     }
   | { readonly gate: 'protect'; readonly files: readonly string[] }
@@ -49,7 +49,7 @@ const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   confirmation,
 ];
 
-/** Checks a claim against the gates in order. The first that does not let it pass decides. */
+/** Checks a claim against the gates in order. The first gate that does not pass it decides. */
 export function askGates(view: ClaimView): GateAnswer {
   for (const gate of GATES) {
     const answer = gate(view);
@@ -65,7 +65,7 @@ function minIterations({ iteration, policy }: ClaimView): GateAnswer {
 
 /**
  * Blocks a claim by words if tools were refused: an agent that was not allowed to act cannot have done the
- * task. A user's command that verifies the result outweighs this.
+ * task. A successful `--verify` command outweighs this.
  */
 function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnswer {
   const open = refused.filter((refusal) => !isAccepted(refusal, policy.acceptRefused));
@@ -75,7 +75,7 @@ function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnsw
   return verified.exitCode === 0 ? PASSED : held({ gate: 'refused-tools', tools: open, verified });
 }
 
-/** Protected files may decide whether the task is complete, so the agent must not edit them. */
+/** Blocks a claim if protected files have changed, since they may decide whether the task is complete. */
 function protectedFiles({ sightings }: ClaimView): GateAnswer {
   const files = sightings.protectedChanged;
   return files.length === 0 ? PASSED : held({ gate: 'protect', files });
@@ -87,7 +87,7 @@ function verification({ verified, policy }: ClaimView): GateAnswer {
   return verified.exitCode === 0 ? PASSED : held({ gate: 'verify', result: verified });
 }
 
-/** The work of stopped sub-agents may be missing. A `--verify` command, if set, has passed by now. */
+/** Blocks a claim if sub-agents were stopped, since work may be missing. Any `--verify` has passed here. */
 function stoppedSubAgents({ stoppedSubAgents: count, policy }: ClaimView): GateAnswer {
   if (count === 0 || policy.verify !== null) return PASSED;
   return held({ gate: 'stopped-subagents', count });
@@ -102,18 +102,18 @@ function held(what: Held): HeldAnswer {
   return { kind: 'held', held: what };
 }
 
-/** The result of an iteration's claims. */
+/** What the gates decided about the claims of an iteration. */
 export type Judged =
   | { readonly kind: 'no-claim' }
   | { readonly kind: 'passed'; readonly claim: Claim }
   | { readonly kind: 'held'; readonly claim: Claim; readonly held: Held };
 
-/** The refused tools that did not succeed later in the iteration. */
+/** Returns the refused tools that did not succeed later in the iteration. */
 export function openRefusals({ refused }: Pick<AttemptFacts, 'refused'>): readonly RefusedTool[] {
   return refused.filter((refusal) => !refusal.laterSucceeded);
 }
 
-/** A statement that the task is complete, before it is verified. */
+/** The evidence of one condition that the task is complete, before the gates have checked it. */
 export interface Claim {
   readonly evidence: Evidence;
   readonly byWords: boolean;

@@ -23,7 +23,7 @@ export type PromiseVerdict =
       readonly form: 'tagged' | 'bare' | 'contained';
       readonly line: string;
     }
-  /** The promise may be stated; the agent should be asked. */
+  /** The promise may or may not be meant as a statement, so the agent should be asked. */
   | {
       readonly kind: 'in-doubt';
       readonly line: string;
@@ -78,7 +78,7 @@ export function judgePromise(
 
 /**
  * Whether the message states the phrase by the rule `statement`, tagged or bare, or as its closing
- * sentence. For signals and abort promises, about which the agent is never asked back.
+ * sentence. For signals and abort promises: the agent is never asked whether it meant those.
  */
 export function statesPhrase(
   message: string,
@@ -98,9 +98,9 @@ export function untagged(promise: string): string {
   return foldSpace(inner ?? promise);
 }
 
-/** Judges the last mention: a mention after a statement revokes it or talks about it. */
+/** Judges the last mention of the promise: a mention after a statement revokes it or talks about it. */
 function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'): PromiseVerdict {
-  // A promise that looks like Markdown must be read as a word, or it could never be stated.
+  // A promise that looks like Markdown must be read as a word. Otherwise it could never be stated.
   const phrase = shield(promise);
   const shielded =
     phrase === promise ? text : text.replace(new RegExp(anywhere(promise), 'gu'), shield);
@@ -115,7 +115,7 @@ function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'
 
 type WithoutLine<V> = V extends { readonly line: string } ? Omit<V, 'line'> : never;
 
-/** Judges a mention by its place. */
+/** Judges a mention by where it stands in the message. */
 function judgeMention(text: string, phrase: string, mention: Mention): WithoutLine<PromiseVerdict> {
   const stand = readStand(text, mention, phrase);
   const { tagged } = mention;
@@ -164,7 +164,7 @@ function shield(promise: string): string {
 
 const LONGEST_LINE = 200;
 
-/** Returns the line of a place as evidence. A long line is cut around the place. */
+/** Returns the line that contains the span, as evidence. A long line is cut around the span. */
 function lineOf(text: string, { from, to }: Span): string {
   const start = Math.max(text.lastIndexOf('\n', from - 1) + 1, from - 60);
   const lineEnd = text.indexOf('\n', to);

@@ -13,7 +13,7 @@ import type { Decided, Moment } from './decision.ts';
 import type { EventOf, LoopState } from './loop-state.ts';
 import { answerOf } from './record-iteration.ts';
 
-/** Classifies an attempt, and adds what it leaves in the state, counted or not. */
+/** Returns the outcome of an attempt, and the state with its cost, session and error. */
 export function withAttempt(
   state: LoopState,
   event: EventOf<'attempt-ended'>,
@@ -23,7 +23,7 @@ export function withAttempt(
   return { state: withFacts(state, event, outcome), outcome };
 }
 
-/** Decides what follows an attempt that is counted: a question to the agent, or a look at its work. */
+/** Decides what follows a counted attempt: a question about its promise, or an observation of its work. */
 export function counted(
   state: LoopState,
   outcome: CountedOutcome,
@@ -36,9 +36,9 @@ export function counted(
 }
 
 /**
- * Classifies the attempt, corrected by whether its session was resumed. If the prompt is too long in a
- * resumed session, the session is to blame, so it counts as gone. If a session is missing that ralph did
- * not resume, the user asked for it: starting again would fail the same way, so it is an error.
+ * Classifies the attempt; two outcomes depend on whether ralph resumed a session. A prompt too long for a
+ * resumed session counts as `session-gone`, since a new one has more room. A missing session that ralph did
+ * not resume counts as `errored`: the user named it, so each attempt would fail in the same way.
  */
 function outcomeOf(
   { step }: LoopState,
@@ -57,7 +57,7 @@ function outcomeOf(
     : outcome;
 }
 
-/** A promise counts only as a mention if the agent did not end well. */
+/** Judges the final message. If the agent did not end well, a stated promise counts as a near miss. */
 function verdictOn(
   state: LoopState,
   outcome: Outcome,
@@ -72,7 +72,7 @@ function verdictOn(
     : verdict;
 }
 
-/** Adds the cost, the session and the error of an attempt. */
+/** Adds the cost, the session and the error of an attempt to the state. */
 function withFacts(state: LoopState, event: EventOf<'attempt-ended'>, outcome: Outcome): LoopState {
   const { facts } = event;
   let task: TaskState = {

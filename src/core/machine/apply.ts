@@ -22,10 +22,10 @@ export function apply({ state, announced = [], decision }: Decided, moment: Mome
   return { state: next.state, actions: [...announced, ...next.actions] };
 }
 
-/** After a request to stop or to pause nothing is started or waited for; without time nothing is started. */
+/** Returns the end that replaces a start or a wait after a stop, a pause or the time limit, or null. */
 function endInstead(state: LoopState, { kind }: Decision, at: string): End | null {
   const isStart = kind === 'start';
-  // A wait that a resumed task repeats is cut short by the request itself.
+  // A resumed task that repeats its wait is exempt: the request itself cuts that wait short.
   const isWait = kind === 'wait' && state.step.kind !== 'waiting';
   if (!isStart && !isWait) return null;
   if (state.stopRequested !== null) return stoppedBy(state.stopRequested);
@@ -86,7 +86,7 @@ function start(before: LoopState, prompt: 'next' | 'same' | 'updated', policy: P
   const attempt = isNew ? 1 : before.task.attempt + 1;
   const task = { ...before.task, current_iteration: iteration, attempt, wait: null };
   const session = policy.session === 'continue' && iteration > 1 ? task.session_id : null;
-  // Hints that arrived since the prompt was built wait for another one.
+  // The `same` prompt must not change, so newer hints wait for the next one.
   const isSame = prompt === 'same';
   const hints = isSame ? before.carry.hints : [...before.carry.hints, ...before.hints];
   const carry = { ...before.carry, hints: waitingHints(hints) };

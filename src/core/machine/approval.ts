@@ -18,10 +18,10 @@ import { continueAtOnce } from './next-iteration.ts';
  *                                                                               └─ stopped, paused ─► ended
  */
 
-/** The id of the request that `approval_required` in a task file causes. */
+/** The id of the request for a task file with `approval_required`. */
 export const START_APPROVAL = 'start';
 
-/** Asks a person; the loop continues once there is an answer. */
+/** Decides to ask a person; the loop continues after the answer. */
 export function askPerson(
   { task_id }: TaskState,
   { id, what, file }: ApprovalRequest,
@@ -46,31 +46,31 @@ export function askPerson(
 }
 
 /**
- * Repeats the request that a resumed task was waiting for, or that was rejected before the task began.
- * Returns null if there is nothing to ask.
+ * Asks a person again if the request of a resumed task is unanswered, or was rejected before the first
+ * iteration. Returns null otherwise.
  */
 export function askAgain(task: TaskState, moment: Moment): Decision | null {
   const { approval, paused_for_approval, current_iteration } = task;
-  // The state shows that something was asked, but the request itself is lost.
+  // The state says that a person was asked, but it does not contain the request.
   if (approval === null) return paused_for_approval ? askPerson(task, LOST_REQUEST, moment) : null;
   if (approval.decision === 'rejected' && current_iteration === 0) {
     return askPerson(task, { ...approval, file: null }, moment);
   }
   if (approval.decision !== null || !paused_for_approval) return null;
   const expires_at = laterBy(moment.at, moment.policy.approvalTimeoutMs);
-  // Repeated even if the request was already written: its file may be gone, so nobody could answer.
+  // The request is written again in any case: if its file is gone, nobody can answer it.
   return { kind: 'request-approval', approval: { ...approval, expires_at } };
 }
 
 const LOST_REQUEST: ApprovalRequest = {
   id: 'resume',
-  what: 'go on; what the task had asked for is not known any more',
+  what: 'continue the task; its original request is lost',
   file: null,
 };
 
 /**
- * Waits for the answer. Announces the request only now that it is written, so that a person who answers
- * the event at once finds it.
+ * Decides to wait for the answer. The request is announced only after its file is written, so that a person
+ * can answer as soon as the event arrives.
  */
 export function approvalRequested(
   state: LoopState,
@@ -87,7 +87,7 @@ export function approvalRequested(
   };
 }
 
-/** Handles a person's answer, or that the wait ended without one. */
+/** Handles a person's answer, or the end of the wait without an answer. */
 export function approvalAnswered(
   state: LoopState,
   { answer, tookMs, heldUpMs }: EventOf<'approval-answered'>,
@@ -95,13 +95,13 @@ export function approvalAnswered(
 ): Decided {
   const { approval } = state.task;
   if (state.step.kind !== 'approving' || approval === null) return strayed(state);
-  // The wait does not use up the task's time, since no work was possible.
+  // The wait does not use up the task's time; `heldUpMs` has already been added to the limit.
   const task = postponed(state.task, tookMs - heldUpMs);
   if (answer.kind === 'none') {
     return { state: { ...state, task }, decision: unanswered(state, answer.why) };
   }
   const answered = withAnswer({ ...state, task }, approval, answer, moment.at);
-  // A task that was rejected before its first iteration has nothing else it could do.
+  // A rejection before the first iteration concerns the whole task, so it ends the task.
   const isOver = answer.kind === 'rejected' && task.current_iteration === 0;
   const decision = isOver ? rejected(answer.reason) : continueAtOnce(answered.state, moment);
   return { ...answered, decision };
@@ -143,7 +143,7 @@ export function withAnswer(
   };
 }
 
-/** The agent may have named the file, so the name may contain terminal escape sequences. */
+/** The agent can choose the name of the file, so it can contain terminal escape sequences. */
 function shownName(file: string): string {
   return oneLine(file, 300);
 }

@@ -12,8 +12,8 @@ import { endUsage, endUsedUp } from './next-iteration.ts';
 import { answerOf } from './record-iteration.ts';
 
 /*
- * If the agent states the promise in a doubtful place, ralph asks it back, once per iteration and in the
- * same session. The first answer remains the iteration's answer; the reply only settles the doubt.
+ * If the agent states the promise in a doubtful place, ralph asks whether it is done, once per iteration and
+ * in the same session. The first answer remains the iteration's answer; the reply only settles the doubt.
  *
  *   working ──in doubt──► asking-back ──┬─ it states the promise ──────────► judged: stated
  *                                       ├─ it says what is missing ────────► judged: a near miss, and the
@@ -25,7 +25,7 @@ import { answerOf } from './record-iteration.ts';
 export function askBack(state: LoopState, answer: Answer, moment: Moment): Decided | null {
   const { verdict, facts } = answer;
   const { policy } = moment;
-  // An agent without sessions has no session id, so it cannot be asked.
+  // Without a session id, the agent cannot be asked about its answer.
   if (verdict.kind !== 'in-doubt' || facts.sessionId === null) return null;
   if (!policy.askBack || policy.promise === null) return null;
   if (!isWorthAsking(state, answer, moment)) return null;
@@ -40,7 +40,7 @@ export function askBack(state: LoopState, answer: Answer, moment: Moment): Decid
   };
 }
 
-/** Whether a confirmed statement would be a claim, and money and time are left to ask for it. */
+/** Whether a confirmed promise would be a claim, and the limits leave room for the question. */
 function isWorthAsking(state: LoopState, answer: Answer, moment: Moment): boolean {
   const { policy } = moment;
   return (
@@ -52,10 +52,10 @@ function isWorthAsking(state: LoopState, answer: Answer, moment: Moment): boolea
   );
 }
 
-/** Only the end of a longer reply is kept, since every saved step contains it. In UTF-16 code units. */
+/** In UTF-16 code units. Each saved state contains the reply, so only the end of a longer one is stored. */
 const LONGEST_REPLY = 20_000;
 
-/** Handles the reply. The doubt is settled if the agent ended well and states the promise. */
+/** Handles the reply. The doubt is settled if the agent ended well and stated the promise. */
 export function replied(
   state: LoopState,
   answer: Answer,
@@ -64,7 +64,7 @@ export function replied(
 ): Decided {
   const message = reply.outcome.kind === 'answered' ? reply.facts.finalMessage : null;
   const verdict = judgeMessage(message, policy, textsOf(state, answer, policy));
-  // As with any answer, an agent that asks for an approval is not done.
+  // An agent that gives up or asks for an approval is not done, whatever else it states.
   const isSettled =
     verdict.kind === 'stated' && !saysOtherwise(state, { ...answer, ...reply }, policy);
   const known = { ...answer, facts: together(answer.facts, reply.facts) };
@@ -75,8 +75,8 @@ export function replied(
 }
 
 /**
- * Handles a question whose driver died. To avoid paying twice, the question is repeated only if the lost
- * one cost nothing, and only once.
+ * Decides what follows if the driver died while the agent was asked. The question is repeated once, and only
+ * if the lost one cost nothing, so that it is not paid for twice.
  */
 export function questionLost(
   state: LoopState,
@@ -89,13 +89,13 @@ export function questionLost(
   return again ?? settle(state, answer);
 }
 
-/** Settles the doubt; the record of the iteration includes the cost of the question. */
+/** Observes the work folder next. The record of the iteration includes the cost of the question. */
 function settle(state: LoopState, answer: Answer): Decided {
   const settled = answerOf(state, { ...answer, startedAt: answer.record.started_at });
   return { state, decision: { kind: 'looking', answer: settled } };
 }
 
-/** Everything that ralph has put into the session, so that an echo of it is no statement. */
+/** Returns the texts that ralph put into the session. An echo of one is not a statement. */
 function textsOf(state: LoopState, { verdict }: Answer, policy: Policy) {
   const own = ownTexts(policy, state.carry, state.task.current_iteration);
   if (verdict.kind !== 'in-doubt' || policy.promise === null) return own;
@@ -103,7 +103,7 @@ function textsOf(state: LoopState, { verdict }: Answer, policy: Policy) {
   return [...own, { kind: 'sentence-wise' as const, text }];
 }
 
-/** The facts of the answer, plus what the question used. */
+/** Adds the time, usage and tools of the reply to the facts of the answer. */
 function together(answer: AttemptFacts, reply: AttemptFacts): AttemptFacts {
   return {
     ...answer,

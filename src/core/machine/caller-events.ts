@@ -18,20 +18,20 @@ import type { CallerEvent, IterationReport, LoopEvent, LoopState } from './loop-
 import { iteratedEvent, withReport } from './record-iteration.ts';
 
 /*
- * A task that a program works on itself, through the library. The program says what it did; nothing is
- * started, and nothing is waited for.
+ * The events of a task that a program works on itself, through the library. The program reports what it did;
+ * ralph starts nothing and waits for nothing.
  *
  *   pending ──► running ◄──► paused_awaiting_approval
  *      │           │                  │
  *      └───────────┴──────────────────┴──► completed, failed, timeout, max_iterations_reached
  */
 
-/** Whether a program sent the event that works on the task itself. */
+/** Whether the event comes from a program that works on the task itself. */
 export function isByCaller(event: LoopEvent): event is CallerEvent {
   return event.kind.endsWith('-by-caller');
 }
 
-/** Handles what the calling program did. It may do anything at any step; the library refuses nonsense. */
+/** Handles an event of the calling program, at any step: the library has checked that it makes sense. */
 export function byCaller(state: LoopState, event: CallerEvent, moment: Moment): Decided {
   const { at } = event;
   const working: LoopState = {
@@ -60,7 +60,7 @@ export function byCaller(state: LoopState, event: CallerEvent, moment: Moment): 
         : withAnswer({ ...state, task }, approval, event.answer, at);
     }
     case 'ended-by-caller': {
-      // A dead driver of an earlier `ralph resume` has nothing left to announce.
+      // A driver that an earlier `ralph resume` left in the state is dead and announces nothing.
       const task = { ...working.task, paused_for_approval: false, driver: null };
       return { state: { ...state, task }, decision: { kind: 'end', ...event.ending } };
     }
@@ -71,7 +71,7 @@ function announcing(state: LoopState, body: EventBody): Decided {
   return { state, announced: [publish(body)], decision: null };
 }
 
-/** Counts an iteration that ended at `at`. */
+/** Records and announces an iteration that the program reports and that ended at `at`. */
 function reported(state: LoopState, report: IterationReport, at: string): Decided {
   const { task } = state;
   const number = task.current_iteration + 1;
@@ -102,14 +102,14 @@ function reported(state: LoopState, report: IterationReport, at: string): Decide
   return announcing(known, { ...iteratedEvent(known, { record, outcome }), detail: message });
 }
 
-/** When the iteration that ends at `at` began: as reported, or at the end of the previous one. */
+/** Returns when an iteration that ended at `at` began, by its report or by the end of the previous one. */
 export function startOfIteration(task: TaskState, report: IterationReport, at: string): string {
   if (!('context' in report)) return laterBy(at, -Math.round(report.durationSeconds * 1_000));
   const last = task.iterations.at(-1);
   return last === undefined ? task.started_at : laterBy(last.started_at, last.duration_ms);
 }
 
-/** Looks for the promise in a reported output, by the same rule as `ralph run`. */
+/** Returns the evidence if a reported output states the promise by the rule of `ralph run`, or null. */
 function statedIn(task: TaskState, report: IterationReport): Evidence | null {
   if (!('context' in report) || task.completion_promise === null) return null;
   const verdict = judgePromise(report.context, task.completion_promise, task.match, []);

@@ -10,20 +10,20 @@ export interface Moment {
   readonly policy: Policy;
 }
 
-/** What comes next. `apply` makes the next state and the actions of it. */
+/** What a step has decided. `apply` builds the next state and the actions from it. */
 export type Decision =
   | End
   /** Announces the ending again, because the driver died before announcing it. */
   | { readonly kind: 'announce-end' }
   /**
-   * Starts the agent: in the `next` iteration, or again in this one with the `same` prompt, or with one that
-   * is `updated` by the hints that have arrived since.
+   * Starts the agent. `next`: in the next iteration. `same`, `updated`: again in this iteration, with the
+   * same prompt or with one that contains the newest hints.
    */
   | { readonly kind: 'start'; readonly prompt: 'next' | 'same' | 'updated' }
   | { readonly kind: 'wait'; readonly wait: Wait }
   /** Asks the agent about its answer. */
   | { readonly kind: 'ask-back'; readonly answer: Answer; readonly question: string }
-  /** Takes this step, or repeats it. */
+  /** Enters this step, or repeats it in a resumed task. */
   | Extract<Step, { kind: 'looking' | 'verifying' | 'following' }>
   /** Writes a request for a person. */
   | { readonly kind: 'request-approval'; readonly approval: Approval }
@@ -35,17 +35,17 @@ export type End = { readonly kind: 'end' } & HowItEnded;
 
 export type HowItEnded = StatusAndReason & Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
 
-/** What a step has made of an event. */
+/** How a step handles an event. */
 export interface Decided {
-  /** With the facts that the event brought. Its step is still the old one. */
+  /** The state with the facts of the event. `state.step` is still the old step. */
   readonly state: LoopState;
   /** What is announced before the decision is carried out. */
   readonly announced?: readonly Telling[];
-  /** Null if there is nothing to do. */
+  /** What follows; null if nothing does. */
   readonly decision: Decision | null;
 }
 
-/** An event that does not belong to the current step changes nothing. */
+/** Ignores an event that does not belong to the current step. */
 export function strayed(state: LoopState): Decided {
   return { state, decision: null };
 }

@@ -17,31 +17,31 @@ function endingOfTask({ status, exit_reason, evidence, errors }: TaskState): End
   return endingOf({ status, exitReason: exit_reason ?? status, evidence, error });
 }
 
-/** A task that has ended, and how. */
+/** An ended task, and its ending. */
 interface EndedTask {
   readonly task: TaskState;
   readonly ending: Ending;
 }
 
 /**
- * A task whose driver died before it announced the ending, for another driver to announce it. Throws if
- * the task has not ended.
+ * Returns an ended task whose driver died before it announced the ending, so that another driver does. Throws
+ * if the task has not ended.
  */
 export function announcedAgain(task: TaskState): EndedTask {
   const ending = endingOfTask(task);
-  if (ending === null) throw new Error('a task that has not ended has no end to be told');
+  if (ending === null) throw new Error('cannot announce the ending of a task that has not ended');
   return { task: { ...task, driver: untilTold(task, ending) }, ending };
 }
 
 /**
- * The task keeps its driver until the ending is announced. A completed task has none: its memory file in
- * the history shows that the ending must still be announced.
+ * Returns the driver that an ended task keeps: it shows that the ending is not announced yet. Null for a
+ * completed task, where the memory file in the history shows this.
  */
 function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver'] {
   return status === 'completed' ? null : driver;
 }
 
-/** Ends a task. */
+/** Returns the task with its end at `at`, and its ending. */
 export function endTask(task: TaskState, at: string, how: HowItEnded): EndedTask {
   const ending = endingOf(how);
   const total_duration_seconds = Math.max(0, msBetween(task.started_at, at)) / 1000;
@@ -60,7 +60,7 @@ export function endTask(task: TaskState, at: string, how: HowItEnded): EndedTask
   };
 }
 
-/** Decides that the loop ends. */
+/** Builds the decision that ends the loop. */
 export function end<Status extends EndedStatus>(
   status: Status,
   exitReason: ReasonOf<Status>,
@@ -77,12 +77,12 @@ export const TIME_OVER = end('timeout', 'timeout');
 /** A person asked for a pause. */
 export const PAUSED = end('paused', 'paused');
 
-/** A person asked for a stop; the task can be resumed. */
+/** A signal or a person asked for a stop; the task can be resumed. */
 export function stoppedBy(by: StopCause): End {
   return end('stopped', `stopped:${by}`);
 }
 
-/** The event that announces how a task ended. */
+/** Builds the event that announces how a task ended. */
 export function endingBody(
   ending: Ending,
   maxIterations: number,

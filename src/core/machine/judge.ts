@@ -38,7 +38,7 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
   const { policy } = moment;
   const { own, message, isAborted } = wordsOf(state, answer, policy);
   const signals = statesOneOf(policy.signals, message, own) ? state.streaks.signals + 1 : 0;
-  // Before the claims: an agent that asks for an approval is not done.
+  // An agent that asks for an approval is not done, so the request is read before the claims.
   const approval = isAborted ? null : readApproval(message, own, sightings);
   const judged =
     isAborted || approval !== null ? NO_CLAIM : judgeClaims(state, observed, signals, policy);
@@ -54,7 +54,7 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
   };
 }
 
-/** The agent's message if it ended well, and whether the agent gives the task up. */
+/** Returns the agent's message, null if it did not end well, and whether it states the abort promise. */
 function wordsOf(state: LoopState, { outcome, facts }: Answer, policy: Policy) {
   const own = ownTexts(policy, state.carry, state.task.current_iteration);
   const message = outcome.kind === 'answered' ? facts.finalMessage : null;
@@ -72,7 +72,7 @@ export function saysOtherwise(state: LoopState, answer: Answer, policy: Policy):
 /** What the next step needs to know of a judged iteration. */
 type Judgement = Omit<Extract<Step, { kind: 'following' }>, 'kind'>;
 
-/** Runs the user's `--after` command, if there is one, before what comes after the iteration. */
+/** Runs the user's `--after` command if there is one; otherwise decides what follows the iteration. */
 export function follow(state: LoopState, judgement: Judgement, moment: Moment): Decision {
   return moment.policy.after === null
     ? followed(state, judgement, moment)
@@ -80,8 +80,8 @@ export function follow(state: LoopState, judgement: Judgement, moment: Moment): 
 }
 
 /**
- * The approval that the agent asks for, in its message or in a file. An echo of the prompt's own example
- * is not a request.
+ * Returns the approval that the agent asks for, in its message or in a file; null if there is none. An echo
+ * of the example in ralph's prompt is not a request.
  */
 function readApproval(
   message: string | null,
@@ -154,7 +154,7 @@ export function followed(
     const shown = { ...evidence, detail: preview(evidence.detail, 200) };
     return end('completed', 'completed', { evidence: shown });
   }
-  // Before the other endings: a check that a signal cut short says nothing about the claim.
+  // The stop comes first: a check that a signal cut short says nothing about the claim.
   if (state.stopRequested !== null) return stoppedBy(state.stopRequested);
   return (
     endBudget(state, moment) ??
@@ -166,7 +166,7 @@ export function followed(
   );
 }
 
-/** Ends a stuck task: no progress, the same error repeatedly, or claims that cannot be believed. */
+/** Ends a task without progress, with a repeated error, or with doubtful claims; otherwise returns null. */
 function endStalled(
   { streaks, task }: LoopState,
   { outcome }: Answer,

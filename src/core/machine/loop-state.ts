@@ -23,11 +23,11 @@ export interface LoopState {
   readonly task: TaskState;
   readonly step: Step;
   readonly carry: Carry;
-  /** The latest final message, for the result; null before the first. */
+  /** The final message of the latest iteration; null before the first. */
   readonly finalMessage: string | null;
   readonly trouble: Trouble;
   readonly streaks: Streaks;
-  /** Hints for the next iteration. */
+  /** Hints that the next prompt will contain. */
   readonly hints: readonly Hint[];
   /** Whether a script reported further progress in this iteration; null if no script reported any. */
   readonly reported: boolean | null;
@@ -44,7 +44,7 @@ export interface LoopState {
 /** The current step of the loop; see the diagram in `transition.ts`. */
 export type Step =
   | { readonly kind: 'new' }
-  /** `resumed`: the agent continues its session of the previous iteration. */
+  /** `resumed`: the agent continues the session of the previous iteration. */
   | { readonly kind: 'working'; readonly resumed: boolean }
   /** The agent is asked whether it is done: see `asking-back.ts`. */
   | { readonly kind: 'asking-back'; readonly answer: Answer }
@@ -58,7 +58,7 @@ export type Step =
       readonly isAborted: boolean;
       readonly approval: ApprovalRequest | null;
     }
-  /** A person is asked: `task.approval` says what for, and whether the request has been written. */
+  /** A person is asked; `task.approval` has the request, and whether its file is written. */
   | { readonly kind: 'approving' }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
@@ -74,7 +74,7 @@ export interface Answer {
   readonly verdict: PromiseVerdict;
   readonly record: IterationRecord;
   readonly facts: AttemptFacts;
-  /** The reply of an agent that was asked back and did not state the promise; absent if it gave none. */
+  /** The reply of an agent that was asked about its promise and did not state it; absent if there is none. */
   readonly reply?: string;
 }
 
@@ -84,14 +84,15 @@ export interface Trouble {
   readonly transientAttempts: number;
   /** When the slow retries of an outage began; null before. */
   readonly outageSince: string | null;
-  /** Retries after "not found" or "not logged in", although the agent had worked before. */
+  /** Retries after "not found" or "not logged in", of an agent that had worked before. */
   readonly fatalRetries: number;
   /** Consecutive attempts of this iteration whose driver died. */
   readonly interrupted: number;
-  /** Consecutive attempts that hit a usage limit, and when the first one did. */
+  /** Consecutive attempts that hit a usage limit. */
   readonly limitedInARow: number;
+  /** When the first of these attempts hit it; null if there are none. */
   readonly limitedSince: string | null;
-  /** Flags added by ralph that this agent does not know. */
+  /** Flags that ralph leaves out, since this agent does not know them. */
   readonly droppedFlags: readonly string[];
 }
 
@@ -105,7 +106,7 @@ export const NO_TROUBLE: Trouble = {
   droppedFlags: [],
 };
 
-/** What has happened in consecutive iterations. */
+/** How many iterations in a row had the same result. */
 export interface Streaks {
   /** Claims by words that were blocked because tools were refused. */
   readonly refusedClaims: number;
@@ -124,12 +125,12 @@ export const NO_STREAKS: Streaks = {
   signals: 0,
 };
 
-/** When an action finished. */
+/** When an action finished, and how long it took. */
 export interface Answered {
   readonly at: string;
   /** Milliseconds since the previous event, by a clock that stops while the machine sleeps. */
   readonly tookMs: number;
-  /** The part of `tookMs` in which ralph itself was stopped, for example by Ctrl-Z. */
+  /** The part of `tookMs` in which ralph itself was suspended, for example by Ctrl-Z. */
   readonly heldUpMs: number;
 }
 
@@ -140,11 +141,11 @@ export type LoopEvent =
   | {
       readonly kind: 'resumed';
       readonly at: string;
-      /** What is left of the time for the whole task. */
+      /** Milliseconds that are left of the time for the whole task. */
       readonly timeLeftMs: number;
       /** The cost of the attempt that was running when the driver died; null if none was. */
       readonly lost: AttemptFacts['usage'] | null;
-      /** The driver died before it announced the task's ending: only announce it, do nothing else. */
+      /** The resume only announces the ending of the task, because the driver died before it did. */
       readonly tellsOnly?: boolean;
     }
   | (Answered & {
@@ -172,7 +173,7 @@ export type LoopEvent =
   | { readonly kind: 'broke'; readonly at: string; readonly message: string }
   | CallerEvent;
 
-/** What a program did that works on the task itself, through the library; see `caller-events.ts`. */
+/** The events of a program that works on the task itself, through the library; see `caller-events.ts`. */
 export type CallerEvent =
   | { readonly kind: 'started-by-caller'; readonly at: string }
   | { readonly kind: 'reported-by-caller'; readonly at: string; readonly report: IterationReport }
@@ -181,7 +182,7 @@ export type CallerEvent =
   | {
       readonly kind: 'resumed-by-caller';
       readonly at: string;
-      /** Null if the task waits for no request, as one of another tool. */
+      /** Null if the task waits for no request, for example if another tool wrote its state. */
       readonly answer: PersonsAnswer | null;
     }
   | {
@@ -203,12 +204,12 @@ export type IterationReport =
 /** How a person answered a request. */
 export interface PersonsAnswer {
   readonly kind: 'approved' | 'rejected';
-  /** The path of the answer within the vault. */
+  /** The path of the answer file, relative to the vault. */
   readonly file: string;
   readonly reason: string | null;
 }
 
-/** The event of a kind. */
+/** The event with the given `kind`. */
 export type EventOf<Kind extends LoopEvent['kind']> = Extract<LoopEvent, { kind: Kind }>;
 
 /** The result of an approval request. */
@@ -216,10 +217,10 @@ export type ApprovalAnswer =
   | PersonsAnswer
   | { readonly kind: 'none'; readonly why: 'expired' | 'not-waited' | 'interrupted' };
 
-/** Who asked the loop to stop: a signal, or `ralph stop` from another terminal. */
+/** What stops the loop: a signal, or `ralph stop` from another terminal. */
 export type StopCause = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'request';
 
-/** What to do next. An `Asking` results in an event; a `Telling` does not. */
+/** What to do next. The answer to a question is the next event; a one-way action has no answer. */
 export type Action = Asking | Telling;
 
 export type Asking =
@@ -228,11 +229,11 @@ export type Asking =
       readonly iteration: number;
       readonly attempt: number;
       readonly prompt: AgentPrompt;
-      /** ISO instant at which the whole-task limit passes. */
+      /** ISO instant at which the time limit of the whole task is reached. */
       readonly taskDeadlineAt: string;
       /** The session for the agent to resume; null starts a new one. */
       readonly resumeSession: string | null;
-      /** The rest of the budget, for an agent that can enforce it; null: no limit. */
+      /** The rest of the budget in US dollars, for an agent that can enforce it; null: no limit. */
       readonly budgetUsd: number | null;
     }
   | { readonly kind: 'look' }
@@ -252,7 +253,7 @@ export type AgentPrompt =
   /** Only a question about the agent's own answer. */
   | { readonly kind: 'question'; readonly text: string };
 
-/** An action that asks for nothing. */
+/** A one-way action. */
 export type Telling =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** Prints a sentence for people. */
@@ -280,9 +281,9 @@ export interface Ending {
   readonly evidence: Evidence | null;
   /** The reason in the note's file name; null means that no note is written. */
   readonly note: NonNullable<EndingRow['note']>['word'] | null;
-  /** For a failure: what went wrong, in one line. */
+  /** What went wrong, or which limit was reached, in one line; null if the status says it all. */
   readonly error: string | null;
-  /** For a limit: when to try again, if known. */
+  /** When a usage limit resets, as an ISO instant; null if unknown, or for another ending. */
   readonly until: string | null;
 }
 

@@ -20,7 +20,7 @@ export function nextIteration({ task }: LoopState, at: string, delayMs: number):
     : { kind: 'wait', wait: { kind: 'delay', until: laterBy(at, delayMs) } };
 }
 
-/** Continues without a pause: an iteration that was not counted is tried again. */
+/** Continues at once: with the next iteration, or with the same one if it was not counted. */
 export function continueAtOnce(state: LoopState, moment: Moment): Decision {
   const { metrics, current_iteration } = state.task;
   const isCounted = metrics.iterations >= current_iteration;
@@ -41,7 +41,7 @@ export function endBudget({ task }: LoopState, { policy: { maxCostUsd } }: Momen
   return end('budget_spent', 'budget', { error });
 }
 
-/** Ends the task if its budget or its time is used up, so that no wait or retry follows. */
+/** Ends the task if its budget or its time is used up; returns null otherwise. */
 export function endUsedUp(state: LoopState, moment: Moment): End | null {
   const isLate = msBetween(moment.at, state.task.timeout_at) <= 0;
   return endBudget(state, moment) ?? (isLate ? TIME_OVER : null);
@@ -58,7 +58,7 @@ export function endUsage(
   return end('usage_limited', 'max_usage', { error, until: rateLimit?.resetsAt ?? null });
 }
 
-/** The budget to pass to an agent that can enforce one. At least a cent, since 0 is not a budget. */
+/** Returns the remaining budget in US dollars, at least 0.01; null if the agent is not given one. */
 export function budgetLeft({ task, trouble }: LoopState, policy: Policy): number | null {
   const { maxCostUsd } = policy;
   const { budgetFlag } = AGENTS[policy.agent];

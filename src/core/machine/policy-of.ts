@@ -9,7 +9,7 @@ import type { TaskState } from '../task/task-state.ts';
 
 /** What a policy contains besides the settings. */
 interface PolicyFacts {
-  /** The task's own file where the agent finds it; null if there is none. Moving it is like `--watch-file`. */
+  /** The task's own file as the agent finds it, or null. Watched unless `--watch-file` names another. */
   readonly fileInWork: string | null;
   readonly doneFolder: string;
   /** What a person has to approve before the first iteration; null: nothing. */
@@ -18,7 +18,7 @@ interface PolicyFacts {
   readonly timeZone: () => string;
 }
 
-/** The policy of a task. A setting that counts as it was given needs no line here. */
+/** Builds the policy of a task. A setting that the loop reads unchanged needs no line here. */
 export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFacts): Policy {
   const agent = agentOf({ settings, sources });
   const given = {
@@ -34,7 +34,7 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
     promise: promiseInForce(given),
     watchFile: settings.watchFile ?? facts.fileInWork,
     abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),
-    // Without a session, there is nobody to ask.
+    // Without a session, the agent cannot be asked about its answer.
     askBack: settings.askBack && AGENTS[agent].takes.includes('askBack'),
     maxCostUsd: settings.maxCost,
     maxUsagePercent: settings.maxUsage,
@@ -50,7 +50,7 @@ export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFa
   };
 }
 
-/** The policy of a task that is checked without being driven. */
+/** Builds the policy of a stored task, to check it without a loop. */
 export function storedPolicy(task: TaskState, { settings, sources }: SourcedSettings): Policy {
   return policyOf(
     { settings: { ...settings, ...settingsIn(task) }, sources },
@@ -63,7 +63,7 @@ export function storedPolicy(task: TaskState, { settings, sources }: SourcedSett
   );
 }
 
-/** The settings that a state contains. A state that another program wrote has no others. */
+/** Returns the settings in a state file. If another program wrote the state, the task has no others. */
 export function settingsIn(task: TaskState): Partial<Settings> {
   return {
     maxIterations: task.max_iterations,

@@ -17,7 +17,7 @@ import { afterIteration } from './breaker.ts';
 import { publish } from './decision.ts';
 import type { Answer, LoopState, Telling } from './loop-state.ts';
 
-/** Turns a counted attempt into the iteration's answer, with its record. */
+/** Builds the iteration's answer and its record from a counted attempt. */
 export function answerOf(
   { task, attemptsUsage }: LoopState,
   { startedAt, ...answer }: Omit<Answer, 'record'> & { readonly startedAt: string },
@@ -69,7 +69,7 @@ export function record(
   ].filter((sign) => sign !== null);
   const error = isCounted(outcome) && outcome.kind !== 'answered' && outcome.kind !== 'bounded';
   const held = judged.kind === 'held' ? judged.held : null;
-  // A held confirmation asks for a check, not for changes, so a lack of progress is no fault.
+  // An agent that is asked to confirm should not change anything, so a lack of progress is no fault.
   const progress = signs.length === 0 || held?.gate === 'confirm' ? null : signs.includes(true);
   const task = withIteration(state.task, {
     ...answer.record,
@@ -112,7 +112,7 @@ function isFurther({ task }: LoopState, { done }: ProgressReport): boolean {
   return done > (task.progress?.steps_completed ?? 0);
 }
 
-/** The agent's progress report. An echo of the prompt's own example is not a report. */
+/** Returns the agent's progress report, or null. An echo of the example in ralph's prompt is not a report. */
 export function readOwnReport({ facts }: Answer, own: readonly OwnText[]): ProgressReport | null {
   const report = readProgressReport(facts.finalMessage ?? '');
   if (report === null) return null;
@@ -161,7 +161,7 @@ function carryFrom(answer: Answer, { commands = {} }: Sightings, held: Held | nu
   return { output, wasCut: facts.end.kind === 'cut', missing, hints: [] };
 }
 
-/** The event of a judged iteration. */
+/** Builds the main event of a judged iteration. */
 export function iteratedEvent({ task }: LoopState, answer: Pick<Answer, 'record' | 'outcome'>) {
   const { number, ...fields } = task.iterations.at(-1) ?? answer.record;
   return {
@@ -172,7 +172,7 @@ export function iteratedEvent({ task }: LoopState, answer: Pick<Answer, 'record'
   };
 }
 
-/** The further events of a judged iteration: a near miss, or a claim that a gate blocked. */
+/** Builds the other events of a judged iteration: a near miss, or a claim that a gate blocked. */
 export function tell({ record, verdict }: Answer, judged: Judged): readonly Telling[] {
   const iteration = record.number;
   const told: Telling[] = [];
@@ -188,7 +188,7 @@ export function tell({ record, verdict }: Answer, judged: Judged): readonly Tell
   return told;
 }
 
-/** One line for people: why a claim was not accepted. */
+/** Says in one line for people why a gate blocked a claim. */
 function describeHeld(held: Held): string {
   switch (held.gate) {
     case 'min-iterations':

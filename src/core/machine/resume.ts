@@ -39,7 +39,7 @@ export function resumed(state: LoopState, event: EventOf<'resumed'>, moment: Mom
   };
 }
 
-/** The state of a task that runs again: its ending is cleared, its usage is kept. */
+/** Returns the state of a task that runs again: without its ending, but with its usage. */
 function takenUp(
   state: LoopState,
   { at, timeLeftMs }: EventOf<'resumed'>,
@@ -69,7 +69,7 @@ function takenUp(
   };
 }
 
-/** Adds the cost of the attempt that was running when the driver died: it has to be paid, too. */
+/** Adds the cost of the attempt that was running when the driver died, and records its death. */
 function withLost(state: LoopState, { at, lost }: EventOf<'resumed'>): LoopState {
   if (lost === null) return state;
   const { task, trouble } = state;
@@ -84,13 +84,13 @@ function withLost(state: LoopState, { at, lost }: EventOf<'resumed'>): LoopState
         iteration: task.current_iteration,
         attempt: task.attempt,
         kind: 'interrupted',
-        message: 'ralph was killed while the agent worked; what that had cost by then is counted',
+        message: 'ralph was killed while the agent worked; the cost until then is counted',
       },
     ),
   };
 }
 
-/** This many in a row are no accident: whatever kills ralph would do so for ever. */
+/** With so many interrupted attempts in a row, the cause is permanent and would kill ralph every time. */
 const INTERRUPTED_AT_MOST = 5;
 
 function continued(state: LoopState, { lost }: EventOf<'resumed'>, moment: Moment): Decided {

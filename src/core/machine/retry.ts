@@ -39,8 +39,8 @@ export function retry(
 const RETRY: Decision = { kind: 'start', prompt: 'same' };
 
 /**
- * Retries after a transient error: quickly at first, then every five minutes. Gives up once `maxWaitMs`
- * of these slow retries have failed.
+ * Retries after a transient error: quickly at first, then every five minutes. Gives up when the slow
+ * retries would take longer than `maxWaitMs`.
  */
 function backOff(
   state: LoopState,
@@ -67,7 +67,7 @@ function withTrouble(state: LoopState, trouble: Partial<Trouble>): LoopState {
   return { ...state, trouble: { ...state.trouble, ...trouble } };
 }
 
-/** Announces that a further attempt follows, and why. */
+/** Builds the event that announces a further attempt, and why it is made. */
 function retried(
   { task: { current_iteration: iteration, attempt } }: LoopState,
   why: Pick<Extract<EventBody, { event: 'agent_retry' }>, 'status' | 'delay_ms' | 'error'>,
@@ -81,8 +81,8 @@ const FIRST_LIMIT_WAIT_MS = 30_000;
 const LONGEST_LIMIT_WAIT_MS = 30 * 60_000;
 
 /**
- * Waits for the reset of a plan limit. If the reset time is unknown or has passed, or the next answer is
- * limited again at once, the pauses grow, so that the loop does not spin.
+ * Waits for the reset of a plan limit. If the reset time is unknown or has passed, or the next attempt
+ * hits the limit at once, the pauses grow, so that the loop does not spin.
  */
 function waitForReset(
   state: LoopState,
@@ -90,7 +90,7 @@ function waitForReset(
   { facts }: EventOf<'attempt-ended'>,
   { at, policy }: Moment,
 ): Decided {
-  // If the attempt produced output before the limit, it has hit a new one.
+  // An attempt that produced output has hit a new limit, not the previous one.
   const hasWorked = facts.usage.output_tokens > 0;
   const limitedInARow = hasWorked ? 1 : state.trouble.limitedInARow + 1;
   const limitedSince = (hasWorked ? null : state.trouble.limitedSince) ?? at;
@@ -115,8 +115,8 @@ const FATAL_RETRIES = 3;
 const FATAL_RETRY_MS = 60_000;
 
 /**
- * Ends the task on a fatal error. Retries first if the agent had worked before, or if it only does not know
- * a flag that ralph added.
+ * Ends the task on a fatal error. Retries first if ralph can leave out a flag that the agent does not know,
+ * or if the agent had worked before and is now missing or not logged in.
  */
 function fatal(state: LoopState, outcome: Failed<'fatal'>, { at, policy }: Moment): Decided {
   const { cause, message } = outcome;
@@ -130,7 +130,7 @@ function fatal(state: LoopState, outcome: Failed<'fatal'>, { at, policy }: Momen
       decision: RETRY,
     };
   }
-  // May be temporary if it worked before: the agent is being updated, or its token renewed.
+  // An agent that had worked before can return: it is being updated, or its token renewed.
   const mayPass = cause === 'agent-not-found' || cause === 'not-logged-in';
   if (mayPass && state.hasAnswered && fatalRetries < FATAL_RETRIES) {
     const why = { status: null, delay_ms: FATAL_RETRY_MS, error: describeOutcome(outcome) };

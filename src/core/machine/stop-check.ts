@@ -22,13 +22,13 @@ export type StopAnswer =
   | { readonly kind: 'ask-verify' }
   | { readonly kind: 'holds'; readonly missing: readonly Missing[] };
 
-/** Why an agent may stop whatever it has done. Returns null if its work has to be checked. */
+/** Returns why an agent may stop without a check of its work; null if the work has to be checked. */
 export function releasedBy(
   task: TaskState,
   standing: 'live' | ShownState,
   at: string,
 ): string | null {
-  // A live driver ends its task itself, and a task whose driver died may be resumed.
+  // A live driver decides itself when its task ends, and a task whose driver died can be resumed.
   const isDriven = standing === 'live' || standing === 'interrupted';
   if (!isDriven && !isLive(standing)) return `it is ${standing}`;
   if (task.status === 'paused_awaiting_approval') return 'it waits for an approval';
@@ -54,7 +54,7 @@ export interface StopView {
 
 /** Judges the agent's work by the task's conditions and gates. */
 export function checkStop({ task, policy, message, sightings, verified }: StopView): StopAnswer {
-  // An echo of what the agent was told last time is not its own statement.
+  // An echo of what ralph told the agent is not a statement of the agent.
   const own = ownTexts(policy, NOTHING_CARRIED, 2);
   if (policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own)) {
     return { kind: 'lets-go', why: 'its agent has given it up' };
@@ -95,7 +95,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
   return { kind: 'holds', missing };
 }
 
-/** Whether the agent asks for an approval, rather than only repeating the example it was given. */
+/** Whether the agent asks for an approval and does not only repeat an example from the prompt. */
 function asksPerson(message: string | null, own: readonly OwnText[]): boolean {
   const request = message === null ? null : readApprovalRequest(message);
   return (
@@ -103,7 +103,7 @@ function asksPerson(message: string | null, own: readonly OwnText[]): boolean {
   );
 }
 
-/** What an agent that may not stop is told. */
+/** Builds what the prompt says to an agent that must continue. */
 export function heldCarry(output: string | null, missing: readonly Missing[]): Carry {
   return { ...NOTHING_CARRIED, output, missing };
 }

@@ -27,7 +27,7 @@ import { resumed } from './resume.ts';
 import { retry } from './retry.ts';
 
 /**
- * The heart of the program: takes what happened, returns the next state and what to do. `decide` picks the
+ * The heart of the program: takes an event, returns the next state and the actions. `decide` picks the
  * step, the step decides what comes next, and `apply` builds the state and the actions.
  *
  *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged ◄─verified─ verifying
@@ -38,20 +38,20 @@ import { retry } from './retry.ts';
  *                       │                                            │            │                                   │
  *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴───────────────────────────────────┘
  *
- * If the agent's statement is in doubt, it is asked back before `looking`: see `asking-back.ts`. With a
- * delay of 0 `waiting` is skipped, which saves a write of the state. `approval.ts` asks a person. `resumed`
- * may continue at any step: see `resume.ts`. A program that works on a task itself, without a loop, sends
- * the events of `caller-events.ts`.
+ * If the promise is in doubt, the agent is asked before `looking`: see `asking-back.ts`. A delay of 0 skips
+ * `waiting`, which saves a write of the state. `approval.ts` asks a person. `resumed` can continue at any
+ * step: see `resume.ts`. A program that works on a task itself, without a loop, sends the events of
+ * `caller-events.ts`.
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
   switch (event.kind) {
-    // Requests come between two events. `updated_at` must not change: the next event is measured from it.
+    // Requests arrive between two events. They keep `updated_at`, from which the next event is measured.
     case 'hinted':
       return noted({ ...state, hints: waitingHints([...state.hints, event.hint]) });
     case 'progress-reported':
       return noted(withReport(state, event.report));
     case 'stop-requested':
-      // It takes effect at the next event, so that an answer that completes the task still counts.
+      // The stop takes effect at the next event, so that an answer that completes the task still counts.
       return noted({ ...state, stopRequested: event.by });
     case 'pause-requested':
       return noted({ ...state, pauseRequested: true });
@@ -73,7 +73,7 @@ type Happened = Exclude<
   CallerEvent | { kind: 'hinted' | 'progress-reported' | 'stop-requested' | 'pause-requested' }
 >;
 
-/** Picks the step that an event belongs to. */
+/** Passes an event to the step that it belongs to. */
 function decide(state: LoopState, event: Happened, moment: Moment): Decided {
   const { step } = state;
   switch (event.kind) {
@@ -105,7 +105,7 @@ function decide(state: LoopState, event: Happened, moment: Moment): Decided {
   }
 }
 
-/** The state of a task's loop before its first event. */
+/** Returns the state of a task's loop before its first event. */
 export function initialState(task: TaskState): LoopState {
   return {
     task,
@@ -149,7 +149,7 @@ function waited(state: LoopState, { tookMs, heldUpMs }: EventOf<'waited'>): Deci
   const { step, task } = state;
   if (step.kind !== 'waiting' || task.wait === null) return strayed(state);
   if (task.wait.kind === 'delay') return { state, decision: { kind: 'start', prompt: 'next' } };
-  // The wait does not use up the task's time, since no work was possible.
+  // The wait does not use up the task's time; `heldUpMs` has already been added to the limit.
   const rested = { ...state, task: postponed(task, tookMs - heldUpMs) };
   return { state: rested, decision: { kind: 'start', prompt: 'same' } };
 }

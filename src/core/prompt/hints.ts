@@ -3,14 +3,14 @@ import { clip } from '../text/untrusted-text.ts';
 /** A note to the agent that arrived while the loop ran. */
 export interface Hint {
   readonly text: string;
-  /** It came from this user by `ralph tell`, not as a file that others could have written. */
+  /** Whether it came from this user by `ralph tell`; otherwise it is a file that others can write. */
   readonly isProven: boolean;
 }
 
-/** The longest hint, in UTF-8 bytes: `ralph tell` refuses a longer one, and a file is read only so far. */
+/** The longest hint, in UTF-8 bytes. `ralph tell` refuses a longer one; of a file, only this much is read. */
 export const HINT_MAX_BYTES = 64 * 1024;
 
-/** How much of the waiting hints is kept, in UTF-16 code units. Bounded: each saved state contains them. */
+/** How many UTF-16 code units of waiting hints are stored. Bounded: each saved state contains them. */
 const KEPT_CHARS = 1024 * 1024;
 
 /** The hints that a prompt contains. */
@@ -21,7 +21,7 @@ export interface ToldHints {
   readonly leftOut: number;
 }
 
-/** Drops the oldest waiting hints beyond what is kept: no prompt would have room for them. */
+/** Drops the oldest waiting hints that exceed the size that is stored. */
 export function waitingHints(hints: readonly Hint[]): readonly Hint[] {
   const { told, leftOut } = newestHints(hints, KEPT_CHARS);
   return leftOut === 0 ? hints : told;

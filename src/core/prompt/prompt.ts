@@ -20,7 +20,7 @@ import { type Hint, newestHints, type ToldHints } from './hints.ts';
 
 /** What the next prompt says about the previous iteration. */
 export interface Carry {
-  /** The final message, or the output up to the point where the iteration was cut. */
+  /** The final message, or the output up to the point where the iteration was cut; null if there is none. */
   readonly output: string | null;
   readonly wasCut: boolean;
   readonly missing: readonly Missing[];
@@ -31,7 +31,7 @@ export interface Carry {
 /** Why the iteration did not complete the task. Each becomes one sentence of the reminder. */
 export type Missing =
   | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
-  /** `hasReplied`: the agent was asked back and did not state the promise. */
+  /** `hasReplied`: the agent was asked whether it is done, and its reply did not state the promise. */
   | {
       readonly kind: 'in-doubt';
       readonly line: string;
@@ -62,8 +62,8 @@ export type Missing =
 export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [], hints: [] };
 
 /**
- * The text that ralph appends to the user's prompt. The user's prompt stays first and unchanged, so that
- * the agent's prompt cache works; the protocol note comes last and is always the same.
+ * Builds the text that ralph appends to the user's prompt. The user's prompt stays first and unchanged, so
+ * that the agent's prompt cache works; the protocol note comes last and is always the same.
  */
 export function buildAddition(policy: Policy, carry: Carry, iteration: number): string {
   return ['', ...ownTexts(policy, carry, iteration).map(({ text }) => text)]
@@ -72,8 +72,8 @@ export function buildAddition(policy: Policy, carry: Carry, iteration: number): 
 }
 
 /**
- * The parts of that text one by one, since an echo of them must not satisfy the promise. Earlier output is
- * an echo only as a whole, since the agent may truthfully repeat a part of it.
+ * Returns the parts of that text one by one, since an echo of a part is not a statement of the promise.
+ * Earlier output is an echo only as a whole, since the agent may truthfully repeat a part of it.
  */
 export function ownTexts(policy: Policy, carry: Carry, iteration: number): readonly OwnText[] {
   const texts: OwnText[] = [];
@@ -84,7 +84,7 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
     texts.push(...unprovenHints(policy, toldHints(policy, carry)));
     texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
   } else {
-    // A person has approved the start of the task, or sent a hint before a retry of the first iteration.
+    // A person has approved the start of the task, or a hint arrived before a retry of the first iteration.
     const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
     const hints = toldHints(policy, carry);
     const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(hints)];
@@ -124,7 +124,7 @@ function reminder(policy: Policy, carry: Carry): string {
   return lines.join('\n');
 }
 
-/** All hints together get as much room as the earlier output. */
+/** Returns the hints for the prompt. Together they get as much room as the earlier output. */
 function toldHints(policy: Policy, carry: Carry): ToldHints {
   const hints = carry.hints.map((hint) => ({ ...hint, text: withoutControls(hint.text).trim() }));
   return newestHints(hints, policy.contextChars);
@@ -149,7 +149,7 @@ function unprovenHints(policy: Policy, { told }: ToldHints): readonly OwnText[] 
   return [{ kind: 'whole', text: materialBlock(title, unproven.join('\n\n'), rulesFor(policy)) }];
 }
 
-/** In UTF-16 code units. */
+/** The longest reason of a person that the prompt repeats, in UTF-16 code units. */
 const LONGEST_REASON = 1_000;
 
 /** Tells the agent in a few words what kept the task from being complete. */
@@ -222,7 +222,7 @@ export interface CommandOutput {
   readonly output: string;
 }
 
-/** The outputs, unless empty, of the user's commands that failed after the last iteration. */
+/** Returns the outputs, unless empty, of the user's commands that failed after the last iteration. */
 export function failedOutputs(carry: Carry): readonly CommandOutput[] {
   return carry.missing.flatMap((missing): readonly CommandOutput[] => {
     const failed =
@@ -247,7 +247,7 @@ const TITLES: Readonly<Record<CommandOutput['by'], string>> = {
   until: 'the output of the command that decides whether the task is complete',
 };
 
-/** Marked as data, like all text that does not come from the user. */
+/** Marks the outputs as data, like all text that does not come from the user. */
 function outputBlocks(policy: Policy, carry: Carry): readonly OwnText[] {
   return failedOutputs(carry).map(({ by, output }) => ({
     kind: 'whole',
@@ -270,7 +270,7 @@ function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: Material
   }
 }
 
-/** Stays under 900 characters, and is the same in every iteration of a task. */
+/** Explains the loop to the agent. Stays under 900 characters, and is the same in every iteration. */
 export function protocolNote(policy: Policy): string {
   const complete =
     policy.promise === null

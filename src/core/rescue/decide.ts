@@ -13,13 +13,13 @@ export interface Rules {
 
 /** After this many failed rescues a file is moved to `Quarantine`. */
 export const MAX_RESCUES = 3;
-/** A younger file may still be being written. */
+/** A file that has changed within this time may still be being written. */
 const STILL_MS = 2_000;
 /** The size limit of a prompt, less what ralph adds around the text. */
 const LARGEST_BYTES = 1_000_000;
 
 /**
- * Decides what to do with a file: the first rule that applies.
+ * Decides what to do with a file. The first rule that applies decides:
  *
  *   not a task, or taken ─► live ─► completed ─► In_Progress: ours, its rescue's, failed 3 times, stuck?
  *                                                │            payment, own task, text ─► rescue
@@ -32,7 +32,7 @@ export function decide(facts: FileFacts, rules: Rules): FileAction {
   );
 }
 
-/** Files that are not tasks, or that somebody else works on. */
+/** Leaves a file that is not a task, or that somebody else works on; returns null for any other. */
 function noTask({ file, own, ownId, rescue, rescueId }: FileFacts): FileAction | null {
   if (/^RALPH_.+\.md$/i.test(file.name) || /^ralph_/i.test(file.frontMatter.type ?? '')) {
     return leave('own-note');
@@ -77,7 +77,7 @@ function inProgress(facts: FileFacts, rules: Rules): FileAction {
   );
 }
 
-/** Completed, and the file has not changed since, so it only has to be moved. */
+/** Whether the task is completed and the file has not changed since, so that it only has to be moved. */
 function isOver(task: FileTask | null, { file }: FileFacts): boolean {
   if (task?.standing !== 'completed' || task.finishedAt === null) return false;
   return msBetween(file.changedAt, task.finishedAt) >= 0;
@@ -88,7 +88,7 @@ function fresh({ file }: FileFacts, { now }: Rules): FileAction {
   return leave('fresh', String(ageMs));
 }
 
-/** The action for a task that waits for an approval, or null if it does not. */
+/** Returns the action for a task that waits for an approval, or null if it does not. */
 function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | null {
   const { approval, standing } = task;
   if (standing !== 'paused_awaiting_approval' || approval === null) return null;
@@ -107,7 +107,7 @@ function resumption(task: FileTask | null, taskId: string, rules: Rules): FileAc
   return waiting(task, taskId, rules) ?? (isResumed ? { kind: 'resume', taskId } : null);
 }
 
-/** The action that the file's own task requires, or null. */
+/** Returns the action that the file's own task requires, or null if it requires none. */
 function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction | null {
   if (own === null) return ownNote === null ? null : leave('noted', ownNote);
   if (own.isKeptByProgram && own.standing !== 'completed')
@@ -133,7 +133,7 @@ function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction |
   }
 }
 
-/** The action for a rescue that a person has to resume, or null. */
+/** Returns the action for a rescue that only a person can resume; null if a new rescue can begin. */
 function heldBy(rescue: FileTask | null): FileAction | null {
   if (rescue === null) return null;
   if (rescue.standing === 'failed' && rescue.isRejected) return leave('rejected');
@@ -152,7 +152,7 @@ function heldBy(rescue: FileTask | null): FileAction | null {
   }
 }
 
-/** The action for a file that cannot serve as a prompt, or null. */
+/** Returns the action for a file that cannot serve as a prompt, or null if it can. */
 function content({ file }: FileFacts): FileAction | null {
   const { frontMatter, sizeBytes, text } = file;
   if (sizeBytes > LARGEST_BYTES) return { kind: 'to-human', why: 'too-large', detail: '' };

@@ -12,12 +12,12 @@ import { oneLine } from '../text/untrusted-text.ts';
  * resumes a task that would start programs that the pass itself was not given.
  */
 
-/** The settings that name a program which ralph starts. */
+/** The settings that name a program for ralph to start. */
 function programs(): readonly SettingName[] {
   return ['agentCommand', 'claudeBin', ...commandSettings()];
 }
 
-/** Permissions of the agent. */
+/** Settings that give the agent permissions. */
 export const PERMISSIONS = [
   'dangerouslySkipPermissions',
   'permissionMode',

@@ -19,7 +19,7 @@ const FIXED: readonly SettingName[] = [
   'config',
 ];
 
-/** Applies flags to the stored settings of a task. `+5` adds to what the task has used. */
+/** Applies the flags of a resume to the stored settings of a task. `+5` adds 5 to what the task has used. */
 export function overrideSettings(stored: StoredRun, flags: Layer, task: TaskState): Overridden {
   const problems: string[] = [];
   for (const name of FIXED) {
@@ -47,7 +47,7 @@ export function overrideSettings(stored: StoredRun, flags: Layer, task: TaskStat
 
 const OF_NOW: readonly SettingName[] = ['detach', 'resumeIfOpen', 'keyFile'];
 
-/** Settings of this command, not of the task: output, background and trust. */
+/** Whether a setting belongs to this command and not to the task: output, background or trust. */
 function isOfNow(name: SettingName): boolean {
   return SETTINGS[name].group === 'Output' || OF_NOW.includes(name);
 }
@@ -71,7 +71,7 @@ function withoutPlus(flags: Layer, added: Set<SettingName>, problems: string[]):
   return plain;
 }
 
-/** What a task has used of a limit; time that no driver worked on it does not count. */
+/** Returns how much of a limit a task has used. Time without a driver does not count. */
 function usedOf(name: SettingName, { settings }: StoredRun, task: TaskState): number {
   if (name === 'maxIterations') return task.metrics.iterations;
   if (name === 'maxCost') return task.usage.cost_usd;

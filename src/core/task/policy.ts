@@ -15,7 +15,7 @@ export type LoopSettings = Omit<
   | 'maxWait'
 >;
 
-/** What the loop decides by. All durations are in milliseconds. */
+/** The settings and facts by which the loop decides. All durations are in milliseconds. */
 export interface Policy extends LoopSettings {
   readonly watchGlobs: readonly string[];
   readonly doneFolder: string;
@@ -42,9 +42,9 @@ export const SLOWEST_RETRY_MS = 5 * 60_000;
 const FIRST_RETRY_MS = 1_000;
 
 /**
- * How long to wait before the next attempt: 1 s doubling to 5 min, spread over its upper half so
- * that many drivers do not return at the same instant.
- * `failures` counts from 1; `random` lies in [0, 1).
+ * Returns how many milliseconds to wait before the next attempt: 1 s, doubled with each failure up to 5 min,
+ * then lowered at random by up to half, so that many drivers do not return at the same instant. `failures`
+ * counts from 1; `random` lies in [0, 1).
  */
 export function backOffMs(failures: number, random: number): number {
   const full = Math.min(SLOWEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30));

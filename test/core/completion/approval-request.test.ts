@@ -44,7 +44,7 @@ describe('a request in a final message', () => {
     ['nothing but control characters', '<approval id="deploy">\u0007\u001b[0m</approval>'],
     ['no end', '<approval id="deploy">deploy'],
     ['its end only', 'deploy</approval>'],
-  ])('is none: %s', (_name, message) => {
+  ])('is no request: %s', (_name, message) => {
     expect(readApprovalRequest(message)).toBeNull();
   });
 
@@ -53,7 +53,7 @@ describe('a request in a final message', () => {
     expect(readApprovalRequest(`<approval id="${id}">go</approval>`)?.id).toBe(id);
   });
 
-  test('is one line of a bounded length, without what could act on a terminal', () => {
+  test('is one line of limited length, without what could act on a terminal', () => {
     const what = readApprovalRequest(
       `<approval id="x">a\u001b]0;title\u0007\n${'b'.repeat(3_000)}`.concat('</approval>'),
     )?.what;
@@ -61,7 +61,7 @@ describe('a request in a final message', () => {
     expect(what).toHaveLength(1_000);
   });
 
-  test('an example is passed over, also where it comes last', () => {
+  test('an example is ignored, even as the last one', () => {
     const example = readApprovalRequest(protocolNote(loopPolicy()))?.what ?? '';
     expect(example).toBe('what you want to do');
     const echo = `<approval id="short-id">${example}</approval>`;
@@ -69,20 +69,20 @@ describe('a request in a final message', () => {
     expect(readApprovalRequest(`${ASKED}\n\n${echo}`, [example])).toEqual(DEPLOY);
   });
 
-  test('a message of nothing but openings is read in no time', () => {
+  test('a message that consists of opening tags is read quickly', () => {
     const before = performance.now();
     expect(readApprovalRequest(`${'<approval id="a">'.repeat(60_000)}</approval`)).toBeNull();
     expect(performance.now() - before).toBeLessThan(2_000);
   });
 });
 
-describe('a request in a form that counts for nothing', () => {
+describe('a malformed request', () => {
   it.each([
     '<approval id="Deploy_Prod">deploy</approval>',
     '<approval>deploy</approval>',
     `<approval id="${'x'.repeat(41)}">deploy</approval>`,
     '<approval id="a"></approval>',
-  ])('is told to the agent: %s', (text) => {
+  ])('is reported to the agent: %s', (text) => {
     expect(readApprovalRequest(text)).toBeNull();
     expect(hasMalformedRequest(`Before I go on:\n${text}`)).toBe(true);
   });
@@ -92,7 +92,7 @@ describe('a request in a form that counts for nothing', () => {
     'Nothing to ask.',
     'Write `<approval>x</approval>`.',
     '```\n<approval>x</approval>\n```',
-  ])('is none: %j', (text) => {
+  ])('is not reported: %j', (text) => {
     expect(hasMalformedRequest(text)).toBe(false);
   });
 });

@@ -18,7 +18,7 @@ function left(message: string, ownTexts: readonly OwnText[], phrase = 'DONE'): s
 
 const reminder = sentenceWise(`Not complete yet. Go on and ensure '${TAG}' is satisfied.\nA hint.`);
 
-describe('an echo is taken out', () => {
+describe('an echo is removed', () => {
   test.each([
     [
       'as a whole',
@@ -54,7 +54,7 @@ describe('an echo is taken out', () => {
     expect(left(`Say ${TAG} now`, sentenceWise(`First. Say\n${TAG}\nnow. Then.`))).toBe('#');
   });
 
-  test('by a sentence where the phrase is more than one', () => {
+  test('by a sentence if the phrase is longer than one', () => {
     const own = sentenceWise('Go on. Say at the end: All done. Bye! Then stop.');
     expect(left('Hm. Say at the end: All done. Bye! Ok', own, 'All done. Bye!')).toBe('Hm. ## Ok');
   });
@@ -67,7 +67,7 @@ describe('an echo is taken out', () => {
     expect(left(`Say ${TAG} to end it`, whole(`Say \u001b[1m${TAG}\u001b[0m to end it`))).toBe('#');
   });
 
-  test('behind a false start of it', () => {
+  test('after a false start of it', () => {
     expect(left(`no no no go ${TAG}`, whole(`no no go ${TAG}`))).toBe('no #');
     expect(left(`aabaaabaaa ${TAG}`, whole(`aabaaa ${TAG}`))).toBe('aaba#');
   });
@@ -112,7 +112,7 @@ describe('what is no echo stays', () => {
     },
   );
 
-  test('the statement, where it is a line or a paragraph of an own text', () => {
+  test('the statement, if it is a line or a paragraph of an own text', () => {
     expect(left(TAG, sentenceWise(`At the end say\n${TAG}`))).toBe(TAG);
     expect(left(`At the end say\n${TAG}\nor`, sentenceWise(`At the end say\n${TAG}`))).toBe(
       '#\nor',
@@ -127,10 +127,10 @@ describe('what is no echo stays', () => {
   });
 });
 
-test('private-use characters from outside cannot pass for what was taken out', () => {
+test('private-use characters from outside do not count as removed text', () => {
   expect(removeEchoes('a \uE000 DONE', [], 'DONE')).toBe('a \uFFFD DONE');
 });
 
-test('an empty phrase takes nothing out', () => {
+test('an empty phrase removes nothing', () => {
   expect(left('Go on', sentenceWise('Go on'), ' ')).toBe('Go on');
 });

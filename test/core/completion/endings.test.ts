@@ -15,7 +15,7 @@ describe.each(Object.entries(TABLES))('endings: %s', (_, endings) => {
   });
 });
 
-test('there are enough of them, and each is another', () => {
+test('there are many of them, and no two are the same', () => {
   const texts = (endings: readonly { text: string }[]) => new Set(endings.map(({ text }) => text));
   expect(Object.keys(LANGUAGES)).toHaveLength(12);
   expect(texts(UNFINISHED).size).toBeGreaterThanOrEqual(600);

@@ -76,7 +76,7 @@ describe('the gates, each by itself', () => {
     expect(held({ refused: [PUSH], ...changes, settings })).toBe(answer);
   });
 
-  test('only the refusals that were not meant are named', () => {
+  test('only the refusals that the user did not intend are named', () => {
     const answer = askGates({
       claim: BY_WORDS,
       iteration: 1,
@@ -149,7 +149,7 @@ describe('the gates in their order', () => {
     expect(held({ ...all, settings: enough })).toBe('refused-tools');
   });
 
-  test('protected files, before they are run to verify', () => {
+  test('protected files, before they can be run to verify', () => {
     expect(held({ ...all, refused: [], settings: enough })).toBe('protect');
     expect(held({ ...all, refused: [], verified: null, settings: enough })).toBe('protect');
   });

@@ -56,7 +56,7 @@ describe('no checkboxes', () => {
     expect(readPlan(text)).toEqual({ open: 0, done: 0 });
   });
 
-  it('but behind a fence and a comment they count again', () => {
+  it('but after a fence and a comment they count again', () => {
     const text =
       '```\n- [ ] a\n```\n- [x] b\n<!-- c -->\n- [ ] d\n<!--\n-->\n- [ ] e\n``` f ```\n- [ ] g';
     expect(readPlan(text)).toEqual({ open: 3, done: 1 });
@@ -64,7 +64,7 @@ describe('no checkboxes', () => {
 });
 
 describe('a plan is done', () => {
-  it('with a box, and none that is open', () => {
+  it('with at least one box, and no open one', () => {
     expect(isPlanDone({ open: 0, done: 1 })).toBe(true);
     expect(isPlanDone({ open: 1, done: 9 })).toBe(false);
     expect(isPlanDone({ open: 0, done: 0 })).toBe(false);

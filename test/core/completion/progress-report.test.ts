@@ -49,7 +49,7 @@ describe('a report is read', () => {
   });
 });
 
-describe('none is read', () => {
+describe('no report is read', () => {
   test.each([
     ['from nothing', ''],
     ['in a fence', '```\n<progress done="2" total="5">a</progress>\n```'],
@@ -75,7 +75,7 @@ describe('none is read', () => {
   });
 });
 
-it('keeps a step short, whole characters only', () => {
+it('cuts a long step between whole characters', () => {
   const step = `a${'😀'.repeat(300)}`;
   const read = readProgressReport(`<progress done="1" total="2">${step}</progress>`);
   expect(read?.step.length).toBeLessThanOrEqual(200);

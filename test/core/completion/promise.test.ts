@@ -120,7 +120,7 @@ describe('a tagged statement', () => {
   });
 });
 
-describe('a tagged statement of which the agent is asked', () => {
+describe('a tagged statement that can be in doubt', () => {
   test.each([
     ['a summary behind it', `${TAG}\n\n## Summary\n- all tests pass`, 'earlier-line'],
     ['a code block behind it', `${TAG}\n\n\`\`\`\nnpm test\n\`\`\``, 'earlier-line'],
@@ -149,7 +149,7 @@ describe('a tagged statement of which the agent is asked', () => {
     ['a box without a list', `${TAG}\n[ ] docs`],
     ['a begun box', `${TAG}\n\n1. [/] docs`],
     ['a sign of a box', `${TAG}\n\n☐ docs`],
-  ])('is not asked where %s is open behind it', (_, message) => {
+  ])('is not in doubt if %s is open below it', (_, message) => {
     expect(verdict(message)).toBe('before-an-open-box');
   });
 
@@ -158,7 +158,7 @@ describe('a tagged statement of which the agent is asked', () => {
     ['quoted', `${TAG}\n\n> ${TAG}`, 'in-a-quote'],
     ['in code', `${TAG}\n\nI wrote \`COMPLETE\`.`, 'in-code'],
     ['without tags', `${TAG}\n\nIt is COMPLETE once the docs are written.`, 'in-a-sentence'],
-  ])('is not asked where a mention stands behind it, %s', (_, message, why) => {
+  ])('is not in doubt if a mention follows it, %s', (_, message, why) => {
     expect(verdict(message)).toBe(why);
   });
 });
@@ -239,7 +239,7 @@ describe('a bare statement', () => {
     ['below an announcement', 'The state to reach:\n\nCOMPLETE', 'after-open-sentence'],
     ['in a list of states', 'OPEN\nIN PROGRESS\nCOMPLETE', 'after-open-sentence'],
     ['in a list of states with gaps', 'OPEN\n\nIN PROGRESS\n\nCOMPLETE', 'after-open-sentence'],
-  ])('%s is asked back', (_, message, where) => {
+  ])('%s is in doubt', (_, message, where) => {
     expect(verdict(message)).toBe(where);
     expect(verdict(message, 'tag')).toBe('untagged');
   });
@@ -344,11 +344,11 @@ describe("an echo of ralph's own texts", () => {
     expect(judgePromise(message, 'COMPLETE', rule, own).kind).toBe('stated');
   });
 
-  test('of a block leaves room to say truthfully what stands in it', () => {
+  test('of a block does not stop the agent from truthfully repeating a part', () => {
     expect(verdict(`All done.\n${TAG}`, 'statement', 'COMPLETE', own)).toBe('tagged');
   });
 
-  test('makes no sentence of what is left on its line', () => {
+  test('does not make a sentence of the rest of its line', () => {
     const own = [{ kind: 'whole', text: `The note: ${TAG} it is` }] as const;
     const message = `The note: ${TAG} it is COMPLETE`;
     expect(verdict(message, 'statement', 'COMPLETE', own)).toBe('in-a-sentence');
@@ -393,7 +393,7 @@ describe('evidence', () => {
     });
   });
 
-  test('shows no trace of what was taken out or masked', () => {
+  test('shows no trace of what was removed or masked', () => {
     const own = [{ kind: 'sentence-wise', text: `Please ensure ${TAG} holds` }] as const;
     const message = `Please ensure ${TAG} holds, not COMPLETE`;
     expect(judgePromise(message, 'COMPLETE', 'statement', own)).toMatchObject({
@@ -401,7 +401,7 @@ describe('evidence', () => {
     });
   });
 
-  test('private-use characters of the message pass for no mask', () => {
+  test('private-use characters of the message do not count as a mask', () => {
     expect(verdict(`\uE002 ${TAG}`)).toBe('decorated');
   });
 });

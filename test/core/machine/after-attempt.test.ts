@@ -22,7 +22,7 @@ function limited(resetsAt: string | null, changes: Partial<AttemptFacts> = {}): 
 }
 
 describe('a plan limit', () => {
-  test('is told with its instant, waited for, and not counted', () => {
+  test('is announced with its instant, waited for, and not counted', () => {
     const loop = nonstop();
     const turn = loop.iterate(limited(laterBy(START, HOUR)));
     expect(turn.told).toEqual([
@@ -73,7 +73,7 @@ describe('a plan limit', () => {
     expect(turn.ending?.status).toBe('usage_limited');
   });
 
-  test('of an attempt that was let work first is a new one', () => {
+  test('of an attempt that had produced output is a new one', () => {
     const usage = { cost_usd: 1, input_tokens: 10, output_tokens: 10 };
     const loop = nonstop();
     for (let round = 0; round < 4; round += 1) {
@@ -83,7 +83,7 @@ describe('a plan limit', () => {
     }
   });
 
-  test('is forgotten once an iteration has gone by', () => {
+  test('is forgotten after an iteration', () => {
     const loop = nonstop();
     loop.iterate(limited(null));
     loop.wait();
@@ -91,14 +91,14 @@ describe('a plan limit', () => {
     expect(loop.iterate(limited(null)).waitMs).toBe(30_000);
   });
 
-  test('is told as far as it is known: never by a reset that nobody told', () => {
+  test('is announced without a reset time if none is known', () => {
     expect(nonstop({ maxWaitMs: 0 }).iterate(limited(null)).ending).toMatchObject({
       status: 'usage_limited',
       until: null,
     });
   });
 
-  test('is none where an answer speaks of limits', () => {
+  test('is not assumed because an answer mentions limits', () => {
     const words =
       'Fixed the 429 handler; "usage limit reached" is now shown; not logged in users are redirected';
     const loop = nonstop();
@@ -128,7 +128,7 @@ describe('the account’s usage', () => {
     if (ends) expect(ending?.error).toContain(`--max-usage is ${maxUsagePercent}`);
   });
 
-  test('does not keep a task from being complete', () => {
+  test('does not prevent completion', () => {
     const facts = { ...used(0.9), finalMessage: '<promise>DONE</promise>' };
     expect(nonstop({ maxUsagePercent: 80 }).iterate(facts).ending?.status).toBe('completed');
   });
@@ -141,7 +141,7 @@ describe('the budget', () => {
   });
   const UNKNOWN = withoutReport(1, "error: unknown option '--max-budget-usd'");
 
-  test('is handed to the agent: what all attempts before have left of it', () => {
+  test('is passed to the agent: what all earlier attempts have left of it', () => {
     const loop = loopInHand({ maxCostUsd: 2, delayMs: 0 });
     expect(loop.start().agent?.budgetUsd).toBe(2);
     loop.attempt(costing(OVERLOADED, 0.25));
@@ -160,16 +160,16 @@ describe('the budget', () => {
     });
   });
 
-  test('is none where none was given', () => {
+  test('does not exist if none was set', () => {
     expect(loopInHand().start().agent?.budgetUsd).toBeNull();
   });
 
-  test('does not keep a task from being complete', () => {
+  test('does not prevent completion', () => {
     const { ending } = nonstop({ maxCostUsd: 0.01 }).iterate(costing(DONE, 5));
     expect(ending?.status).toBe('completed');
   });
 
-  test('is not handed to an agent that does not know it, which is said once', () => {
+  test('is not passed to an agent that does not know it, which is announced once', () => {
     const loop = nonstop({ maxCostUsd: 2 });
     const turn = loop.iterate(UNKNOWN);
     expect(turn.actions).toEqual(['say flag-dropped', 'iteration_started', 'start-agent 1.2']);
@@ -197,7 +197,7 @@ describe('the budget', () => {
 describe('the agent’s own session', () => {
   const CONTINUE: Partial<Policy> = { session: 'continue' };
 
-  test('is gone on with from the second iteration on, without what it knows already', () => {
+  test('is resumed from the second iteration on, without what it already contains', () => {
     const loop = loopInHand({ ...CONTINUE, delayMs: 0 });
     expect(loop.start().agent?.resumeSession).toBeNull();
     const second = loop.iterate(WORK);
@@ -208,19 +208,19 @@ describe('the agent’s own session', () => {
     expect(third.agent?.resumeSession).toBe('session-2');
   });
 
-  test('is not gone on with unless that was asked for', () => {
+  test('is not resumed unless the user asked for that', () => {
     const second = nonstop().iterate(WORK);
     expect(second.agent?.resumeSession).toBeNull();
     expect(second.addition).toContain('I did a part of it.');
   });
 
-  test('is not there in a first iteration that is tried again', () => {
+  test('is not resumed if the first iteration is tried again', () => {
     const loop = nonstop(CONTINUE);
     loop.iterate(OVERLOADED);
     expect(loop.wait().agent?.resumeSession).toBeNull();
   });
 
-  test('is begun afresh where none is known, with the context', () => {
+  test('is replaced by a new one with the context if none is known', () => {
     const second = nonstop(CONTINUE).iterate(answered('Half of it.', { sessionId: null }));
     expect(second.agent?.resumeSession).toBeNull();
     expect(second.addition).toContain('Half of it.');
@@ -232,7 +232,7 @@ describe('the agent’s own session', () => {
       withoutReport(1, 'No conversation found with session ID: session-1\n', { durationMs: 0 }),
     ],
     ['is too long', errorReport('Prompt is too long', 400, { sessionId: 'session-1' })],
-  ])('that %s gives way to a fresh one in the same iteration', (_name, facts) => {
+  ])('that %s is replaced by a new one in the same iteration', (_name, facts) => {
     const loop = nonstop(CONTINUE);
     loop.iterate(WORK);
     const again = loop.iterate(facts);
@@ -245,7 +245,7 @@ describe('the agent’s own session', () => {
     expect(next.agent).toMatchObject({ iteration: 3, resumeSession: 'session-9' });
   });
 
-  test('that is fresh cannot be too long by itself: the prompt is', () => {
+  test('that is new cannot be too long by itself: the prompt is', () => {
     expect(nonstop(CONTINUE).iterate(errorReport('Prompt is too long', 400)).ending).toMatchObject({
       exitReason: 'failed:refused-request',
     });
@@ -266,7 +266,7 @@ describe('time in which no work was possible', () => {
     expect(loop.state().task.status).toBe('running');
   });
 
-  test('is not the little that a clock is set by', () => {
+  test('does not include small changes of the clock', () => {
     for (const ms of [0, 4_000]) {
       const loop = nonstop();
       asleep(loop, ms);
@@ -284,7 +284,7 @@ describe('time in which no work was possible', () => {
   test.each<[name: string, meanwhile: (loop: Loop) => void]>([
     ['a hint comes', (loop) => loop.hint('Look at the logs.')],
     ['nothing comes', () => {}],
-  ])('is the whole wait for a reset, also where %s meanwhile', (_name, meanwhile) => {
+  ])('is the whole wait for a reset, even if %s meanwhile', (_name, meanwhile) => {
     const loop = nonstop();
     loop.iterate(limited(laterBy(START, HOUR)));
     loop.pass(HOUR + 1_000);
@@ -306,7 +306,7 @@ describe('a hint', () => {
     expect(loop.iterate(WORK).addition).not.toContain(HINT);
   });
 
-  test('is repeated where the iteration is tried again', () => {
+  test('is repeated if the iteration is tried again', () => {
     const loop = nonstop();
     loop.hint('Look at the logs.');
     loop.iterate(WORK);
@@ -334,14 +334,14 @@ describe('a hint', () => {
     expect(loop.iterate(WORK).addition).toContain(HINT);
   });
 
-  test('is told with the others, in their order', () => {
+  test('stands with the others in the prompt, in their order', () => {
     const loop = nonstop();
     loop.hint('First.');
     loop.hint('Second.');
     expect(loop.iterate(WORK).addition).toMatch(/adds: First\.\nThe person .* adds: Second\./);
   });
 
-  test('is told also in the agent’s own session', () => {
+  test('is also given in the agent’s own session', () => {
     const loop = nonstop({ session: 'continue' });
     loop.hint('Look at the logs.');
     const second = loop.iterate(WORK);
@@ -349,7 +349,7 @@ describe('a hint', () => {
     expect(second.addition).toContain(HINT);
   });
 
-  test('is dropped where a megabyte has come after it', () => {
+  test('is dropped after a megabyte of newer hints', () => {
     const loop = nonstop();
     const large = (name: string): string => name.repeat(64 * 1024);
     loop.hint('First.');
@@ -367,13 +367,13 @@ describe('a hint', () => {
     expect(lengthOf([...carry.hints, ...waiting])).toBeLessThanOrEqual(2 * 1024 * 1024);
   });
 
-  test('asks for nothing by itself', () => {
+  test('leads to no action by itself', () => {
     const loop = nonstop();
     expect(loop.hint('Look at the logs.').actions).toEqual([]);
     expect(loop.state().step.kind).toBe('working');
   });
 
-  test('that is repeated by the agent states nothing', () => {
+  test('is not a statement if the agent repeats it', () => {
     const loop = nonstop({ promise: 'ALL DONE' });
     loop.hint('Say ALL DONE when it is.');
     loop.iterate(WORK);

@@ -31,7 +31,7 @@ function waiting(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
 }
 
 describe('asking', () => {
-  test('starts nothing, asks for the request first, and tells of it once it lies there', () => {
+  test('starts nothing, writes the request first, and announces it then', () => {
     const loop = nonstop();
     expect(loop.iterate(ASKING).actions).toEqual(['task_iterated', 'request-approval deploy']);
     const turn = loop.requested();
@@ -44,7 +44,7 @@ describe('asking', () => {
     });
   });
 
-  test('the state says all of it', () => {
+  test('puts the whole request into the state', () => {
     const { state } = nonstop().iterate(ASKING);
     const at = laterBy(START, 1_000);
     expect(state.step).toEqual({ kind: 'approving' });
@@ -71,7 +71,7 @@ describe('asking', () => {
     });
   });
 
-  test('waits once the request lies there, and keeps what was there before', () => {
+  test('waits after the request is written, and stores which files were there before', () => {
     const loop = nonstop();
     loop.iterate(ASKING);
     const turn = loop.requested({ approved: 'old', rejected: null });
@@ -87,7 +87,7 @@ describe('asking', () => {
     expect(state.task.approval?.what).toMatch(/^use /);
   });
 
-  test('with --no-wait it only looks', () => {
+  test('with --no-wait only checks once for an answer', () => {
     const loop = nonstop({ noWait: true });
     loop.iterate(ASKING);
     expect(loop.requested().actions).toEqual(['task_paused', 'await-approval deploy not waiting']);
@@ -106,7 +106,7 @@ describe('what comes before and after a request in the same message', () => {
   const say = (words: string, changes: Partial<Policy> = {}): readonly string[] =>
     nonstop(changes).iterate(answered(words)).actions;
 
-  test('a promise: who asks whether he may is not done', () => {
+  test('a promise: an agent that asks for an approval is not done', () => {
     expect(say(`${ASKED}\n\n${TAG}`).at(-1)).toBe('request-approval deploy');
     expect(nonstop().iterate(answered(`${ASKED}\n\n${TAG}`)).state.task.status).not.toBe(
       'completed',
@@ -181,7 +181,7 @@ describe('a file of the agent in Pending_Approval', () => {
     expect(loop.look(seen('mail.md')).actions.at(-1)).toBe('request-approval mail');
   });
 
-  test('its name cannot act on a terminal', () => {
+  test('has no name that could act on a terminal', () => {
     const loop = nonstop();
     loop.attempt(WORK);
     loop.look(seen('a\u001b[2Jb\nc.md'));
@@ -193,7 +193,7 @@ describe('a file of the agent in Pending_Approval', () => {
 });
 
 describe('the answer', () => {
-  test('approved: the next iteration, which is told', () => {
+  test('approved: the next iteration, whose prompt says so', () => {
     const loop = waiting();
     loop.pass(HOUR_MS);
     const turn = loop.answered(APPROVED);
@@ -222,7 +222,7 @@ describe('the answer', () => {
     });
   });
 
-  test('rejected: the next iteration, which is told why', () => {
+  test('rejected: the next iteration, whose prompt says why', () => {
     const turn = waiting().answered(REJECTED);
     expect(turn.actions.at(-1)).toBe('start-agent 2.1');
     expect(turn.addition).toContain(
@@ -241,13 +241,13 @@ describe('the answer', () => {
     expect(turn.addition).toContain('(deploy to production). Do not do it;');
   });
 
-  test('a reason is told in full, on one line, and pulls in no file', () => {
+  test('the prompt contains a reason in full, on one line, and no file that it names', () => {
     const reason = `Ask @anna.md first. ${'x'.repeat(700)}`;
     const turn = waiting().answered({ ...REJECTED, reason } as ApprovalAnswer);
     expect(turn.addition).toContain(`because: Ask \\@anna.md first. ${'x'.repeat(700)}. Do not`);
   });
 
-  test('a promise in the reason is not stated by an agent that says it back', () => {
+  test('a promise in the reason is not a statement if the agent repeats it', () => {
     const loop = waiting();
     loop.answered({ ...REJECTED, reason: `Say ${TAG} when it is done` } as ApprovalAnswer);
     const echo = answered(
@@ -256,13 +256,13 @@ describe('the answer', () => {
     expect(loop.iterate(echo).state.task.status).toBe('running');
   });
 
-  test('it is told once', () => {
+  test('is in one prompt only', () => {
     const loop = waiting();
     loop.answered(APPROVED);
     expect(loop.iterate(WORK).addition).not.toContain('approved');
   });
 
-  test('that nobody answers questions is not said beside an answer', () => {
+  test('is not followed by the note that nobody answers questions', () => {
     const loop = nonstop();
     loop.iterate(answered(`${ASKED}\n\nMay I?`));
     loop.requested();
@@ -280,7 +280,7 @@ describe('the answer', () => {
     expect(loop.iterate(OVERLOADED).waitMs).toBe(750);
   });
 
-  test('on the last iteration: it is noted, and the iterations have run out', () => {
+  test('on the last iteration: it is recorded, and the iterations are used up', () => {
     const loop = waiting({ maxIterations: 1 });
     const turn = loop.answered(APPROVED);
     expect(turn.actions).toEqual(['task_resumed', 'stop:max_iterations_reached']);
@@ -289,7 +289,7 @@ describe('the answer', () => {
     expect(resumed.addition).toContain('approved your request deploy');
   });
 
-  test('where the money is spent: no further iteration', () => {
+  test('after the budget is spent: no further iteration', () => {
     const turn = waiting({ maxCostUsd: 0.01 }).answered(APPROVED);
     expect(turn.actions).toEqual(['task_resumed', 'stop:budget_spent']);
   });
@@ -306,7 +306,7 @@ describe('the answer', () => {
     });
   });
 
-  test('of nobody, since it expired: the run ends with 6, and resume asks again', () => {
+  test('does not come and the request expires: the run ends with 6, and resume asks again', () => {
     const loop = waiting({ approvalTimeoutMs: HOUR_MS });
     loop.pass(HOUR_MS);
     const turn = loop.answered({ kind: 'none', why: 'expired' });
@@ -334,7 +334,7 @@ describe('the answer', () => {
     });
   });
 
-  test('comes to nothing where nobody is asked', () => {
+  test('is ignored if nobody was asked', () => {
     const loop = nonstop();
     const before = loop.state().step;
     expect(loop.answered(APPROVED)).toMatchObject({ actions: [] });
@@ -367,7 +367,7 @@ describe('somebody asks for an end while it waits', () => {
   test.each<['stop' | 'pause', string]>([
     ['stop', 'stop:stopped'],
     ['pause', 'stop:paused'],
-  ])('%s, and the answer comes at the same moment: it is kept for the resume', (what, ending) => {
+  ])('%s, and the answer comes at the same moment: it is left for the resume', (what, ending) => {
     const loop = waiting();
     if (what === 'stop') loop.stop('request');
     else loop.pause();
@@ -401,7 +401,7 @@ describe('the time of the whole task', () => {
     expect(loop.answered(answer).state.task.timeout_at).toBe(laterBy(timeout_at, 5 * HOUR_MS));
   });
 
-  test('also where the wait is far longer than the task may take', () => {
+  test('also if the wait is far longer than the time of the task', () => {
     const loop = waiting({}, 60_000);
     loop.pass(20 * HOUR_MS);
     expect(loop.answered(APPROVED).actions.at(-1)).toBe('start-agent 2.1');
@@ -432,7 +432,7 @@ describe('a driver dies', () => {
     });
   });
 
-  test('while it waited: the same is asked for, for as long anew, and what was there before is known', () => {
+  test('while it waited: the request is repeated with a new expiry, and the files from before are still known', () => {
     const loop = nonstop();
     loop.iterate(ASKING);
     loop.requested({ approved: 'old', rejected: null });
@@ -446,13 +446,13 @@ describe('a driver dies', () => {
     expect(loop.answered(APPROVED).actions.at(-1)).toBe('start-agent 2.1');
   });
 
-  test('resumed with --no-wait: it only looks', () => {
+  test('resumed with --no-wait: it only checks once for an answer', () => {
     const loop = waiting();
     loop.resume({ noWait: true });
     expect(loop.requested().actions).toEqual(['task_paused', 'await-approval deploy not waiting']);
   });
 
-  test('after the answer: it is not asked again, and the agent is told', () => {
+  test('after the answer: it is not asked again, and the next prompt says the answer', () => {
     const loop = waiting();
     loop.answered(REJECTED);
     const turn = loop.resume();
@@ -475,7 +475,7 @@ describe('approval_required', () => {
     });
   });
 
-  test('approved: the first iteration, which is told', () => {
+  test('approved: the first iteration, whose prompt says so', () => {
     const loop = loopInHand(policy);
     loop.start();
     loop.requested();
@@ -498,7 +498,7 @@ describe('approval_required', () => {
     });
   });
 
-  test('rejected and resumed: a person is asked anew, before anything is done', () => {
+  test('rejected and resumed: a person is asked again, before anything is started', () => {
     const loop = loopInHand(policy);
     loop.start();
     loop.requested();
@@ -534,8 +534,8 @@ describe('approval_required', () => {
   });
 });
 
-describe('the whole of it', () => {
-  test('twenty requests, each answered otherwise', () => {
+describe('a long task', () => {
+  test('twenty requests, with different answers', () => {
     const loop = loopInHand({ delayMs: 0, maxIterations: 100 });
     let turn: Turn = loop.start();
     for (let number = 1; number <= 20; number += 1) {

@@ -50,7 +50,7 @@ describe('an answer in doubt', () => {
     });
   });
 
-  test('completes the task where the reply states the promise: one counted iteration', () => {
+  test('completes the task if the reply states the promise: one counted iteration', () => {
     const loop = asked();
     const { ending, state, told } = loop.iterate(STATED);
     expect(ending).toMatchObject({
@@ -68,7 +68,7 @@ describe('an answer in doubt', () => {
     });
   });
 
-  test('is a near miss where the reply says what is missing, and the next prompt tells it', () => {
+  test('is a near miss if the reply says what is missing, and the next prompt repeats it', () => {
     const { actions, told, addition, state } = asked().iterate(MISSING);
     expect(actions).toEqual(['task_iterated', 'near_miss', 'iteration_started', 'start-agent 2.1']);
     expect(told[1]).toMatchObject({ line: TAG, why: 'earlier-line' });
@@ -86,7 +86,7 @@ describe('an answer in doubt', () => {
     );
   });
 
-  test('costs the iteration what both have cost', () => {
+  test('costs the iteration the price of both', () => {
     const reply = answered(TAG, {
       durationMs: 2_000,
       turns: 1,
@@ -114,14 +114,14 @@ describe('an answer in doubt', () => {
     expect(state.task.usage.cost_usd).toBe(0.26);
   });
 
-  test('is asked about once an iteration, and again in the next', () => {
+  test('is asked about once in an iteration, and again in the next', () => {
     const loop = asked();
     expect(loop.iterate(DOUBT).actions).toContain('start-agent 2.1');
     expect(loop.iterate(DOUBT).actions).toEqual(['asked_back', 'start-agent 2.2']);
     expect(loop.iterate(STATED).ending?.status).toBe('completed');
   });
 
-  test('is looked at with what the question has brought, not before', () => {
+  test('is judged by an observation after the question, not before', () => {
     const loop = asked({ watchGlobs: ['out/*.md'] });
     expect(loop.attempt(MISSING).actions).toEqual(['look']);
     const { ending } = loop.look({ ...NOTHING_SEEN, watchMatches: ['out/a.md'] });
@@ -140,11 +140,11 @@ describe('an answer in doubt', () => {
   test.each<[where: string, message: string]>([
     ['earlier-line', DOUBTFUL],
     ['closing-sentence', 'All tests pass. DONE'],
-  ])('%s: the question says where the statement stood', (where, message) => {
+  ])('%s: the question says where the promise stood', (where, message) => {
     expect(nonstop().iterate(answered(message)).told).toMatchObject([{ where }]);
   });
 
-  test('with --session continue the next iteration goes on behind the question', () => {
+  test('with --session continue the next iteration follows the question in the session', () => {
     const loop = nonstop({ session: 'continue' });
     loop.iterate(DOUBT);
     const next = loop.iterate(answered('The changelog is missing.', { sessionId: 'session-2' }));
@@ -179,7 +179,7 @@ describe('a question that brings nothing', () => {
       'session-gone',
     ],
     ['no words', answered(''), null],
-  ])('%s: a near miss, and the loop goes on', (_, reply, error) => {
+  ])('%s: a near miss, and the loop continues', (_, reply, error) => {
     const { actions, state, addition } = asked().iterate(reply);
     expect(actions).toEqual(['task_iterated', 'near_miss', 'iteration_started', 'start-agent 2.1']);
     expect(state.task.iterations).toMatchObject([{ outcome: 'answered', near_miss: true }]);
@@ -250,19 +250,19 @@ describe('nothing is asked', () => {
     expect(turn.state.task.metrics.iterations).toBe(1);
   });
 
-  test('once the time of the whole task is over', () => {
+  test('if the time of the whole task is over', () => {
     const turn = nonstop({}, 5_000).iterate(DOUBT);
     expect(turn.ending?.status).toBe('timeout');
     expect(turn.actions).toContain('near_miss');
   });
 
-  test('once somebody has asked the loop to stop', () => {
+  test('if somebody has asked the loop to stop', () => {
     const loop = nonstop();
     loop.stop('SIGTERM');
     expect(loop.iterate(DOUBT).ending?.status).toBe('stopped');
   });
 
-  test('and the reminder says where the statement belongs', () => {
+  test('and the reminder says where the promise belongs', () => {
     const { addition } = nonstop({ askBack: false }).iterate(DOUBT);
     expect(addition).toContain(
       `on an earlier line, with more text behind it: "${TAG}". When the task is truly complete, state it as the last line of your final message.`,
@@ -270,7 +270,7 @@ describe('nothing is asked', () => {
     expect(addition).not.toContain('Asked whether');
   });
 
-  test('but a loop that is to hold after its iteration asks: the question belongs to it', () => {
+  test('but a loop that pauses after its iteration asks: the question belongs to it', () => {
     const loop = nonstop();
     loop.pause();
     expect(loop.iterate(DOUBT).actions).toEqual(ASKED);
@@ -319,7 +319,7 @@ describe('a driver that dies while the question is asked', () => {
     expect(state.task.iterations).toMatchObject([{ number: 1, completed: true }]);
   });
 
-  test('and is gone on with by --no-ask-back: it is not asked again', () => {
+  test('and the task is resumed with --no-ask-back: it is not asked again', () => {
     const [loop, resumed] = lost(NO_COST, { askBack: false });
     expect(resumed.actions).toEqual(['task_resumed', 'look']);
     expect(loop.look(NOTHING_SEEN).actions).toContain('start-agent 2.1');

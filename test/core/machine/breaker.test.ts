@@ -45,7 +45,7 @@ describe('iterations with one error', () => {
     expect(counted(...news).same_error).toBe(count);
   });
 
-  it('leave the error behind, and nothing of it after progress', () => {
+  it('clear the error after progress', () => {
     expect(counted(failed('exit code 3')).last_error).toBe('exit code #');
     expect(counted(failed('exit code 3'), moved)).toEqual(NO_BREAKER);
   });
@@ -70,14 +70,14 @@ describe('the breaker', () => {
     expect(verdict && [verdict.reason, verdict.count, verdict.flag]).toEqual(expected);
   });
 
-  it('has each limit turned off by 0', () => {
+  it('ignores a limit of 0', () => {
     expect(breakerVerdict(at(9, 0), { ...limits, noProgressLimit: 0 })).toBeNull();
     expect(breakerVerdict(at(0, 9), { ...limits, sameErrorLimit: 0 })).toBeNull();
     expect(breakerVerdict(at(0, 0), { noProgressLimit: 0, sameErrorLimit: 0 })).toBeNull();
   });
 });
 
-describe('told twice, an error is the same', () => {
+describe('two reports of one error are equal', () => {
   test.each([
     ['numbers', 'exited with code 1 after 3 tries', 'exited with code 137 after 12 tries'],
     ['counted things', 'worker3 died', 'worker14 died'],
@@ -111,7 +111,7 @@ describe('told twice, an error is the same', () => {
     ['addresses in memory', 'fault at 0x7ffdeadbeef', 'fault at 0x10'],
     ['long ids', 'job abc123DEF456ghi789JKL', 'job zzz999YYY888xxx777WWWvvv'],
     ['colours, space and line ends', '\x1b[31mlost\x1b[0m\r\n  it', 'lost it'],
-  ])('%s aside', (_name, one, other) => {
+  ])('apart from %s', (_name, one, other) => {
     expect(normalisedError(one)).toBe(normalisedError(other));
   });
 });
@@ -132,7 +132,7 @@ describe('different errors stay different', () => {
     expect(normalisedError(one)).not.toBe(normalisedError(other));
   });
 
-  it('and what is left is still readable', () => {
+  it('the rest can still be read', () => {
     expect(
       normalisedError("ENOENT: no such file, open '/tmp/x/a.json' at 12:30:01 (req_011CSHoEeqs5)"),
     ).toBe('ENOENT: no such file, open <path> at # (<id>)');
@@ -140,7 +140,7 @@ describe('different errors stay different', () => {
 });
 
 describe('an error of any size', () => {
-  it('is kept short, whole characters only', () => {
+  it('is cut between whole characters', () => {
     const kept = normalisedError('😀'.repeat(5_000));
     expect(kept.length).toBeLessThanOrEqual(300);
     expect(kept).not.toMatch(/\p{Surrogate}/u);

@@ -73,7 +73,7 @@ test('a program asks for an approval as the loop does', () => {
   expect(task.approval).toMatchObject({ id: 'deploy', file: FILE, by_agent: false, expires_at });
 });
 
-test('a pause does not use up the time, and its answer is kept', () => {
+test('a pause does not use up the time, and its answer is recorded', () => {
   const resumedAt = laterBy(AT, 5 * HOUR_MS);
   const answer = { kind: 'approved' as const, file: `Approved/${FILE}`, reason: null };
   const { task, actions } = after(
@@ -90,7 +90,7 @@ test('a pause does not use up the time, and its answer is kept', () => {
   });
 });
 
-test('a task that ends while it is paused waits for nobody any more', () => {
+test('a task that ends while it is paused no longer waits for an answer', () => {
   const { task } = after(
     TASK,
     { kind: 'paused-by-caller', at: AT, request: REQUEST },

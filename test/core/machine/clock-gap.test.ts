@@ -135,7 +135,7 @@ describe.each(ASKED)('while %s takes its time', (...asked) => {
   });
 });
 
-test('of a delay only the time counts in which ralph was not stopped', () => {
+test('only the part of a delay counts in which ralph was not suspended', () => {
   const loop = loopInHand({ delayMs: 10_000 }, TASK_MS);
   loop.start();
   loop.iterate(WORK);
@@ -147,7 +147,7 @@ test('of a delay only the time counts in which ralph was not stopped', () => {
   expect(leftMs()).toBe(beforeMs - 3_000);
 });
 
-test('a time in which ralph was stopped beside the agent does not count', () => {
+test('time in which ralph was suspended beside the agent does not count', () => {
   const loop = loopInHand({ delayMs: 0 }, TASK_MS);
   loop.start();
   loop.iterate({ ...WORK, durationMs: HOUR, heldUpMs: HOUR - 60_000 });
@@ -159,7 +159,7 @@ test('a time in which ralph was stopped beside the agent does not count', () => 
 test.each([
   ['the same limit', { oldMs: TASK_MS, newMs: TASK_MS }, TASK_MS - 60_000],
   ['a longer one', { oldMs: TASK_MS, newMs: TASK_MS + HOUR }, TASK_MS - 60_000 + HOUR],
-])('a resumed task has what its last driver left, with %s', (_what, limits, leftMs) => {
+])('a resumed task has the time that its last driver left, with %s', (_what, limits, leftMs) => {
   const task = { ...newTask(), timeout_at: laterBy(START, TASK_MS) };
   expect(timeLeftMs(task, laterBy(START, 60_000), limits)).toBe(leftMs);
 });

@@ -59,7 +59,7 @@ describe('the gates', () => {
     expect(heldBy(turn)).toEqual([]);
   });
 
-  test('verify a claim once in an iteration, whatever it is by and whoever asks for it', () => {
+  test('verify a claim once in an iteration, whatever its evidence and whichever gate asks', () => {
     const loop = nonstop({ ...VERIFY, watchGlobs: ['out/*'], acceptRefused: ['Read'] });
     const turn = loop.iterate(REFUSED, seen({ watchMatches: ['out/a'], movedFile: 'Done/x' }));
     expect(turn.actions).toEqual(['verify npm test']);
@@ -73,14 +73,14 @@ describe('the gates', () => {
     ]);
   });
 
-  test('do not verify what comes too early', () => {
+  test('do not verify a claim that comes too early', () => {
     const turn = nonstop({ ...VERIFY, minIterations: 2 }).iterate(DONE);
     expect(turn.actions).not.toContain('verify npm test');
     expect(heldBy(turn)).toEqual(['min-iterations']);
     expect(turn.addition).toContain('at least 2 iterations are asked for');
   });
 
-  test('that hold show the next iteration what the check printed', () => {
+  test('that block a claim show the next iteration the output of the check', () => {
     const loop = nonstop(VERIFY);
     loop.iterate(DONE);
     const turn = loop.verified(FAILED);
@@ -108,7 +108,7 @@ describe('the gates', () => {
     });
   });
 
-  test('hold where the check ran out of time', () => {
+  test('block a claim if the check runs out of time', () => {
     const loop = nonstop(VERIFY);
     loop.iterate(DONE);
     const turn = loop.verified(result(null));
@@ -116,14 +116,14 @@ describe('the gates', () => {
     expect(turn.addition).toContain('did not end in time');
   });
 
-  test('hold where a protected file has changed, without a check', () => {
+  test('block a claim without a check if a protected file has changed', () => {
     const loop = nonstop({ ...VERIFY, protect: ['test/**'] });
     const turn = loop.iterate(DONE, seen({ protectedChanged: ['test/a.ts'] }));
     expect(heldBy(turn)).toEqual(['protect']);
     expect(turn.addition).toContain('protected files have changed: test/a.ts. Put them back');
   });
 
-  test('one claim that passes is enough: a file beside held words', () => {
+  test('one claim that passes is enough: a file beside blocked words', () => {
     const loop = nonstop({ watchGlobs: ['out/*'] });
     expect(loop.iterate(REFUSED, seen({ watchMatches: ['out/a'] })).ending).toMatchObject({
       status: 'completed',
@@ -139,13 +139,13 @@ describe('the gates', () => {
 });
 
 describe('refused tools', () => {
-  test('are believed where the check passes', () => {
+  test('do not block a claim if the check passes', () => {
     const loop = nonstop(VERIFY);
     expect(loop.iterate(REFUSED).actions).toEqual(['verify npm test']);
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 
-  test('are held where the check fails, and stall the task the second time', () => {
+  test('block a claim if the check fails, and stall the task the second time', () => {
     const loop = nonstop(VERIFY);
     loop.iterate(REFUSED);
     expect(heldBy(loop.verified(FAILED))).toEqual(['refused-tools']);
@@ -157,12 +157,12 @@ describe('refused tools', () => {
     });
   });
 
-  test('that were forbidden on purpose hold nothing', () => {
+  test('that the user forbade on purpose block nothing', () => {
     const turn = nonstop({ acceptRefused: ['Bash(npm test)'] }).iterate(REFUSED);
     expect(turn.ending?.status).toBe('completed');
   });
 
-  test('name those only that were not forbidden on purpose', () => {
+  test('are named only if the user did not forbid them on purpose', () => {
     const refused = [refusedTool('WebSearch'), refusedTool('Bash', 'npm test')];
     const loop = nonstop({ acceptRefused: ['WebSearch'] });
     const turn = loop.iterate(answered(TAG, { refused }));
@@ -171,7 +171,7 @@ describe('refused tools', () => {
     expect(ending?.error).toMatch(/refused: Bash: npm test$/);
   });
 
-  test('also hold a signal', () => {
+  test('also block a signal', () => {
     const facts = { refused: [refusedTool('Bash', 'npm test')] };
     const loop = nonstop({ signals: ['NOTHING LEFT'] });
     loop.iterate(answered('NOTHING LEFT', facts));
@@ -182,7 +182,7 @@ describe('refused tools', () => {
 describe('sub-agents that the system stopped', () => {
   const STOPPED = answered(TAG, { stoppedSubAgents: 2 });
 
-  test('hold a claim, and stall the task the second time running', () => {
+  test('block a claim, and stall the task the second time in a row', () => {
     const loop = nonstop({});
     const turn = loop.iterate(STOPPED);
     expect(heldBy(turn)).toEqual(['stopped-subagents']);
@@ -192,7 +192,7 @@ describe('sub-agents that the system stopped', () => {
     expect(ending?.error).toMatch(/stopped sub-agents: 1 of them$/);
   });
 
-  test('twice, but not running: the loop goes on', () => {
+  test('twice, but not in a row: the loop continues', () => {
     const loop = nonstop({});
     loop.iterate(STOPPED);
     loop.iterate(answered('Not yet.'));
@@ -200,7 +200,7 @@ describe('sub-agents that the system stopped', () => {
     expect(loop.iterate(answered(TAG)).ending?.status).toBe('completed');
   });
 
-  test('are vouched for by a check that passes, and by no other', () => {
+  test('are outweighed by a check that passes, and by no other', () => {
     const loop = nonstop(VERIFY);
     loop.iterate(STOPPED);
     expect(heldBy(loop.verified(FAILED))).toEqual(['verify']);
@@ -208,7 +208,7 @@ describe('sub-agents that the system stopped', () => {
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 
-  test('without a claim hold nothing up', () => {
+  test('block nothing without a claim', () => {
     const turn = nonstop({}).iterate(answered('Not yet.', { stoppedSubAgents: 1 }));
     expect(heldBy(turn)).toEqual([]);
     expect(turn.addition).not.toContain('sub-agent');
@@ -216,7 +216,7 @@ describe('sub-agents that the system stopped', () => {
 });
 
 describe('confirmation', () => {
-  test('takes claims in so many iterations running; the later ones are told to check', () => {
+  test('needs claims in so many iterations in a row; the agent is asked to check from the second on', () => {
     const loop = nonstop({ confirm: 3 });
     for (const so_far of [1, 2]) {
       const turn = loop.iterate(DONE);
@@ -244,7 +244,7 @@ describe('confirmation', () => {
     expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
-  test('goes on over a passing fault', () => {
+  test('survives a transient error', () => {
     const loop = nonstop({ confirm: 2 });
     loop.iterate(DONE);
     loop.iterate(OVERLOADED);
@@ -252,7 +252,7 @@ describe('confirmation', () => {
     expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
-  test('verifies each of the claims, and a failing check breaks the row', () => {
+  test('verifies each of the claims, and a failing check starts the count again', () => {
     const loop = nonstop({ ...VERIFY, confirm: 2 });
     const gates: (readonly string[])[] = [];
     for (const verified of [PASSED, FAILED, PASSED]) {
@@ -328,7 +328,7 @@ describe('the conditions', () => {
     expect(loop.iterate(answered('NOTHING LEFT')).ending?.status).toBe('completed');
   });
 
-  test('a signal that a check has held is still in its row', () => {
+  test('a signal that a check has blocked still counts in a row', () => {
     const loop = nonstop({ signals: ['NOTHING LEFT'], ...VERIFY });
     loop.iterate(answered('NOTHING LEFT'));
     loop.iterate(answered('NOTHING LEFT'));
@@ -337,7 +337,7 @@ describe('the conditions', () => {
     expect(loop.verified(PASSED).ending?.evidence?.detail).toContain('in 3 iterations in a row');
   });
 
-  test('an echo of the reminder states no signal', () => {
+  test('an echo of the reminder is not a signal', () => {
     const loop = nonstop({ promise: null, signals: ['NOTHING LEFT'], until: 'false' });
     const second = loop.iterate(WORK).addition ?? '';
     expect(second).toContain("'NOTHING LEFT'");
@@ -374,7 +374,7 @@ describe('the abort promise', () => {
     expect(nonstop(ABORT).iterate(facts).ending).toBeNull();
   });
 
-  test('is only one where it was asked for', () => {
+  test('exists only if the user set it', () => {
     expect(nonstop().iterate(answered('CANNOT BE DONE')).ending).toBeNull();
   });
 });
@@ -427,7 +427,7 @@ describe('what comes first', () => {
     );
   });
 
-  test('a held claim is no completion: the budget ends it', () => {
+  test('a blocked claim does not complete the task: the budget ends it', () => {
     const loop = nonstop({ ...VERIFY, maxCostUsd: 0.01 });
     loop.iterate(DONE);
     expect(loop.verified(FAILED).ending?.status).toBe('budget_spent');
@@ -441,7 +441,7 @@ describe('the last iteration', () => {
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 
-  test('with the promise and a failing check is exhausted, and what was missing stays known', () => {
+  test('with the promise and a failing check is exhausted, and the state says what was missing', () => {
     const loop = nonstop({ ...VERIFY, maxIterations: 1 });
     loop.iterate(DONE);
     const turn = loop.verified(FAILED);
@@ -495,7 +495,7 @@ describe('the circuit breaker', () => {
     expect(ending?.error).toContain('(--same-error-limit 0 turns this off)');
   });
 
-  test('stays closed where the errors differ', () => {
+  test('stays closed if the errors differ', () => {
     const loop = nonstop({ ...LIMITS, noProgressLimit: 0 });
     loop.iterate(failed('boom'));
     expect(loop.iterate(failed('bang')).ending).toBeNull();
@@ -516,18 +516,18 @@ describe('the circuit breaker', () => {
     expect(opensAfter(loop, WORK, IDLE)).toBe(3);
   });
 
-  test('is closed by a failed iteration, too, where something moved', () => {
+  test('is closed by a failed iteration with progress, too', () => {
     expect(opensAfter(nonstop(LIMITS), failed('boom'), git(0, 2))).toBeNull();
   });
 
-  test('is not closed by a report that tells no more than the one before', () => {
+  test('is not closed by a report of no further progress', () => {
     const report = answered('<progress done="2" total="5">half</progress>');
     const loop = nonstop(LIMITS);
     loop.iterate(report, NOTHING_SEEN);
     expect(opensAfter(loop, report, NOTHING_SEEN)).toBe(3);
   });
 
-  test('stays closed without any sign to look at', () => {
+  test('stays closed if no sign of progress can be observed', () => {
     expect(opensAfter(nonstop(LIMITS), WORK, NOTHING_SEEN)).toBeNull();
   });
 
@@ -538,7 +538,7 @@ describe('the circuit breaker', () => {
     expect(opensAfter(nonstop(changes), facts, IDLE)).toBeNull();
   });
 
-  test('takes the agent’s own bound for no error', () => {
+  test('does not count the agent’s own limit as an error', () => {
     const bounded = attemptFacts({
       result: resultFacts({ subtype: 'error_max_turns', isError: true, text: null }),
     });
@@ -546,7 +546,7 @@ describe('the circuit breaker', () => {
     expect(opensAfter(nonstop({ ...LIMITS, sameErrorLimit: 1 }), bounded, git(1, 0))).toBeNull();
   });
 
-  test('does not count a passing fault', () => {
+  test('does not count a transient error', () => {
     const loop = nonstop({ ...LIMITS, sameErrorLimit: 1 });
     for (let fault = 0; fault < 4; fault += 1) {
       expect(loop.iterate(OVERLOADED).ending).toBeNull();
@@ -555,7 +555,7 @@ describe('the circuit breaker', () => {
     expect(loop.state().task.breaker.same_error).toBe(0);
   });
 
-  test('writes down what moved and how far the agent says it is', () => {
+  test('records what changed and the progress that the agent reports', () => {
     const report = answered('Going on.\n<progress done="2" total="3">the  docs</progress>');
     const { task } = nonstop(LIMITS).iterate(report, git(1, 4)).state;
     expect(task.progress).toEqual({
@@ -567,7 +567,7 @@ describe('the circuit breaker', () => {
     expect(task.iterations).toMatchObject([{ files_changed: 4 }]);
   });
 
-  test('keeps the last report where an iteration gives none', () => {
+  test('keeps the last report if an iteration gives none', () => {
     const loop = nonstop(LIMITS);
     loop.iterate(answered('<progress done="2" total="4">a</progress>'), IDLE);
     expect(loop.iterate(WORK, IDLE).state.task.progress?.steps_completed).toBe(2);
@@ -577,7 +577,7 @@ describe('the circuit breaker', () => {
 describe('the command after an iteration', () => {
   const AFTER = { after: './sync' };
 
-  test('comes once, behind the word that the iteration is over, before the next one', () => {
+  test('runs once, after the iteration is announced, before the next one', () => {
     const loop = nonstop(AFTER);
     expect(loop.iterate(WORK).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions).toEqual(['iteration_started', 'start-agent 2.1']);
@@ -585,7 +585,7 @@ describe('the command after an iteration', () => {
     expect(loop.followed().actions).toEqual(['stop:completed']);
   });
 
-  test('comes behind all that is told of the iteration', () => {
+  test('runs after all events of the iteration are announced', () => {
     expect(nonstop(AFTER).iterate(answered(`I will say ${TAG} soon.`)).actions).toEqual([
       'task_iterated',
       'near_miss',
@@ -598,7 +598,7 @@ describe('the command after an iteration', () => {
     ]);
   });
 
-  test('is a step of its own: the iteration is counted before it, what comes next decided after it', () => {
+  test('is a step of its own: the iteration is counted before it, the next step decided after it', () => {
     const { state } = nonstop(AFTER).iterate(DONE);
     expect(state.step).toMatchObject({
       kind: 'following',
@@ -612,7 +612,7 @@ describe('the command after an iteration', () => {
     });
   });
 
-  test('is given the event that is told', () => {
+  test('receives the event that is announced', () => {
     const { told, followedBy } = nonstop(AFTER).iterate(WORK);
     expect(followedBy).toEqual(told.find(({ event }) => event === 'task_iterated'));
     expect(followedBy).toMatchObject({ event: 'task_iterated', iteration: 1 });
@@ -647,7 +647,7 @@ describe('the command after an iteration', () => {
     expect(loop.followed().actions).toEqual(['stop:completed']);
   });
 
-  test('takes its time: what it uses up is gone, and the delay begins after it', () => {
+  test('uses up time of the task, and the delay begins after it', () => {
     const loop = nonstop({ ...AFTER, delayMs: 2_000 }, 60_000);
     loop.iterate(WORK);
     expect(loop.followed(10_000).waitMs).toBe(2_000);
@@ -659,7 +659,7 @@ describe('the command after an iteration', () => {
     expect(complete.followed(60_000).actions).toEqual(['stop:completed']);
   });
 
-  test('stands before the end of a second claim that is held for refused tools', () => {
+  test('runs before the end that a second claim blocked for refused tools causes', () => {
     const loop = nonstop(AFTER);
     loop.iterate(REFUSED);
     loop.followed();
@@ -681,7 +681,7 @@ describe('the command after an iteration', () => {
     expect(actions).toHaveLength(1);
   });
 
-  test('that is told of when nothing follows changes nothing', () => {
+  test('that ends when none is running changes nothing', () => {
     const loop = nonstop(AFTER);
     const before = loop.state();
     const turn = loop.followed();

@@ -27,7 +27,7 @@ const task = (changes: Partial<TaskState> = {}): TaskState => ({
 });
 
 describe('the policy of a run', () => {
-  it('asks for the default promise only where there is no other condition', () => {
+  it('has the default promise only if there is no other condition', () => {
     expect(policyFor({}).promise).toBe('TASK_COMPLETE');
     expect(policyFor({ planFile: 'PLAN.md' }).promise).toBeNull();
     expect(policyFor({ promise: '<promise>ALL  DONE</promise>' }).promise).toBe('ALL DONE');
@@ -43,7 +43,7 @@ describe('the policy of a run', () => {
     expect(named.watchFile).toBe('y.md');
   });
 
-  it('asks only claude back', () => {
+  it('lets ralph ask only claude about a doubtful promise', () => {
     expect(policyFor({}).askBack).toBe(true);
     expect(policyFor({ askBack: false }).askBack).toBe(false);
     expect(policyFor({ agentCommand: 'codex exec' })).toMatchObject({
@@ -52,7 +52,7 @@ describe('the policy of a run', () => {
     });
   });
 
-  it('looks for the time zone only when it is asked for', () => {
+  it('finds the time zone only if it is needed', () => {
     let calls = 0;
     const timeZone = () => {
       calls += 1;
@@ -65,7 +65,7 @@ describe('the policy of a run', () => {
 });
 
 describe('the policy of a stored task', () => {
-  it('asks for the default promise only where there is no other condition', () => {
+  it('has the default promise only if there is no other condition', () => {
     expect(storedPolicy(task(), stored({})).promise).toBe('TASK_COMPLETE');
     expect(storedPolicy(task(), stored({ until: 'true' })).promise).toBeNull();
     expect(storedPolicy(task({ watch_glob: ['*.md'] }), stored({})).promise).toBeNull();

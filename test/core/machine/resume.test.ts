@@ -83,13 +83,13 @@ describe('what was asked for before the driver died', () => {
     expect(remembered(turn.state)).toEqual(before);
   });
 
-  test.each(ASKED_AGAIN)('changes nothing of the task but its times: %s', (_name, reach) => {
+  test.each(ASKED_AGAIN)('changes only the times of the task: %s', (_name, reach) => {
     const loop = reach();
     const { updated_at, timeout_at, driver, ...before } = loop.state().task;
     expect(loop.resume().state.task).toMatchObject(before);
   });
 
-  test('is a wait to its own end', () => {
+  test('is a wait until its old end', () => {
     const loop = reached({}, LIMITED);
     const { wait } = loop.state().task;
     const turn = loop.resume({}, { afterMs: HOUR_MS });
@@ -99,13 +99,13 @@ describe('what was asked for before the driver died', () => {
     expect(loop.wait().actions).toEqual(['iteration_started', 'start-agent 1.2']);
   });
 
-  test('is a wait that is over by then, too', () => {
+  test('is a wait that is already over, too', () => {
     const loop = reached({}, LIMITED);
     expect(loop.resume().waitMs).toBeLessThan(0);
     expect(loop.wait().actions).toEqual(['iteration_started', 'start-agent 1.2']);
   });
 
-  test('goes on as it would have: looking, verifying, following', () => {
+  test('is repeated in each step: looking, verifying, following', () => {
     const loop = looking({ ...VERIFY, ...AFTER }, DONE);
     expect(summary(loop.resume())).toBe('running, looking: task_resumed look');
     expect(loop.look(NOTHING_SEEN).actions).toEqual(['verify npm test']);
@@ -121,7 +121,7 @@ describe('what was asked for before the driver died', () => {
     expect(loop.state().task.iterations).toMatchObject([{ number: 1 }]);
   });
 
-  test('can be taken up any number of times', () => {
+  test('can be resumed any number of times', () => {
     const loop = reached(AFTER, WORK);
     for (let time = 0; time < 5; time += 1) {
       expect(loop.resume().actions).toEqual(['task_resumed', 'run-after ./sync']);
@@ -129,7 +129,7 @@ describe('what was asked for before the driver died', () => {
     expect(loop.state().task).toMatchObject({ metrics: { iterations: 1 }, current_iteration: 1 });
   });
 
-  test('and is not wanted any more is passed over: --after', () => {
+  test('is left out if the user no longer wants it: --after', () => {
     const goingOn = reached({ ...AFTER, ...NO_DELAY }, WORK);
     expect(summary(goingOn.resume({ after: null }))).toBe(started('2.1'));
     const complete = reached({ ...AFTER, ...NO_DELAY }, DONE);
@@ -138,7 +138,7 @@ describe('what was asked for before the driver died', () => {
     );
   });
 
-  test('and is not wanted any more is passed over: --verify', () => {
+  test('is left out if the user no longer wants it: --verify', () => {
     const loop = reached(VERIFY, DONE);
     expect(summary(loop.resume({ verify: null }))).toBe(
       'completed, ended: task_resumed task_iterated stop:completed',
@@ -206,7 +206,7 @@ describe('an iteration that was not counted', () => {
     });
   });
 
-  test('is tried again with more time, where the time was over', () => {
+  test('is tried again with more time if the time was over', () => {
     const loop = loopInHand({}, 10_000);
     loop.start();
     loop.iterate({ ...OVERLOADED, durationMs: 10_000 });
@@ -214,7 +214,7 @@ describe('an iteration that was not counted', () => {
     expect(summary(loop.resume({}, { timeLeftMs: 60_000 }))).toBe(started('1.2'));
   });
 
-  test('is tried again with more money, where the money was spent', () => {
+  test('is tried again with more money if the budget was spent', () => {
     const dear = { ...OVERLOADED, usage: { cost_usd: 1, input_tokens: 5, output_tokens: 1 } };
     const loop = reached({ maxCostUsd: 1 }, dear);
     expect(loop.state().task.status).toBe('budget_spent');
@@ -237,7 +237,7 @@ describe('an iteration that was not counted', () => {
     });
   });
 
-  test('is told what it was told before', () => {
+  test('has the same prompt as before', () => {
     const loop = reached(NO_DELAY, answered('A first part. Shall I go on?'));
     const { addition } = loop.resume();
     expect(addition).toContain('A first part.');
@@ -312,7 +312,7 @@ const ENDED_AFTER: readonly [
 describe.each(ENDED_AFTER)(
   'a task that ended after an iteration: %s',
   (status, reach, settings, next) => {
-    test('goes on with the next one', () => {
+    test('continues with the next one', () => {
       const loop = reach();
       const { iterations, usage } = loop.state().task;
       expect(loop.state().task.status).toBe(status);
@@ -321,7 +321,7 @@ describe.each(ENDED_AFTER)(
       expect(turn.state.task).toMatchObject({ iterations, usage });
     });
 
-    test('runs again: nothing of its end is left', () => {
+    test('runs again: the ending is cleared', () => {
       const turn = ((loop: Loop) => loop.resume(settings))(reach());
       expect(turn.state.task).toMatchObject({
         status: 'running',
@@ -355,7 +355,7 @@ describe.each(ENDED_AFTER)(
   },
 );
 
-describe('a limit that still holds', () => {
+describe('a limit that is still reached', () => {
   test.each<[name: string, reach: () => Loop, timeLeftMs: number, expected: string]>([
     [
       'the iterations',
@@ -387,12 +387,12 @@ describe('a limit that still holds', () => {
     expect(loop.state().task).toMatchObject({ finished_at: loop.now() });
   });
 
-  test('is the time, where the iterations are used up as well', () => {
+  test('is the time, if the iterations are used up as well', () => {
     const loop = reached({ maxIterations: 1 }, WORK);
     expect(loop.resume({}, { timeLeftMs: 0 }).ending?.status).toBe('timeout');
   });
 
-  test('may be set lower than what was used', () => {
+  test('can be set lower than what was used', () => {
     const loop = reached(NO_DELAY, WORK, WORK, WORK);
     loop.stop('SIGINT');
     loop.iterate(WORK);
@@ -401,7 +401,7 @@ describe('a limit that still holds', () => {
 });
 
 describe('the iterations', () => {
-  test('are those of the settings that are in force now', () => {
+  test('are those of the current settings', () => {
     const loop = reached({ maxIterations: 2, ...NO_DELAY }, WORK, WORK);
     const { state, told } = loop.resume({ maxIterations: 7 });
     expect(state.task.max_iterations).toBe(7);
@@ -424,7 +424,7 @@ describe('the iterations', () => {
     expect(current_iteration).toBe(5);
   });
 
-  test('are counted beyond those that the state keeps one by one', () => {
+  test('are counted beyond the records that the state stores', () => {
     const loop = loopInHand({ ...NO_DELAY, maxIterations: 100 });
     loop.start();
     for (let count = 0; count < 70; count += 1) loop.iterate(WORK);
@@ -443,7 +443,7 @@ describe('the time for the whole task', () => {
     ...ENDED_AFTER.map(([name, reach]): [string, () => Loop] => [name, reach]),
   ];
 
-  test.each(places)('is what is left of it, from now on: %s', (_name, reach) => {
+  test.each(places)('is the rest of it, from the resume on: %s', (_name, reach) => {
     const loop = reach();
     const turn = loop.resume({ maxIterations: 9, maxCostUsd: null }, { timeLeftMs: 123_456 });
     expect(turn.state.task.timeout_at).toBe(laterBy(loop.now(), 123_456));
@@ -465,7 +465,7 @@ describe('the time for the whole task', () => {
     }
   });
 
-  test('is used up by the rest of a delay, and is not given twice for the time without a driver', () => {
+  test('is used up by the rest of a delay, but not by the time without a driver', () => {
     for (const [afterMs, rest] of [
       [0, 2_000],
       [500, 1_500],
@@ -482,7 +482,7 @@ describe('the time for the whole task', () => {
     }
   });
 
-  test('moves on where the machine sleeps in the rest of a delay', () => {
+  test('is moved if the machine sleeps in the rest of a delay', () => {
     const loop = reached({ delayMs: 60_000 }, WORK);
     const left = msBetween(loop.now(), loop.state().task.timeout_at);
     loop.resume({}, { afterMs: 10_000 });
@@ -491,7 +491,7 @@ describe('the time for the whole task', () => {
   });
 });
 
-describe('a completed task whose end nobody was told', () => {
+describe('a completed task whose ending nobody announced', () => {
   test.each<[name: string, reach: () => Loop, evidence: string]>([
     ['by its promise', () => reached({}, DONE), 'promise'],
     [
@@ -503,7 +503,7 @@ describe('a completed task whose end nobody was told', () => {
       },
       'watch-glob',
     ],
-  ])('is told it again: %s', (_name, reach, evidence) => {
+  ])('is announced again: %s', (_name, reach, evidence) => {
     const loop = reach();
     const before = loop.state();
     const turn = loop.resume();
@@ -524,18 +524,18 @@ describe('a completed task whose end nobody was told', () => {
     });
   });
 
-  test('has no driver any more', () => {
+  test('has no driver', () => {
     expect(reached({}, DONE).resume().state.task.driver).toBeNull();
   });
 
-  test('does not begin anew under other settings', () => {
+  test('does not start again under other settings', () => {
     const loop = reached({}, DONE);
     expect(loop.resume({ maxIterations: 50 }).actions).toEqual(['stop:completed']);
   });
 });
 
-describe('what went wrong in a row', () => {
-  test('begins anew where the task had ended', () => {
+describe('what failed in a row', () => {
+  test('is forgotten if the task had ended', () => {
     const loop = reached({ retries: 1, maxWaitMs: 0 }, OVERLOADED, OVERLOADED);
     expect(loop.state().task.status).toBe('usage_limited');
     loop.resume();
@@ -543,7 +543,7 @@ describe('what went wrong in a row', () => {
     expect(loop.iterate(OVERLOADED).waitMs).toBe(750);
   });
 
-  test('goes on where the driver died', () => {
+  test('is remembered if the driver died', () => {
     const loop = reached({}, OVERLOADED, OVERLOADED);
     loop.resume();
     loop.wait();
@@ -594,7 +594,7 @@ describe('what went wrong in a row', () => {
     expect(reach().resume().agent).toMatchObject({ budgetUsd: null });
   });
 
-  test('an agent that had answered is still one that was there', () => {
+  test('an agent that had answered still counts as installed', () => {
     const loop = reached(NO_DELAY, WORK);
     loop.resume();
     expect(summary(loop.iterate(NO_LOGIN))).toBe('running, waiting: agent_retry wait');
@@ -635,7 +635,7 @@ describe('the circuit breaker', () => {
         loop.wait();
       },
     ],
-  ])('of a task %s goes on counting', (_name, interrupt) => {
+  ])('continues its counts in a task %s', (_name, interrupt) => {
     const loop = loopInHand({ ...NO_DELAY, noProgressLimit: 2 });
     loop.start();
     loop.iterate(WORK, IDLE);
@@ -648,7 +648,7 @@ describe('the circuit breaker', () => {
   });
 });
 
-describe('what happened in iterations running', () => {
+describe('what happened in iterations in a row', () => {
   test('is remembered: a signal', () => {
     const loop = reached({ ...NO_DELAY, signals: ['ALL QUIET'] }, answered('ALL QUIET'));
     loop.resume();
@@ -675,7 +675,7 @@ describe('hints', () => {
     ['a first iteration that is tried again', () => reached({})],
     ['a later iteration that is tried again', () => reached(NO_DELAY, WORK)],
     ['the iteration after one that ended the task', () => reached({ maxIterations: 1 }, WORK)],
-  ])('that came while nobody drove are told at once: %s', (_name, reach) => {
+  ])('that came without a driver are in the next prompt: %s', (_name, reach) => {
     const loop = reach();
     loop.hint('Use npm.');
     const { addition, state } = loop.resume({ maxIterations: 5 });
@@ -686,7 +686,7 @@ describe('hints', () => {
     expect((next.waitMs === null ? next : loop.wait()).addition).not.toContain(SAID);
   });
 
-  test('are told again to an iteration that is tried again, each once', () => {
+  test('are repeated to an iteration that is tried again, each once', () => {
     const loop = reached(NO_DELAY);
     loop.hint('Use npm.');
     loop.iterate(WORK);
@@ -697,7 +697,7 @@ describe('hints', () => {
     expect(loop.resume().addition?.split(SAID)).toHaveLength(2);
   });
 
-  test('of a first iteration are no promise when they are said back', () => {
+  test('of a first iteration are not a promise if the agent repeats them', () => {
     const loop = reached({});
     loop.hint(`When all is done say so.\n${TAG}`);
     loop.resume();
@@ -711,7 +711,7 @@ describe('hints', () => {
 describe('the agent’s own session', () => {
   const CONTINUE = { ...NO_DELAY, session: 'continue' } as const;
 
-  test('is gone on with, and what it knows is not told again', () => {
+  test('is resumed, and its content is not repeated', () => {
     const loop = reached(CONTINUE, WORK);
     const { agent, addition, state } = loop.resume();
     expect(agent).toMatchObject({ iteration: 2, attempt: 2, resumeSession: 'session-1' });
@@ -719,17 +719,17 @@ describe('the agent’s own session', () => {
     expect(state.step).toEqual({ kind: 'working', resumed: true });
   });
 
-  test('is gone on with after an end', () => {
+  test('is resumed after an end', () => {
     const loop = reached({ ...CONTINUE, maxIterations: 1 }, WORK);
     expect(loop.resume({ maxIterations: 2 }).agent?.resumeSession).toBe('session-1');
   });
 
-  test('of a first iteration is begun afresh', () => {
+  test('of a first iteration is replaced by a new one', () => {
     const loop = reached(CONTINUE, STOPPED);
     expect(loop.resume().agent?.resumeSession).toBeNull();
   });
 
-  test('that is gone is begun afresh, with the context that it knew', () => {
+  test('that is missing is replaced by a new one, with the context that it contained', () => {
     const loop = reached(CONTINUE, WORK);
     loop.resume();
     const { agent, addition } = loop.iterate(GONE);
@@ -737,7 +737,7 @@ describe('the agent’s own session', () => {
     expect(addition).toContain('I did a part of it.');
   });
 
-  test('is left where each iteration is to begin afresh from now on', () => {
+  test('is not resumed if each iteration has a new session from now on', () => {
     const loop = reached(CONTINUE, WORK);
     const { agent, addition } = loop.resume({ session: 'fresh' });
     expect(agent?.resumeSession).toBeNull();
@@ -745,7 +745,7 @@ describe('the agent’s own session', () => {
   });
 });
 
-describe('a task whose memory is gone', () => {
+describe('a task whose memory is missing', () => {
   /** Only the state file is left, and it says whether the task had ended. */
   function fromStateFile(loop: Loop) {
     const { task } = loop.state();
@@ -782,7 +782,7 @@ describe('a task whose memory is gone', () => {
     ['exhausted', () => reached({ maxIterations: 1 }, WORK), 'stop:max_iterations_reached'],
     ['completed', () => reached({}, DONE), 'stop:completed'],
   ])(
-    'goes on by what the state file says, with no counted iteration lost or repeated: %s',
+    'continues from the state file, with no counted iteration lost or repeated: %s',
     (_name, reach, expected) => {
       const next = fromStateFile(reach());
       expect(inShort(next)).toEqual([expected]);

@@ -19,7 +19,7 @@ const task = (changes: Partial<TaskState> = {}): TaskState => ({
   ...changes,
 });
 
-describe('whom a task holds at all', () => {
+describe('which tasks hold an agent back', () => {
   const library = { kept_by: 'library' } as const;
   it.each([
     ['a running one of the library', task(library), 'running', null],
@@ -94,13 +94,13 @@ describe('an agent that wants to stop', () => {
     expect(checkStop(view({ message })).kind).toBe(kind);
   });
 
-  it('is let go where it gives the task up', () => {
+  it('may stop if it gives the task up', () => {
     const message = 'It cannot be done.\nIMPOSSIBLE';
     const answer = checkStop(view({ message }, { abort_promise: 'IMPOSSIBLE' }));
     expect(answer).toEqual({ kind: 'lets-go', why: 'its agent has given it up' });
   });
 
-  it('does not complete the task by saying again what it was told when it was held', () => {
+  it('does not complete the task by repeating what ralph told it', () => {
     const { policy } = view();
     const message = buildAddition(policy, heldCarry(null, []), 2);
     expect(checkStop(view({ message })).kind).toBe('holds');
@@ -110,14 +110,14 @@ describe('an agent that wants to stop', () => {
     ['watch-glob', { watchMatches: ['out.md'] }, { watch_glob: ['out*.md'] }],
     ['file-moved', { movedFile: '/vault/Done/x.md' }, { watch_file: 'x.md' }],
     ['plan-file', { plan: { open: 0, done: 3 } }, {}],
-  ])('is let go by %s', (_, seen, changes) => {
+  ])('may stop because of %s', (_, seen, changes) => {
     const state = task(changes);
     const policy = storedPolicy(state, stored({ plan_file: 'PLAN.md' }));
     const sightings = { ...NOTHING_SEEN, ...seen };
     expect(checkStop(view({ task: state, policy, sightings })).kind).toBe('lets-go');
   });
 
-  it('has its claim verified, and is told what that printed', () => {
+  it('has its claim verified, and the reminder shows the output', () => {
     const settings = { verify: 'npm test' };
     const message = 'ALL DONE';
     expect(checkStop(view({ message }, settings))).toEqual({ kind: 'ask-verify' });
@@ -131,7 +131,7 @@ describe('an agent that wants to stop', () => {
     expect(checkStop(view({ message, verified: passed }, settings)).kind).toBe('lets-go');
   });
 
-  it('is held, and told where the statement belongs, by one that is in doubt', () => {
+  it('must continue if its promise is in doubt, and the reminder says where it belongs', () => {
     const message = '<promise>ALL DONE</promise>\nSummary: two files changed.';
     const answer = checkStop(view({ message }));
     expect(answer).toMatchObject({ missing: [{ kind: 'in-doubt', where: 'earlier-line' }] });
@@ -139,7 +139,7 @@ describe('an agent that wants to stop', () => {
     expect(buildAddition(view().policy, carry, 2)).toContain('state it as the last line');
   });
 
-  it('is held by changed protected files and by --min-iterations', () => {
+  it('must continue because of changed protected files and --min-iterations', () => {
     const sightings = { ...NOTHING_SEEN, protectedChanged: ['test/a.test.ts'] };
     expect(checkStop(view({ message: 'ALL DONE', sightings }))).toMatchObject({
       missing: [{ held: { gate: 'protect' } }],

@@ -39,7 +39,7 @@ function iterate(loop: Loop, facts: AttemptFacts = WORK): Turn {
 }
 
 describe('the start', () => {
-  test('tells of the task and starts the first attempt', () => {
+  test('announces the task and starts the first attempt', () => {
     const turn = loopInHand().start();
     expect(summary(turn)).toBe('running, working: task_started iteration_started start-agent 1.1');
     const { timeout_at, usage } = turn.state.task;
@@ -57,7 +57,7 @@ describe('the start', () => {
     expect(turn.state.task).toMatchObject({ current_iteration: 1, attempt: 1, updated_at: START });
   });
 
-  test('hands the deadline of the whole task to the agent', () => {
+  test('passes the deadline of the whole task to the agent', () => {
     const loop = loopInHand({}, 60_000);
     expect(loop.start().deadlineAt).toBe(laterBy(START, 60_000));
     expect(iterate(loop).deadlineAt).toBe(laterBy(START, 60_000));
@@ -131,7 +131,7 @@ describe('after one attempt', () => {
     ['the promise', DONE],
     ['a time-out', cut('iteration-timeout')],
     ['a failure', withoutReport(3, 'boom')],
-  ])('that counts, the loop looks before it judges: %s', (_name, facts) => {
+  ])('that counts, the loop observes before it judges: %s', (_name, facts) => {
     expect(summary(running().attempt(facts))).toBe('running, looking: look');
   });
 
@@ -170,7 +170,7 @@ describe('after one attempt', () => {
     ],
     ['a match, failed', withoutReport(1), MATCHED, 'running, waiting: task_iterated wait'],
     ['the promise alone', DONE, NOTHING_SEEN, 'completed, ended: task_iterated stop:completed'],
-  ])('and a look that shows %s', (_name, facts, sightings, expected) => {
+  ])('and an observation of %s', (_name, facts, sightings, expected) => {
     const loop = running(GLOBS);
     loop.attempt(facts);
     expect(summary(loop.look(sightings))).toBe(expected);
@@ -190,7 +190,7 @@ describe('after one attempt', () => {
 });
 
 describe('completion', () => {
-  test('is told in full', () => {
+  test('is announced in full', () => {
     const loop = running();
     const { ending, state } = loop.iterate(DONE);
     expect(ending).toEqual({
@@ -227,14 +227,14 @@ describe('completion', () => {
     expect(loop.iterate({ ...DONE, durationMs: 20_000 }).ending?.status).toBe('completed');
   });
 
-  test('is not made by an echo of what ralph wrote', () => {
+  test('is not reached by an echo of what ralph wrote', () => {
     const loop = running({ match: 'contains', promise: 'DONE' });
     const next = iterate(loop);
     expect(next.addition).toContain('<promise>DONE</promise>');
     expect(loop.iterate(answered(next.addition ?? '')).ending).toBeNull();
   });
 
-  test('makes no near miss of what else stands in the message', () => {
+  test('does not make the rest of the message a near miss', () => {
     const loop = running(GLOBS);
     loop.attempt(answered(`I will say ${TAG} soon.`));
     expect(loop.look(MATCHED).actions).toEqual(['task_iterated', 'stop:completed']);
@@ -242,7 +242,7 @@ describe('completion', () => {
 });
 
 describe('a near miss', () => {
-  test('is told, recorded, and told to the next iteration', () => {
+  test('is announced, recorded, and repeated to the next iteration', () => {
     const loop = running();
     const turn = loop.iterate(answered(`I will say ${TAG} soon.`));
     expect(turn.told[1]).toEqual({
@@ -280,7 +280,7 @@ describe('refused tools', () => {
     expect(turn.state.task.iterations).toMatchObject([{ completed: status === 'completed' }]);
   });
 
-  test('hold a claim by words: it is told, and told to the next iteration', () => {
+  test('block a claim by words: this is announced, and repeated to the next iteration', () => {
     const loop = running();
     const turn = loop.iterate(REFUSED);
     expect(turn.told[1]).toEqual({
@@ -294,7 +294,7 @@ describe('refused tools', () => {
     );
   });
 
-  test('without a claim are told to the next iteration and stall nothing', () => {
+  test('without a claim are named to the next iteration and do not stall the task', () => {
     const loop = running();
     const refused = [open];
     for (let iteration = 1; iteration < 5; iteration += 1) {
@@ -304,7 +304,7 @@ describe('refused tools', () => {
     }
   });
 
-  test('stall the task when a second claim running is held', () => {
+  test('stall the task when a second claim in a row is blocked', () => {
     const loop = running();
     iterate(loop, REFUSED);
     const turn = loop.iterate(REFUSED);
@@ -331,7 +331,7 @@ describe('refused tools', () => {
   test.each<[name: string, between: AttemptFacts]>([
     ['an answer without a claim', WORK],
     ['a time-out', cut('iteration-timeout')],
-  ])('are forgiven after %s', (_name, between) => {
+  ])('are forgotten after %s', (_name, between) => {
     const loop = running();
     iterate(loop, REFUSED);
     iterate(loop, between);
@@ -339,20 +339,20 @@ describe('refused tools', () => {
     expect(loop.iterate(REFUSED).ending?.status).toBe('stalled');
   });
 
-  test('are not forgiven by a passing fault between two claims', () => {
+  test('are not forgotten after a transient error between two claims', () => {
     const loop = running();
     iterate(loop, REFUSED);
     iterate(loop, OVERLOADED);
     expect(loop.iterate(REFUSED).ending?.status).toBe('stalled');
   });
 
-  test('hold words only: a file completes the task', () => {
+  test('block only words: a file completes the task', () => {
     const loop = running(GLOBS);
     loop.attempt(REFUSED);
     expect(loop.look(MATCHED).ending?.evidence?.kind).toBe('watch-glob');
   });
 
-  test('that hold the claim are the ones named', () => {
+  test('are named if they block the claim', () => {
     const made = Array.from({ length: 6 }, (_, index) =>
       refusedTool('Bash', `step ${index}`, true),
     );
@@ -377,7 +377,7 @@ describe('the delay', () => {
     expect(next.state.task.wait).toBeNull();
   });
 
-  test('comes never after the last iteration', () => {
+  test('does not follow the last iteration', () => {
     const loop = running({ maxIterations: 3, delayMs: 7_000 });
     iterate(loop);
     iterate(loop);
@@ -400,7 +400,7 @@ describe('the delay', () => {
     expect(loop.state().task.timeout_at).toBe(before);
   });
 
-  test('of 0 is passed over', () => {
+  test('of 0 is skipped', () => {
     const loop = running({ delayMs: 0, maxIterations: 3 });
     expect(loop.iterate(WORK).actions).toEqual([
       'task_iterated',
@@ -411,7 +411,7 @@ describe('the delay', () => {
   });
 });
 
-describe('a passing fault', () => {
+describe('a transient error', () => {
   test('is tried again in the same iteration after a back-off, and counted as an attempt', () => {
     const loop = running();
     const turn = loop.attempt(OVERLOADED, 0.5);
@@ -529,7 +529,7 @@ describe('a passing fault', () => {
     expect(iterate(loop, OVERLOADED).addition).toBe(second);
   });
 
-  test('ends by time where the task has none left', () => {
+  test('ends the task by time if there is no time left', () => {
     const loop = running({}, 10_000);
     const turn = loop.iterate({ ...OVERLOADED, durationMs: 10_000 });
     expect(summary(turn)).toBe('timeout, ended: stop:timeout');
@@ -562,7 +562,7 @@ describe('a plan limit', () => {
     expect(loop.wait().actions).toContain('start-agent 1.2');
   });
 
-  test('ends at once where nothing is to be waited for, and says until when', () => {
+  test('ends the task at once if there is no waiting, and says until when', () => {
     const turn = running({ maxWaitMs: 0, retries: 0 }).iterate(limit);
     expect(turn.ending).toMatchObject({
       status: 'usage_limited',
@@ -603,19 +603,19 @@ describe('time in which no work was possible', () => {
     ['an answer', WORK],
     ['a time-out', cut('iteration-timeout')],
     ['a passing fault', OVERLOADED],
-  ])('of the agent’s own retries lets the task go on after %s', (_name, facts) => {
+  ])('of the agent’s own retries lets the task continue after %s', (_name, facts) => {
     const loop = running({}, 100_000);
     const turn = loop.iterate({ ...facts, durationMs: 150_000, retryWaitMs: 60_000 });
     expect(turn.ending).toBeNull();
   });
 
-  test('is handed to the next attempt as its deadline', () => {
+  test('moves the deadline that the next attempt receives', () => {
     const loop = running();
     loop.attempt({ ...OVERLOADED, retryWaitMs: 5_000 }, 0);
     expect(loop.wait().deadlineAt).toBe(laterBy(START, 30 * 60_000 + 5_000 + 500));
   });
 
-  test('moves the deadline on: a minute before an agent is looked for again', () => {
+  test('moves the deadline on: a minute before the agent is checked again', () => {
     const loop = running();
     iterate(loop);
     iterate(loop, NO_LOGIN);
@@ -679,7 +679,7 @@ describe('a fatal cause', () => {
     },
   );
 
-  test('is tried three times anew once an iteration has gone by', () => {
+  test('is tried three times again after an iteration', () => {
     const loop = running();
     iterate(loop);
     for (let recheck = 1; recheck <= 3; recheck += 1) iterate(loop, NO_LOGIN);
@@ -701,7 +701,7 @@ describe('a fatal cause', () => {
   test.each<[name: string, facts: AttemptFacts]>([
     ['failed', withoutReport(1, 'boom')],
     ['timed out', cut('iteration-timeout')],
-  ])('is not tried again where the iterations before only %s', (_name, facts) => {
+  ])('is not tried again if the iterations before only %s', (_name, facts) => {
     const loop = running();
     iterate(loop, facts);
     expect(loop.iterate(NO_LOGIN).ending?.status).toBe('failed');
@@ -844,7 +844,7 @@ describe('a request to stop', () => {
     ['the promise', DONE, NOTHING_SEEN],
     ['a match', WORK, MATCHED],
     ['a moved file', WORK, MOVED],
-  ])('lets an answer be complete by %s', (_name, facts, sightings) => {
+  ])('lets an answer complete the task by %s', (_name, facts, sightings) => {
     const early = running(GLOBS);
     early.stop('SIGINT');
     early.attempt(facts);
@@ -859,7 +859,7 @@ describe('a request to stop', () => {
     ['completed', DONE],
     ['failed', NO_LOGIN],
     ['out of time', cut('task-timeout')],
-  ])('changes nothing once the task has %s', (_name, facts) => {
+  ])('changes nothing after the task has %s', (_name, facts) => {
     const loop = running();
     const ended = loop.iterate(facts);
     const turn = loop.stop('SIGINT');
@@ -867,7 +867,7 @@ describe('a request to stop', () => {
     expect(turn.state.task).toEqual(ended.state.task);
   });
 
-  test('leaves the cut attempt out of the count, and its cost in', () => {
+  test('leaves the cut attempt out of the count, but not its cost', () => {
     const loop = running();
     const usage = { cost_usd: 0.5, input_tokens: 5, output_tokens: 1 };
     loop.stop('SIGINT');
@@ -894,14 +894,14 @@ describe('an event out of place', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('what the state stores', () => {
   const usage = (cents: number) => ({
     cost_usd: cents / 4,
     input_tokens: cents * 100,
     output_tokens: cents * 10,
   });
 
-  test('the usage of the task and of an iteration hold all their attempts', () => {
+  test('the usage of the task and of an iteration includes all their attempts', () => {
     const loop = running();
     iterate(loop, { ...OVERLOADED, usage: usage(1) });
     iterate(loop, { ...OVERLOADED, usage: usage(2) });
@@ -912,12 +912,12 @@ describe('what is kept', () => {
     expect(loop.state().task.usage).toEqual(usage(31));
   });
 
-  test('also a fatal attempt is paid for', () => {
+  test('the cost of a fatal attempt counts, too', () => {
     const loop = running();
     expect(loop.iterate({ ...NO_LOGIN, usage: usage(3) }).state.task.usage).toEqual(usage(3));
   });
 
-  test('an iteration is recorded as it was, and told so', () => {
+  test('an iteration is recorded and announced with all its facts', () => {
     const loop = running();
     const startedAt = loop.now();
     const turn = loop.iterate(
@@ -955,7 +955,7 @@ describe('what is kept', () => {
     expect(turn.state.task.session_id).toBe('session-1');
   });
 
-  test('texts of the agent are bounded', () => {
+  test('texts of the agent are limited in length', () => {
     const long = 'x'.repeat(10_000);
     const refused = Array.from({ length: 50 }, () => refusedTool('Bash', long));
     const loop = running();
@@ -974,13 +974,13 @@ describe('what is kept', () => {
     ['an answer', WORK, 'I did a part of it.'],
     ['a cut one', cut('iteration-timeout', { finalMessage: 'The last.' }), 'half of the work'],
     ['one without a message', withoutReport(1, '', { partialOutput: 'some of it' }), 'some of it'],
-  ])('the output of %s is told to the next iteration', (_name, facts, output) => {
+  ])('the output of %s is in the next prompt', (_name, facts, output) => {
     const loop = running();
     expect(loop.iterate(facts).state.task.iterations).toMatchObject([{ output_preview: output }]);
     expect(loop.wait().addition).toContain(`=====\n${output}\n=====`);
   });
 
-  test('of a cut iteration is told that it was cut', () => {
+  test('of a cut iteration, the next prompt says that it was cut', () => {
     const words = 'what the previous iteration wrote before it was cut off';
     expect(iterate(running(), cut('iteration-timeout')).addition).toContain(words);
     expect(iterate(running(), withoutReport(1, '', { partialOutput: 'x' })).addition).not.toContain(
@@ -1009,7 +1009,7 @@ describe('what is kept', () => {
     expect(errors.map((error) => error.kind)).toEqual(kind === null ? [] : [kind]);
   });
 
-  test('a question is told that nobody answers it, unless the agent was cut', () => {
+  test('after a question the prompt says that nobody answers, unless the agent was cut', () => {
     const asked = running();
     expect(iterate(asked, answered('Shall I go on? ')).addition).toContain('ended in a question');
     const broken = running();

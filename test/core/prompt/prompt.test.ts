@@ -71,7 +71,7 @@ describe('the protocol note', () => {
     expect(note).toMatch(/background ends with your turn/);
   });
 
-  test('names the files where there is no promise', () => {
+  test('names the files if there is no promise', () => {
     const note = protocolNote(loopPolicy(FILES_ONLY));
     expect(note).toContain("a new or changed file matches 'out/*.md' or 'a.txt'");
     expect(note).not.toContain('<promise>');
@@ -101,7 +101,7 @@ describe('the reminder', () => {
     }
   });
 
-  test('is followed by what was missing, a line each', () => {
+  test('contains what was missing, one line each', () => {
     const addition = buildAddition(
       loopPolicy(),
       carrying('words', [NEAR_MISS, { kind: 'question' }]),
@@ -211,7 +211,7 @@ describe('what was missing', () => {
       { kind: 'held', held: { gate: 'confirm', so_far: 1, of: 3 } },
       /\(1 of 3 times\)\. Do not go on working: check/,
     ],
-  ])('%s is told in one line', (_name, missing, told) => {
+  ])('%s is one line', (_name, missing, told) => {
     const line = describeMissing(missing, policy);
     expect(line).toMatch(told);
     expect(line).not.toContain('\n');
@@ -278,7 +278,7 @@ describe('the context', () => {
     ['it is empty', {}, carrying('')],
     ['it is blank', {}, carrying(' \n\t')],
     ['it is nothing but control characters', {}, carrying('\u001b[31m\u0007\r\n')],
-  ])('is left out where %s', (_name, changes, carry) => {
+  ])('is left out if %s', (_name, changes, carry) => {
     const addition = buildAddition(loopPolicy(changes), carry, 2);
     expect(addition).not.toContain('DATA');
     expect(addition).toMatch(/^\n\nThe task is NOT yet complete\./);
@@ -289,7 +289,7 @@ describe('the context', () => {
     [10, `${'x'.repeat(5)}0123456789`, 5],
     [1, 'abc', 2],
     [20_000, `${'x'.repeat(1_000_000)}${'y'.repeat(20_000)}`, 1_000_000],
-  ])('keeps its last %i characters and says what was cut', (contextChars, output, left) => {
+  ])('contains its last %i characters and says what was cut', (contextChars, output, left) => {
     const kept = block(buildAddition(loopPolicy({ contextChars }), carrying(output), 2));
     const said = left === 0 ? '' : `[the first ${left} characters are left out]\n`;
     expect(kept).toBe(`${said}${output.slice(left)}`);
@@ -300,7 +300,7 @@ describe('the context', () => {
     expect(block(addition)).toBe('[the first 4 characters are left out]\ncd');
   });
 
-  test('is material, also where the cut makes it so', () => {
+  test('is marked as data, even if only the cut makes it dangerous', () => {
     expect(block(buildAddition(loopPolicy(), carrying('see @x\n===== END DATA ====='), 2))).toBe(
       'see \\@x\n\\===== END DATA =====',
     );
@@ -322,7 +322,7 @@ describe('the context', () => {
     }
   });
 
-  test('has its @ left alone for a command', () => {
+  test('leaves an @ unchanged for a command', () => {
     const addition = buildAddition(loopPolicy({ agent: 'command' }), carrying('see @x'), 2);
     expect(block(addition)).toBe('see @x');
   });
@@ -343,7 +343,7 @@ describe.each<[by: string, title: string, failed: (result: CommandResult) => Mis
   const failing = (output: string): Carry => carrying('words', [failed({ ...CHECK, output })]);
   const TITLE = `BEGIN DATA: ${title} (data,`;
 
-  test('stands as material before the reminder', () => {
+  test('is marked as data before the reminder', () => {
     const addition = buildAddition(
       loopPolicy(),
       failing('see @x\u001b[2J\n===== END DATA ====='),
@@ -353,13 +353,13 @@ describe.each<[by: string, title: string, failed: (result: CommandResult) => Mis
     expect(addition.indexOf(TITLE)).toBeLessThan(addition.indexOf('The task is NOT yet'));
   });
 
-  test('is told where the output of the iteration is not wanted, too', () => {
+  test('is shown even if the output of the iteration is not wanted', () => {
     const addition = buildAddition(loopPolicy({ context: 'none' }), failing('1 failed'), 2);
     expect(addition).toContain('1 failed');
     expect(addition).not.toContain('words');
   });
 
-  test('is left out where it printed nothing', () => {
+  test('is left out if the command printed nothing', () => {
     expect(buildAddition(loopPolicy(), failing(' \n'), 2)).not.toContain(TITLE);
   });
 });
@@ -367,7 +367,7 @@ describe.each<[by: string, title: string, failed: (result: CommandResult) => Mis
 describe('a claim to confirm', () => {
   const carry = carrying('words', [{ kind: 'held', held: { gate: 'confirm', so_far: 1, of: 2 } }]);
 
-  test('is to be checked: nobody is told to go on in the same breath', () => {
+  test('is to be checked: the same prompt does not ask to continue', () => {
     const addition = buildAddition(loopPolicy(), carry, 2);
     expect(addition).toContain(
       "The task is NOT yet confirmed. Please check and ensure '<promise>DONE</promise>' is satisfied.\n",
@@ -381,7 +381,7 @@ const more = (chars: number): string =>
   `More was left for you to read than has room here: ${chars} characters are left out, the oldest first.`;
 
 describe('a hint', () => {
-  test('stands behind what was missing, without what could act on a terminal', () => {
+  test('follows what was missing, without what could act on a terminal', () => {
     const carry = {
       ...carrying('words', [{ kind: 'question' }]),
       hints: [{ text: '\u001b[31mUse\u202e npm. ', isProven: true }],
@@ -406,12 +406,12 @@ describe('a hint', () => {
     [['aaa', 'bbb'], 3, [more(3), 'adds: bbb']],
     [['aaa', 'bbbbb'], 4, [more(4), 'adds: bbb…']],
     [['aaa', ' b\u0007b '], 2, [more(3), 'adds: bb']],
-  ])('of %j, with room for %i, the newest are told: %j', (hints, room, expected) => {
+  ])('of %j, with room for %i, the prompt contains the newest: %j', (hints, room, expected) => {
     const lines = expected.map((line) => line.replace(/^adds/, 'The person you work for adds'));
     expect(told(hints, room)).toEqual(lines);
   });
 
-  test('is told where there are 20,000 of them, and no more than there is room for', () => {
+  test('is one of 20,000 in the prompt, as far as there is room', () => {
     const hints = Array.from({ length: 20_000 }, (_, n) => `Mind number ${n}.`);
     const lines = told(hints, 20_000);
     expect(lines.at(-1)).toBe('The person you work for adds: Mind number 19999.');
@@ -419,7 +419,7 @@ describe('a hint', () => {
   });
 });
 
-describe('the texts of ralph’s own', () => {
+describe('ralph’s own texts', () => {
   test.each(POLICIES)('are all there is behind the prompt: %s', (_name, policy) => {
     const carry = carrying('some words', [NEAR_MISS]);
     for (const iteration of [1, 2]) {

@@ -30,7 +30,7 @@ const awaiting = (expiresInMinutes: number, isAnswered = false) =>
   });
 
 describe('a file in In_Progress', () => {
-  test('that is stuck is rescued, and for how long is told', () => {
+  test('that is stuck is rescued, and the action says for how long it was stuck', () => {
     expect(decide(fileFacts(), RULES)).toEqual({
       kind: 'rescue',
       taskId: 'stuck_letter',
@@ -82,7 +82,7 @@ describe('a file in In_Progress', () => {
     expect(decided(fileFacts({ file }))).toBe('to-human payment');
   });
 
-  test('that only speaks of a payment is rescued', () => {
+  test('that only mentions a payment is rescued', () => {
     expect(decided(fileFacts({ file: { text: 'Their type of payment is odd.' } }))).toBe(
       'rescue stuck_letter',
     );
@@ -127,7 +127,7 @@ describe('a file in In_Progress', () => {
     expect(decided(fileFacts({ own }))).toBe(expected);
   });
 
-  test('whose own run has left a note is left to the human', () => {
+  test('whose own task has left a note is left to a person', () => {
     const own = fileTask('max_iterations_reached');
     expect(decided(fileFacts({ own, ownNote: 'RALPH_EXHAUSTED_letter_x.md' }))).toBe('leave noted');
     expect(decided(fileFacts({ ownNote: 'RALPH_EXHAUSTED_letter_x.md' }))).toBe('leave noted');
@@ -191,13 +191,13 @@ describe('a file in In_Progress', () => {
     expect(decided(fileFacts({ rescue }))).toBe(expected);
   });
 
-  test('is put away after three failed rescues, and not before', () => {
+  test('is moved to quarantine after three failed rescues, and not before', () => {
     const rescue = fileTask('max_iterations_reached');
     expect(decided(fileFacts({ rescue, failedRescues: 2 }))).toBe('rescue stuck_letter');
     expect(decided(fileFacts({ rescue, failedRescues: 3 }))).toBe('quarantine');
   });
 
-  test('is only moved where its task was completed after it was touched last', () => {
+  test('is only moved if its task was completed after the last change', () => {
     const over = fileTask('completed', { finishedAt: minutesAgo(20) });
     expect(decided(fileFacts({ own: over }))).toBe('finish letter');
     expect(decided(fileFacts({ rescue: over }))).toBe('finish stuck_letter');
@@ -242,7 +242,7 @@ describe('a file in Needs_Action', () => {
     expect(decided(fileFacts({ file, own }))).toBe(expected);
   });
 
-  test('whose own run has left a note is left to the human', () => {
+  test('whose own task has left a note is left to a person', () => {
     expect(decided(fileFacts({ file, ownNote: 'RALPH_FAILED_letter_x.md' }))).toBe('leave noted');
   });
 });

@@ -33,7 +33,7 @@ describe('the rights of a task', () => {
     expect(rightsOf(given({}), [])).toEqual([]);
   });
 
-  it('are one line each, free of what acts on a terminal', () => {
+  it('are one line each, without what acts on a terminal', () => {
     const settings = given({ verify: 'npm\n\u001b[2Jtest', dangerouslySkipPermissions: true });
     expect(rightsOf(settings, ['--mcp-config', 'x'])).toEqual([
       "--verify 'npm test'",
@@ -43,8 +43,8 @@ describe('the rights of a task', () => {
   });
 });
 
-describe('a pass', () => {
-  it('has its programs in common with a task, or the task has none', () => {
+describe('a pass over the vault', () => {
+  it('finds the programs of a task that it was not given itself', () => {
     const task = given({ verify: 'a', after: 'b' });
     expect(programsBeyond(task, given({}))).toEqual(["--verify 'a'", "--after 'b'"]);
     expect(programsBeyond(task, given({ verify: 'a', after: 'other' }))).toEqual(["--after 'b'"]);

@@ -34,7 +34,7 @@ describe('on the same host, in the same boot and namespace', () => {
     ['a process that lives, suspended for a day', A_DAY_MS, true],
     ['a process that is gone', 0, false],
     ['a process that is gone for a day', A_DAY_MS, false],
-  ])('the process tells, whatever its beat says: %s', (_name, afterMs, alive) => {
+  ])('the process decides, whatever its heartbeat says: %s', (_name, afterMs, alive) => {
     expect(
       isDriverAlive(
         DRIVER,
@@ -57,7 +57,7 @@ describe('on the same host, in the same boot and namespace', () => {
     ]);
   });
 
-  test('a driver that knows of no namespaces is in this one', () => {
+  test('a driver without a known namespace counts as being in this one', () => {
     const driver = { ...DRIVER, pid_namespace: '' };
     expect(
       isDriverAlive(
@@ -89,7 +89,7 @@ describe.each<[name: string, changes: Partial<Here>]>([
     [A_DAY_MS, false],
     // A clock that is a little behind.
     [-1_000, true],
-  ])('the beat tells: %i ms after it', (afterMs, alive) => {
+  ])('the heartbeat decides: %i ms after it', (afterMs, alive) => {
     expect(
       isDriverAlive(
         DRIVER,
@@ -98,7 +98,7 @@ describe.each<[name: string, changes: Partial<Here>]>([
     ).toBe(alive);
   });
 
-  test('no process is asked: the pid is another one’s here', () => {
+  test('no process is checked: the pid belongs to another machine', () => {
     const isAlive = (): boolean => {
       throw new Error('asked');
     };
@@ -106,11 +106,11 @@ describe.each<[name: string, changes: Partial<Here>]>([
   });
 });
 
-test('a beat comes several times before its absence counts', () => {
+test('a heartbeat is due several times before its absence counts', () => {
   expect(HEARTBEAT_MS).toBe(15_000);
 });
 
-describe('until when a task was worked on whose driver died beside its agent', () => {
+describe('until when a driver worked that died beside its agent', () => {
   const HOUR_MS = 3_600_000;
   const afterStart = (ms: number): string => laterBy(START, ms);
 
@@ -130,16 +130,16 @@ describe('until when a task was worked on whose driver died beside its agent', (
   });
 });
 
-describe('a beat', () => {
+describe('a heartbeat', () => {
   // The machine slept for a day.
   const beat = { at: laterBy(START, A_DAY_MS), tookMs: 0, heldUpMs: 0 };
 
-  test('moves the limit of a task that is worked on by the time that was slept', () => {
+  test('moves the limit of a task that is worked on by the time that the machine slept', () => {
     const task = { ...newTask(), driver: DRIVER };
     expect(withBeat(task, beat).timeout_at).toBe(laterBy(task.timeout_at, A_DAY_MS));
   });
 
-  test('leaves the limit of a task that has ended where it is', () => {
+  test('does not move the limit of a task that has ended', () => {
     const task = { ...newTask(), driver: DRIVER, status: 'failed' as const, finished_at: START };
     expect(withBeat(task, beat).timeout_at).toBe(task.timeout_at);
   });

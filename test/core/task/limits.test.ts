@@ -79,7 +79,7 @@ describe('a plan limit', () => {
     expect(next.deadlineAt).toBe(laterBy(START, 1_800_000 + (turn.waitMs ?? 0)));
   });
 
-  test('is not waited for where the task has no time left', () => {
+  test('is not waited for if the task has no time left', () => {
     const facts = limitedUntil(laterBy(START, 7_200_000), { durationMs: 20_000 });
     expect(running({}, 10_000).iterate(facts).ending?.status).toBe('timeout');
   });
@@ -113,10 +113,10 @@ describe('a plan limit', () => {
   });
 });
 
-describe('a session that is gone', () => {
+describe('a missing session', () => {
   const gone = withoutReport(1, 'No conversation found with session ID: session-1\n');
 
-  test('is begun afresh in the same iteration, with the context that it knew', () => {
+  test('is replaced by a new one in the same iteration, with the context that it contained', () => {
     const loop = running({ session: 'continue' });
     loop.iterate(answered('Part of it.'));
     const resumed = loop.wait();
@@ -131,7 +131,7 @@ describe('a session that is gone', () => {
   test.each<[name: string, changes: Partial<Policy>]>([
     ['its own session', { session: 'continue' }],
     ['the one that the user named behind --', { session: 'fresh' }],
-  ])('is a failed iteration where ralph resumed none: %s', (_name, changes) => {
+  ])('is a failed iteration if ralph resumed none: %s', (_name, changes) => {
     // Begun afresh with the same words it would be gone again, at once and for ever.
     const turn = running(changes).iterate(gone);
     expect(turn.actions).toEqual(['task_iterated', 'wait']);

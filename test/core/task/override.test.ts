@@ -47,18 +47,18 @@ describe('the flags of a resume', () => {
     expect(run.sources.maxIterations).toEqual({ kind: 'flag', where: '--max-iterations' });
   });
 
-  it('add to what the task has used, where they begin with +', () => {
+  it('add to what the task has used if they begin with +', () => {
     const { run, problems } = resumedWith({ maxIterations: '+4', timeout: '+5m', maxCost: '+1' });
     expect(problems).toEqual([]);
     expect(run.settings).toMatchObject({ maxIterations: 7, timeout: 15 * MINUTE, maxCost: 2.5 });
   });
 
-  it('say how this command prints: that is not taken from the stored run', () => {
+  it('say how this command prints: that does not come from the stored run', () => {
     expect(kept.settings.quiet).toBe(true);
     expect(resumedWith({}).run.settings.quiet).toBe(false);
   });
 
-  it('cannot change what the task is, nor add to what has no sum', () => {
+  it('cannot change what defines the task, nor add to what has no sum', () => {
     const { problems } = resumedWith({ promptFile: 'other.md', retries: '+2' });
     expect(problems).toEqual([
       expect.stringContaining('promptFile cannot change when a task is resumed'),

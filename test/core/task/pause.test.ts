@@ -118,7 +118,7 @@ describe('a request to pause', () => {
   test.each<[name: string, facts: AttemptFacts]>([
     ['a passing fault', OVERLOADED],
     ['a limit', LIMITED],
-  ])('is not kept waiting by %s: the iteration is left for later', (_name, facts) => {
+  ])('does not wait for %s: the iteration is left for the resume', (_name, facts) => {
     const loop = running();
     loop.pause();
     const turn = loop.iterate(facts);
@@ -132,7 +132,7 @@ describe('a request to pause', () => {
     expect(loop.resume().agent).toMatchObject({ iteration: 1, attempt: 2 });
   });
 
-  test('is not kept waiting by a session that is gone', () => {
+  test('does not wait for a missing session', () => {
     const loop = running({ session: 'continue', ...NO_DELAY });
     loop.iterate(WORK);
     loop.pause();
@@ -141,7 +141,7 @@ describe('a request to pause', () => {
     expect(loop.resume().agent).toMatchObject({ iteration: 2, attempt: 2, resumeSession: null });
   });
 
-  test('that comes before anything is started holds at once', () => {
+  test('that comes before anything is started takes effect at once', () => {
     const loop = loopInHand();
     loop.pause();
     const turn = loop.start();
@@ -183,7 +183,7 @@ describe('a request to pause', () => {
   });
 });
 
-describe('an end of its own comes before the pause', () => {
+describe('another end comes before the pause', () => {
   test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts, status: string]>([
     ['completion', {}, DONE, 'completed'],
     ['completion, no delay', NO_DELAY, DONE, 'completed'],
@@ -209,7 +209,7 @@ describe('an end of its own comes before the pause', () => {
     expect(turn.ending?.status).toBe('completed');
   });
 
-  test('completion behind its check and the command that follows', () => {
+  test('completion after its check and the command that follows', () => {
     const loop = running({ verify: 'npm test', after: './sync' });
     loop.iterate(DONE);
     loop.pause();
@@ -260,7 +260,7 @@ describe('an end of its own comes before the pause', () => {
 });
 
 describe('a paused task', () => {
-  test('uses up no time, however long it lies about', () => {
+  test('uses up no time, however long the pause is', () => {
     const loop = running({}, 600_000);
     loop.pause();
     loop.iterate({ ...WORK, durationMs: 100_000 });
@@ -269,7 +269,7 @@ describe('a paused task', () => {
     expect(turn.deadlineAt).toBe(laterBy(loop.now(), 500_000));
   });
 
-  test('can be paused and gone on with any number of times, an iteration each', () => {
+  test('can be paused and resumed any number of times, an iteration each', () => {
     const loop = running();
     for (let iteration = 1; iteration <= 4; iteration += 1) {
       loop.pause();

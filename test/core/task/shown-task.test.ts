@@ -34,7 +34,7 @@ describe('the shown state', () => {
     },
   );
 
-  it('of a task without a driver is interrupted, unless it waits for an answer or the library keeps it', () => {
+  it('of a task without a driver is interrupted, unless it waits for an answer or belongs to the library', () => {
     expect(shown({ status: 'running', driver: null }).state).toBe('interrupted');
     const waiting = shown({ status: 'paused_awaiting_approval', driver: null });
     expect(waiting).toMatchObject({ state: 'paused_awaiting_approval', runBy: null });
@@ -64,7 +64,7 @@ describe('who runs it', () => {
     expect(shown({ status: 'running', driver }, here(false)).runBy).toBe('pid 7 on other');
   });
 
-  it('is nobody where the driver is dead', () => {
+  it('is nobody if the driver is dead', () => {
     expect(shown({ status: 'running' }, here(false)).runBy).toBeNull();
   });
 });
@@ -80,7 +80,7 @@ const DRIVER = {
 };
 
 describe('elapsed time', () => {
-  it('goes on while it runs, and ends with it', () => {
+  it('continues while the task runs, and ends with it', () => {
     expect(shown({ status: 'running' }).elapsedMs).toBe(60_000);
     const finished_at = '2026-01-05T10:00:30.000Z';
     expect(shown({ status: 'completed', finished_at }).elapsedMs).toBe(30_000);

@@ -80,7 +80,7 @@ describe('the state file', () => {
     },
   );
 
-  test('keeps all there is where there is room', () => {
+  test('contains everything if there is room', () => {
     const task = afterIterations(10, 'x');
     expect(JSON.parse(stateJson(task))).toEqual(task);
   });
@@ -118,7 +118,7 @@ describe('the state file', () => {
     }
   });
 
-  test('holds nothing raw that acts on a terminal, within its bound', () => {
+  test('contains nothing raw that acts on a terminal, within its limit', () => {
     const task = { ...newTask(), session_id: HOSTILE, watch_glob: [HOSTILE] };
     expect(hostileSign(stateJson(task))).toBeNull();
     expect(JSON.parse(stateJson(task))).toEqual(task);
@@ -158,7 +158,7 @@ describe('the state file', () => {
 });
 
 describe('the records in memory', () => {
-  test('are bounded, and their totals hold all', () => {
+  test('are limited, and their totals include all', () => {
     const task = afterIterations(1_000, 'x');
     expect(task.iterations.length).toBeLessThanOrEqual(100);
     expect(task.errors.length).toBeLessThanOrEqual(100);

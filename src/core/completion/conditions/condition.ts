@@ -5,7 +5,7 @@ import type { Evidence } from '../../task/task-state.ts';
 import type { PromiseVerdict } from '../promise.ts';
 import type { Sightings } from '../sightings.ts';
 
-/** Everything that a completion condition may look at. */
+/** What a completion condition knows about an iteration. */
 export interface IterationView {
   readonly outcome: Outcome;
   readonly verdict: PromiseVerdict;
@@ -27,7 +27,7 @@ export interface Condition {
   readonly kind: Evidence['kind'];
   /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
-  /** Claims by words count only if the agent ended well, and are blocked if tools were refused. */
+  /** Whether it judges what the agent says. Such a claim needs a good end, and no refused tools. */
   readonly byWords: boolean;
   /** Whether checking it searches the work tree. The state is then saved before. */
   readonly isSlow?: true;

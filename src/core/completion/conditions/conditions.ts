@@ -21,13 +21,13 @@ export const CONDITIONS: readonly Condition[] = [
   SIGNAL,
 ];
 
-/** The promise in force: the one given, or the default if no other condition was asked for. */
+/** Returns the given promise; the default if no condition is set, and null if only others are. */
 export function promiseInForce(policy: ConditionPolicy): string | null {
   const hasCondition = CONDITIONS.some(({ isSet }) => isSet(policy));
   return hasCondition ? policy.promise : DEFAULT_PROMISE;
 }
 
-/** The settings of all conditions. A rescue ignores them, since it has its own promise. */
+/** Returns the settings of all conditions. A rescue ignores them, since it has its own promise. */
 export function conditionSettings(): readonly SettingName[] {
   return CONDITIONS.flatMap(({ settings }) => settings);
 }
