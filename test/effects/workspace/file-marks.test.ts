@@ -128,9 +128,9 @@ describe('a file matches', () => {
   });
 
   it('whose name begins with a dot, if the pattern says so', async () => {
-    const { folder, look } = await stage({}, ['.done', 'out/.*']);
-    await put(folder, { '.done': '', 'out/.flag': '', 'out/plain': '' });
-    expect(await look()).toEqual(['.done', 'out/.flag']);
+    const { folder, look } = await stage({}, ['.done', 'out/.*', '.github/*.yml']);
+    await put(folder, { '.done': '', 'out/.flag': '', 'out/plain': '', '.github/ci.yml': '' });
+    expect(await look()).toEqual(['.done', '.github/ci.yml', 'out/.flag']);
   });
 });
 
