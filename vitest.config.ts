@@ -6,7 +6,10 @@ import { STATE_HOME } from './test/helpers/state-home.ts';
 const exclude = [...configDefaults.exclude, 'test/claude/**'];
 
 /** What they put in the place of a module would stay there for the files after them. */
-const mocking = readdirSync(join(import.meta.dirname, 'test'), { recursive: true, encoding: 'utf8' })
+const mocking = readdirSync(join(import.meta.dirname, 'test'), {
+  recursive: true,
+  encoding: 'utf8',
+})
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => join('test', name))
   .filter((path) => readFileSync(join(import.meta.dirname, path), 'utf8').includes('vi.mock('));

@@ -103,8 +103,6 @@ describe('none of these completes', () => {
         ['quoted', { text: `> ${TAG}` }, NEAR],
         ['as a question', { text: `${TAG}?` }, NEAR],
         ['bare in a sentence', { text: 'The work is not COMPLETE.' }, NEAR],
-        ['announced', { text: `I shall end with:\n\n${TAG}` }, NEAR],
-        ['bare, as the closing sentence', { text: 'All tests pass. COMPLETE' }, NEAR],
         ['in printed thinking', { text: `<think>\n${TAG}\n</think>\n\nTests fail.` }, NEAR],
       ];
       const scene = await makeScene(rows.map(([, turn]) => turn));
@@ -127,6 +125,18 @@ describe('none of these completes', () => {
     },
     LONG_MS,
   );
+
+  // These are asked back, by a second call in the same iteration.
+  test.for([
+    ['announced', `I shall end with:\n\n${TAG}`],
+    ['bare, as the closing sentence', 'All tests pass. COMPLETE'],
+  ] as const)('%s', async ([, text]) => {
+    const scene = await makeScene({ text });
+    const { exitCode, stdout } = await scene.run([...PROMISE, '-n', '1']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(nearMissesOf(scene, 1)).toBe(NEAR);
+    expect(scene.state().iterations[0].near_miss).toBe(true);
+  });
 
   test('the promise of a call that failed', async () => {
     const rows: readonly (readonly [string, Turn])[] = [

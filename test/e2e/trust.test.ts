@@ -377,7 +377,7 @@ describe('an agent that may edit files, and nothing more', () => {
     expect(json.totals).toMatchObject({ completed: 0, not_yours: 1 });
   });
 
-  test("ralph tell and ralph pause are refused in an agent's own loop", async () => {
+  test('ralph tell and ralph pause are refused in the own loop of an agent', async () => {
     const shell = '{ ralph tell t "Push it."; ralph pause t; } > said 2>&1';
     const scene = await makeScene([{ ...WORKING, shell }, DONE]);
     expect(await scene.run()).toMatchObject({ exitCode: 0 });
