@@ -44,7 +44,7 @@ const TITLES: readonly string[] = readdirSync(join(ROOT, 'test'), { recursive: t
   .map(String)
   .filter((name) => name.endsWith('.test.ts'))
   .flatMap((name) => [
-    // The call itself, or what follows the list of `test.each`.
+    // The call itself, or what follows the list of `test.for`.
     ...read(join('test', name)).matchAll(/(?:\b(?:test|it)|\))\(\s*(['"])((?:\\.|(?!\1).)+)\1,/g),
   ])
   .map(([, , title = '']) => title);

@@ -122,7 +122,7 @@ describe('a pass', () => {
     expect(fake.requests[0]).toMatchObject({ stuckForMs: 25 * 60_000 });
   });
 
-  test.each([
+  test.each<[string, (file: VaultFile) => FileFacts | null, string]>([
     ['is gone', () => null, 'leave'],
     ['a live loop has', () => stuck('a.md', { rescue: fileTask('live') }), 'leave'],
     ['is fresh again', () => stuck('a.md', { file: { touchedAt: NOW } }), 'leave'],

@@ -71,6 +71,7 @@ describe('a failure that claude reports', () => {
     ['a rate limit', LIMIT_429, 429, 'transient:429'],
     ['a server error', 'API Error: 500 Internal server error.', 500, 'transient:500'],
     ['a bad gateway', 'API Error: 502 Bad gateway', 502, 'transient:502'],
+    ['a service that is not there', 'API Error: 503 Service Unavailable', 503, 'transient:503'],
     ['an overload', 'API Error: 529 Overloaded.', 529, 'transient:529'],
     ['repeated overloads, no status', REPEATED_529, null, 'transient:none'],
     ['a server error, no status', 'API Error: 500 Internal error', null, 'transient:none'],

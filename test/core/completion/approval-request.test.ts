@@ -4,6 +4,7 @@ import {
   readApprovalRequest,
 } from '../../../src/core/completion/approval-request.ts';
 import { protocolNote } from '../../../src/core/prompt/prompt.ts';
+import { expectLinear, SHORT } from '../../helpers/growth.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 
 const ASKED = '<approval id="deploy">deploy to production</approval>';
@@ -69,10 +70,10 @@ describe('a request in a final message', () => {
     expect(readApprovalRequest(`${ASKED}\n\n${echo}`, [example])).toEqual(DEPLOY);
   });
 
-  test('a message that consists of opening tags is read quickly', () => {
-    const before = performance.now();
-    expect(readApprovalRequest(`${'<approval id="a">'.repeat(60_000)}</approval`)).toBeNull();
-    expect(performance.now() - before).toBeLessThan(2_000);
+  test('the time that a message of nothing but openings takes grows with its length', () => {
+    const read = (bulk: string) => expect(readApprovalRequest(`${bulk}</approval`)).toBeNull();
+    expectLinear(read, '<approval id="a">', SHORT);
+    expectLinear(read, '<approval id="a">', 1 << 20);
   });
 });
 

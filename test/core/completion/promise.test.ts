@@ -55,6 +55,8 @@ describe('a tagged statement', () => {
     ['behind a ticked box', `- [x] tests\n- [x] ${TAG}`],
     ['behind a ticked box of a numbered list', `1. [X] ${TAG}`],
     ['with a tick', `✅ ${TAG}`],
+    ['with a tick, bold', `✅ **${TAG}**`],
+    ['below a summary', `## Summary\n\n- one\n- two\n\n${TAG}`],
     ['between an emoji and a bang', `🎉 **${TAG}** !`],
     ['on the line after a code block', `\`\`\`\nx\n\`\`\`\n${TAG}`],
     ['after a stray backtick', `Escape the \` sign.\n${TAG}`],

@@ -337,7 +337,7 @@ describe('a claim that says nothing', () => {
     },
   );
 
-  it('may be in the making when young, and is not waited for for ever', async () => {
+  it('a young empty claim may still be in the making, but nobody waits for it for ever', async () => {
     const { claimOn, put, liveFrom, folder } = await stage();
     const file = await put('half.json', '');
     await utimes(file, new Date(AT), new Date(AT));
@@ -346,7 +346,7 @@ describe('a claim that says nothing', () => {
     expect(readdirSync(folder)).toEqual(['half.json']);
   });
 
-  it('and has no name yet holds nobody up, and is cleared away', async () => {
+  it('a claim without content and without its name blocks nobody and is removed', async () => {
     const { claimOn, put, folder, liveFrom } = await stage();
     await put('half.json.new', '{"phase":"cand');
     expect(liveFrom('green')).toBeNull();
@@ -354,7 +354,7 @@ describe('a claim that says nothing', () => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it('does not hold the task for ever by a time in the future', async () => {
+  it('a time in the future does not let an empty claim hold the task for ever', async () => {
     const { claimOn, put } = await stage();
     const file = await put('half.json', '');
     const wrong = new Date('2099-01-01');
@@ -364,7 +364,7 @@ describe('a claim that says nothing', () => {
 });
 
 describe('a claim', () => {
-  it('that somebody deleted is made anew and stays held', async () => {
+  it('a deleted claim is made again and stays held', async () => {
     const { claimOn, stateDir, folder, liveFrom } = await stage();
     const red = mustHold(await claimOn('red'));
     rmSync(join(stateDir, 'locks'), { recursive: true });
@@ -376,7 +376,7 @@ describe('a claim', () => {
     expect(liveFrom('blue')?.host).toBe('red');
   });
 
-  it('that somebody deleted does not go to one that is only about to claim', async () => {
+  it('a deleted claim does not go to a process that is only about to claim', async () => {
     const { claimOn, stateDir, put } = await stage();
     const red = mustHold(await claimOn('red'));
     rmSync(join(stateDir, 'locks'), { recursive: true });
@@ -385,7 +385,7 @@ describe('a claim', () => {
     expect(await claimOn('green')).toMatchObject({ kind: 'taken', by: { host: 'red' } });
   });
 
-  it('that somebody deleted is lost to one that became the owner meanwhile', async () => {
+  it('a deleted claim is lost to the process that became the owner meanwhile', async () => {
     const { stateDir, folder, claim } = await stage();
     const owner = { phase: 'owner', ticket: AT, driver: driverOn('blue') };
     let looks = Number.NEGATIVE_INFINITY;
@@ -405,7 +405,7 @@ describe('a claim', () => {
     expect(readdirSync(folder)).toEqual(['blue.json']);
   });
 
-  it('is made although another one, leaving, removes the folder at that moment', async () => {
+  it('a claim is made although a leaving owner removes the folder at that moment', async () => {
     const { claimOn, folder } = await stage();
     const script = `const pause = new Int32Array(new SharedArrayBuffer(4));
       console.log('removing');
@@ -418,7 +418,7 @@ describe('a claim', () => {
     for (let round = 1; round <= 300; round += 1) mustHold(await claimOn('red')).release();
   });
 
-  it('leaves nothing behind, whether refused or released, not even of the dead', async () => {
+  it('a claim leaves nothing behind, whether it is refused or released, not even files of dead owners', async () => {
     const { claimOn, litter, put } = await stage();
     const red = mustHold(await claimOn('red'));
     expect(await claimOn('blue')).toMatchObject({ kind: 'taken' });
@@ -432,7 +432,7 @@ describe('a claim', () => {
     expect([red.isHeld(), litter()]).toEqual([false, []]);
   });
 
-  it('leaves those on other tasks alone', async () => {
+  it('a claim leaves claims on other tasks alone', async () => {
     const { stateDir, claimOn, liveFrom } = await stage();
     const here = () => seenFrom('red');
     const other = mustHold(await claimTask(stateDir, 'T2', driverOn('red'), here));
@@ -441,7 +441,7 @@ describe('a claim', () => {
     expect(readdirSync(join(stateDir, 'locks'))).toEqual(['T2']);
   });
 
-  it('is for its owner alone', async () => {
+  it('only its owner may read a claim', async () => {
     const { claimOn, stateDir, litter } = await stage();
     mustHold(await claimOn('red'));
     const modes = litter().map((name) => statSync(join(stateDir, `${name}`)).mode & 0o777);

@@ -22,7 +22,7 @@ async function stage(files: readonly string[] = []) {
 }
 
 describe('a note', () => {
-  it('is named after its reason, its task and its time', async () => {
+  it('a note is named after its reason, its task and its time', async () => {
     const { folder, note } = await stage();
     const file = await note();
     expect(file).toBe(join(folder, 'RALPH_FAILED_T1_20260102T030405Z.md'));
@@ -60,7 +60,7 @@ describe('a note', () => {
     ]);
   });
 
-  it('leaves everything else alone', async () => {
+  it('a note leaves every other file alone', async () => {
     const others = [
       'RALPH_EXHAUSTED_T1_20250101T000000Z.md', // another reason
       'RALPH_FAILED_T10_20250101T000000Z.md', // other tasks whose names begin alike
@@ -79,20 +79,20 @@ describe('a note', () => {
     expect(names()).toEqual([...others, 'RALPH_FAILED_T1_20260102T030405Z.md'].sort());
   });
 
-  it('takes a task id for what it is, not for a pattern', async () => {
+  it('a note takes a task id literally, not as a pattern', async () => {
     const { note, names } = await stage(['RALPH_FAILED_axb_20250101T000000Z.md']);
     await note({ taskId: 'a.b' });
     expect(names()).toHaveLength(2);
   });
 
-  it('is written although what stands under an older name cannot be removed', async () => {
+  it('a note is written even if the older one cannot be removed', async () => {
     const { folder, note, names } = await stage();
     await mkdir(join(folder, 'RALPH_FAILED_T1_20250101T000000Z.md', 'sub'), { recursive: true });
     expect(await note()).toBe(join(folder, 'RALPH_FAILED_T1_20260102T030405Z.md'));
     expect(names()).toHaveLength(2);
   });
 
-  it('leaves the older one where it cannot be written', async () => {
+  it('the older note stays if the new one cannot be written', async () => {
     const older = 'RALPH_FAILED_T1_20250101T000000Z.md';
     const { folder, note, names } = await stage([older]);
     await mkdir(join(folder, 'RALPH_FAILED_T1_20260102T030405Z.md', 'sub'), { recursive: true });

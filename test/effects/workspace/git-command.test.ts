@@ -18,7 +18,7 @@ async function callMany(script: string) {
 }
 
 describe('many calls of git at once', () => {
-  it('have one listener for the end of this process, and none once they are over', async () => {
+  it('many git calls at once share one exit listener, and leave none behind', async () => {
     const warned = vi.fn();
     process.on('warning', warned);
     onTestFinished(() => void process.off('warning', warned));

@@ -68,13 +68,13 @@ function inside(folder: string) {
 }
 
 describe('nothing has changed', () => {
-  it('in three idle iterations', async () => {
+  it('nothing has changed in three idle iterations', async () => {
     const { since, base, git } = await stage();
     expect(base).toBe(git('rev-parse', 'HEAD'));
     for (const _ of [1, 2, 3]) expect(await since()).toEqual(NOTHING);
   });
 
-  it('in three idle iterations over old dirt', async () => {
+  it('nothing has changed in three idle iterations over old uncommitted changes', async () => {
     const { since, git, at } = await stage(
       { 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c', 'd.txt': 'd' },
       { 'a.txt': 'changed', 'new/new.txt': 'new' },
@@ -88,7 +88,7 @@ describe('nothing has changed', () => {
     for (const _ of [1, 2, 3]) expect(await since()).toEqual(NOTHING);
   });
 
-  it('by staging and taking back', async () => {
+  it('staging and unstaging changes nothing', async () => {
     const { since, git } = await stage({ 'a.txt': 'a' }, { 'a.txt': 'b', 'new.txt': 'n' });
     git('add', '--all');
     expect(await since()).toEqual(NOTHING);
@@ -96,7 +96,7 @@ describe('nothing has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('by writing again what a dirty file held', async () => {
+  it('rewriting a dirty file with the same content changes nothing', async () => {
     const { since, folder } = await stage({ 'a.txt': 'a' }, { 'a.txt': 'b', 'out.xml': '<a/>' });
     await put(folder, { 'a.txt': 'b' });
     await rm(join(folder, 'out.xml'));
@@ -104,13 +104,13 @@ describe('nothing has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('by what is ignored', async () => {
+  it('ignored files change nothing', async () => {
     const { since, folder } = await stage({ '.gitignore': 'dist/\n*.log\n' });
     await put(folder, { 'dist/a.js': 'a', 'b.log': 'b' });
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('by looking at it', async () => {
+  it('looking at the work tree changes nothing', async () => {
     const { since, git, folder } = await stage({ 'a.txt': 'a' }, { 'a.txt': 'b' });
     const index = () => statSync(join(folder, '.git/index'), { bigint: true }).ctimeNs;
     // As a checkout leaves it: the index is out of date, and a status of one's own would renew it.
@@ -124,7 +124,7 @@ describe('nothing has changed', () => {
 });
 
 describe('a file has changed', () => {
-  it('that is new each time', async () => {
+  it('a file that is new each time counts as changed', async () => {
     const { since, folder } = await stage({ 'a.txt': 'a' }, { 'old.txt': 'old' });
     for (const n of [1, 2, 3]) {
       await put(folder, { [`new/${n}.txt`]: 'new' });
@@ -133,13 +133,13 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('that is new and empty, or one among many in a new folder', async () => {
+  it('a new empty file counts as changed, and so does one among many in a new folder', async () => {
     const { since, folder } = await stage({}, {});
     await put(folder, { 'x/1': '', 'x/2': '', 'x/y/3': '' });
     expect(await since()).toEqual(files(3));
   });
 
-  it('that was clean, and changes further', async () => {
+  it('a clean file counts as changed, and again when it changes further', async () => {
     const { since, folder } = await stage();
     for (const text of ['b', 'c', 'dd']) {
       await put(folder, { 'a.txt': text });
@@ -147,7 +147,7 @@ describe('a file has changed', () => {
     }
   });
 
-  it('that was dirty and is changed back', async () => {
+  it('a dirty file that is changed back counts as changed', async () => {
     const { since, folder, git } = await stage(
       { 'a.txt': 'a', 'b.txt': 'b' },
       { 'a.txt': 'x', 'b.txt': 'x' },
@@ -158,7 +158,7 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(1));
   });
 
-  it('with its old size and its old times', async () => {
+  it('a file counts as changed even with its old size and its old times', async () => {
     const names = ['a.txt', 'n.txt', 'large.bin'];
     const large = 'x'.repeat(2 * 1024 * 1024);
     const dirt = { 'a.txt': 'two', 'n.txt': 'two', 'large.bin': large };
@@ -170,14 +170,14 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(3));
   });
 
-  it('that is too large to be read, where it is only touched too', async () => {
+  it('a file that is too large to be read counts as changed even if it is only touched', async () => {
     const { since, at } = await stage({}, { 'large.bin': 'x'.repeat(2 * 1024 * 1024) });
     expect(await since()).toEqual(NOTHING);
     utimesSync(at('large.bin'), 1_000, 1_000);
     expect(await since()).toEqual(files(1));
   });
 
-  it('that is deleted: clean, dirty, untracked', async () => {
+  it('a deleted file counts as changed, be it clean, dirty or untracked', async () => {
     const { since, at } = await stage(
       { 'a.txt': 'a', 'b.txt': 'b' },
       { 'b.txt': 'x', 'new.txt': 'n' },
@@ -187,21 +187,21 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('that is moved, counted in both places', async () => {
+  it('a moved file counts in both places', async () => {
     const { since, at, git } = await stage({ 'a.txt': 'a' }, { 'new.txt': 'n' });
     git('mv', 'a.txt', 'b.txt');
     await rename(at('new.txt'), at('other.txt'));
     expect(await since()).toEqual(files(4));
   });
 
-  it('that may be run now', async () => {
+  it('a file that has become executable counts as changed', async () => {
     const { since, at } = await stage({ 'a.sh': 'a' }, { 'b.sh': 'b' });
     await chmod(at('a.sh'), 0o755);
     await chmod(at('b.sh'), 0o755);
     expect(await since()).toEqual(files(2));
   });
 
-  it('that is a link and leads elsewhere', async () => {
+  it('a link that now leads elsewhere counts as changed', async () => {
     const { since, at } = await stage();
     await symlink('a.txt', at('link'));
     expect(await since()).toEqual(files(1));
@@ -226,7 +226,7 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(1));
   });
 
-  it('whose name is not UTF-8', async () => {
+  it('a file whose name is not UTF-8 counts as changed', async () => {
     const { since, folder } = await stage();
     const file = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0x66, 0xff, 0x66])]);
     await writeFile(file, 'a');
@@ -235,7 +235,7 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(1));
   });
 
-  it('in a merge that stopped', async () => {
+  it('files in a merge that stopped count as changed', async () => {
     const { since, git, folder } = await stage();
     git('checkout', '-b', 'other');
     await put(folder, { 'a.txt': 'other' });
@@ -278,7 +278,7 @@ describe('a file has changed', () => {
 });
 
 describe('a commit', () => {
-  it('counts, with the files in it', async () => {
+  it('a commit counts, and so do the files in it', async () => {
     const { since, git, folder } = await stage({ 'a.txt': 'a', 'b.txt': 'b' });
     await put(folder, { 'a.txt': 'x', 'new.txt': 'n' });
     git('add', '--all');
@@ -287,26 +287,26 @@ describe('a commit', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('of old dirt counts, the files in it do not', async () => {
+  it('a commit of old uncommitted changes counts, but not the files in it', async () => {
     const { since, git } = await stage({ 'a.txt': 'a' }, { 'a.txt': 'b', 'new.txt': 'n' });
     git('add', '--all');
     git('commit', '-m', 'second');
     expect(await since()).toEqual(commits(1, 0));
   });
 
-  it('is counted for each', async () => {
+  it('each of several commits counts', async () => {
     const { since, git } = await stage();
     for (const name of ['one', 'two', 'three']) git('commit', '--allow-empty', '-m', name);
     expect(await since()).toEqual(commits(3, 0));
   });
 
-  it('that is amended counts', async () => {
+  it('an amended commit counts', async () => {
     const { since, git } = await stage();
     git('commit', '--amend', '-m', 'better');
     expect(await since()).toEqual(commits(1, 0));
   });
 
-  it('that is the first', async () => {
+  it('the first commit counts', async () => {
     const folder = await tempFolder();
     const git = gitIn(folder);
     git('init');
@@ -323,7 +323,7 @@ describe('a commit', () => {
     expect(await mark()).toBe(git('rev-parse', 'HEAD'));
   });
 
-  it('on another branch counts, though HEAD is back', async () => {
+  it('a commit on another branch counts, though HEAD is back where it was', async () => {
     const { since, git } = await stage();
     git('checkout', '-b', 'other');
     git('commit', '--allow-empty', '-m', 'second');
@@ -331,14 +331,14 @@ describe('a commit', () => {
     expect(await since()).toEqual(commits(1, 0));
   });
 
-  it('without a branch counts', async () => {
+  it('a commit without a branch counts', async () => {
     const { since, git } = await stage();
     git('checkout', '--detach');
     git('commit', '--allow-empty', '-m', 'second');
     expect(await since()).toEqual(commits(1, 0));
   });
 
-  it('in a repository of SHA-256 counts', async () => {
+  it('a commit in a SHA-256 repository counts', async () => {
     const folder = await tempFolder();
     const git = gitIn(folder);
     git('init', '--object-format=sha256');
@@ -352,7 +352,7 @@ describe('a commit', () => {
 });
 
 describe('no new commit', () => {
-  it('is a branch switch, there and back', async () => {
+  it('switching the branch and back is no new commit', async () => {
     const { since, mark, git, folder } = await stage();
     git('checkout', '-b', 'other');
     await put(folder, { 'a.txt': 'other' });
@@ -365,7 +365,7 @@ describe('no new commit', () => {
     }
   });
 
-  it('is going back and forth in the history', async () => {
+  it('going back and forth in the history is no new commit', async () => {
     const { since, mark, git } = await stage();
     git('commit', '--allow-empty', '-m', 'second');
     const second = git('rev-parse', 'HEAD');
@@ -376,7 +376,7 @@ describe('no new commit', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('is what was there before the mark', async () => {
+  it('a commit from before the mark is no new one', async () => {
     const { since, mark, git, folder } = await stage();
     // What `--after` does.
     await put(folder, { 'a.txt': 'formatted', 'log.txt': 'l' });

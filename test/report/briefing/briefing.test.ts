@@ -9,7 +9,7 @@ import { newTask, START } from '../../helpers/new-task.ts';
 const ended = { finished_at: laterBy(START, 600_000) };
 
 describe('a briefing in Markdown', () => {
-  it('says so if nothing happened', () => {
+  it('a Markdown briefing says so if nothing happened', () => {
     expect(renderBriefing(makeBriefing(briefingSources()))).toBe(`# What ralph did
 
 2026-01-05 10:00 to 2026-01-06 10:00 UTC, \`/vault/.ralph_state\`
@@ -22,7 +22,7 @@ Nothing.
 `);
   });
 
-  it('names first what needs a person, with the command', () => {
+  it('a Markdown briefing first names what needs a person, with the command', () => {
     const runs = [
       foundRun('fine', {
         ...ended,
@@ -73,7 +73,7 @@ Nothing.
 });
 
 describe('a briefing in JSON', () => {
-  it('has its keys in snake_case, and its figures in seconds and dollars', () => {
+  it('a JSON briefing has its figures in snake_case, in seconds and dollars', () => {
     const runs = [
       foundRun('t', {
         ...ended,

@@ -151,7 +151,7 @@ describe('hostile text is harmless in', () => {
 });
 
 describe('a plan', () => {
-  it('keeps the lines of a text within its section', () => {
+  it('a plan keeps the lines of a text within its section', () => {
     const plan = {
       task_id: 't',
       task_type: 'default',
@@ -173,7 +173,7 @@ describe('a plan', () => {
 });
 
 describe('a fence', () => {
-  it('is longer than any of a million runs of backticks', () => {
+  it('a fence is longer than any of a million runs of backticks', () => {
     const runs = '` '.repeat(1_000_000);
     expect(fenced(`${runs}\`\`\`\``).startsWith('`````text\n')).toBe(true);
     expect(codeSpan(`x${runs}`).startsWith('``x')).toBe(true);

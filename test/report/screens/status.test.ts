@@ -44,7 +44,7 @@ const BROKEN: Partial<ShownTask> = {
 };
 
 describe('the table', () => {
-  it('has a row for each task, with its last words below', () => {
+  it('the table has a row for each task, and its last words below', () => {
     const rows = [
       shown(),
       shown({ taskId: 'x', state: 'completed', runBy: null, last: null }),
@@ -62,7 +62,7 @@ describe('the table', () => {
     );
   });
 
-  it('says what a task waits for', () => {
+  it('the table says what a task waits for', () => {
     const wait = { kind: 'usage-limit', until: '2026-01-05T12:00:00.000Z' } as const;
     expect(table([shown({ wait, last: null })])).toContain(
       '  waits for the usage limit, until 2026-01-05T12:00:00Z\n',
@@ -84,7 +84,7 @@ describe('the table', () => {
     expect(table(rows, width)).toContain('iteration 3/10');
   });
 
-  it('has colours only if it gets a painter', () => {
+  it('the table has colours only if it is painted', () => {
     const rows = [shown(), shown({ state: 'interrupted' })];
     const painted = statusTable(rows, { width: 80, paint: new Chalk({ level: 1 }) });
     expect(painted).toContain('\u001b[');
@@ -94,7 +94,7 @@ describe('the table', () => {
 });
 
 describe('cutting', () => {
-  it('counts columns, not characters', () => {
+  it('the table is cut by columns, not by characters', () => {
     expect(fitted('abcdef', 4)).toBe('abc…');
     expect(fitted('漢字漢字', 5)).toBe('漢字…');
     expect(fitted('漢字', 4)).toBe('漢字');
@@ -179,16 +179,16 @@ describe('one task in detail', () => {
     /^logs {8}\/v\/\.ralph_state\/nightly$/m,
     /^3 .*01-05 10:00:00Z .*1m 01s .*answered, near miss .*\$0\.50 .*4 .*Still at it/m,
     /^The first 2 iterations are not shown\.$/m,
-  ])('shows %s', (pattern) => {
+  ])('the details of a task tell %s', (pattern) => {
     expect(text()).toMatch(pattern);
   });
 
-  it('shows only the newest errors', () => {
+  it('the details of a task show only the newest errors', () => {
     expect(text()).toContain('error 8');
     expect(text()).not.toContain('error 3');
   });
 
-  it('shows how the task ended', () => {
+  it('the details of a task tell how it ended', () => {
     const ended = {
       ...task,
       finished_at: START,

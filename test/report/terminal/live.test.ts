@@ -128,7 +128,7 @@ describe('the picture', () => {
     [40, /3\/10, attempt 2 {2}1m · \$0\.42$/],
     [28, /iteration 3\/10, attempt 2$/],
     [20, /iteration 3\/10.*…$/],
-  ] as const)('in %i columns', ([columns, line]) => {
+  ] as const)('the live view fits %i columns', ([columns, line]) => {
     const { begin, use, pass, screen } = stage(columns);
     begin(3, 2, 0.42);
     use('Edit', 'src/日本語のとても長いファイル名/😀👨‍👩‍👧❤️/a.ts'.repeat(3));
@@ -268,7 +268,7 @@ describe('the permanent lines', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('say that the agent is asked back, and in which attempt', () => {
+  test('a line says that the agent is asked back, and by which attempt', () => {
     const { begin, tell, pass, screen } = stage();
     begin(3, 1, 1.5);
     tell({ event: 'asked_back', iteration: 3, attempt: 2, line: 'DONE', where: 'earlier-line' });
@@ -303,7 +303,7 @@ describe('a resize', () => {
     [80, 50],
     [80, 30],
     [50, 120],
-  ] as const)('from %i to %i columns leaves nothing of the old picture', ([from, to]) => {
+  ] as const)('resizing from %i to %i columns leaves nothing of the old picture', ([from, to]) => {
     const { begin, use, tell, pass, screen, resize, unknown } = stage(from);
     begin();
     use('Bash', 'x'.repeat(200));
@@ -357,7 +357,7 @@ describe('the closing lines', () => {
     );
   });
 
-  test('name no logs of a task that is not stored', () => {
+  test('the end names no files if nothing is kept', () => {
     const { begin, tell, screen } = stage(80, { task: null });
     begin();
     tell({
@@ -373,7 +373,7 @@ describe('the closing lines', () => {
     ]);
   });
 
-  test('erases the picture and shows the cursor if there was no ending', () => {
+  test('without an end the picture is removed and the cursor is back', () => {
     const { begin, view, pass, screen, cursor, writes } = stage();
     begin();
     view.close();

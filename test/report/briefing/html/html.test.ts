@@ -76,7 +76,7 @@ describe('the page', () => {
   it.each([
     ['empty', {}],
     ['of hostile texts', hostile],
-  ])('(%s) loads nothing and runs nothing', (_, changes) => {
+  ])('a page that is %s loads nothing and runs nothing', (_, changes) => {
     for (const { name, attributes } of tagsOf(page(changes))) {
       expect([
         'script',
@@ -127,18 +127,18 @@ describe('the page', () => {
     for (const link of links) expect(ids).toContain(link.slice(1));
   });
 
-  it('has styles for dark, light and narrow screens', () => {
+  it('the page has styles for dark, light and narrow screens', () => {
     expect(page()).toContain('prefers-color-scheme: dark');
     expect(page()).toContain('name="viewport" content="width=device-width, initial-scale=1"');
     expect(page()).toMatch(/@media \(max-width: \d+rem\)/);
   });
 
-  it('says whether anything needs a person', () => {
+  it('the page says whether a person is needed', () => {
     expect(page()).toContain('<h1>Nothing needs you</h1>');
     expect(page(hostile)).toContain('<h1>3 things need you</h1>');
   });
 
-  it('shows a thousand iterations in the timeline and in the table', () => {
+  it('the page shows a thousand iterations, each in the chart and in the table', () => {
     const journal = Array.from(
       { length: 1_000 },
       (_, index): JournalEntry => ({
@@ -155,7 +155,7 @@ describe('the page', () => {
     expect(text.length).toBeLessThan(1_500_000);
   });
 
-  it('draws every bar inside its chart', () => {
+  it('no bar of the page lies outside its chart', () => {
     const text = page(hostile);
     for (const [, width, height, inside = ''] of text.matchAll(
       /<svg viewBox="0 0 (\d+) (\d+)"[^>]*>([\s\S]*?)<\/svg>/g,
@@ -179,7 +179,7 @@ describe('the axis of time', () => {
     [24, 6 * hour],
     [7 * 24, 24 * hour],
     [300 * 24, 43 * 24 * hour],
-  ])('of %d hours has steps of %d ms', (hours, step) => {
+  ])('an axis of %d hours has steps of %d ms', (hours, step) => {
     expect(stepOf({ from: 0, to: hours * hour }, 7)).toBe(step);
   });
 
