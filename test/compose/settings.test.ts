@@ -62,7 +62,7 @@ const SMALL = { small: { maxIterations: '2', iterationTimeout: '1m', timeout: '1
 const OF_SMALL = ['2 task type small', '60s task type small', '10m task type small'];
 
 describe('a type that only the task file names', () => {
-  test.each<[what: string, places: Places, limits: readonly string[]]>([
+  test.for<[what: string, places: Places, limits: readonly string[]]>([
     ['holds over the defaults', { front: 'type: coding' }, CODING],
     ['lowers the defaults', { front: 'type: small', types: SMALL }, OF_SMALL],
     [
@@ -188,7 +188,7 @@ describe('a type that only the task file names', () => {
       { front: 'type: small\nmax_iterations: 7', types: SMALL, flags: { maxIterations: '9' } },
       ['2 task type small', '60s task type small', '10m task type small'],
     ],
-  ])('%s', async (_, places, limits) => {
+  ])('%s', async ([, places, limits]) => {
     expect(await limitsOf(places)).toEqual(limits);
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { userCommands } from '../../src/compose/user-commands.ts';
 import type { CommandResult } from '../../src/core/completion/sightings.ts';
 import type { RalphEvent } from '../../src/core/machine/events.ts';
@@ -31,7 +31,7 @@ function commandsThat(end: Partial<CommandResult> = {}, hasEnd = true) {
 }
 
 describe('--verify', () => {
-  it('is run with nothing on its standard input, and its result is returned', async () => {
+  test('is run with nothing on its standard input, and its result is returned', async () => {
     const { commands, ran, told } = commandsThat({ exitCode: 1, output: 'red' });
     const result = { command: 'npm test', exitCode: 1, timedOut: false, output: 'red' };
     expect(await commands.verify('npm test')).toEqual(result);
@@ -41,7 +41,7 @@ describe('--verify', () => {
 });
 
 describe('--after and --on-end', () => {
-  it('get the event as one line of JSON on their standard input', async () => {
+  test('get the event as one line of JSON on their standard input', async () => {
     const { commands, ran } = commandsThat();
     await commands.after('git push', EVENT);
     await commands.ended(EVENT);
@@ -53,7 +53,7 @@ describe('--after and --on-end', () => {
     expect(JSON.parse(input)).toEqual(hostile);
   });
 
-  it.each([{ exitCode: 2 }, { exitCode: null, timedOut: true }])(
+  test.for([{ exitCode: 2 }, { exitCode: null, timedOut: true }])(
     'are spoken of if they do not succeed: %o',
     async (end) => {
       const { commands, told } = commandsThat(end);
@@ -66,7 +66,7 @@ describe('--after and --on-end', () => {
     },
   );
 
-  it('cause no warning if they succeed, or if there are none', async () => {
+  test('cause no warning if they succeed, or if there are none', async () => {
     const one = commandsThat();
     await one.commands.after('true', EVENT);
     await one.commands.ended(EVENT);

@@ -81,24 +81,24 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('docs/contracts.md', () => {
-  test.each(
+  test.for(
     Object.entries(NAMES).flatMap(([section, lines]) =>
       lines.flatMap((line) => line.split(' ')).map((name) => [section, name] as const),
     ),
-  )('%s: %s has a row', (section, name) => {
+  )('%s: %s has a row', ([section, name]) => {
     const names = rowsIn(section).flatMap(({ theirs }) => codeIn(theirs));
     expect(names).toContain(name);
   });
 
-  test.each(ROWS.map((row) => [row.theirs, row] as const))('%s: its test is there', (_, row) => {
+  test.for(ROWS.map((row) => [row.theirs, row] as const))('%s: its test is there', ([, row]) => {
     const waits = codeIn(row.here).some((word) => TO_COME.includes(word.replace(/^ralph /, '')));
     if (row.test === '–' && waits) return;
     expect(TITLES.filter((title) => title.startsWith(row.test))).not.toEqual([]);
   });
 
-  test.each(ROWS.map((row) => [row.theirs, row] as const))(
+  test.for(ROWS.map((row) => [row.theirs, row] as const))(
     '%s: what it names is there',
-    (_, row) => {
+    ([, row]) => {
       for (const word of codeIn(row.here)) {
         for (const [flag] of word.matchAll(/--[a-z-]+/g)) expect(flags()).toContain(flag);
         const command = /^ralph ([a-z]+)/.exec(word)?.[1];

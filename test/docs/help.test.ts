@@ -42,7 +42,7 @@ test.for([[], ['run'], ['resume'], ['rescue'], ['watch']])(
 describe('ralph run --help', async () => {
   const text = await helpOf('run');
 
-  test.each(settingNames())('tells of %s', (name) => {
+  test.for(settingNames())('tells of %s', (name) => {
     const { flag, short, argument, help: sentence, default: value } = SETTINGS[name];
     const written = `${short === undefined ? '' : `${short}, `}${flag}${argument === undefined ? '' : ` <${argument}>`}`;
     expect(text).toMatch(new RegExp(`^  ${escaped(written)}(\\s|$)`, 'm'));
@@ -71,7 +71,7 @@ test('help fits a terminal of 80 columns, without a space at a line end', async 
 describe('the examples in the help', () => {
   const all = COMMANDS.filter((name) => name !== 'help');
 
-  test.each(all)('of %s name it, and only flags that it has', async (name) => {
+  test.for(all)('of %s name it, and only flags that it has', async (name) => {
     const [text = '', list = ''] = (await helpOf(name)).split(/^Examples:$/m);
     const examples = list
       .trim()

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { AGENT_NAMES } from '../../src/core/agent/agents/agents.ts';
 import { ENDINGS } from '../../src/core/task/endings.ts';
@@ -31,7 +31,7 @@ const quotedIn = (cell: string): readonly string[] =>
   [...cell.matchAll(/`([^`]+)`/g)].map(([, words = '']) => words);
 
 describe('docs/troubleshooting.md', () => {
-  it.each(SAID)('quotes what is said: %s', (cell) => {
+  test.for(SAID)('quotes what is said: %s', (cell) => {
     const [first = '', ...others] = quotedIn(cell);
     for (const quoted of [first, ...others.filter((each) => each.includes(' '))]) {
       const passedOn = PASSED_ON[quoted];
@@ -48,7 +48,7 @@ describe('docs/troubleshooting.md', () => {
     }
   });
 
-  it('has a remedy for every cause of a failure that has one', () => {
+  test('has a remedy for every cause of a failure that has one', () => {
     const causes = SAID.flatMap(quotedIn).filter((words) => /^[a-z]+(-[a-z]+)*$/.test(words));
     const told = Object.keys(ENDINGS.failed.reasons)
       .filter((reason) => AGENT_NAMES.some((name) => remedyFor('failed', reason, name) !== null))
@@ -57,7 +57,7 @@ describe('docs/troubleshooting.md', () => {
     expect(told.filter((cause) => !causes.includes(cause))).toEqual([]);
   });
 
-  it('has a heading for every exit code that is not 0, and for no other', () => {
+  test('has a heading for every exit code that is not 0, and for no other', () => {
     const headings = [...DOCUMENT.matchAll(/^## .*exit codes? (.+)$/gm)].map(
       ([, codes = '']) => codes,
     );

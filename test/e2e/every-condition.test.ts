@@ -79,7 +79,7 @@ test('only a trusted configuration may set what a condition runs', () => {
 });
 
 describe('a task with a condition of its own', () => {
-  test.each(ROWS)('%s: does not end at the default promise', async (_kind, { flags }) => {
+  test.for(ROWS)('%s: does not end at the default promise', async ([, { flags }]) => {
     const scene = await makeScene({ text: 'All is well.\n\n<promise>TASK_COMPLETE</promise>' });
     await scene.write('task.md', 'Do it.');
     await scene.write('plan.md', '- [ ] all\n');
@@ -90,9 +90,9 @@ describe('a task with a condition of its own', () => {
     });
   });
 
-  test.each(ROWS)(
+  test.for(ROWS)(
     '%s: keeps it over a resume, shows it, and shows by what it was completed',
-    async (kind, { flags, done, shown }) => {
+    async ([kind, { flags, done, shown }]) => {
       const scene = await makeScene([{ text: 'TASK_COMPLETE\n\nStill at it.' }, done, done]);
       await scene.write('task.md', 'Do it.');
       await scene.write('plan.md', '- [ ] all\n');
@@ -109,9 +109,9 @@ describe('a task with a condition of its own', () => {
     },
   );
 
-  test.each(ROWS)(
+  test.for(ROWS)(
     '%s: is no flag of a rescue, whose only promise is its own',
-    async (_kind, { flags }) => {
+    async ([, { flags }]) => {
       const scene = await makeScene();
       const rescue = await scene.ralph(['rescue', ...flags]);
       expect(rescue).toMatchObject({ exitCode: 2, stdout: '' });

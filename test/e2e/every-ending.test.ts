@@ -291,9 +291,9 @@ test('every ending has an example here', () => {
 });
 
 describe('a task of which nobody was told that it ended', () => {
-  test.each(ROWS.filter(([, , { status }]) => status !== 'completed'))(
+  test.for(ROWS.filter(([, , { status }]) => status !== 'completed'))(
     '%s: is announced by event, exit code, words and note, and resumed',
-    async (reason, taskId, example) => {
+    async ([reason, taskId, example]) => {
       const { status, exitCode, event, note, says, advice, more } = example;
       const scene = await makeVault([[reason, taskId, example]], DEAD);
       const { stderr, ...end } = await scene.ralph(['resume', taskId, '-n', '5', ...MORE]);
@@ -376,7 +376,7 @@ describe('a task that ended', () => {
     }
   });
 
-  test.each(ROWS)('%s: meets the line for cron', async (reason, taskId, example) => {
+  test.for(ROWS)('%s: meets the line for cron', async ([reason, taskId, example]) => {
     const { status, cron, exitCode, more } = example;
     const scene = await makeVault([[reason, taskId, example]]);
     if (status === 'completed') {
@@ -401,7 +401,7 @@ describe('a task that ended', () => {
     expect(scene.state(taskId)).toMatchObject({ status: 'completed', metrics: { iterations } });
   });
 
-  test.each(ROWS)('%s: is understood by the pass that ran it', async (_reason, _id, example) => {
+  test.for(ROWS)('%s: is understood by the pass that ran it', async ([, , example]) => {
     const { status, reason, exitCode, verdict } = example;
     const did: string[] = [];
     const doing =
@@ -442,7 +442,7 @@ describe('a task that ended', () => {
     expect(cause).toEqual(verdict === 'common' ? { status, exitReason: reason, exitCode } : null);
   });
 
-  test.each(ROWS)('%s: is no task at work for the library', async (reason, _id, example) => {
+  test.for(ROWS)('%s: is no task at work for the library', async ([reason, , example]) => {
     const { status } = example;
     const { books, state, write, vault } = await openBooks();
     await books.startTask({ prompt: 'Write it.', taskId: 't' });
@@ -457,7 +457,7 @@ describe('a task that ended', () => {
     else await expect(resumed).rejects.toBeInstanceOf(InvalidStateError);
   });
 
-  test.each(ROWS)('%s: stands in the documents', (reason, _id, example) => {
+  test.for(ROWS)('%s: stands in the documents', ([reason, , example]) => {
     const { status, exitCode, cron, note } = example;
     const cells = (path: string) => rowsOf(path).map((row) => row.split(' | '));
     const codes = cells('README.md').filter(([code]) =>

@@ -82,29 +82,25 @@ function only(driver: number, death: Death): (driver: number) => Death {
   return (each) => (each === driver ? death : null);
 }
 
-test.each(NAMES)(
-  'killed at each save point: %s',
-  async (name) => {
-    const root = await tempFolder();
-    const { folder, play } = await undisturbed(name);
-    const drivers = range(faultScenario(name).firstVictim ?? 0, play.drivers);
-    const cases = drivers.flatMap((driver) =>
-      pointsOf(folder, driver).flatMap((change, index) =>
-        casesOf(change).map((each) => {
-          return { driver, change, point: `${index + 1} ${each}` };
-        }),
-      ),
-    );
-    expect(cases.length).toBeGreaterThan(2);
-    const found: string[] = [];
-    await eachOf(cases, AT_ONCE, async ({ driver, change, point }) => {
-      const deaths = only(driver, { kind: 'at', point });
-      found.push(...(await compare(root, name, play, deaths, `${driver}: ${point} ${change}`)));
-    });
-    expect(found).toEqual([]);
-  },
-  LONG_MS,
-);
+test.for(NAMES)('killed at each save point: %s', { timeout: LONG_MS }, async (name) => {
+  const root = await tempFolder();
+  const { folder, play } = await undisturbed(name);
+  const drivers = range(faultScenario(name).firstVictim ?? 0, play.drivers);
+  const cases = drivers.flatMap((driver) =>
+    pointsOf(folder, driver).flatMap((change, index) =>
+      casesOf(change).map((each) => {
+        return { driver, change, point: `${index + 1} ${each}` };
+      }),
+    ),
+  );
+  expect(cases.length).toBeGreaterThan(2);
+  const found: string[] = [];
+  await eachOf(cases, AT_ONCE, async ({ driver, change, point }) => {
+    const deaths = only(driver, { kind: 'at', point });
+    found.push(...(await compare(root, name, play, deaths, `${driver}: ${point} ${change}`)));
+  });
+  expect(found).toEqual([]);
+});
 
 test(
   'each driver killed some changes later than the one before',

@@ -215,7 +215,7 @@ describe('the line for cron leaves to a person', () => {
 });
 
 describe('a task file', () => {
-  test.each(['link', 'unlink', 'after'])(
+  test.for(['link', 'unlink', 'after'])(
     'whose driver dies while it is taken into work (%s) is gone on with by resume',
     async (moment) => {
       const scene = await makeScene([{ text: 'Done.\n\nTASK_COMPLETE' }]);

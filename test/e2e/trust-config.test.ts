@@ -457,7 +457,7 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
   const RUN = 'ralph run -p "Fix it" --task-id t --delay 0';
   const QUESTION = /Use it from now on\? \[y\/N\]/;
 
-  test.each(['y', 'Yes'])('it is shown and asked for, and %s notes it', async (answer) => {
+  test.for(['y', 'Yes'])('it is shown and asked for, and %s notes it', async (answer) => {
     const scene = await sceneWith();
     const terminal = onTerminal(scene, `${RUN} --quiet`);
     await terminal.until(QUESTION);
@@ -473,7 +473,7 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
     expect((await scene.run()).exitCode).toBe(0);
   });
 
-  test.each(['n', '', 'yep', 'no', 'Y es'])('any other answer refuses: %j', async (answer) => {
+  test.for(['n', '', 'yep', 'no', 'Y es'])('any other answer refuses: %j', async (answer) => {
     const scene = await sceneWith();
     const terminal = onTerminal(scene, RUN);
     await terminal.until(QUESTION);
@@ -530,12 +530,12 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
     expect(terminal.written()).not.toMatch(QUESTION);
   });
 
-  test.each([
+  test.for([
     ['a program that wants JSON', '', '--json'],
     ['an agent inside a loop', 'env RALPH_RUN_ID=outer ', ''],
     ['a standard input that is no terminal', '', '< /dev/null'],
     ['a standard error that is none', '', '2> said'],
-  ])('%s is not asked', async (_, before, after) => {
+  ] as const)('%s is not asked', async ([, before, after]) => {
     const scene = await sceneWith();
     const terminal = onTerminal(scene, `${before}${RUN} ${after}`);
     expect(await terminal.ended).toBe(2);

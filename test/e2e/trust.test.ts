@@ -218,26 +218,29 @@ describe('a file whose task somebody else has written', () => {
     return scene;
   }
 
-  test.each([
+  test.for([
     ['rescue', ['rescue', '--permission-mode', 'plan']],
     ['watch', ['watch', '--permission-mode', 'plan', '--start-new', '--interval', '1h']],
-  ])('a file whose task somebody else wrote is left by %s, in one line', async (_, words) => {
-    const scene = await vaultWithFile();
-    const run = await scene.start(words);
-    if (words[0] === 'watch') {
-      await new Promise<void>((resolve) => run.child.stdout.once('data', () => resolve()));
-      run.child.kill('SIGTERM');
-    }
-    const { stdout } = await run.ended;
-    expect(stdout.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(
-        /^In_Progress\/x\.md: left: its task was not written by you here; .*ralph resume x --trust/,
-      ),
-    ]);
-    expect(scene.fake.calls()).toHaveLength(1);
-    expect(scene.has('evil')).toBe(false);
-    expect(scene.has('In_Progress/x.md')).toBe(true);
-  });
+  ] as const)(
+    'a file whose task somebody else wrote is left by %s, in one line',
+    async ([, words]) => {
+      const scene = await vaultWithFile();
+      const run = await scene.start(words);
+      if (words[0] === 'watch') {
+        await new Promise<void>((resolve) => run.child.stdout.once('data', () => resolve()));
+        run.child.kill('SIGTERM');
+      }
+      const { stdout } = await run.ended;
+      expect(stdout.trimEnd().split('\n')).toEqual([
+        expect.stringMatching(
+          /^In_Progress\/x\.md: left: its task was not written by you here; .*ralph resume x --trust/,
+        ),
+      ]);
+      expect(scene.fake.calls()).toHaveLength(1);
+      expect(scene.has('evil')).toBe(false);
+      expect(scene.has('In_Progress/x.md')).toBe(true);
+    },
+  );
 
   test('a file is not put away because a forged state says that it is completed', async () => {
     const scene = await vaultWithFile();
@@ -301,7 +304,7 @@ describe('an agent that may edit files, and nothing more', () => {
     expect(JSON.parse(scene.read(SEALED)).settings.verify.value).toBe('false');
   });
 
-  test.each(['prompt.md', 'baseline.json', 'settings.json'])(
+  test.for(['prompt.md', 'baseline.json', 'settings.json'])(
     'cannot have another %s gone on with',
     async (name) => {
       const shell = `printf '{"watched":{},"done":null,"protected":{}}' > .ralph_state/t/${name}`;
@@ -313,7 +316,7 @@ describe('an agent that may edit files, and nothing more', () => {
     },
   );
 
-  test.each(['settings.json', 'baseline.json'])(
+  test.for(['settings.json', 'baseline.json'])(
     'cannot have %s believed that it changes after the end',
     async (name) => {
       const scene = await makeScene([WORKING, WORKING, DONE]);
@@ -410,7 +413,7 @@ describe('an agent that may edit files, and nothing more', () => {
 });
 
 describe('a state folder that others can write to', () => {
-  test.each(['.ralph_state', '.ralph_state/t', '.ralph_state/locks'])(
+  test.for(['.ralph_state', '.ralph_state/t', '.ralph_state/locks'])(
     '%s is refused by name before anything is started',
     async (name) => {
       const scene = await makeScene([DONE]);
@@ -435,7 +438,7 @@ describe('a state folder that others can write to', () => {
     expect(end.stderr).toContain('it belongs to another user (1234)');
   });
 
-  test.each(['In_Progress', 'Needs_Action'])(
+  test.for(['In_Progress', 'Needs_Action'])(
     'a pass does nothing with what lies in %s then',
     async (name) => {
       const scene = await makeScene([DONE]);

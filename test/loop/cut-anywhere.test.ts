@@ -335,7 +335,7 @@ function expectEveryIterationOnce({ saved }: FakePorts): void {
   }
 }
 
-describe.each(SCENARIOS)('a run $name', (scenario) => {
+describe.for(SCENARIOS)('a run $name', (scenario) => {
   const policy = loopPolicy(scenario.policy);
 
   async function undisturbed(): Promise<{ readonly fake: FakePorts; readonly end: RunEnd }> {

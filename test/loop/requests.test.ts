@@ -65,11 +65,11 @@ describe('a request to pause', () => {
     expect(events.at(-1)).toMatchObject({ event: 'task_paused', final: true, ...fields });
   });
 
-  test.each<[name: string, attempt: AttemptFacts, wait: string]>([
+  test.for<[name: string, attempt: AttemptFacts, wait: string]>([
     ['a delay', WORK, 'wait 2000'],
     ['a back-off', OVERLOADED, 'wait 500'],
     ['a wait for a limit', LIMITED, `wait ${5 * 3_600_000 + 1_000 - LIMITED.durationMs}`],
-  ])('interrupts %s', async (_name, attempt, wait) => {
+  ])('interrupts %s', async ([, attempt, wait]) => {
     const { effects, state } = await run(pausedIn([attempt], wait));
     expect(behind(effects, wait)).toEqual(['save ended 1.1', ...PAUSED]);
     // The clock has not gone on to the end of the wait.
@@ -163,10 +163,10 @@ describe('a request to stop', () => {
 describe('a request before a task is resumed', () => {
   const resumed: LoopEvent = { kind: 'resumed', at: START, timeLeftMs: 60_000, lost: null };
 
-  test.each<[name: string, before: (fake: FakePorts) => void, exitReason: string]>([
+  test.for<[name: string, before: (fake: FakePorts) => void, exitReason: string]>([
     ['to stop', (fake) => fake.stop('SIGINT'), 'stopped:SIGINT'],
     ['to pause', (fake) => fake.pause(), 'paused'],
-  ])('prevents every start: %s', async (_name, before, exitReason) => {
+  ])('prevents every start: %s', async ([, before, exitReason]) => {
     const { requests, fields, events } = await run(
       { attempts: [] },
       {},
@@ -177,10 +177,10 @@ describe('a request before a task is resumed', () => {
     expect(events[0]).toMatchObject({ event: 'task_resumed', iteration: 0, max_iterations: 5 });
   });
 
-  test.each<[name: string, before: (fake: FakePorts) => void]>([
+  test.for<[name: string, before: (fake: FakePorts) => void]>([
     ['to stop', (fake) => fake.stop('SIGINT')],
     ['to pause', (fake) => fake.pause()],
-  ])('shortens a wait: %s', async (_name, before) => {
+  ])('shortens a wait: %s', async ([, before]) => {
     const fake = fakePorts({
       attempts: [LIMITED],
       on: (effect) => {

@@ -147,11 +147,11 @@ describe('the order of effects', () => {
     ]);
   });
 
-  test.each<[what: string, usesGit: boolean, changes: Partial<Policy>, saves: readonly string[]]>([
+  test.for<[what: string, usesGit: boolean, changes: Partial<Policy>, saves: readonly string[]]>([
     ['a quick look, saved with its answer', false, { noProgressLimit: 3 }, []],
     ['a look that asks git', true, { noProgressLimit: 3 }, ['save looking 1.1']],
     ['a look for files', false, GLOBS, ['save looking 1.1']],
-  ])('of %s', async (_what, usesGit, changes, saves) => {
+  ])('of %s', async ([, usesGit, changes, saves]) => {
     const { effects } = await run({ attempts: [DONE], usesGit }, changes);
     const ran = effects.indexOf('run agent 1.1');
     expect(effects.slice(ran + 1, effects.indexOf('look'))).toEqual(saves);
@@ -371,7 +371,7 @@ const WAYS: readonly {
   },
 ];
 
-describe.each(WAYS)(
+describe.for(WAYS)(
   'a run that is $name',
   ({ attempts, changes, taskTimeoutMs, ending, exitCode, note }) => {
     const start = () => run({ attempts }, changes, taskTimeoutMs);
@@ -443,7 +443,7 @@ describe('a request to stop', () => {
     ['request', 143],
   ] as const;
 
-  test.each(stopCodes)('while the agent works: %s', async (by, exitCode) => {
+  test.for(stopCodes)('while the agent works: %s', async ([by, exitCode]) => {
     const { effects, events, fields, state } = await run({
       attempts: [WORK, cut('stop-requested')],
       on: (effect, fake) => {
@@ -467,7 +467,7 @@ describe('a request to stop', () => {
     expect(state.task.status).toBe('stopped');
   });
 
-  test.each(stopCodes)('during a delay: %s', async (by, exitCode) => {
+  test.for(stopCodes)('during a delay: %s', async ([by, exitCode]) => {
     const { effects, events, fields, state } = await run({
       attempts: [WORK],
       on: (effect, fake) => {
@@ -512,13 +512,13 @@ describe('a request to stop', () => {
     expect(state.task.finished_at).toBe(laterBy(START, 2_500));
   });
 
-  test.each<[name: string, changes: Partial<Policy>]>([
+  test.for<[name: string, changes: Partial<Policy>]>([
     ['with a delay to come', {}],
     ['with no delay to come', { delayMs: 0 }],
     ['with files to look at', GLOBS],
   ])(
     'as the agent answers, %s: the iteration counts, and no other is said to start',
-    async (_name, changes) => {
+    async ([, changes]) => {
       const { effects, fields, state, requests } = await run(
         {
           attempts: [WORK],
@@ -536,11 +536,11 @@ describe('a request to stop', () => {
     },
   );
 
-  test.each<[name: string, changes: Partial<Policy>, effect: string]>([
+  test.for<[name: string, changes: Partial<Policy>, effect: string]>([
     ['as the agent states the promise', {}, 'run agent 1.1'],
     ['as it states the promise, with files to look at', GLOBS, 'run agent 1.1'],
     ['as it looks', GLOBS, 'look'],
-  ])('%s comes too late: the task is complete', async (_name, changes, at) => {
+  ])('%s comes too late: the task is complete', async ([, changes, at]) => {
     const { events, fields } = await run(
       {
         attempts: [DONE],
@@ -905,7 +905,7 @@ describe('the event stream', () => {
     },
   };
 
-  test.each<
+  test.for<
     [name: string, script: Script, changes: Partial<Policy>, taskTimeoutMs?: number | undefined]
   >([
     ...WAYS.map(
@@ -948,26 +948,21 @@ describe('the event stream', () => {
       },
       {},
     ],
-  ])(
-    'of a run that is %s is that of the contract',
-    async (_name, script, changes, taskTimeoutMs) => {
-      const { events } = await run(script, changes, taskTimeoutMs);
-      for (const one of events) {
-        // As it is written out: what JSON cannot hold would be missing.
-        const line = JSON.stringify(one);
-        expect(line).toMatch(
-          /^\{"event":"[a-z_]+","at":"2026-01-05T[0-9:.]+Z","task_id":"task-1",/,
-        );
-        expect(EVENT.safeParse(JSON.parse(line)).error?.message).toBeUndefined();
-      }
-      const instants = events.map(({ at }) => at);
-      expect(instants).toEqual(instants.toSorted());
-      expect(events[0]?.event).toBe('task_started');
-      expect(events.filter(({ event: name }) => name === 'task_started')).toHaveLength(1);
-      expect(endings(events)).toHaveLength(1);
-      expect(endings(events.slice(-1))).toHaveLength(1);
-    },
-  );
+  ])('of a run that is %s is that of the contract', async ([, script, changes, taskTimeoutMs]) => {
+    const { events } = await run(script, changes, taskTimeoutMs);
+    for (const one of events) {
+      // As it is written out: what JSON cannot hold would be missing.
+      const line = JSON.stringify(one);
+      expect(line).toMatch(/^\{"event":"[a-z_]+","at":"2026-01-05T[0-9:.]+Z","task_id":"task-1",/);
+      expect(EVENT.safeParse(JSON.parse(line)).error?.message).toBeUndefined();
+    }
+    const instants = events.map(({ at }) => at);
+    expect(instants).toEqual(instants.toSorted());
+    expect(events[0]?.event).toBe('task_started');
+    expect(events.filter(({ event: name }) => name === 'task_started')).toHaveLength(1);
+    expect(endings(events)).toHaveLength(1);
+    expect(endings(events.slice(-1))).toHaveLength(1);
+  });
 
   test('starts each iteration before it announces it, and announces it once', async () => {
     const { events } = await run({ attempts: [busy, OVERLOADED, WORK, DONE] });
@@ -1049,7 +1044,7 @@ describe('a bug in ralph', () => {
   });
 });
 
-describe.each(['jump', 'holdUp'] as const)('time that nobody can work in (%s)', (happen) => {
+describe.for(['jump', 'holdUp'] as const)('time that nobody can work in (%s)', (happen) => {
   const HOURS = 10 * 3_600_000;
   const JUMPS: readonly (readonly [effect: string, changes: Partial<Policy>])[] = [
     ['save working 1.1', {}],
@@ -1062,7 +1057,7 @@ describe.each(['jump', 'holdUp'] as const)('time that nobody can work in (%s)', 
     ['wait 2000', {}],
   ];
 
-  test.each(JUMPS)('in "%s" is not taken from the task', async (effect, changes) => {
+  test.for(JUMPS)('in "%s" is not taken from the task', async ([effect, changes]) => {
     // The agent's own clock tells in its facts how long ralph was stopped beside it.
     const heldUpMs = happen === 'holdUp' && effect.startsWith('run agent') ? HOURS : 0;
     const attempts = [{ ...(effect.startsWith('verify') ? DONE : WORK), heldUpMs }, DONE];

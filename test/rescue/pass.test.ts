@@ -122,11 +122,11 @@ describe('a pass', () => {
     expect(fake.requests[0]).toMatchObject({ stuckForMs: 25 * 60_000 });
   });
 
-  test.each<[string, (file: VaultFile) => FileFacts | null, string]>([
+  test.for<[string, (file: VaultFile) => FileFacts | null, string]>([
     ['is gone', () => null, 'leave'],
     ['a live loop has', () => stuck('a.md', { rescue: fileTask('live') }), 'leave'],
     ['is fresh again', () => stuck('a.md', { file: { touchedAt: NOW } }), 'leave'],
-  ])('does nothing with a file that %s once it is held', async (_, again, told) => {
+  ])('does nothing with a file that %s once it is held', async ([, again, told]) => {
     const fake = fakeVault({ files: [stuck('a.md')], again });
     await pass(fake.ports, OPTIONS);
     expect(fake.requests).toEqual([]);
@@ -144,19 +144,19 @@ describe('a pass', () => {
     expect(fake.told).toEqual(['a.md leave', 'b.md leave']);
   });
 
-  test.each([
+  test.for([
     ['max_iterations_reached', 'max_iterations'],
     ['stalled', 'no-progress'],
     ['timeout', 'timeout'],
     ['failed', 'failed:aborted'],
-  ] as const)('counts a rescue that ends %s (%s)', async (status, exitReason) => {
+  ] as const)('counts a rescue that ends %s (%s)', async ([status, exitReason]) => {
     const fake = fakeVault({ files: [stuck('a.md')], ends: [ended(status, { exitReason })] });
     await pass(fake.ports, OPTIONS);
     expect(fake.effects).toContain(`count stuck_a ${NOW}`);
     expect(fake.effects).not.toContain('move a.md quarantine');
   });
 
-  test.each([
+  test.for([
     ['budget_spent', 'budget'],
     ['paused', 'paused'],
     ['stopped', 'stopped:request'],
@@ -164,7 +164,7 @@ describe('a pass', () => {
     ['paused_awaiting_approval', 'approval-pending'],
     ['failed', 'failed:refused-request'],
     ['usage_limited', 'outage'],
-  ] as const)('does not count one that ends %s (%s)', async (status, exitReason) => {
+  ] as const)('does not count one that ends %s (%s)', async ([status, exitReason]) => {
     const fake = fakeVault({ files: [stuck('a.md')], ends: [ended(status, { exitReason })] });
     await pass(fake.ports, OPTIONS);
     expect(fake.effects.filter((effect) => effect.startsWith('count'))).toEqual([]);

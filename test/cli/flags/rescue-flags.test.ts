@@ -20,7 +20,7 @@ const DEFAULTS = {
 };
 
 describe('the flags of rescue and watch alone', () => {
-  test.each([
+  test.for([
     [[], {}],
     [['--stuck-after', '1h'], { stuckAfterMs: 3_600_000 }],
     [['--stuck-after=1h', '--interval', '5s'], { stuckAfterMs: 3_600_000, intervalMs: 5_000 }],
@@ -30,7 +30,7 @@ describe('the flags of rescue and watch alone', () => {
     [['--', '--start-new'], {}],
     [['--start-new=yes'], { startNew: true }],
     [['--interval', '--', '5s'], { problems: ['--interval needs a value, but none was given.'] }],
-  ])('%j', (argv, expected) => {
+  ] as const)('%j', ([argv, expected]) => {
     expect(settled(argv)).toEqual({ ...DEFAULTS, ...expected });
   });
 
@@ -57,10 +57,10 @@ describe('the flags of rescue and watch alone', () => {
     ]);
   });
 
-  test.each([
+  test.for([
     ['--interval', 'rescue'],
     ['--stuck-afer', 'rescue'],
-  ] as const)('%s is none of ralph %s', (flag, name) => {
+  ] as const)('%s is none of ralph %s', ([flag, name]) => {
     expect(settled([flag], name).problems[0]).toContain(`${flag} is not a flag of ralph ${name}`);
   });
 

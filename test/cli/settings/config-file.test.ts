@@ -23,7 +23,7 @@ function valuesOf({ layer }: ConfigSettings): Readonly<Record<string, unknown>> 
 }
 
 describe('a file with nothing in it', () => {
-  test.each([
+  test.for([
     '',
     '\n\n',
     '# max_iterations: 10\n',
@@ -70,7 +70,7 @@ task_types:
     expect(layer.promise?.source.where).toBe('ralph.config.yml:5 promise');
   });
 
-  test.each<[SettingName, string, string]>([
+  test.for<[SettingName, string, string]>([
     ['maxIterations', 'ten', "a whole number, at least 1; found 'ten'"],
     ['maxIterations', '0', 'a whole number, at least 1; found 0'],
     ['maxIterations', '1.5', 'a whole number, at least 1; found 1.5'],
@@ -88,19 +88,19 @@ task_types:
     ['prompt', 'true', 'text; found true'],
     ['allowedTools', '[Edit, 3]', 'text, or a list of texts; found ["Edit",3]'],
     ['logLimit', 'much', "a size such as 64KB, 500MB or 1GB; found 'much'"],
-  ])('of a bad %s: %s', (name, value, said) => {
+  ])('of a bad %s: %s', ([name, value, said]) => {
     const key = keyOf(name);
     const { problems } = resolveSettings([read(`\n${key}: ${value}\n`).layer]);
     expect(problems).toEqual([`ralph.config.yaml:2 ${key} expects ${said}.`]);
   });
 
-  test.each(['task_id', 'config'])('%s is a flag only', (key) => {
+  test.for(['task_id', 'config'])('%s is a flag only', (key) => {
     expect(read(`${key}: x\n`).problems).toEqual([
       expect.stringContaining(`:1 ${key} is not a setting of ralph`),
     ]);
   });
 
-  test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '3', 'null', '~'])(
+  test.for(['constructor', 'toString', '__proto__', 'hasOwnProperty', '3', 'null', '~'])(
     '%s is a key like any other that is unknown',
     (key) => {
       const { layer, problems } = read(`${key}: 1\ntask_types: { nightly: { ${key}: 1 } }\n`);
@@ -175,7 +175,7 @@ describe('a section ralph:', () => {
     ]);
   });
 
-  test.each(['yes', '3', '[max_iterations]'])('has keys and values below it: %s', (value) => {
+  test.for(['yes', '3', '[max_iterations]'])('has keys and values below it: %s', (value) => {
     expect(read(`ralph: ${value}\n`).problems).toEqual([
       'ralph.config.yaml:1 ralph expects keys and values below it.',
     ]);
@@ -245,7 +245,7 @@ circuit_breaker:
     ]);
   });
 
-  test.each(['3', '[no_progress_limit]', ''])('a circuit breaker has its limits: %j', (value) => {
+  test.for(['3', '[no_progress_limit]', ''])('a circuit breaker has its limits: %j', (value) => {
     expect(read(`circuit_breaker: ${value}\n`).problems).toEqual([
       'ralph.config.yaml:1 circuit_breaker expects limits such as "no_progress_limit: 3".',
     ]);
@@ -257,7 +257,7 @@ circuit_breaker:
     ]);
   });
 
-  test.each([
+  test.for([
     ['promise: a\ncompletion_promise: b\n', 'completion_promise', 'promise'],
     ['timeout_minutes: 5\ntimeout: soon\n', 'timeout', 'timeout_minutes'],
     [
@@ -265,7 +265,7 @@ circuit_breaker:
       'circuit_breaker.no_progress_limit',
       'no_progress_limit',
     ],
-  ])('one setting under two names is refused: %j', (text, second, first) => {
+  ] as const)('one setting under two names is refused: %j', ([text, second, first]) => {
     expect(read(text).problems).toEqual([
       `ralph.config.yaml:2 ${second} is already set by ralph.config.yaml:1 ${first}.`,
     ]);
@@ -284,18 +284,18 @@ describe('the table of task types', () => {
     });
   });
 
-  test.each([
+  test.for([
     ['task_types: coding\n', /:1 task_types expects a table of task types/],
     ['task_types:\n', /:1 task_types expects a table of task types/],
     ['task_types: { nightly: 5 }\n', /:1 task_types\.nightly expects limits such as/],
     ['task_types: { nightly: { max_iterations: 0 } }\n', /at least 1; found 0/],
     ['task_types: { nightly: { delay: 5s } }\n', /task_types\.nightly\.delay is not a setting/],
-  ])('is checked: %j', (text, said) => {
+  ] as const)('is checked: %j', ([text, said]) => {
     const { problems } = read(text);
     expect(problems).toEqual([expect.stringMatching(said)]);
   });
 
-  test.each(['payment', 'Payments', 'vendor_payment', 'make-payment', '"payment run"'])(
+  test.for(['payment', 'Payments', 'vendor_payment', 'make-payment', '"payment run"'])(
     'defines no payment: %s',
     (type) => {
       const { taskTypes, problems } = read(`task_types:\n  ${type}: { max_iterations: 3 }\n`);
@@ -308,20 +308,20 @@ describe('the table of task types', () => {
 });
 
 describe('YAML', () => {
-  test.each([
+  test.for([
     ['retries: 1\nmax_iterations: [1\n', /^ralph\.config\.yaml:3 is not valid YAML: .+\.$/],
     ['retries: 1\nprompt: "half\n', /^ralph\.config\.yaml:3 is not valid YAML: .+\.$/],
     ['retries: 1\n\tdelay: 1s\n', /^ralph\.config\.yaml:2 is not valid YAML: .+\.$/],
     ['retries: 1\ndelay: 1s\nretries: 2\n', /:3 is not valid YAML: Map keys must be unique\.$/],
     ['{"retries": 1, "retries": 2}', /:1 is not valid YAML: Map keys must be unique\.$/],
     ['retries: 1\n---\nretries: 2\n', /is not valid YAML: .*multiple documents/],
-  ])('that is invalid is refused with its line: %j', (text, said) => {
+  ] as const)('that is invalid is refused with its line: %j', ([text, said]) => {
     const { layer, problems } = read(text);
     expect(problems[0]).toMatch(said);
     expect(layer).toEqual({});
   });
 
-  test.each(['- max_iterations: 10\n', 'max_iterations\n', '[]', '3', '"text"'])(
+  test.for(['- max_iterations: 10\n', 'max_iterations\n', '[]', '3', '"text"'])(
     'that is no table is refused: %j',
     (text) => {
       expect(read(text).problems).toEqual([
@@ -378,14 +378,14 @@ describe('YAML', () => {
     ]);
   });
 
-  test.each([
+  test.for([
     ['brackets', `allowed_tools: ${'['.repeat(60_000)}`],
     ['brackets that are closed', `verify: ${'['.repeat(30_000)}${']'.repeat(30_000)}`],
     ['lists', `verify:\n  ${'- '.repeat(30_000)}x`],
     ['keys of keys', `${'? '.repeat(1_000)}x`],
     ['tables in a table', `{${'a: '.repeat(20_000)}1}`],
     ['21 levels', `verify: ${'['.repeat(21)}${']'.repeat(21)}`],
-  ])('extremely deep nesting is a problem, not a crash: %s', (_what, text) => {
+  ] as const)('extremely deep nesting is a problem, not a crash: %s', ([, text]) => {
     const problem = 'ralph.config.yaml cannot be read: it is nested deeper than 20 levels.';
     expect(read(text).problems).toEqual([problem]);
   });

@@ -105,7 +105,7 @@ describe('the first source that has a setting wins, from the flag down to the de
   // A file that is not there would be one more problem.
   const walked = settingNames().filter((name) => name !== 'config');
 
-  test.each(walked)('%s', async (name) => {
+  test.for(walked)('%s', async (name) => {
     const [byFlag, byVariable, byKey] = samples(name);
     const { flag, type } = SETTINGS[name];
     const variable = variableOf(name);
@@ -169,10 +169,10 @@ describe('the first source that has a setting wins, from the flag down to the de
     expect(byFlag.sources.config).toEqual({ kind: 'flag', where: '--config' });
   });
 
-  test.each<[string, WrittenDown]>([
+  test.for<[string, WrittenDown]>([
     ['--config', { flags: ['--config', 'nowhere.yaml'] }],
     ['RALPH_CONFIG', { env: { RALPH_CONFIG: 'nowhere.yaml' } }],
-  ])('a file that is named by %s has to exist', async (where, written) => {
+  ])('a file that is named by %s has to exist', async ([where, written]) => {
     const { problems } = await collect(written);
     expect(problems).toEqual([
       expect.stringMatching(new RegExp(`^${where} expects a file that can be read; .*nowhere`)),
@@ -199,14 +199,14 @@ describe('variables', () => {
     expect(settings.allowedTools).toEqual(['Edit', 'Bash(npm test:*)']);
   });
 
-  test.each([
+  test.for([
     ['1', true],
     ['yes', true],
     ['ON', true],
     ['0', false],
     ['no', false],
     ['', false],
-  ])('switch with %j', async (text, value) => {
+  ] as const)('switch with %j', async ([text, value]) => {
     expect((await collect({ env: { RALPH_QUIET: text } })).settings.quiet).toBe(value);
   });
 
@@ -220,15 +220,10 @@ describe('variables', () => {
     expect(both.notices).toEqual([]);
   });
 
-  test.each(['abc', '', '0', '1.2.3', '-5'])(
-    'RALPH_TIMEOUT_MINUTES=%s is refused',
-    async (text) => {
-      const { problems } = await collect({ env: { RALPH_TIMEOUT_MINUTES: text } });
-      expect(problems).toEqual([
-        expect.stringMatching(/^RALPH_TIMEOUT_MINUTES expects a duration/),
-      ]);
-    },
-  );
+  test.for(['abc', '', '0', '1.2.3', '-5'])('RALPH_TIMEOUT_MINUTES=%s is refused', async (text) => {
+    const { problems } = await collect({ env: { RALPH_TIMEOUT_MINUTES: text } });
+    expect(problems).toEqual([expect.stringMatching(/^RALPH_TIMEOUT_MINUTES expects a duration/)]);
+  });
 
   test('that are unknown are a warning with the nearest name', () => {
     const { layer, warnings } = settingsFromEnvironment({
@@ -344,11 +339,11 @@ describe('task types', () => {
     });
   });
 
-  test.each<[string, WrittenDown]>([
+  test.for<[string, WrittenDown]>([
     ['--task-type', { flags: ['--task-type', 'weekly_audit'] }],
     ['RALPH_TASK_TYPE', { env: { RALPH_TASK_TYPE: 'weekly_audit' } }],
     ['the configuration', { config: 'task_type: weekly_audit\n' }],
-  ])('may be named by %s', async (_place, written) => {
+  ])('may be named by %s', async ([, written]) => {
     const { settings, taskType, sources } = await collect(written);
     expect({ taskType, max: settings.maxIterations }).toEqual({
       taskType: 'weekly_audit',
@@ -391,14 +386,14 @@ iteration_timeout: 4m
     expect(named.settings).toMatchObject({ maxIterations: 10, timeout: 1_800_000 });
   });
 
-  test.each([
+  test.for([
     ['codign', /'codign' is not a task type; did you mean coding\?/],
     ['weekly-audit', /did you mean weekly_audit\?/],
     ['xyzzy plugh', /expected one of email_processing, .*coding, default, nightly$/],
     ['', /'' is not a task type; expected one of/],
     ['toString', /'toString' is not a task type/],
     ['__proto__', /'__proto__' is not a task type/],
-  ])('that are unknown are refused with the nearest: %j', async (type, said) => {
+  ] as const)('that are unknown are refused with the nearest: %j', async ([type, said]) => {
     const config = 'task_types:\n  nightly: {}\n';
     const { problems } = await collect({ config, flags: ['--task-type', type] });
     expect(problems).toEqual([expect.stringMatching(said)]);
@@ -429,7 +424,7 @@ describe('a payment', () => {
     'a\tpayment',
   ];
 
-  test.each(PAYMENTS)('is refused as a type by flag, variable and key: %j', async (type) => {
+  test.for(PAYMENTS)('is refused as a type by flag, variable and key: %j', async (type) => {
     expect(isPayment(type)).toBe(true);
     const ways: readonly (readonly [string, WrittenDown])[] = [
       ['--task-type', { flags: ['--task-type', type] }],
@@ -454,7 +449,7 @@ describe('a payment', () => {
     ]);
   });
 
-  test.each(['repayments', 'paymentish', 'prepayment_plan', 'pay', 'email_processing'])(
+  test.for(['repayments', 'paymentish', 'prepayment_plan', 'pay', 'email_processing'])(
     'is not meant by %s',
     (type) => {
       expect(isPayment(type)).toBe(false);
@@ -463,30 +458,30 @@ describe('a payment', () => {
 });
 
 describe('an iteration longer than the whole task', () => {
-  test.each<[string, WrittenDown]>([
+  test.for<[string, WrittenDown]>([
     ['--iteration-timeout', { flags: ['--iteration-timeout', '2h'] }],
     ['RALPH_ITERATION_TIMEOUT', { env: { RALPH_ITERATION_TIMEOUT: '2h' } }],
     ['ralph.config.yaml:1 iteration_timeout', { config: 'iteration_timeout: 2h\n' }],
-  ])('is refused where %s asks for it', async (where, written) => {
+  ])('is refused where %s asks for it', async ([where, written]) => {
     expect(await problemsOf(written)).toEqual([
       `${where} (7200s) is longer than the time for the whole task (1800s, default); lower the one or raise the other.`,
     ]);
   });
 
-  test.each<[string, WrittenDown]>([
+  test.for<[string, WrittenDown]>([
     ['the default', { flags: ['--timeout', '1m'] }],
     ['a built-in type', { flags: ['--timeout', '1m', '--task-type', 'coding'] }],
     [
       'a type of the configuration',
       { flags: ['--timeout', '1m'], config: 'task_types:\n  default: { iteration_timeout: 2h }\n' },
     ],
-  ])('is no problem where %s has it', async (_what, written) => {
+  ])('is no problem where %s has it', async ([, written]) => {
     expect(await problemsOf(written)).toEqual([]);
   });
 });
 
 describe('a limit that can never be reached', () => {
-  test.each<[string, WrittenDown, RegExp]>([
+  test.for<[string, WrittenDown, RegExp]>([
     [
       'silence longer than an iteration',
       { env: { RALPH_IDLE_TIMEOUT: '4m' } },
@@ -502,7 +497,7 @@ describe('a limit that can never be reached', () => {
       { config: 'delay: 30m\n' },
       /^ralph\.config\.yaml:1 delay \(1800s\) leaves no time .*\(1800s, default\)/,
     ],
-  ])('is refused: %s', async (_what, written, said) => {
+  ])('is refused: %s', async ([, written, said]) => {
     expect(await problemsOf(written)).toEqual([expect.stringMatching(said)]);
   });
 

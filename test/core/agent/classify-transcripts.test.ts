@@ -64,7 +64,7 @@ const ROWS: readonly [name: string, exitCode: number, expected: object][] = [
 ];
 
 describe('a transcript of claude', () => {
-  test.each(ROWS)('%s, exit %i', (name, exitCode, expected) => {
+  test.for(ROWS)('%s, exit %i', ([name, exitCode, expected]) => {
     expect(classified(factsOf(name, { kind: 'exited', exitCode }))).toMatchObject(expected);
   });
 

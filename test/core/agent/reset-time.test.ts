@@ -13,7 +13,7 @@ function resetIn(text: string, at: string, localZone = 'UTC'): string | null {
 type Row = readonly [text: string, at: string, expected: string];
 
 function holds(rows: readonly Row[]): void {
-  test.each(rows)('%s, said at %s, is %s', (text, at, expected) => {
+  test.for(rows)('%s, said at %s, is %s', ([text, at, expected]) => {
     expect(resetIn(text, at)).toBe(instant(expected));
     expect(resetIn(text.toUpperCase(), at)).toBe(instant(expected));
     expect(resetIn(text.toLowerCase(), at)).toBe(instant(expected));
@@ -88,14 +88,14 @@ describe('every wording', () => {
     ['will reset after 0s.', '2026-07-01 12:00', '2026-07-01 12:00'],
   ]);
 
-  test.each([
+  test.for([
     ['try again later'],
     ['try again in less than a minute'],
     ['try again in 5 iterations'],
     ['try again in 1000000 days'],
     ['wait and see'],
     ['resets 3pm (GMT-30)'],
-  ])('none: %s', (text) => {
+  ] as const)('none: %s', ([text]) => {
     expect(resetIn(text, '2026-07-01 12:00')).toBeNull();
   });
 });
@@ -227,7 +227,7 @@ describe('a date', () => {
     holds([['resets Jul 15, 2025, 3pm (UTC)', '2026-07-15 12:00', '2025-07-15 15:00']]);
   });
 
-  test.each(['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'])(
+  test.for(['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'])(
     'in %s',
     (month) => {
       const at = instant('2026-01-01 00:00');
@@ -238,7 +238,7 @@ describe('a date', () => {
 });
 
 describe('a text without an understandable reset', () => {
-  test.each([
+  test.for([
     [''],
     ["You've hit your limit"],
     ['resets soon'],
@@ -277,7 +277,7 @@ describe('a text without an understandable reset', () => {
     ['limit reached|12'],
     ['limit reached|99999999999999'],
     ['limit reached|17368992001'],
-  ])('%s', (text) => {
+  ] as const)('%s', ([text]) => {
     expect(resetIn(text, '2026-07-01 12:00')).toBeNull();
   });
 

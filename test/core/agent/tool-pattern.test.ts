@@ -4,7 +4,7 @@ import { refusedTool } from '../../helpers/attempt-facts.ts';
 import { expectLinear, LONG } from '../../helpers/growth.ts';
 
 describe('a refusal that the user accepts', () => {
-  test.each<[pattern: string, tool: string, target: string]>([
+  test.for<[pattern: string, tool: string, target: string]>([
     ['*', 'Bash', 'rm -rf build'],
     ['*', 'WebSearch', ''],
     ['Bash', 'Bash', 'git push'],
@@ -33,11 +33,11 @@ describe('a refusal that the user accepts', () => {
     ['Bash', 'Bash', 'git push && npm test'],
     ['Bash(*)', 'Bash', "git push && cat <<'E'\nx\nE"],
     ['*', 'Bash', 'git push | tee log'],
-  ])('%s covers %s (%s)', (pattern, tool, target) => {
+  ])('%s covers %s (%s)', ([pattern, tool, target]) => {
     expect(isAccepted(refusedTool(tool, target), [pattern])).toBe(true);
   });
 
-  test.each<[pattern: string, tool: string, target: string]>([
+  test.for<[pattern: string, tool: string, target: string]>([
     ['Bash', 'Write', 'a.txt'],
     ['Bash', 'BashOutput', ''],
     ['bash', 'Bash', 'git push'],
@@ -81,7 +81,7 @@ describe('a refusal that the user accepts', () => {
     ['', 'Bash', ''],
     [' , ', 'Bash', ''],
     ['(x)', 'Bash', 'x'],
-  ])('%s does not cover %s (%s)', (pattern, tool, target) => {
+  ])('%s does not cover %s (%s)', ([pattern, tool, target]) => {
     expect(isAccepted(refusedTool(tool, target), [pattern])).toBe(false);
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   hasMalformedRequest,
   readApprovalRequest,
@@ -11,7 +11,7 @@ const ASKED = '<approval id="deploy">deploy to production</approval>';
 const DEPLOY = { id: 'deploy', what: 'deploy to production', file: null };
 
 describe('a request in a final message', () => {
-  test.each([
+  test.for([
     ['alone', ASKED],
     ['at the end', `All is ready.\n\n${ASKED}`],
     ['inside a sentence', `Before that, ${ASKED} please.`],
@@ -25,11 +25,11 @@ describe('a request in a final message', () => {
     ['behind an opening that is none', `<approval id="other"> or rather ${ASKED}`],
     ['behind another one: the last counts', `<approval id="a">one</approval>\n${ASKED}`],
     ['before one that only shows how', `${ASKED}\n\n    \`<approval id="x">y</approval>\``],
-  ])('is read: %s', (_name, message) => {
+  ] as const)('is read: %s', ([, message]) => {
     expect(readApprovalRequest(message)).toEqual(DEPLOY);
   });
 
-  test.each([
+  test.for([
     ['nothing of the kind', 'Shall I deploy?'],
     ['inline code', `Write \`${ASKED}\` to ask.`],
     ['a fence', `\`\`\`\n${ASKED}\n\`\`\``],
@@ -45,7 +45,7 @@ describe('a request in a final message', () => {
     ['nothing but control characters', '<approval id="deploy">\u0007\u001b[0m</approval>'],
     ['no end', '<approval id="deploy">deploy'],
     ['its end only', 'deploy</approval>'],
-  ])('is no request: %s', (_name, message) => {
+  ] as const)('is no request: %s', ([, message]) => {
     expect(readApprovalRequest(message)).toBeNull();
   });
 
@@ -78,7 +78,7 @@ describe('a request in a final message', () => {
 });
 
 describe('a malformed request', () => {
-  it.each([
+  test.for([
     '<approval id="Deploy_Prod">deploy</approval>',
     '<approval>deploy</approval>',
     `<approval id="${'x'.repeat(41)}">deploy</approval>`,
@@ -88,7 +88,7 @@ describe('a malformed request', () => {
     expect(hasMalformedRequest(`Before I go on:\n${text}`)).toBe(true);
   });
 
-  it.each([
+  test.for([
     '<approval id="deploy">deploy</approval>',
     'Nothing to ask.',
     'Write `<approval>x</approval>`.',

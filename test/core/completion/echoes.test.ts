@@ -19,7 +19,7 @@ function left(message: string, ownTexts: readonly OwnText[], phrase = 'DONE'): s
 const reminder = sentenceWise(`Not complete yet. Go on and ensure '${TAG}' is satisfied.\nA hint.`);
 
 describe('an echo is removed', () => {
-  test.each([
+  test.for([
     [
       'as a whole',
       `So: Not complete yet. Go on and ensure '${TAG}' is satisfied.\nA hint. Hm`,
@@ -41,7 +41,7 @@ describe('an echo is removed', () => {
     ['by the words behind', `"${TAG}" is satisfied?`, '"#" is satisfied?'],
     ['by the words behind, without tags', `DONE is satisfied`, '# is satisfied'],
     ['by the words before, wrapped', `go on and\nensure ${TAG}`, 'go on and\nensure #'],
-  ])('%s', (_, message, expected) => {
+  ] as const)('%s', ([, message, expected]) => {
     expect(left(message, reminder)).toBe(expected);
   });
 
@@ -79,7 +79,7 @@ describe('an echo is removed', () => {
 });
 
 describe('what is no echo stays', () => {
-  test.each([
+  test.for([
     ['the tag on the line behind', `Go on and ensure\n${TAG}`],
     ['the tag on the line before', `${TAG}\nis satisfied`],
     ['the tag as a sentence of its own', `I go on and ensure. ${TAG}`],
@@ -88,7 +88,7 @@ describe('what is no echo stays', () => {
     ['only one of the two words', `ensure ${TAG} was`],
     ['an echo without the phrase', 'Not complete yet.'],
     ['nothing', ''],
-  ])('%s', (_, message) => {
+  ] as const)('%s', ([, message]) => {
     expect(left(message, reminder)).toBe(message);
   });
 
@@ -104,7 +104,7 @@ describe('what is no echo stays', () => {
     );
   });
 
-  test.each([TAG, `\n${TAG}.\n`, 'DONE', `- **${TAG}**!`])(
+  test.for([TAG, `\n${TAG}.\n`, 'DONE', `- **${TAG}**!`])(
     'the statement, where an own text is only %j',
     (own) => {
       expect(left(`ok\n${TAG}\nDONE`, sentenceWise(own))).toBe(`ok\n${TAG}\nDONE`);

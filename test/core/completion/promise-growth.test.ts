@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, test } from 'vitest';
 import { readPlan } from '../../../src/core/completion/plan-file.ts';
 import { judgePromise, type OwnText } from '../../../src/core/completion/promise.ts';
 import { expectLinear, LONG, SHORT } from '../../helpers/growth.ts';
@@ -103,14 +103,14 @@ const PARTS = [
 ];
 
 describe('the time that a judgement takes grows with the length of the message', () => {
-  it.each(PARTS)('of %j repeated', (part) => {
+  test.for(PARTS)('of %j repeated', (part) => {
     // Behind a statement, on its line, and before one.
     expectLinear((bulk) => judge(`a\n\n${T}${bulk}`), part, SHORT);
     expectLinear((bulk) => judge(`${bulk}${T}`), part, SHORT);
     expectLinear((bulk) => judge(`${bulk}\n\nx. ${T}`), part, LONG);
   });
 
-  it.each(['`', '*', '_', '>', '[', 'a', 'a a', 'aaaaaaab'])('of the promise %j', (promise) => {
+  test.for(['`', '*', '_', '>', '[', 'a', 'a a', 'aaaaaaab'])('of the promise %j', (promise) => {
     const judgeIt = (bulk: string) => judgePromise(`${bulk} so it is?`, promise, 'statement', OWN);
     expectLinear(judgeIt, promise, SHORT);
     expectLinear(judgeIt, `${promise}${promise.slice(0, -1)}`, SHORT);
@@ -118,7 +118,7 @@ describe('the time that a judgement takes grows with the length of the message',
 });
 
 describe('the time that a plan takes grows with its length', () => {
-  it.each(['> ', '- ', '1. ', '\t', '\n', '- [ ', '[', '`', '```\n', '<!--\n', '- [ ] a\n', '(a'])(
+  test.for(['> ', '- ', '1. ', '\t', '\n', '- [ ', '[', '`', '```\n', '<!--\n', '- [ ] a\n', '(a'])(
     'of %j repeated',
     (part) => {
       expectLinear(readPlan, part, SHORT);

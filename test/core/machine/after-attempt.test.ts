@@ -115,14 +115,14 @@ describe('the account’s usage', () => {
       rateLimit: { status: 'allowed_warning', resetsAt: null, type: 'five_hour', utilization },
     });
 
-  test.each<[utilization: number | null, maxUsagePercent: number | null, ends: boolean]>([
+  test.for<[utilization: number | null, maxUsagePercent: number | null, ends: boolean]>([
     [0.8, 80, true],
     [0.81, 80, true],
     [0.79, 80, false],
     [null, 80, false],
     [1, null, false],
     [1, 100, true],
-  ])('%s with at most %s %%', (utilization, maxUsagePercent, ends) => {
+  ])('%s with at most %s %%', ([utilization, maxUsagePercent, ends]) => {
     const { ending } = nonstop({ maxUsagePercent }).iterate(used(utilization));
     expect(ending?.exitReason ?? null).toBe(ends ? 'max_usage' : null);
     if (ends) expect(ending?.error).toContain(`--max-usage is ${maxUsagePercent}`);
@@ -180,10 +180,10 @@ describe('the budget', () => {
     expect(loop.iterate(costing(WORK, 1.5)).ending?.status).toBe('budget_spent');
   });
 
-  test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
+  test.for<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
     ['a budget that ralph did not hand on', {}, UNKNOWN],
     ['another option', { maxCostUsd: 2 }, withoutReport(1, "error: unknown option '--bogus'")],
-  ])('%s is a fatal cause', (_name, changes, facts) => {
+  ])('%s is a fatal cause', ([, changes, facts]) => {
     expect(nonstop(changes).iterate(facts).ending?.exitReason).toBe('failed:bad-option');
   });
 
@@ -226,13 +226,13 @@ describe('the agent’s own session', () => {
     expect(second.addition).toContain('Half of it.');
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     [
       'is gone',
       withoutReport(1, 'No conversation found with session ID: session-1\n', { durationMs: 0 }),
     ],
     ['is too long', errorReport('Prompt is too long', 400, { sessionId: 'session-1' })],
-  ])('that %s is replaced by a new one in the same iteration', (_name, facts) => {
+  ])('that %s is replaced by a new one in the same iteration', ([, facts]) => {
     const loop = nonstop(CONTINUE);
     loop.iterate(WORK);
     const again = loop.iterate(facts);
@@ -281,10 +281,10 @@ describe('time in which no work was possible', () => {
     expect(moved(loop)).toBe(HOUR);
   });
 
-  test.each<[name: string, meanwhile: (loop: Loop) => void]>([
+  test.for<[name: string, meanwhile: (loop: Loop) => void]>([
     ['a hint comes', (loop) => loop.hint('Look at the logs.')],
     ['nothing comes', () => {}],
-  ])('is the whole wait for a reset, even if %s meanwhile', (_name, meanwhile) => {
+  ])('is the whole wait for a reset, even if %s meanwhile', ([, meanwhile]) => {
     const loop = nonstop();
     loop.iterate(limited(laterBy(START, HOUR)));
     loop.pass(HOUR + 1_000);

@@ -132,11 +132,11 @@ describe('what comes before and after a request in the same message', () => {
     expect(loop.followed().actions).toEqual(['request-approval deploy']);
   });
 
-  test.each<[name: string, changes: Partial<Policy>]>([
+  test.for<[name: string, changes: Partial<Policy>]>([
     ['the money is spent', { maxCostUsd: 0.01 }],
     ['the circuit breaker is about to open', { noProgressLimit: 1 }],
     ['the iterations are used up', { maxIterations: 1 }],
-  ])('a person is asked although %s', (_name, changes) => {
+  ])('a person is asked although %s', ([, changes]) => {
     const loop = nonstop({ ...changes });
     const turn = loop.iterate(ASKING);
     expect(turn.actions.at(-1)).toBe('request-approval deploy');
@@ -156,13 +156,13 @@ describe('a file of the agent in Pending_Approval', () => {
     approvalFile: { name, what: 'Send the mail to Anna?' },
   });
 
-  test.each([
+  test.for([
     ['Send Mail.md', 'send-mail'],
     ['MAIL_t.txt', 'mail-t'],
     ['---.md', 'request'],
     ['Überweisung für Jürgen.md', 'berweisung-f-r-j-rgen'],
     [`${'x'.repeat(60)}.md`, 'x'.repeat(40)],
-  ])('%s is the request, with the id %s', (name, id) => {
+  ] as const)('%s is the request, with the id %s', ([name, id]) => {
     const loop = nonstop();
     expect(loop.attempt(WORK).actions).toEqual(['look']);
     const turn = loop.look(seen(name));
@@ -364,10 +364,10 @@ describe('somebody asks for an end while it waits', () => {
     expect(loop.resume().actions).toEqual(['task_resumed', 'request-approval deploy']);
   });
 
-  test.each<['stop' | 'pause', string]>([
+  test.for<['stop' | 'pause', string]>([
     ['stop', 'stop:stopped'],
     ['pause', 'stop:paused'],
-  ])('%s, and the answer comes at the same moment: it is left for the resume', (what, ending) => {
+  ])('%s, and the answer comes at the same moment: it is left for the resume', ([what, ending]) => {
     const loop = waiting();
     if (what === 'stop') loop.stop('request');
     else loop.pause();
@@ -388,12 +388,12 @@ describe('somebody asks for an end while it waits', () => {
 });
 
 describe('the time of the whole task', () => {
-  test.each<[name: string, answer: ApprovalAnswer]>([
+  test.for<[name: string, answer: ApprovalAnswer]>([
     ['approved', APPROVED],
     ['rejected', REJECTED],
     ['expired', { kind: 'none', why: 'expired' }],
     ['stopped', { kind: 'none', why: 'interrupted' }],
-  ])('moves on by the wait: %s', (_name, answer) => {
+  ])('moves on by the wait: %s', ([, answer]) => {
     const loop = waiting();
     if (answer.kind === 'none' && answer.why === 'interrupted') loop.stop('SIGINT');
     const { timeout_at } = loop.state().task;

@@ -137,10 +137,10 @@ describe('an answer in doubt', () => {
     expect(loop.verified(passed).ending?.status).toBe('completed');
   });
 
-  test.each<[where: string, message: string]>([
+  test.for<[where: string, message: string]>([
     ['earlier-line', DOUBTFUL],
     ['closing-sentence', 'All tests pass. DONE'],
-  ])('%s: the question says where the promise stood', (where, message) => {
+  ])('%s: the question says where the promise stood', ([where, message]) => {
     expect(nonstop().iterate(answered(message)).told).toMatchObject([{ where }]);
   });
 
@@ -162,7 +162,7 @@ test('a reply that asks for an approval beside the statement is a near miss', ()
 });
 
 describe('a question that brings nothing', () => {
-  test.each<[name: string, reply: AttemptFacts, error: string | null]>([
+  test.for<[name: string, reply: AttemptFacts, error: string | null]>([
     ['a usage limit', LIMITED, 'usage-limited'],
     ['an overload', errorReport('API Error: 529 Overloaded.', 529), 'transient'],
     ['a time limit', cut('iteration-timeout'), 'timed-out'],
@@ -179,7 +179,7 @@ describe('a question that brings nothing', () => {
       'session-gone',
     ],
     ['no words', answered(''), null],
-  ])('%s: a near miss, and the loop continues', (_, reply, error) => {
+  ])('%s: a near miss, and the loop continues', ([, reply, error]) => {
     const { actions, state, addition } = asked().iterate(reply);
     expect(actions).toEqual(['task_iterated', 'near_miss', 'iteration_started', 'start-agent 2.1']);
     expect(state.task.iterations).toMatchObject([{ outcome: 'answered', near_miss: true }]);
@@ -226,7 +226,7 @@ describe('nothing is asked', () => {
   const wide = { rateLimit: { status: 'allowed', resetsAt: null, type: null, utilization: 0.9 } };
   const APPROVAL = `${TAG}\n<approval id="push">push to main</approval>`;
 
-  test.each<[name: string, policy: Partial<Policy>, facts: AttemptFacts]>([
+  test.for<[name: string, policy: Partial<Policy>, facts: AttemptFacts]>([
     ['with --no-ask-back', { askBack: false }, DOUBT],
     ['of an agent without sessions', { agent: 'command' }, { ...DOUBT, sessionId: null }],
     ['before --min-iterations', { minIterations: 2 }, DOUBT],
@@ -244,7 +244,7 @@ describe('nothing is asked', () => {
     ['about a signal', { promise: null, signals: ['DONE'] }, answered('All is well. DONE')],
     ['about an abort promise', { promise: null, abortPromise: 'DONE' }, answered('No way. DONE')],
     ['with --match contains', { match: 'contains' }, DOUBT],
-  ])('%s', (_, policy, facts) => {
+  ])('%s', ([, policy, facts]) => {
     const turn = nonstop(policy).iterate(facts);
     expect(turn.actions).not.toContain('asked_back');
     expect(turn.state.task.metrics.iterations).toBe(1);
@@ -344,7 +344,7 @@ describe('the question', () => {
     expect(loop.iterate(answered(echo)).ending).toBeNull();
   });
 
-  test.each(PLACES)('%s: repeated by the agent it states nothing', (where) => {
+  test.for(PLACES)('%s: repeated by the agent it states nothing', (where) => {
     const question = backQuestion('DONE', where);
     expect(judgePromise(question, 'DONE', 'statement', []).kind).toBe('near-miss');
     for (const echo of [question, `> ${question}`, question.replaceAll('. ', '.\n')]) {

@@ -25,7 +25,7 @@ function after(task: TaskState, ...events: CallerEvent[]) {
   return { task: kept, actions };
 }
 
-test.each<[name: string, event: CallerEvent, status: string, actions: readonly string[]]>([
+test.for<[name: string, event: CallerEvent, status: string, actions: readonly string[]]>([
   ['started', { kind: 'started-by-caller', at: AT }, 'pending', ['task_started']],
   [
     'reported',
@@ -61,7 +61,7 @@ test.each<[name: string, event: CallerEvent, status: string, actions: readonly s
     'failed',
     ['stop'],
   ],
-])('%s: nothing is started', (_name, event, status, actions) => {
+])('%s: nothing is started', ([, event, status, actions]) => {
   const turn = after(TASK, event);
   expect(turn.task.status).toBe(status);
   expect(turn.actions).toEqual(actions);

@@ -110,13 +110,13 @@ function standing([, policy, reach, goOn]: (typeof ASKED)[number], jumpMs: numbe
   return { status, leftMs: msBetween(loop.now(), timeout_at), current_iteration, attempt };
 }
 
-describe.each(ASKED)('while %s takes its time', (...asked) => {
-  test.each([
+describe.for(ASKED)('while %s takes its time', (asked) => {
+  test.for([
     ['the machine sleeps for ten hours', 10 * HOUR],
     ['the clock is set forward by 400 days', 400 * DAY],
     ['the clock is set back by two days', -2 * DAY],
     ['the clock is set back by ten seconds', -10_000],
-  ])('%s: the task has the time that it had', (_what, jumpMs) => {
+  ] as const)('%s: the task has the time that it had', ([, jumpMs]) => {
     expect(standing(asked, jumpMs)).toEqual(standing(asked, 0));
     expect(standing(asked, jumpMs).status).toBe('running');
   });
@@ -129,7 +129,7 @@ describe.each(ASKED)('while %s takes its time', (...asked) => {
     expect(leftMs - wouldBeLeftMs).toBe(asked[0] === 'a delay' ? 10_000 : 0);
   });
 
-  test.each([4_000, -4_000])('the clock is set by %i ms: nobody notices', (jumpMs) => {
+  test.for([4_000, -4_000])('the clock is set by %i ms: nobody notices', (jumpMs) => {
     const { leftMs } = standing(asked, 0);
     expect(standing(asked, jumpMs).leftMs).toBe(leftMs - jumpMs);
   });
@@ -156,10 +156,13 @@ test('time in which ralph was suspended beside the agent does not count', () => 
   expect(msBetween(loop.now(), timeout_at)).toBe(TASK_MS - 60_000);
 });
 
-test.each([
+test.for([
   ['the same limit', { oldMs: TASK_MS, newMs: TASK_MS }, TASK_MS - 60_000],
   ['a longer one', { oldMs: TASK_MS, newMs: TASK_MS + HOUR }, TASK_MS - 60_000 + HOUR],
-])('a resumed task has the time that its last driver left, with %s', (_what, limits, leftMs) => {
-  const task = { ...newTask(), timeout_at: laterBy(START, TASK_MS) };
-  expect(timeLeftMs(task, laterBy(START, 60_000), limits)).toBe(leftMs);
-});
+] as const)(
+  'a resumed task has the time that its last driver left, with %s',
+  ([, limits, leftMs]) => {
+    const task = { ...newTask(), timeout_at: laterBy(START, TASK_MS) };
+    expect(timeLeftMs(task, laterBy(START, 60_000), limits)).toBe(leftMs);
+  },
+);

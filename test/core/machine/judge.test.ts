@@ -47,12 +47,12 @@ function heldBy({ told }: Turn): readonly string[] {
 }
 
 describe('the gates', () => {
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', WORK],
     ['a near miss', answered(`I will say ${TAG} soon.`)],
     ['a failure', withoutReport(1)],
     ['a time-out', cut('iteration-timeout', { finalMessage: TAG })],
-  ])('are not asked without a claim: %s', (_name, facts) => {
+  ])('are not asked without a claim: %s', ([, facts]) => {
     const loop = nonstop({ ...VERIFY, minIterations: 3, confirm: 2, protect: ['test/**'] });
     const turn = loop.iterate(facts, seen({ protectedChanged: ['test/a'] }));
     expect(turn.actions[0]).toBe('task_iterated');
@@ -230,11 +230,11 @@ describe('confirmation', () => {
     expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an iteration without a claim', WORK],
     ['a failure', withoutReport(1)],
     ['a claim that another gate holds', REFUSED],
-  ])('begins anew after %s', (_name, facts) => {
+  ])('begins anew after %s', ([, facts]) => {
     const loop = nonstop({ confirm: 2 });
     loop.iterate(DONE);
     const turn = loop.iterate(facts);
@@ -277,7 +277,7 @@ describe('the conditions', () => {
     signals: ['NOTHING LEFT'],
   };
 
-  test.each<[name: string, facts: AttemptFacts, sightings: Sightings, evidence: object | null]>([
+  test.for<[name: string, facts: AttemptFacts, sightings: Sightings, evidence: object | null]>([
     ['nothing', WORK, NOTHING_SEEN, null],
     ['the promise', DONE, NOTHING_SEEN, { kind: 'promise', detail: TAG }],
     ['a file', WORK, seen({ watchMatches: ['out/a'] }), { kind: 'watch-glob', detail: 'out/a' }],
@@ -293,7 +293,7 @@ describe('the conditions', () => {
     ['the promise and the plan', DONE, plan(1, 0), { kind: 'plan-file' }],
     ['the command, after a failure', withoutReport(1), until(0), { kind: 'until' }],
     ['the plan, after a time-out', cut('iteration-timeout'), plan(2, 0), { kind: 'plan-file' }],
-  ])('several together: %s', (_name, facts, sightings, evidence) => {
+  ])('several together: %s', ([, facts, sightings, evidence]) => {
     const { ending, state } = nonstop(ALL).iterate(facts, sightings);
     if (evidence === null) return expect(ending).toBeNull();
     expect(ending).toMatchObject({ status: 'completed', evidence });
@@ -309,7 +309,7 @@ describe('the conditions', () => {
     });
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer without it', WORK],
     ['words about it', answered('When NOTHING LEFT to do is true I will say so, not before')],
     ['a time-out that says it', cut('iteration-timeout', { finalMessage: 'NOTHING LEFT' })],
@@ -320,7 +320,7 @@ describe('the conditions', () => {
         finalMessage: 'NOTHING LEFT',
       }),
     ],
-  ])('a signal’s row is broken by %s', (_name, facts) => {
+  ])('a signal’s row is broken by %s', ([, facts]) => {
     const loop = nonstop({ signals: ['NOTHING LEFT'] });
     loop.iterate(answered('NOTHING LEFT'));
     expect(loop.iterate(facts).ending).toBeNull();
@@ -366,11 +366,11 @@ describe('the abort promise', () => {
     expect(turn.state.task.iterations).toMatchObject([{ completed: false }]);
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['words about it', answered('It CANNOT BE DONE today, so I go on tomorrow with the rest')],
     ['an iteration that was cut', cut('iteration-timeout', { finalMessage: 'CANNOT BE DONE' })],
     ['an iteration that failed', withoutReport(1, '', { finalMessage: 'CANNOT BE DONE' })],
-  ])('is not stated by %s', (_name, facts) => {
+  ])('is not stated by %s', ([, facts]) => {
     expect(nonstop(ABORT).iterate(facts).ending).toBeNull();
   });
 
@@ -399,7 +399,7 @@ describe('what comes first', () => {
   };
   const idle = seen({ progress: { git: { commits: 0, filesChanged: 0 }, watched: null } });
 
-  test.each<[status: string, reason: string, message: string, changes: Partial<Policy>]>([
+  test.for<[status: string, reason: string, message: string, changes: Partial<Policy>]>([
     ['failed', 'failed:aborted', 'I tried. IMPOSSIBLE', {}],
     ['completed', 'completed', TAG, {}],
     ['budget_spent', 'budget', 'Not yet.', {}],
@@ -411,7 +411,7 @@ describe('what comes first', () => {
       'Not yet.',
       { maxCostUsd: null, maxUsagePercent: null, noProgressLimit: 0 },
     ],
-  ])('%s (%s)', (status, exitReason, message, changes) => {
+  ])('%s (%s)', ([status, exitReason, message, changes]) => {
     const loop = nonstop({ ...LIMITS, ...changes }, 10_000);
     const turn = loop.iterate(answered(message, spent), idle);
     expect(turn.ending).toMatchObject({ status, exitReason });
@@ -501,13 +501,13 @@ describe('the circuit breaker', () => {
     expect(loop.iterate(failed('bang')).ending).toBeNull();
   });
 
-  test.each<[name: string, facts: AttemptFacts, sightings: Sightings]>([
+  test.for<[name: string, facts: AttemptFacts, sightings: Sightings]>([
     ['a commit', WORK, git(1, 0)],
     ['a changed file', WORK, git(0, 1)],
     ['a watched file', WORK, git(0, 0, true)],
     ['a watched file, outside of git', WORK, seen({ progress: { git: null, watched: true } })],
     ['a progress report', answered('<progress done="1" total="5">a</progress>'), IDLE],
-  ])('is closed again by %s', (_name, facts, sightings) => {
+  ])('is closed again by %s', ([, facts, sightings]) => {
     const loop = nonstop({ ...LIMITS, sameErrorLimit: 3 });
     loop.iterate(failed('boom'), IDLE);
     loop.iterate(failed('boom'), IDLE);
@@ -531,10 +531,10 @@ describe('the circuit breaker', () => {
     expect(opensAfter(nonstop(LIMITS), WORK, NOTHING_SEEN)).toBeNull();
   });
 
-  test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
+  test.for<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
     ['no-progress', { ...LIMITS, noProgressLimit: 0 }, WORK],
     ['same-error', { ...LIMITS, noProgressLimit: 0, sameErrorLimit: 0 }, failed('boom')],
-  ])('0 turns a limit off: %s', (_name, changes, facts) => {
+  ])('0 turns a limit off: %s', ([, changes, facts]) => {
     expect(opensAfter(nonstop(changes), facts, IDLE)).toBeNull();
   });
 
@@ -618,7 +618,7 @@ describe('the command after an iteration', () => {
     expect(followedBy).toMatchObject({ event: 'task_iterated', iteration: 1 });
   });
 
-  test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, last: string]>([
+  test.for<[name: string, facts: AttemptFacts, changes: Partial<Policy>, last: string]>([
     ['the last iteration', WORK, { maxIterations: 1 }, 'stop:max_iterations_reached'],
     ['a failed one', withoutReport(1), {}, 'start-agent 2.1'],
     ['one that was cut', cut('task-timeout'), {}, 'stop:timeout'],
@@ -634,7 +634,7 @@ describe('the command after an iteration', () => {
     ],
     ['one that stalled', withoutReport(1, 'boom'), { sameErrorLimit: 1 }, 'stop:stalled'],
     ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'stop:failed'],
-  ])('comes also after %s', (_name, facts, changes, last) => {
+  ])('comes also after %s', ([, facts, changes, last]) => {
     const loop = nonstop({ ...AFTER, ...changes });
     expect(loop.iterate(facts).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions.at(-1)).toBe(last);
@@ -667,12 +667,12 @@ describe('the command after an iteration', () => {
     expect(loop.followed().ending).toMatchObject({ status: 'stalled', exitReason: 'refused' });
   });
 
-  test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
+  test.for<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
     ['an iteration', WORK, {}, 'stopped:SIGINT'],
     ['the last iteration', WORK, { maxIterations: 1 }, 'stopped:SIGINT'],
     ['an iteration that completed', DONE, {}, 'completed'],
     ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'failed:aborted'],
-  ])('can be met by a request to stop: after %s', (_name, facts, changes, expected) => {
+  ])('can be met by a request to stop: after %s', ([, facts, changes, expected]) => {
     const loop = nonstop({ ...AFTER, ...changes });
     loop.iterate(facts);
     loop.stop('SIGINT');
@@ -689,11 +689,11 @@ describe('the command after an iteration', () => {
     expect(turn.state).toEqual(before);
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['a passing fault', OVERLOADED],
     ['a request to stop', cut('stop-requested')],
     ['a fatal cause', errorReport('Not logged in · Please run /login')],
-  ])('does not come after %s, which is no iteration', (_name, facts) => {
+  ])('does not come after %s, which is no iteration', ([, facts]) => {
     expect(nonstop(AFTER).iterate(facts).actions).not.toContain('run-after ./sync');
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { policyOf, storedPolicy } from '../../../src/core/machine/policy-of.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { layerOf } from '../../../src/core/settings/setting-source.ts';
@@ -27,13 +27,13 @@ const task = (changes: Partial<TaskState> = {}): TaskState => ({
 });
 
 describe('the policy of a run', () => {
-  it('has the default promise only if there is no other condition', () => {
+  test('has the default promise only if there is no other condition', () => {
     expect(policyFor({}).promise).toBe('TASK_COMPLETE');
     expect(policyFor({ planFile: 'PLAN.md' }).promise).toBeNull();
     expect(policyFor({ promise: '<promise>ALL  DONE</promise>' }).promise).toBe('ALL DONE');
   });
 
-  it('counts a moved task file, besides the promise', () => {
+  test('counts a moved task file, besides the promise', () => {
     const { watchFile, promise } = policyFor({}, { fileInWork: 'In_Progress/x.md' });
     expect({ watchFile, promise }).toEqual({
       watchFile: 'In_Progress/x.md',
@@ -43,7 +43,7 @@ describe('the policy of a run', () => {
     expect(named.watchFile).toBe('y.md');
   });
 
-  it('lets ralph ask only claude about a doubtful promise', () => {
+  test('lets ralph ask only claude about a doubtful promise', () => {
     expect(policyFor({}).askBack).toBe(true);
     expect(policyFor({ askBack: false }).askBack).toBe(false);
     expect(policyFor({ agentCommand: 'codex exec' })).toMatchObject({
@@ -52,7 +52,7 @@ describe('the policy of a run', () => {
     });
   });
 
-  it('finds the time zone only if it is needed', () => {
+  test('finds the time zone only if it is needed', () => {
     let calls = 0;
     const timeZone = () => {
       calls += 1;
@@ -65,13 +65,13 @@ describe('the policy of a run', () => {
 });
 
 describe('the policy of a stored task', () => {
-  it('has the default promise only if there is no other condition', () => {
+  test('has the default promise only if there is no other condition', () => {
     expect(storedPolicy(task(), stored({})).promise).toBe('TASK_COMPLETE');
     expect(storedPolicy(task(), stored({ until: 'true' })).promise).toBeNull();
     expect(storedPolicy(task({ watch_glob: ['*.md'] }), stored({})).promise).toBeNull();
   });
 
-  it('has what the state says, and every other setting as the run had it', () => {
+  test('has what the state says, and every other setting as the run had it', () => {
     const kept = stored({
       promise: 'OLD',
       max_iterations: 3,

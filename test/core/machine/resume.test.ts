@@ -75,7 +75,7 @@ const ASKED_AGAIN: readonly [name: string, reach: () => Loop, expected: string][
 ];
 
 describe('what was asked for before the driver died', () => {
-  test.each(ASKED_AGAIN)('is asked for again: %s', (_name, reach, expected) => {
+  test.for(ASKED_AGAIN)('is asked for again: %s', ([, reach, expected]) => {
     const loop = reach();
     const before = remembered(loop.state());
     const turn = loop.resume();
@@ -83,7 +83,7 @@ describe('what was asked for before the driver died', () => {
     expect(remembered(turn.state)).toEqual(before);
   });
 
-  test.each(ASKED_AGAIN)('changes only the times of the task: %s', (_name, reach) => {
+  test.for(ASKED_AGAIN)('changes only the times of the task: %s', ([, reach]) => {
     const loop = reach();
     const { updated_at, timeout_at, driver, ...before } = loop.state().task;
     expect(loop.resume().state.task).toMatchObject(before);
@@ -148,7 +148,7 @@ describe('what was asked for before the driver died', () => {
 });
 
 describe('an iteration that was not counted', () => {
-  test.each<[name: string, reach: () => Loop, expected: string]>([
+  test.for<[name: string, reach: () => Loop, expected: string]>([
     ['the driver died in its first attempt', () => reached({}), '1.2'],
     [
       'the driver died in its second attempt',
@@ -193,7 +193,7 @@ describe('an iteration that was not counted', () => {
       },
       '1.2',
     ],
-  ])('is tried again: %s', (_name, reach, expected) => {
+  ])('is tried again: %s', ([, reach, expected]) => {
     const loop = reach();
     const { iterations, metrics, usage } = loop.state().task;
     const turn = loop.resume();
@@ -309,9 +309,9 @@ const ENDED_AFTER: readonly [
   ],
 ];
 
-describe.each(ENDED_AFTER)(
+describe.for(ENDED_AFTER)(
   'a task that ended after an iteration: %s',
-  (status, reach, settings, next) => {
+  ([status, reach, settings, next]) => {
     test('continues with the next one', () => {
       const loop = reach();
       const { iterations, usage } = loop.state().task;
@@ -356,7 +356,7 @@ describe.each(ENDED_AFTER)(
 );
 
 describe('a limit that is still reached', () => {
-  test.each<[name: string, reach: () => Loop, timeLeftMs: number, expected: string]>([
+  test.for<[name: string, reach: () => Loop, timeLeftMs: number, expected: string]>([
     [
       'the iterations',
       () => reached({ maxIterations: 1 }, WORK),
@@ -381,7 +381,7 @@ describe('a limit that is still reached', () => {
       60_000,
       'budget_spent, ended: task_resumed stop:budget_spent',
     ],
-  ])('ends the task again: %s', (_name, reach, timeLeftMs, expected) => {
+  ])('ends the task again: %s', ([, reach, timeLeftMs, expected]) => {
     const loop = reach();
     expect(summary(loop.resume({}, { timeLeftMs }))).toBe(expected);
     expect(loop.state().task).toMatchObject({ finished_at: loop.now() });
@@ -443,19 +443,19 @@ describe('the time for the whole task', () => {
     ...ENDED_AFTER.map(([name, reach]): [string, () => Loop] => [name, reach]),
   ];
 
-  test.each(places)('is the rest of it, from the resume on: %s', (_name, reach) => {
+  test.for(places)('is the rest of it, from the resume on: %s', ([, reach]) => {
     const loop = reach();
     const turn = loop.resume({ maxIterations: 9, maxCostUsd: null }, { timeLeftMs: 123_456 });
     expect(turn.state.task.timeout_at).toBe(laterBy(loop.now(), 123_456));
     expect(turn.deadlineAt ?? turn.state.task.timeout_at).toBe(turn.state.task.timeout_at);
   });
 
-  test.each<[name: string, reach: () => Loop]>([
+  test.for<[name: string, reach: () => Loop]>([
     ['a back-off', () => reached({}, OVERLOADED)],
     ['an outage', () => reached({ retries: 0 }, OVERLOADED)],
     ['a wait for a login', () => reached({}, WORK, NO_LOGIN)],
     ['a wait for a limit', () => reached({}, LIMITED)],
-  ])('is not used up by the rest of %s', (_name, reach) => {
+  ])('is not used up by the rest of %s', ([, reach]) => {
     for (const afterMs of [0, 100, HOUR_MS, A_DAY_MS]) {
       const loop = reach();
       const left = msBetween(loop.now(), loop.state().task.timeout_at);
@@ -492,7 +492,7 @@ describe('the time for the whole task', () => {
 });
 
 describe('a completed task whose ending nobody announced', () => {
-  test.each<[name: string, reach: () => Loop, evidence: string]>([
+  test.for<[name: string, reach: () => Loop, evidence: string]>([
     ['by its promise', () => reached({}, DONE), 'promise'],
     [
       'by a file',
@@ -503,7 +503,7 @@ describe('a completed task whose ending nobody announced', () => {
       },
       'watch-glob',
     ],
-  ])('is announced again: %s', (_name, reach, evidence) => {
+  ])('is announced again: %s', ([, reach, evidence]) => {
     const loop = reach();
     const before = loop.state();
     const turn = loop.resume();
@@ -575,7 +575,7 @@ describe('what failed in a row', () => {
     expect(summary(loop.iterate(LIMITED))).toBe('running, waiting: usage_limit_wait wait');
   });
 
-  test.each<[name: string, reach: () => Loop]>([
+  test.for<[name: string, reach: () => Loop]>([
     [
       'the driver died',
       () =>
@@ -590,7 +590,7 @@ describe('what failed in a row', () => {
           STOPPED,
         ),
     ],
-  ])('is no reason to forget what the agent does not know: %s', (_name, reach) => {
+  ])('is no reason to forget what the agent does not know: %s', ([, reach]) => {
     expect(reach().resume().agent).toMatchObject({ budgetUsd: null });
   });
 
@@ -607,11 +607,11 @@ describe('the circuit breaker', () => {
     progress: { git: { commits: 0, filesChanged: 0 }, watched: null },
   };
 
-  test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
+  test.for<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
     ['no progress', { noProgressLimit: 2 }, WORK],
     ['the same error', { sameErrorLimit: 2 }, BOOM],
     ['refused tools', { noProgressLimit: 9 }, REFUSED],
-  ])('of a stalled task is closed again: %s', (_name, changes, facts) => {
+  ])('of a stalled task is closed again: %s', ([, changes, facts]) => {
     const loop = loopInHand({ ...NO_DELAY, ...changes });
     loop.start();
     loop.iterate(facts, IDLE);
@@ -624,7 +624,7 @@ describe('the circuit breaker', () => {
     expect(loop.iterate(facts, IDLE).ending?.status).toBe('stalled');
   });
 
-  test.each<[name: string, interrupt: (loop: Loop) => void]>([
+  test.for<[name: string, interrupt: (loop: Loop) => void]>([
     ['whose driver died', () => {}],
     ['that was stopped', (loop) => loop.iterate(STOPPED)],
     [
@@ -635,7 +635,7 @@ describe('the circuit breaker', () => {
         loop.wait();
       },
     ],
-  ])('continues its counts in a task %s', (_name, interrupt) => {
+  ])('continues its counts in a task %s', ([, interrupt]) => {
     const loop = loopInHand({ ...NO_DELAY, noProgressLimit: 2 });
     loop.start();
     loop.iterate(WORK, IDLE);
@@ -671,11 +671,11 @@ describe('what happened in iterations in a row', () => {
 describe('hints', () => {
   const SAID = 'The person you work for adds: Use npm.';
 
-  test.each<[name: string, reach: () => Loop]>([
+  test.for<[name: string, reach: () => Loop]>([
     ['a first iteration that is tried again', () => reached({})],
     ['a later iteration that is tried again', () => reached(NO_DELAY, WORK)],
     ['the iteration after one that ended the task', () => reached({ maxIterations: 1 }, WORK)],
-  ])('that came without a driver are in the next prompt: %s', (_name, reach) => {
+  ])('that came without a driver are in the next prompt: %s', ([, reach]) => {
     const loop = reach();
     loop.hint('Use npm.');
     const { addition, state } = loop.resume({ maxIterations: 5 });
@@ -770,7 +770,7 @@ describe('a task whose memory is missing', () => {
     );
   }
 
-  test.each<[name: string, reach: () => Loop, expected: string]>([
+  test.for<[name: string, reach: () => Loop, expected: string]>([
     ['before its start', () => loopInHand(), 'start-agent 1.1'],
     ['working', () => reached(NO_DELAY, WORK), 'start-agent 2.2'],
     ['looking', () => looking(), 'start-agent 1.2'],
@@ -783,7 +783,7 @@ describe('a task whose memory is missing', () => {
     ['completed', () => reached({}, DONE), 'stop:completed'],
   ])(
     'continues from the state file, with no counted iteration lost or repeated: %s',
-    (_name, reach, expected) => {
+    ([, reach, expected]) => {
       const next = fromStateFile(reach());
       expect(inShort(next)).toEqual([expected]);
       expect(next.state.task.wait).toBeNull();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import { storedPolicy } from '../../../src/core/machine/policy-of.ts';
 import {
@@ -21,7 +21,7 @@ const task = (changes: Partial<TaskState> = {}): TaskState => ({
 
 describe('which tasks hold an agent back', () => {
   const library = { kept_by: 'library' } as const;
-  it.each([
+  test.for([
     ['a running one of the library', task(library), 'running', null],
     ['a pending one', task({ ...library, status: 'pending' }), 'pending', null],
     ['one with a live driver', task(), 'live', null],
@@ -66,7 +66,7 @@ describe('which tasks hold an agent back', () => {
       'interrupted',
       null,
     ],
-  ] as const)('%s', (_, state, standing, why) => {
+  ] as const)('%s', ([, state, standing, why]) => {
     expect(releasedBy(state, standing, laterBy(START, 1_000))).toBe(why);
   });
 });
@@ -84,40 +84,40 @@ const view = (
 });
 
 describe('an agent that wants to stop', () => {
-  it.each([
+  test.for([
     ['has said nothing that is known', null, 'holds'],
     ['has stated the promise', 'It works.\n\n<promise>ALL DONE</promise>', 'lets-go'],
     ['has said it bare', 'It works.\nALL DONE', 'lets-go'],
     ['talks about the promise', 'I am not ready to say ALL DONE yet.', 'holds'],
     ['asks a person', 'May I?\n<approval id="push">push it</approval>', 'lets-go'],
-  ])('%s', (_, message, kind) => {
+  ] as const)('%s', ([, message, kind]) => {
     expect(checkStop(view({ message })).kind).toBe(kind);
   });
 
-  it('may stop if it gives the task up', () => {
+  test('may stop if it gives the task up', () => {
     const message = 'It cannot be done.\nIMPOSSIBLE';
     const answer = checkStop(view({ message }, { abort_promise: 'IMPOSSIBLE' }));
     expect(answer).toEqual({ kind: 'lets-go', why: 'its agent has given it up' });
   });
 
-  it('does not complete the task by repeating what ralph told it', () => {
+  test('does not complete the task by repeating what ralph told it', () => {
     const { policy } = view();
     const message = buildAddition(policy, heldCarry(null, []), 2);
     expect(checkStop(view({ message })).kind).toBe('holds');
   });
 
-  it.each([
+  test.for([
     ['watch-glob', { watchMatches: ['out.md'] }, { watch_glob: ['out*.md'] }],
     ['file-moved', { movedFile: '/vault/Done/x.md' }, { watch_file: 'x.md' }],
     ['plan-file', { plan: { open: 0, done: 3 } }, {}],
-  ])('may stop because of %s', (_, seen, changes) => {
+  ] as const)('may stop because of %s', ([, seen, changes]) => {
     const state = task(changes);
     const policy = storedPolicy(state, stored({ plan_file: 'PLAN.md' }));
     const sightings = { ...NOTHING_SEEN, ...seen };
     expect(checkStop(view({ task: state, policy, sightings })).kind).toBe('lets-go');
   });
 
-  it('has its claim verified, and the reminder shows the output', () => {
+  test('has its claim verified, and the reminder shows the output', () => {
     const settings = { verify: 'npm test' };
     const message = 'ALL DONE';
     expect(checkStop(view({ message }, settings))).toEqual({ kind: 'ask-verify' });
@@ -131,7 +131,7 @@ describe('an agent that wants to stop', () => {
     expect(checkStop(view({ message, verified: passed }, settings)).kind).toBe('lets-go');
   });
 
-  it('must continue if its promise is in doubt, and the reminder says where it belongs', () => {
+  test('must continue if its promise is in doubt, and the reminder says where it belongs', () => {
     const message = '<promise>ALL DONE</promise>\nSummary: two files changed.';
     const answer = checkStop(view({ message }));
     expect(answer).toMatchObject({ missing: [{ kind: 'in-doubt', where: 'earlier-line' }] });
@@ -139,7 +139,7 @@ describe('an agent that wants to stop', () => {
     expect(buildAddition(view().policy, carry, 2)).toContain('state it as the last line');
   });
 
-  it('must continue because of changed protected files and --min-iterations', () => {
+  test('must continue because of changed protected files and --min-iterations', () => {
     const sightings = { ...NOTHING_SEEN, protectedChanged: ['test/a.test.ts'] };
     expect(checkStop(view({ message: 'ALL DONE', sightings }))).toMatchObject({
       missing: [{ held: { gate: 'protect' } }],

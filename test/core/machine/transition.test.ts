@@ -65,7 +65,7 @@ describe('the start', () => {
 });
 
 describe('after one attempt', () => {
-  test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
+  test.for<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
     ['an answer', WORK, {}, 'running, waiting: task_iterated wait'],
     ['the promise', DONE, {}, 'completed, ended: task_iterated stop:completed'],
     [
@@ -122,20 +122,20 @@ describe('after one attempt', () => {
       { maxIterations: 1 },
       'completed, ended: task_iterated stop:completed',
     ],
-  ])('%s', (_name, facts, changes, expected) => {
+  ])('%s', ([, facts, changes, expected]) => {
     expect(summary(running(changes).iterate(facts))).toBe(expected);
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', WORK],
     ['the promise', DONE],
     ['a time-out', cut('iteration-timeout')],
     ['a failure', withoutReport(3, 'boom')],
-  ])('that counts, the loop observes before it judges: %s', (_name, facts) => {
+  ])('that counts, the loop observes before it judges: %s', ([, facts]) => {
     expect(summary(running().attempt(facts))).toBe('running, looking: look');
   });
 
-  test.each<[name: string, facts: AttemptFacts, sightings: Sightings, expected: string]>([
+  test.for<[name: string, facts: AttemptFacts, sightings: Sightings, expected: string]>([
     ['nothing', WORK, NOTHING_SEEN, 'running, waiting: task_iterated wait'],
     ['a match', WORK, MATCHED, 'completed, ended: task_iterated stop:completed'],
     [
@@ -170,7 +170,7 @@ describe('after one attempt', () => {
     ],
     ['a match, failed', withoutReport(1), MATCHED, 'running, waiting: task_iterated wait'],
     ['the promise alone', DONE, NOTHING_SEEN, 'completed, ended: task_iterated stop:completed'],
-  ])('and an observation of %s', (_name, facts, sightings, expected) => {
+  ])('and an observation of %s', ([, facts, sightings, expected]) => {
     const loop = running(GLOBS);
     loop.attempt(facts);
     expect(summary(loop.look(sightings))).toBe(expected);
@@ -269,12 +269,12 @@ describe('refused tools', () => {
   const later = refusedTool('Bash', 'npm test', true);
   const open = refusedTool('Write', 'a.txt');
 
-  test.each<[name: string, refused: AttemptFacts['refused'], status: string]>([
+  test.for<[name: string, refused: AttemptFacts['refused'], status: string]>([
     ['none', [], 'completed'],
     ['one', [open], 'running'],
     ['one after which the same tool succeeded', [later], 'completed'],
     ['one of two after which the same tool succeeded', [later, open], 'running'],
-  ])('%s', (_name, refused, status) => {
+  ])('%s', ([, refused, status]) => {
     const turn = running().iterate(answered(TAG, { refused }));
     expect(turn.state.task.status).toBe(status);
     expect(turn.state.task.iterations).toMatchObject([{ completed: status === 'completed' }]);
@@ -328,10 +328,10 @@ describe('refused tools', () => {
     expect(late.iterate({ ...REFUSED, durationMs: 60_000 }).ending?.status).toBe('stalled');
   });
 
-  test.each<[name: string, between: AttemptFacts]>([
+  test.for<[name: string, between: AttemptFacts]>([
     ['an answer without a claim', WORK],
     ['a time-out', cut('iteration-timeout')],
-  ])('are forgotten after %s', (_name, between) => {
+  ])('are forgotten after %s', ([, between]) => {
     const loop = running();
     iterate(loop, REFUSED);
     iterate(loop, between);
@@ -466,16 +466,16 @@ describe('a transient error', () => {
     );
   });
 
-  test.each([
+  test.for([
     [5, 6 * 3_600_000, 5, 72],
     [2, 3_600_000, 2, 12],
     [0, 600_000, 0, 2],
     [3, 299_999, 3, 0],
     [3, 0, 3, 0],
     [0, 0, 0, 0],
-  ])(
+  ] as const)(
     'with %i retries and a longest wait of %i ms is tried %i times quickly, %i times slowly',
-    (retries, maxWaitMs, quick, slow) => {
+    ([retries, maxWaitMs, quick, slow]) => {
       const loop = running({ retries, maxWaitMs });
       const kinds: (string | undefined)[] = [];
       let turn = loop.iterate({ ...OVERLOADED, durationMs: 0 });
@@ -506,11 +506,11 @@ describe('a transient error', () => {
     expect(loop.iterate(slow).ending?.status).toBe('usage_limited');
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', WORK],
     ['a failure', withoutReport(1)],
     ['a time-out', cut('iteration-timeout')],
-  ])('is forgotten after %s', (_name, facts) => {
+  ])('is forgotten after %s', ([, facts]) => {
     const loop = running({ retries: 2 });
     for (let fault = 0; fault < 4; fault += 1) iterate(loop, OVERLOADED);
     expect(loop.state().task.attempt).toBe(5);
@@ -599,11 +599,11 @@ describe('time in which no work was possible', () => {
     expect(moved(loop)).toBe(60_000);
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', WORK],
     ['a time-out', cut('iteration-timeout')],
     ['a passing fault', OVERLOADED],
-  ])('of the agent’s own retries lets the task continue after %s', (_name, facts) => {
+  ])('of the agent’s own retries lets the task continue after %s', ([, facts]) => {
     const loop = running({}, 100_000);
     const turn = loop.iterate({ ...facts, durationMs: 150_000, retryWaitMs: 60_000 });
     expect(turn.ending).toBeNull();
@@ -624,7 +624,7 @@ describe('time in which no work was possible', () => {
 });
 
 describe('a fatal cause', () => {
-  test.each<[cause: string, facts: AttemptFacts]>([
+  test.for<[cause: string, facts: AttemptFacts]>([
     ['agent-not-found', notFound()],
     ['not-logged-in', NO_LOGIN],
     ['no-credit', errorReport('Credit balance is too low', 400)],
@@ -632,7 +632,7 @@ describe('a fatal cause', () => {
     ['bad-option', withoutReport(1, "error: unknown option '--bogus'")],
     ['slash-command', attemptFacts({ result: resultFacts({ numTurns: 0, text: 'Unknown' }) })],
     ['root-refused', withoutReport(1, 'cannot be used with root/sudo privileges')],
-  ])('%s stops at once, with a note', (cause, facts) => {
+  ])('%s stops at once, with a note', ([cause, facts]) => {
     const loop = running();
     const turn = loop.iterate(facts);
     expect(summary(turn)).toBe('failed, ended: stop:failed');
@@ -650,7 +650,7 @@ describe('a fatal cause', () => {
     });
   });
 
-  test.each<[cause: string, facts: AttemptFacts]>([
+  test.for<[cause: string, facts: AttemptFacts]>([
     ['agent-not-found', notFound()],
     ['not-logged-in', NO_LOGIN],
     ['not-logged-in', errorReport('Invalid API key', 401)],
@@ -660,7 +660,7 @@ describe('a fatal cause', () => {
     ],
   ])(
     '%s after an answered iteration is tried again three times, a minute apart',
-    (cause, facts) => {
+    ([cause, facts]) => {
       const loop = running();
       iterate(loop);
       for (let recheck = 1; recheck <= 3; recheck += 1) {
@@ -688,20 +688,20 @@ describe('a fatal cause', () => {
     expect(loop.iterate(NO_LOGIN).ending?.status).toBe('failed');
   });
 
-  test.each<[cause: string, facts: AttemptFacts]>([
+  test.for<[cause: string, facts: AttemptFacts]>([
     ['no-credit', errorReport('Credit balance is too low', 400)],
     ['refused-request', errorReport('There is no such model', 404)],
     ['bad-option', withoutReport(1, "error: unknown option '--bogus'")],
-  ])('%s stops at once also after an answered iteration', (cause, facts) => {
+  ])('%s stops at once also after an answered iteration', ([cause, facts]) => {
     const loop = running();
     iterate(loop);
     expect(loop.iterate(facts).ending?.exitReason).toBe(`failed:${cause}`);
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['failed', withoutReport(1, 'boom')],
     ['timed out', cut('iteration-timeout')],
-  ])('is not tried again if the iterations before only %s', (_name, facts) => {
+  ])('is not tried again if the iterations before only %s', ([, facts]) => {
     const loop = running();
     iterate(loop, facts);
     expect(loop.iterate(NO_LOGIN).ending?.status).toBe('failed');
@@ -716,11 +716,11 @@ describe('a fatal cause', () => {
 });
 
 describe('the time of the whole task', () => {
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', WORK],
     ['a time-out', cut('iteration-timeout')],
     ['a failure', withoutReport(1)],
-  ])('is over after %s that ends at its very end', (_name, facts) => {
+  ])('is over after %s that ends at its very end', ([, facts]) => {
     for (const delayMs of [0, 2_000]) {
       const turn = running({ delayMs }, 10_000).iterate({ ...facts, durationMs: 10_000 });
       expect(turn.ending).toEqual({
@@ -795,7 +795,7 @@ describe('a request to stop', () => {
       ],
     ];
 
-  test.each(steps)('%s', (_name, reach, next) => {
+  test.for(steps)('%s', ([, reach, next]) => {
     for (const by of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const loop = running(GLOBS);
       reach(loop);
@@ -826,10 +826,10 @@ describe('a request to stop', () => {
     }
   });
 
-  test.each<[name: string, changes: Partial<Policy>]>([
+  test.for<[name: string, changes: Partial<Policy>]>([
     ['with a delay to come', {}],
     ['with no delay to come', { delayMs: 0 }],
-  ])('lets an answer count, %s', (_name, changes) => {
+  ])('lets an answer count, %s', ([, changes]) => {
     const loop = running(changes);
     loop.stop('SIGINT');
     const turn = loop.iterate(WORK);
@@ -840,11 +840,11 @@ describe('a request to stop', () => {
     });
   });
 
-  test.each<[name: string, facts: AttemptFacts, sightings: Sightings]>([
+  test.for<[name: string, facts: AttemptFacts, sightings: Sightings]>([
     ['the promise', DONE, NOTHING_SEEN],
     ['a match', WORK, MATCHED],
     ['a moved file', WORK, MOVED],
-  ])('lets an answer complete the task by %s', (_name, facts, sightings) => {
+  ])('lets an answer complete the task by %s', ([, facts, sightings]) => {
     const early = running(GLOBS);
     early.stop('SIGINT');
     early.attempt(facts);
@@ -855,11 +855,11 @@ describe('a request to stop', () => {
     expect(late.look(sightings).ending?.status).toBe('completed');
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['completed', DONE],
     ['failed', NO_LOGIN],
     ['out of time', cut('task-timeout')],
-  ])('changes nothing after the task has %s', (_name, facts) => {
+  ])('changes nothing after the task has %s', ([, facts]) => {
     const loop = running();
     const ended = loop.iterate(facts);
     const turn = loop.stop('SIGINT');
@@ -882,10 +882,10 @@ describe('a request to stop', () => {
 });
 
 describe('an event out of place', () => {
-  test.each<[name: string, (loop: Loop) => Turn]>([
+  test.for<[name: string, (loop: Loop) => Turn]>([
     ['a look while the agent works', (loop) => loop.look(MATCHED)],
     ['the end of a wait while the agent works', (loop) => loop.wait()],
-  ])('%s changes nothing', (_name, hand) => {
+  ])('%s changes nothing', ([, hand]) => {
     const loop = running();
     const before = loop.state();
     const turn = hand(loop);
@@ -970,11 +970,11 @@ describe('what the state stores', () => {
     expect(failed.state.task.errors.at(-1)?.message.length).toBeLessThanOrEqual(200);
   });
 
-  test.each<[name: string, facts: AttemptFacts, output: string]>([
+  test.for<[name: string, facts: AttemptFacts, output: string]>([
     ['an answer', WORK, 'I did a part of it.'],
     ['a cut one', cut('iteration-timeout', { finalMessage: 'The last.' }), 'half of the work'],
     ['one without a message', withoutReport(1, '', { partialOutput: 'some of it' }), 'some of it'],
-  ])('the output of %s is in the next prompt', (_name, facts, output) => {
+  ])('the output of %s is in the next prompt', ([, facts, output]) => {
     const loop = running();
     expect(loop.iterate(facts).state.task.iterations).toMatchObject([{ output_preview: output }]);
     expect(loop.wait().addition).toContain(`=====\n${output}\n=====`);
@@ -998,13 +998,13 @@ describe('what the state stores', () => {
     expect(loop.state().finalMessage).toBeNull();
   });
 
-  test.each<[name: string, facts: AttemptFacts, kind: string | null]>([
+  test.for<[name: string, facts: AttemptFacts, kind: string | null]>([
     ['an answer', WORK, null],
     ['a time-out', cut('iteration-timeout'), 'timed-out'],
     ['a failure', withoutReport(1, 'boom'), 'errored'],
     ['a passing fault', OVERLOADED, 'transient'],
     ['its own bound', attemptFacts({ result: resultFacts({ subtype: 'error_max_turns' }) }), null],
-  ])('%s leaves its error', (_name, facts, kind) => {
+  ])('%s leaves its error', ([, facts, kind]) => {
     const { errors } = running().iterate(facts).state.task;
     expect(errors.map((error) => error.kind)).toEqual(kind === null ? [] : [kind]);
   });

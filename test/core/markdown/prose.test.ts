@@ -7,7 +7,7 @@ function prose(text: string): string {
 }
 
 describe('maskNonProse masks text that is not prose, character by character', () => {
-  test.each([
+  test.for([
     ['a fence', 'a\n```js\nx y\n```\nb', 'a\n¤¤¤¤¤\n¤¤¤\n¤¤¤\nb'],
     ['a fence of tildes with backticks inside', '~~~\n```\n~~~\nb', '¤¤¤\n¤¤¤\n¤¤¤\nb'],
     ['a fence closed by more', '```\nx\n`````\nb', '¤¤¤\n¤\n¤¤¤¤¤\nb'],
@@ -114,12 +114,12 @@ describe('maskNonProse masks text that is not prose, character by character', ()
     ['JSON that begins on its first line', '{"a": 1,\n"b": 2}\n}\nc', '¤¤¤¤¤¤¤¤\n¤¤¤¤¤¤¤\n¤\nc'],
     ['code that opens a bracket', 'f() {\nb\n}\nc', '¤¤¤¤¤\n¤\n¤\nc'],
     ['a transcript', '$ a\nb\n \nc', '¤¤¤\n¤\n \nc'],
-  ])('%s', (_, text, expected) => {
+  ] as const)('%s', ([, text, expected]) => {
     expect(prose(text)).toBe(expected);
   });
 });
 
-test.each<[string, NonProse | null]>([
+test.for<[string, NonProse | null]>([
   ['x', null],
   ['`x`', 'in-code'],
   ['<!--x-->', 'in-a-comment'],
@@ -131,6 +131,6 @@ test.each<[string, NonProse | null]>([
   ['<details>x</details>', 'in-an-element'],
   ['{\nx\n}', 'in-data'],
   ['$ x', 'in-a-transcript'],
-])('%j is masked with the right reason', (text, why) => {
+])('%j is masked with the right reason', ([text, why]) => {
   expect(whyMasked(maskNonProse(text), text.indexOf('x'))).toBe(why);
 });

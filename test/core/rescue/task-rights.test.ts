@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PERMISSIONS, programsBeyond, rightsOf } from '../../../src/core/rescue/task-rights.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { type Layer, withSettings } from '../../../src/core/settings/setting-source.ts';
@@ -19,7 +19,7 @@ function given(values: Partial<Record<SettingName, unknown>>) {
 const PLACES: readonly SettingName[] = ['agent', 'promptFile', 'cwd', 'vault', 'stateDir'];
 
 describe('the rights of a task', () => {
-  it.each(powerfulSettings().filter((name) => !PLACES.includes(name)))(
+  test.for(powerfulSettings().filter((name) => !PLACES.includes(name)))(
     'name %s, which needs trust in a configuration',
     (name) => {
       const value = name === 'allowedTools' || name === 'acceptRefused' ? ['x'] : 'x';
@@ -29,11 +29,11 @@ describe('the rights of a task', () => {
     },
   );
 
-  it('are none by default', () => {
+  test('are none by default', () => {
     expect(rightsOf(given({}), [])).toEqual([]);
   });
 
-  it('are one line each, without what acts on a terminal', () => {
+  test('are one line each, without what acts on a terminal', () => {
     const settings = given({ verify: 'npm\n\u001b[2Jtest', dangerouslySkipPermissions: true });
     expect(rightsOf(settings, ['--mcp-config', 'x'])).toEqual([
       "--verify 'npm test'",
@@ -44,7 +44,7 @@ describe('the rights of a task', () => {
 });
 
 describe('a pass over the vault', () => {
-  it('finds the programs of a task that it was not given itself', () => {
+  test('finds the programs of a task that it was not given itself', () => {
     const task = given({ verify: 'a', after: 'b' });
     expect(programsBeyond(task, given({}))).toEqual(["--verify 'a'", "--after 'b'"]);
     expect(programsBeyond(task, given({ verify: 'a', after: 'other' }))).toEqual(["--after 'b'"]);
@@ -52,7 +52,7 @@ describe('a pass over the vault', () => {
     expect(programsBeyond(given({}), task)).toEqual([]);
   });
 
-  it('gives all its own permissions, also where it has none', () => {
+  test('gives all its own permissions, also where it has none', () => {
     const { sources } = resolveSettings([]);
     const own = {
       permissionMode: 'plan',

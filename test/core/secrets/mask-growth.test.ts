@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe, test } from 'vitest';
 import { maskSecrets } from '../../../src/core/secrets/secrets.ts';
 import { CREDENTIALS } from '../../helpers/credential-samples.ts';
 import { expectLinear, LONG, SHORT } from '../../helpers/growth.ts';
@@ -61,12 +61,12 @@ const PREFIXES = CREDENTIALS.map(({ masked }) => masked.slice(0, masked.indexOf(
 );
 
 describe('the time for masking grows only linearly with the text', () => {
-  it.each([...new Set([...HARD, ...PREFIXES])])('of %j repeated', (part) => {
+  test.for([...new Set([...HARD, ...PREFIXES])])('of %j repeated', (part) => {
     expectLinear(maskSecrets, part, SHORT);
     expectLinear(maskSecrets, part, LONG);
   });
 
-  it.each([...new Set(PREFIXES)])('of %j with a secret that is too short', (prefix) => {
+  test.for([...new Set(PREFIXES)])('of %j with a secret that is too short', (prefix) => {
     expectLinear(maskSecrets, `${prefix}aB3 `, SHORT);
   });
 });

@@ -7,18 +7,18 @@ const BODY = 'aB3dE5gH'.repeat(6);
 const KEY = `sk-ant-api03-${BODY}`;
 
 describe('a preview', () => {
-  test.each<[name: string, text: string, length: number, expected: string]>([
+  test.for<[name: string, text: string, length: number, expected: string]>([
     ['a short text', 'All good.', 20, 'All good.'],
     ['one line of several', ' All\n\n good.\t', 20, 'All good.'],
     ['the beginning of a long one', 'abcdefghij', 5, 'abcd…'],
     ['nothing', '', 5, ''],
     ['white space only', ' \n\t ', 5, ''],
     ['no control characters', '\u001b[31mred\u001b[0m\u0007\u202e', 20, 'red'],
-  ])('shows %s', (_name, text, length, expected) => {
+  ])('shows %s', ([, text, length, expected]) => {
     expect(preview(text, length)).toBe(expected);
   });
 
-  test.each<[name: string, text: string, length: number]>([
+  test.for<[name: string, text: string, length: number]>([
     ['alone', KEY, 200],
     ['in a sentence', `The key is ${KEY}, keep it.`, 200],
     ['in an assignment', `DB_PASSWORD=${BODY}`, 200],
@@ -33,7 +33,7 @@ describe('a preview', () => {
     ['far behind white space', `${' '.repeat(5_000)}${KEY}`, 100],
     ['coloured in the middle', `${KEY.slice(0, 20)}\u001b[31m${KEY.slice(20)}`, 200],
     ['with a control character in it', `${KEY.slice(0, 20)}\u0000${KEY.slice(20)}`, 200],
-  ])('masks a credential %s', (_name, text, length) => {
+  ])('masks a credential %s', ([, text, length]) => {
     const shown = preview(text, length);
     expect(shown).not.toContain(BODY.slice(0, 5));
     expect(shown.length).toBeLessThanOrEqual(length);

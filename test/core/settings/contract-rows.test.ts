@@ -183,13 +183,13 @@ describe('the circuit breaker of the documents', () => {
 });
 
 describe('the task types of the documents', () => {
-  test.each([
+  test.for([
     ['email_processing', '5'],
     ['invoice_generation', '3'],
     ['social_media_posting', '3'],
     ['weekly_audit', '10'],
     ['default', '5'],
-  ])('%s: %s iterations', (type, maxIterations) => {
+  ] as const)('%s: %s iterations', ([type, maxIterations]) => {
     expect(TASK_TYPES[type]?.maxIterations).toBe(maxIterations);
   });
 

@@ -14,7 +14,7 @@ const FLAGS = [
 ];
 
 describe('a mistyped name', () => {
-  test.each<[typed: string, meant: string | null]>([
+  test.for<[typed: string, meant: string | null]>([
     ['--prompt', '--prompt'],
     ['--promt', '--prompt'],
     ['--promptt', '--prompt'],
@@ -32,7 +32,7 @@ describe('a mistyped name', () => {
     ['--verbose', null],
     ['--completely-different', null],
     ['', null],
-  ])('%o probably means %o', (typed, meant) => {
+  ])('%o probably means %o', ([typed, meant]) => {
     expect(nearest(typed, FLAGS)).toBe(meant);
   });
 

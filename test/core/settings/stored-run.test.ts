@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import type { SettingKind } from '../../../src/core/settings/rows/setting-row.ts';
 import { layerOf } from '../../../src/core/settings/setting-source.ts';
@@ -31,7 +31,7 @@ function example(type: SettingKind): unknown {
 }
 
 describe('stored settings', () => {
-  it('are read with the same values and sources', () => {
+  test('are read with the same values and sources', () => {
     const values = settingNames().map((name) => [name, example(SETTINGS[name].type)]);
     const layer = layerOf(Object.fromEntries(values), (name) => ({
       kind: 'config',
@@ -44,7 +44,7 @@ describe('stored settings', () => {
     }
   });
 
-  it('with invalid values get their defaults', () => {
+  test('with invalid values get their defaults', () => {
     const wrong = stored({
       verify: 7,
       confirm: 'often',

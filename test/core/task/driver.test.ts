@@ -29,12 +29,12 @@ function here(afterMs: number, isAlive: Here['isAlive'], changes: Partial<Here> 
 const A_DAY_MS = 24 * 3_600_000;
 
 describe('on the same host, in the same boot and namespace', () => {
-  test.each<[name: string, afterMs: number, alive: boolean]>([
+  test.for<[name: string, afterMs: number, alive: boolean]>([
     ['a process that lives', 0, true],
     ['a process that lives, suspended for a day', A_DAY_MS, true],
     ['a process that is gone', 0, false],
     ['a process that is gone for a day', A_DAY_MS, false],
-  ])('the process decides, whatever its heartbeat says: %s', (_name, afterMs, alive) => {
+  ])('the process decides, whatever its heartbeat says: %s', ([, afterMs, alive]) => {
     expect(
       isDriverAlive(
         DRIVER,
@@ -74,13 +74,13 @@ describe('on the same host, in the same boot and namespace', () => {
   });
 });
 
-describe.each<[name: string, changes: Partial<Here>]>([
+describe.for<[name: string, changes: Partial<Here>]>([
   ['on another host', { host: 'host-2' }],
   ['in another boot', { bootId: 'boot-2' }],
   ['in another pid namespace', { pidNamespace: 'pid:[2]' }],
   ['where nothing is known of namespaces', { pidNamespace: '' }],
-])('%s', (_name, changes) => {
-  test.each<[afterMs: number, alive: boolean]>([
+])('%s', ([, changes]) => {
+  test.for<[afterMs: number, alive: boolean]>([
     [0, true],
     [HEARTBEAT_MS, true],
     [5 * HEARTBEAT_MS, true],
@@ -89,7 +89,7 @@ describe.each<[name: string, changes: Partial<Here>]>([
     [A_DAY_MS, false],
     // A clock that is a little behind.
     [-1_000, true],
-  ])('the heartbeat decides: %i ms after it', (afterMs, alive) => {
+  ])('the heartbeat decides: %i ms after it', ([afterMs, alive]) => {
     expect(
       isDriverAlive(
         DRIVER,
@@ -114,7 +114,7 @@ describe('until when a driver worked that died beside its agent', () => {
   const HOUR_MS = 3_600_000;
   const afterStart = (ms: number): string => laterBy(START, ms);
 
-  test.each<[name: string, heardMs: number | null, workedMs: number]>([
+  test.for<[name: string, heardMs: number | null, workedMs: number]>([
     ['to the last word after the last beat', 9_000, 9_000],
     ['to the last beat where it has said nothing', null, 0],
     ['to the last beat where that came after its last word', -1_000, 0],
@@ -124,7 +124,7 @@ describe('until when a driver worked that died beside its agent', () => {
       HEARTBEAT_MS,
     ],
     ['to the last beat where the clock was set back since', 25 * HOUR_MS, 0],
-  ])('%s', (_name, heardMs, workedMs) => {
+  ])('%s', ([, heardMs, workedMs]) => {
     const heardAt = heardMs === null ? null : afterStart(heardMs);
     expect(workedUntil(newTask(), heardAt, afterStart(A_DAY_MS))).toBe(afterStart(workedMs));
   });

@@ -19,20 +19,20 @@ function costing(cost_usd: number): Partial<AttemptFacts> {
 }
 
 describe('the money', () => {
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', answered('Part of it.', costing(2))],
     ['a failure', withoutReport(1, 'boom', costing(2))],
     ['a passing fault', { ...OVERLOADED, ...costing(2) }],
     ['a plan limit', limitedUntil(laterBy(START, 600_000), costing(2))],
-  ])('that is spent ends the task after %s', (_name, facts) => {
+  ])('that is spent ends the task after %s', ([, facts]) => {
     const { ending } = running({ maxCostUsd: 2 }).iterate(facts);
     expect(ending).toMatchObject({ status: 'budget_spent', note: 'BUDGET' });
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', answered('Part of it.', costing(2))],
     ['a passing fault', { ...OVERLOADED, ...costing(2) }],
-  ])('comes before the time: %s', (_name, facts) => {
+  ])('comes before the time: %s', ([, facts]) => {
     const loop = running({ maxCostUsd: 2 }, 10_000);
     expect(loop.iterate({ ...facts, durationMs: 20_000 }).ending?.status).toBe('budget_spent');
   });
@@ -47,24 +47,21 @@ describe('the money', () => {
 
 describe('the account’s usage', () => {
   // Some hundredths are not what they seem once they are multiplied by 100.
-  test.each(Array.from({ length: 100 }, (_, index) => [index + 1]))(
-    'of %i % is reached',
-    (used) => {
-      const rateLimit = {
-        status: 'allowed_warning',
-        resetsAt: laterBy(START, 600_000),
-        type: 'five_hour',
-        utilization: used / 100,
-      };
-      const facts = answered('Part of it.', { rateLimit });
-      expect(running({ maxUsagePercent: used }).iterate(facts).ending).toMatchObject({
-        status: 'usage_limited',
-        exitReason: 'max_usage',
-        until: laterBy(START, 600_000),
-      });
-      expect(running({ maxUsagePercent: used + 1 }).iterate(facts).ending).toBeNull();
-    },
-  );
+  test.for(Array.from({ length: 100 }, (_, index) => index + 1))('of %i % is reached', (used) => {
+    const rateLimit = {
+      status: 'allowed_warning',
+      resetsAt: laterBy(START, 600_000),
+      type: 'five_hour',
+      utilization: used / 100,
+    };
+    const facts = answered('Part of it.', { rateLimit });
+    expect(running({ maxUsagePercent: used }).iterate(facts).ending).toMatchObject({
+      status: 'usage_limited',
+      exitReason: 'max_usage',
+      until: laterBy(START, 600_000),
+    });
+    expect(running({ maxUsagePercent: used + 1 }).iterate(facts).ending).toBeNull();
+  });
 });
 
 describe('a plan limit', () => {
@@ -93,10 +90,10 @@ describe('a plan limit', () => {
     });
   });
 
-  test.each<[name: string, resetsAt: string | null]>([
+  test.for<[name: string, resetsAt: string | null]>([
     ['is unknown', null],
     ['is over', START],
-  ])('whose reset %s is met with growing pauses, within the longest wait', (_name, resetsAt) => {
+  ])('whose reset %s is met with growing pauses, within the longest wait', ([, resetsAt]) => {
     const loop = running();
     const waits: number[] = [];
     let turn = loop.iterate(limitedUntil(resetsAt));
@@ -128,10 +125,10 @@ describe('a missing session', () => {
     expect(afresh.addition).toContain('Part of it.');
   });
 
-  test.each<[name: string, changes: Partial<Policy>]>([
+  test.for<[name: string, changes: Partial<Policy>]>([
     ['its own session', { session: 'continue' }],
     ['the one that the user named behind --', { session: 'fresh' }],
-  ])('is a failed iteration if ralph resumed none: %s', (_name, changes) => {
+  ])('is a failed iteration if ralph resumed none: %s', ([, changes]) => {
     // Begun afresh with the same words it would be gone again, at once and for ever.
     const turn = running(changes).iterate(gone);
     expect(turn.actions).toEqual(['task_iterated', 'wait']);

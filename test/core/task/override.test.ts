@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { layerOf } from '../../../src/core/settings/setting-source.ts';
 import type { SettingName } from '../../../src/core/settings/settings.ts';
 import { overrideSettings } from '../../../src/core/task/override.ts';
@@ -39,7 +39,7 @@ function resumedWith(values: Readonly<Partial<Record<SettingName, unknown>>>) {
 }
 
 describe('the flags of a resume', () => {
-  it('override single settings, and their alternatives', () => {
+  test('override single settings, and their alternatives', () => {
     const { run, problems } = resumedWith({ delay: '7s', agentCommand: 'codex exec' });
     expect(problems).toEqual([]);
     expect(run.settings).toMatchObject({ delay: 7_000, maxIterations: 5, agent: 'claude' });
@@ -47,18 +47,18 @@ describe('the flags of a resume', () => {
     expect(run.sources.maxIterations).toEqual({ kind: 'flag', where: '--max-iterations' });
   });
 
-  it('add to what the task has used if they begin with +', () => {
+  test('add to what the task has used if they begin with +', () => {
     const { run, problems } = resumedWith({ maxIterations: '+4', timeout: '+5m', maxCost: '+1' });
     expect(problems).toEqual([]);
     expect(run.settings).toMatchObject({ maxIterations: 7, timeout: 15 * MINUTE, maxCost: 2.5 });
   });
 
-  it('say how this command prints: that does not come from the stored run', () => {
+  test('say how this command prints: that does not come from the stored run', () => {
     expect(kept.settings.quiet).toBe(true);
     expect(resumedWith({}).run.settings.quiet).toBe(false);
   });
 
-  it('cannot change what defines the task, nor add to what has no sum', () => {
+  test('cannot change what defines the task, nor add to what has no sum', () => {
     const { problems } = resumedWith({ promptFile: 'other.md', retries: '+2' });
     expect(problems).toEqual([
       expect.stringContaining('promptFile cannot change when a task is resumed'),

@@ -22,7 +22,7 @@ const GLOBS = { watchGlobs: ['out/*.md'] };
 const NO_DELAY = { delayMs: 0 };
 
 describe('a request to pause', () => {
-  test.each<[name: string, changes: Partial<Policy>, next: (loop: Loop) => Turn, told: string]>([
+  test.for<[name: string, changes: Partial<Policy>, next: (loop: Loop) => Turn, told: string]>([
     ['while the agent works', {}, (loop) => loop.iterate(WORK), 'task_iterated'],
     ['while it works, no delay', NO_DELAY, (loop) => loop.iterate(WORK), 'task_iterated'],
     ['while it fails', NO_DELAY, (loop) => loop.iterate(withoutReport(1)), 'task_iterated'],
@@ -59,7 +59,7 @@ describe('a request to pause', () => {
       },
       '',
     ],
-  ])('lets the iteration end and count: %s', (_name, changes, next, told) => {
+  ])('lets the iteration end and count: %s', ([, changes, next, told]) => {
     const loop = running(changes);
     expect(loop.pause().actions).toEqual([]);
     const turn = next(loop);
@@ -87,7 +87,7 @@ describe('a request to pause', () => {
     ],
   ];
 
-  test.each(WAITS)('ends a wait: %s', (_name, reach, iteration) => {
+  test.for(WAITS)('ends a wait: %s', ([, reach, iteration]) => {
     const loop = running();
     reach(loop);
     const { iterations, errors, usage } = loop.state().task;
@@ -105,7 +105,7 @@ describe('a request to pause', () => {
     });
   });
 
-  test.each(WAITS.slice(1))('gives back the time that was waited: %s', (_name, reach) => {
+  test.for(WAITS.slice(1))('gives back the time that was waited: %s', ([, reach]) => {
     const loop = running();
     reach(loop);
     const { timeout_at } = loop.state().task;
@@ -115,10 +115,10 @@ describe('a request to pause', () => {
     expect(task.timeout_at).toBe(laterBy(timeout_at, Date.parse(loop.now()) - since));
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['a passing fault', OVERLOADED],
     ['a limit', LIMITED],
-  ])('does not wait for %s: the iteration is left for the resume', (_name, facts) => {
+  ])('does not wait for %s: the iteration is left for the resume', ([, facts]) => {
     const loop = running();
     loop.pause();
     const turn = loop.iterate(facts);
@@ -184,7 +184,7 @@ describe('a request to pause', () => {
 });
 
 describe('another end comes before the pause', () => {
-  test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts, status: string]>([
+  test.for<[name: string, changes: Partial<Policy>, facts: AttemptFacts, status: string]>([
     ['completion', {}, DONE, 'completed'],
     ['completion, no delay', NO_DELAY, DONE, 'completed'],
     ['completion on the last iteration', { maxIterations: 1 }, DONE, 'completed'],
@@ -195,7 +195,7 @@ describe('another end comes before the pause', () => {
     ['no login', {}, NO_LOGIN, 'failed'],
     ['a limit too far away', { maxWaitMs: 0 }, LIMITED, 'usage_limited'],
     ['a stop', {}, cut('stop-requested'), 'stopped'],
-  ])('%s', (_name, changes, facts, status) => {
+  ])('%s', ([, changes, facts, status]) => {
     const loop = running(changes);
     loop.pause();
     expect(loop.iterate(facts).ending?.status).toBe(status);
@@ -246,10 +246,10 @@ describe('another end comes before the pause', () => {
     expect(loop.wait(-100).ending?.exitReason).toBe('stopped:request');
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['completed', DONE],
     ['failed', NO_LOGIN],
-  ])('a task that has %s already is left as it is', (_name, facts) => {
+  ])('a task that has %s already is left as it is', ([, facts]) => {
     const loop = running();
     loop.iterate(facts);
     const { task } = loop.state();

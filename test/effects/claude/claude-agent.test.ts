@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type AgentTurn, locate } from '../../../src/effects/agents/agent.ts';
 import { claudeAgent, claudeArguments } from '../../../src/effects/claude/claude-agent.ts';
 import { agentOptions } from '../../helpers/agent-options.ts';
@@ -13,7 +13,7 @@ const PLAIN_TURN: AgentTurn = { resumeSession: null, budgetUsd: null };
 const PLAIN = agentOptions();
 
 describe('the arguments', () => {
-  it('are what ralph needs and nothing else, where nothing was asked for', () => {
+  test('are what ralph needs and nothing else, where nothing was asked for', () => {
     expect(claudeArguments(PLAIN, PLAIN_TURN)).toEqual([
       '--print',
       '--verbose',
@@ -22,7 +22,7 @@ describe('the arguments', () => {
     ]);
   });
 
-  it('end with what the user gave after --, unchanged', () => {
+  test('end with what the user gave after --, unchanged', () => {
     const passthrough = ['--max-turns', '3', '', 'a b', '--', '$x'];
     const args = claudeArguments(
       agentOptions(
@@ -51,7 +51,7 @@ describe('the arguments', () => {
     ]);
   });
 
-  it('hold a value in one word with its flag, so that none is taken for a flag of its own', () => {
+  test('hold a value in one word with its flag, so that none is taken for a flag of its own', () => {
     const bad = '--dangerously-skip-permissions';
     const allowedTools = ['Read', bad, bad];
     const options = agentOptions({ model: bad, permissionMode: bad, allowedTools });
@@ -64,7 +64,7 @@ describe('the arguments', () => {
     ]);
   });
 
-  it('are those that it is started with', async () => {
+  test('are those that it is started with', async () => {
     const bin = await putProgram(await tempFolder(), 'claude');
     const options = agentOptions({ claudeBin: bin, model: 'opus' });
     expect(locate(claudeAgent(options), PLAIN_TURN, options)).toEqual({
@@ -73,7 +73,7 @@ describe('the arguments', () => {
     });
   });
 
-  it('resume a session and keep to a budget where they are told to, before the words of the user', () => {
+  test('resume a session and keep to a budget where they are told to, before the words of the user', () => {
     const options = agentOptions({ allowedTools: ['Edit'] }, { passthrough: ['--max-turns', '3'] });
     const plain = claudeArguments(options, PLAIN_TURN);
     const args = (turn: Partial<AgentTurn>) => claudeArguments(options, { ...PLAIN_TURN, ...turn });
@@ -100,7 +100,7 @@ describe('the arguments', () => {
     expect(plain.join(' ')).not.toMatch(/--resume|--max-budget-usd/);
   });
 
-  it('are those of the turn that it is started for', async () => {
+  test('are those of the turn that it is started for', async () => {
     const bin = await putProgram(await tempFolder(), 'claude');
     const turn = { resumeSession: 'a-b', budgetUsd: 0.5 };
     const options = agentOptions({ claudeBin: bin });
@@ -141,7 +141,7 @@ describe('where claude is', () => {
   }
   const at = (file: string) => expect.objectContaining({ file });
 
-  it('on PATH: the first one', async () => {
+  test('on PATH: the first one', async () => {
     const { one, two, find } = await stage();
     const second = await putProgram(two, 'claude');
     expect(find()).toEqual(at(second));
@@ -149,7 +149,7 @@ describe('where claude is', () => {
     expect(find()).toEqual(at(first));
   });
 
-  it('where its installers put it, if it is not on PATH', async () => {
+  test('where its installers put it, if it is not on PATH', async () => {
     const { home, two, find } = await stage();
     const older = await putProgram(home, '.claude/local/claude');
     expect(find()).toEqual(at(older));
@@ -159,20 +159,20 @@ describe('where claude is', () => {
     expect(find()).toEqual(at(onPath));
   });
 
-  it('nowhere: it is said where it was looked for, each place once', async () => {
+  test('nowhere: it is said where it was looked for, each place once', async () => {
     const { home, one, two, find } = await stage();
     expect(find({ env: { HOME: home, PATH: `${one}:${two}:${one}` } })).toEqual({
       missing: `claude was not found in ${one}, ${two}, ${home}/.local/bin, ${home}/.claude/local, /usr/local/bin, /opt/homebrew/bin`,
     });
   });
 
-  it('behind a link', async () => {
+  test('behind a link', async () => {
     const { one, cwd, find } = await stage();
     await symlink(await putProgram(cwd, 'real'), join(one, 'claude'));
     expect(find()).toEqual(at(join(one, 'claude')));
   });
 
-  it('not where a file is not executable, a folder has its name or a link leads nowhere', async () => {
+  test('not where a file is not executable, a folder has its name or a link leads nowhere', async () => {
     const { home, one, two, find } = await stage();
     await putProgram(one, 'claude', 0o644);
     await mkdir(join(two, 'claude'));
@@ -182,7 +182,7 @@ describe('where claude is', () => {
     expect(find()).toEqual(at(last));
   });
 
-  it('not in the working folder, whatever empty words PATH has: the agent could have put it there', async () => {
+  test('not in the working folder, whatever empty words PATH has: the agent could have put it there', async () => {
     const { home, two, cwd, find } = await stage();
     await putProgram(cwd, 'claude');
     for (const PATH of ['', ':', `:${two}`, `${two}::`]) {
@@ -192,28 +192,28 @@ describe('where claude is', () => {
     expect(find({ env: { HOME: home, PATH: `:${two}:` } })).toEqual(at(real));
   });
 
-  it('without a PATH: in the usual places', async () => {
+  test('without a PATH: in the usual places', async () => {
     const { home, find } = await stage();
     expect(find({ bin: 'sh', env: { HOME: home } })).toEqual(at('/usr/bin/sh'));
     const found = await putProgram(home, '.local/bin/claude');
     expect(find({ env: { HOME: home } })).toEqual(at(found));
   });
 
-  it('without a HOME: the home of whoever runs it', async () => {
+  test('without a HOME: the home of whoever runs it', async () => {
     const { one, find } = await stage();
     expect(find({ env: { PATH: one } })).toEqual({
       missing: expect.stringContaining(join(homedir(), '.local', 'bin')),
     });
   });
 
-  it('with an empty HOME: not in the working folder either', async () => {
+  test('with an empty HOME: not in the working folder either', async () => {
     const { one, cwd, find } = await stage();
     await putProgram(cwd, '.local/bin/claude');
     await putProgram(cwd, '.claude/local/claude');
     expect(find({ env: { HOME: '', PATH: one } })).toHaveProperty('missing');
   });
 
-  it('where the user says: a path from the working folder, or a name on PATH alone', async () => {
+  test('where the user says: a path from the working folder, or a name on PATH alone', async () => {
     const { home, one, cwd, find } = await stage();
     const mine = await putProgram(cwd, 'tools/claude');
     expect(find({ bin: 'tools/claude' })).toEqual(at(mine));
@@ -273,20 +273,20 @@ describe('what its output tells of the process', () => {
     return { signs, heard, facts: reader.facts() };
   }
 
-  it('that it works, and that it has given its result', () => {
+  test('that it works, and that it has given its result', () => {
     const { signs, heard, facts } = read(text('Hello.'), result);
     expect(signs).toEqual(['working', 'result given']);
     expect(heard.sort()).toEqual(['activity text', 'text Hello.']);
     expect(facts).toMatchObject({ finalMessage: 'Done.', usage: { cost_usd: 0.5 } });
   });
 
-  it('that it waits, for how long, and that it works again', () => {
+  test('that it waits, for how long, and that it works again', () => {
     const { signs, heard } = read(retry(529), retry(null, null), text('Back.'));
     expect(signs).toEqual(['retrying 500', 'retrying null', 'working']);
     expect(heard.slice(0, 2)).toEqual(['retry 529', 'retry null']);
   });
 
-  it.each([401, 403])('that it is hopeless: at the second %i', (status) => {
+  test.for([401, 403])('that it is hopeless: at the second %i', (status) => {
     expect(read(retry(status)).signs).toEqual(['retrying 500']);
     expect(read(retry(status), retry(status)).signs).toEqual([
       'retrying 500',
@@ -294,7 +294,7 @@ describe('what its output tells of the process', () => {
     ]);
   });
 
-  it('that it is not, where the model spoke between the two', () => {
+  test('that it is not, where the model spoke between the two', () => {
     expect(read(retry(401), text('Back.'), retry(401)).signs).toEqual([
       'retrying 500',
       'working',
@@ -302,7 +302,7 @@ describe('what its output tells of the process', () => {
     ]);
   });
 
-  it('and it is never hopeless over faults that pass', () => {
+  test('and it is never hopeless over faults that pass', () => {
     const { signs } = read(...[429, 500, 529, 502].map((status) => retry(status)));
     expect(new Set(signs)).toEqual(new Set(['retrying 500']));
   });

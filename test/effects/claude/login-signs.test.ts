@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkLogin } from '../../../src/effects/claude/login-signs.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
-it('finds no login where there is none; on macOS it may be in the keychain', async () => {
+test('finds no login where there is none; on macOS it may be in the keychain', async () => {
   const home = await tempFolder();
   const env = { HOME: home };
   expect(checkLogin(home, env, 'linux')).toMatchObject({ kind: 'problem' });

@@ -335,7 +335,7 @@ describe('waiting', () => {
 });
 
 describe('a folder that others can write to', () => {
-  test.each(['Pending_Approval', 'Approved', 'Rejected'])('%s: nobody is asked', async (folder) => {
+  test.for(['Pending_Approval', 'Approved', 'Rejected'])('%s: nobody is asked', async (folder) => {
     const { vault, ask } = await stage();
     await mkdir(join(vault, folder));
     await chmod(join(vault, folder), 0o777);

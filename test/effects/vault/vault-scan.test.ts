@@ -115,7 +115,7 @@ test('a note about its rescue, or about a like-named file, is none of its own ru
   expect(look()[0]?.ownNote).toBeNull();
 });
 
-test.each([
+test.for([
   ['of another file', 'a', { status: 'stalled', task_file: 'In_Progress/a.txt' }],
   ['completed, of no file', 'history/a', { status: 'completed', task_file: null }],
   [
@@ -123,7 +123,7 @@ test.each([
     'history/a',
     { status: 'stalled', task_file: 'In_Progress/a.md' },
   ],
-] as const)('a task %s tells nothing of it', async (_, path, said) => {
+] as const)('a task %s tells nothing of it', async ([, path, said]) => {
   const { write, state, look } = await makeVault();
   write('In_Progress/a.md', 'x');
   state(path, { ...said, task_id: 'a' });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CommandResult, Sightings } from '../../../src/core/completion/sightings.ts';
 import { takeBaseline } from '../../../src/effects/workspace/baseline.ts';
 import { createGitProgress } from '../../../src/effects/workspace/git-progress.ts';
@@ -73,7 +73,7 @@ async function stageGit(more: More | ((folder: string) => More) = {}, files: Fil
 const nothing = async () => {};
 
 describe('where nothing can be looked at', () => {
-  it('nothing is seen, and no sign of progress can be told', async () => {
+  test('nothing is seen, and no sign of progress can be told', async () => {
     const { folder, observer, ran } = await stage({});
     expect(await iterate(observer, () => put(folder, { 'new.txt': '' }))).toEqual({
       watchMatches: [],
@@ -87,7 +87,7 @@ describe('where nothing can be looked at', () => {
     expect(ran).toEqual([]);
   });
 
-  it('git tells nothing outside a work tree', async () => {
+  test('git tells nothing outside a work tree', async () => {
     const { folder, observer } = await stage({}, (cwd) => ({
       git: createGitProgress({ cwd, excluded: [], env: { PATH: process.env.PATH } }),
     }));
@@ -98,7 +98,7 @@ describe('where nothing can be looked at', () => {
 });
 
 describe('the watched file', () => {
-  it('is seen where it stands in the done folder', async () => {
+  test('is seen where it stands in the done folder', async () => {
     const { folder, observer } = await stage({ 'task.md': 'task', 'Done/other.md': '' }, (cwd) => ({
       donePath: join(cwd, 'Done', 'task.md'),
     }));
@@ -112,7 +112,7 @@ describe('the watched file', () => {
 });
 
 describe('--until', () => {
-  it('is run at each look, and only there, with nothing on its standard input', async () => {
+  test('is run at each look, and only there, with nothing on its standard input', async () => {
     const results = [1, 0].map((exitCode) => ({ ...succeeded('make check'), exitCode }));
     const inputs: string[] = [];
     const run = async (command: string, input: string): Promise<CommandResult> => {
@@ -132,7 +132,7 @@ describe('--until', () => {
 describe('the plan file', () => {
   const planned = (files: Files) => stage(files, (cwd) => ({ planFile: join(cwd, 'plan.md') }));
 
-  it('is counted at each look', async () => {
+  test('is counted at each look', async () => {
     const { folder, observer } = await planned({ 'plan.md': '- [ ] a\n- [ ] b\n' });
     expect(await iterate(observer, nothing)).toMatchObject({
       plan: { open: 2, done: 0 },
@@ -145,17 +145,17 @@ describe('the plan file', () => {
     });
   });
 
-  it.each([
+  test.for([
     ['words', '- [x] a\n- [ ] b\n\nSome words.\n'],
     ['further boxes', '- [x] a\n- [ ] b\n- [ ] c\n'],
     ['boxes that were unticked', '- [ ] a\n- [ ] b\n'],
-  ])('does not advance by %s', async (_what, text) => {
+  ] as const)('does not advance by %s', async ([, text]) => {
     const { folder, observer } = await planned({ 'plan.md': '- [x] a\n- [ ] b\n' });
     const { progress } = await iterate(observer, () => put(folder, { 'plan.md': text }));
     expect(progress.watched).toBe(false);
   });
 
-  it('that is missing, or a folder, has no boxes; one that comes later has', async () => {
+  test('that is missing, or a folder, has no boxes; one that comes later has', async () => {
     const { folder, observer } = await planned({});
     expect(await iterate(observer, nothing)).toMatchObject({
       plan: null,
@@ -172,7 +172,7 @@ describe('the plan file', () => {
 });
 
 describe('watched files as a sign of progress', () => {
-  it('are held against the iteration before, not against the start', async () => {
+  test('are held against the iteration before, not against the start', async () => {
     const { folder, observer } = await stage({ 'a.md': 'a' }, { globs: ['*.md'] });
     const change = () => appendFile(join(folder, 'a.md'), 'b');
     expect(await iterate(observer, change)).toMatchObject({
@@ -187,7 +187,7 @@ describe('watched files as a sign of progress', () => {
     expect((await iterate(observer, change)).progress.watched).toBe(true);
   });
 
-  it('that stood there before count as progress only where they change', async () => {
+  test('that stood there before count as progress only where they change', async () => {
     const { folder, observer } = await stage({ 'a.md': 'a' }, { globs: ['*.md'], existing: true });
     expect(await iterate(observer, nothing)).toMatchObject({
       watchMatches: ['a.md'],
@@ -197,7 +197,7 @@ describe('watched files as a sign of progress', () => {
     expect((await iterate(observer, touch)).progress.watched).toBe(false);
   });
 
-  it('that an earlier attempt of the same iteration has changed still count', async () => {
+  test('that an earlier attempt of the same iteration has changed still count', async () => {
     const { folder, observer } = await stage({ 'a.md': 'a', 'plan.md': '- [ ] a' }, (cwd) => ({
       globs: ['a.md'],
       planFile: join(cwd, 'plan.md'),
@@ -216,7 +216,7 @@ describe('protected files', () => {
   const FILES = { 'test/a.test.ts': 'a', 'test/b.test.ts': 'b', 'src.ts': 's' };
   const protect = ['test/**/*.ts', 'src.ts'];
 
-  it.each<[string, (folder: string) => Promise<unknown>, readonly string[]]>([
+  test.for<[string, (folder: string) => Promise<unknown>, readonly string[]]>([
     ['nothing has changed', nothing, []],
     ['one was changed', (at) => put(at, { 'test/a.test.ts': 'A' }), ['test/a.test.ts']],
     ['one has grown', (at) => appendFile(join(at, 'src.ts'), ' '), ['src.ts']],
@@ -247,13 +247,13 @@ describe('protected files', () => {
     ['one was only touched', (at) => utimes(join(at, 'src.ts'), 1, 1), []],
     ['one was written anew with the same content', (at) => put(at, { 'src.ts': 's' }), []],
     ['one may be run now', (at) => chmod(join(at, 'src.ts'), 0o755), []],
-  ])('%s', async (_what, agent, changed) => {
+  ])('%s', async ([, agent, changed]) => {
     const { folder, observer } = await stage(FILES, { protect });
     const { protectedChanged } = await iterate(observer, () => agent(folder));
     expect(protectedChanged).toEqual(changed);
   });
 
-  it('that were changed and changed back are as they were', async () => {
+  test('that were changed and changed back are as they were', async () => {
     const { folder, observer } = await stage(FILES, { protect });
     const change = await iterate(observer, () => put(folder, { 'src.ts': 'S' }));
     expect(change.protectedChanged).toEqual(['src.ts']);
@@ -261,7 +261,7 @@ describe('protected files', () => {
     expect(undo.protectedChanged).toEqual([]);
   });
 
-  it('are told at every look, and are no sign of progress by themselves', async () => {
+  test('are told at every look, and are no sign of progress by themselves', async () => {
     const { folder, observer } = await stage(FILES, { protect });
     await iterate(observer, () => put(folder, { 'src.ts': 'S' }));
     expect(await iterate(observer, nothing)).toMatchObject({
@@ -272,7 +272,7 @@ describe('protected files', () => {
 });
 
 describe('git as a sign of progress', () => {
-  it('tells what each iteration has changed, and old dirt is none', async () => {
+  test('tells what each iteration has changed, and old dirt is none', async () => {
     const { folder, observer, git } = await stageGit({}, {});
     expect((await iterate(observer, nothing)).progress.git).toEqual({
       commits: 0,
@@ -290,7 +290,7 @@ describe('git as a sign of progress', () => {
     expect(commit.progress.git?.commits).toBe(1);
   });
 
-  it('has what all attempts of one iteration did', async () => {
+  test('has what all attempts of one iteration did', async () => {
     const { folder, observer } = await stageGit();
     expect(observer.usesGit).toBe(true);
     await observer.mark();
@@ -299,7 +299,7 @@ describe('git as a sign of progress', () => {
     expect(progress.git?.filesChanged).toBe(2);
   });
 
-  it("does not count the vault's own folders", async () => {
+  test("does not count the vault's own folders", async () => {
     const { folder, observer } = await stageGit();
     const { progress } = await iterate(observer, () => put(folder, { 'Done/task.md': '' }));
     expect(progress.git?.filesChanged).toBe(0);
@@ -323,14 +323,14 @@ describe("what the user's own commands do is no progress of the agent's", () => 
   }
   const NO_PROGRESS = { git: { commits: 0, filesChanged: 0 }, watched: false };
 
-  it('one that runs between two iterations', async () => {
+  test('one that runs between two iterations', async () => {
     const { observer } = await stageGit(leavesFiles, { 'plan.md': '' });
     await iterate(observer, nothing);
     await observer.run('make log', '');
     expect((await iterate(observer, nothing)).progress).toEqual(NO_PROGRESS);
   });
 
-  it("one that commits the agent's work: that was counted when it was done", async () => {
+  test("one that commits the agent's work: that was counted when it was done", async () => {
     const commit: { now: () => void } = { now: () => {} };
     const { folder, observer, git } = await stageGit({
       run: async (command) => {
@@ -348,7 +348,7 @@ describe("what the user's own commands do is no progress of the agent's", () => 
     expect((await iterate(observer, nothing)).progress.git).toEqual(NO_PROGRESS.git);
   });
 
-  it('--until, in the very look at which it runs and in the next', async () => {
+  test('--until, in the very look at which it runs and in the next', async () => {
     const { observer } = await stageGit(
       (folder) => ({ ...leavesFiles(folder), until: 'npm test' }),
       { 'plan.md': '' },
@@ -357,7 +357,7 @@ describe("what the user's own commands do is no progress of the agent's", () => 
     expect((await iterate(observer, nothing)).progress).toEqual(NO_PROGRESS);
   });
 
-  it('and the work after it counts again', async () => {
+  test('and the work after it counts again', async () => {
     const { folder, observer } = await stageGit(leavesFiles, { 'plan.md': '' });
     await iterate(observer, nothing);
     await observer.run('make log', '');

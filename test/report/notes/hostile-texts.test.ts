@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { stamped } from '../../../src/core/machine/events.ts';
 import type { Ending } from '../../../src/core/machine/loop-state.ts';
@@ -60,14 +60,14 @@ const NOTES: readonly VaultNote[] = [
 ];
 
 describe('hostile text is harmless in', () => {
-  it('Markdown', () => {
+  test('Markdown', () => {
     for (const written of [fenced, codeSpan, cell, inline]) {
       expect(hostileSign(written(HOSTILE))).toBeNull();
       expect(written('é 👩\u200d👧')).toContain('é 👩\u200d👧');
     }
   });
 
-  it('a plan', () => {
+  test('a plan', () => {
     const plan = renderPlan({
       task_id: HOSTILE,
       task_type: HOSTILE,
@@ -85,7 +85,7 @@ describe('hostile text is harmless in', () => {
     expect(hostileSign(plan)).toBeNull();
   });
 
-  it('a note, whose paths can be read by a program', () => {
+  test('a note, whose paths can be read by a program', () => {
     const note = renderNote({
       ...PLACE,
       task: TASK,
@@ -103,17 +103,17 @@ describe('hostile text is harmless in', () => {
     expect(front).toMatchObject({ state_file: PLACE.stateFile, log_dir: PLACE.logDir });
   });
 
-  it.each(NOTES)('a note of a rescue pass: $kind', (note) => {
+  test.for(NOTES)('a note of a rescue pass: $kind', (note) => {
     const context = { created: START, agent: 'claude', stateDir: HOSTILE } as const;
     expect(hostileSign(renderVaultNote(note, context))).toBeNull();
   });
 
-  it('a request for an approval', () => {
+  test('a request for an approval', () => {
     const request = { taskId: HOSTILE, approval: APPROVAL, asked: HOSTILE, logDir: HOSTILE };
     expect(hostileSign(renderRequest(request))).toBeNull();
   });
 
-  it('events in JSON, which keep the whole text', () => {
+  test('events in JSON, which keep the whole text', () => {
     const lines: string[] = [];
     const view = jsonView({ write: (text) => void lines.push(text) });
     const event = stamped(
@@ -127,7 +127,7 @@ describe('hostile text is harmless in', () => {
     expect(JSON.parse(lines.join(''))).toEqual(event);
   });
 
-  it('a briefing and its page', () => {
+  test('a briefing and its page', () => {
     const briefing = makeBriefing(
       briefingSources({
         vault: `/${HOSTILE}`,
@@ -151,7 +151,7 @@ describe('hostile text is harmless in', () => {
 });
 
 describe('a plan', () => {
-  it('a plan keeps the lines of a text within its section', () => {
+  test('a plan keeps the lines of a text within its section', () => {
     const plan = {
       task_id: 't',
       task_type: 'default',
@@ -173,7 +173,7 @@ describe('a plan', () => {
 });
 
 describe('a fence', () => {
-  it('a fence is longer than any of a million runs of backticks', () => {
+  test('a fence is longer than any of a million runs of backticks', () => {
     const runs = '` '.repeat(1_000_000);
     expect(fenced(`${runs}\`\`\`\``).startsWith('`````text\n')).toBe(true);
     expect(codeSpan(`x${runs}`).startsWith('``x')).toBe(true);

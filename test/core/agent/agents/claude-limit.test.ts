@@ -38,33 +38,27 @@ const WORDINGS = [
 ];
 
 describe('a wording of a plan limit', () => {
-  test.each(WORDINGS.map((text) => [text]))('%s', (text) => {
+  test.for(WORDINGS)('%s', (text) => {
     expect(limitIn(text, 429, null)).not.toBeNull();
     expect(limitIn(text, null, null)).not.toBeNull();
     expect(limitIn(text.toUpperCase(), 429, null)).not.toBeNull();
     expect(limitIn(text, 429, rejected)).toEqual({ resetsAt, source: 'event' });
   });
 
-  test.each(WORDINGS.map((text) => [text]))(
-    'reports no plan limit with another status: %s',
-    (text) => {
-      for (const status of [400, 401, 403, 500, 529]) {
-        expect(limitIn(text, status, rejected)).toBeNull();
-      }
-    },
-  );
+  test.for(WORDINGS)('reports no plan limit with another status: %s', (text) => {
+    for (const status of [400, 401, 403, 500, 529]) {
+      expect(limitIn(text, status, rejected)).toBeNull();
+    }
+  });
 
-  test.each(WORDINGS.map((text) => [text]))(
-    'reports no plan limit inside other words: %s',
-    (text) => {
-      expect(limitIn(`The user wrote: ${text}`, 429, null)).toBeNull();
-      expect(limitIn(`  API Error: ${text}`, null, null)).toBeNull();
-    },
-  );
+  test.for(WORDINGS)('reports no plan limit inside other words: %s', (text) => {
+    expect(limitIn(`The user wrote: ${text}`, 429, null)).toBeNull();
+    expect(limitIn(`  API Error: ${text}`, null, null)).toBeNull();
+  });
 });
 
 describe('a report without a plan limit', () => {
-  test.each([
+  test.for([
     ['Server is temporarily limiting requests (not your usage limit)'],
     ["API Error: Request rejected (429) · This request would exceed your account's rate limit."],
     ['TypeError at src/app.ts:429:12'],
@@ -75,7 +69,7 @@ describe('a report without a plan limit', () => {
     ["You've reached your limits.ts, where the usage limit reached its end"],
     ['The weekly limit reached · resets 3pm (Europe/London)'],
     [''],
-  ])('%s', (text) => {
+  ] as const)('%s', ([text]) => {
     for (const status of [429, null]) {
       expect(limitIn(text, status, null)).toBeNull();
       for (const allowed of ['allowed', 'allowed_warning', '']) {
@@ -90,10 +84,10 @@ describe('a report without a plan limit', () => {
 });
 
 describe('a rejecting event', () => {
-  test.each([
+  test.for([
     ['Server is temporarily limiting requests (not your usage limit)'],
     ['API Error: Server is temporarily limiting requests (not your usage limit) · Rate limited'],
-  ])('makes no plan limit out of %s', (text) => {
+  ] as const)('makes no plan limit out of %s', ([text]) => {
     expect(limitIn(text, 429, rejected)).toBeNull();
   });
 
@@ -109,7 +103,7 @@ describe('the reset', () => {
   const minutesAgo = { ...rejected, resetsAt: '2026-01-05T11:50:00.000Z' };
   const longAgo = { ...rejected, resetsAt: '2026-01-05T11:49:59.000Z' };
 
-  test.each<[what: string, text: string, rateLimit: RateLimitFacts | null, expected: UsageLimit]>([
+  test.for<[what: string, text: string, rateLimit: RateLimitFacts | null, expected: UsageLimit]>([
     ['from the event first', SAID_3PM, rejected, { resetsAt, source: 'event' }],
     [
       'from the event, however far ahead',
@@ -150,13 +144,13 @@ describe('the reset', () => {
     ],
     ['unknown', "You're out of extra usage", null, { resetsAt: null, source: 'none' }],
     ['unknown to the event too', 'New words', noTime, { resetsAt: null, source: 'none' }],
-  ])('%s', (_what, text, rateLimit, expected) => {
+  ])('%s', ([, text, rateLimit, expected]) => {
     expect(limitIn(text, 429, rateLimit)).toEqual(expected);
   });
 
-  test.each([['allowed'], ['allowed_warning']])(
+  test.for([['allowed'], ['allowed_warning']] as const)(
     'does not come from an event with status %s',
-    (status) => {
+    ([status]) => {
       const event = { ...rejected, status };
       expect(limitIn(SAID_3PM, 429, event)).toEqual({ resetsAt: at3pm, source: 'text' });
       expect(limitIn("You've hit your limit", 429, event)).toEqual({

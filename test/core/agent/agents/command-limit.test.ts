@@ -80,7 +80,7 @@ const LIMITS: readonly (readonly [program: string, words: string, resetsAt: stri
 ];
 
 describe('a plan limit that a command reports', () => {
-  test.each(LIMITS)('%s: %s', (_program, words, resetsAt) => {
+  test.for(LIMITS)('%s: %s', ([, words, resetsAt]) => {
     const found = limitIn(`Reading prompt from stdin...\n${words}\n`);
     expect(found?.resetsAt).toBe(resetsAt);
     expect(found?.message).toMatch(/limit|quota|usage/i);
@@ -98,7 +98,7 @@ describe('a plan limit that a command reports', () => {
 });
 
 describe('output that reports no plan limit', () => {
-  test.each<[why: string, stderrTail: string, finalMessage?: string]>([
+  test.for<[why: string, stderrTail: string, finalMessage?: string]>([
     ['it is talked about', "The page says: You've hit your usage limit.\n"],
     ['it is talked about', 'I added a test for "You\'ve hit your usage limit".\n'],
     ['it is quoted', "> You've hit your usage limit. Try again at 3 PM.\n"],
@@ -123,7 +123,7 @@ describe('output that reports no plan limit', () => {
     ['much came later', `You've hit your usage limit.\n${'building\n'.repeat(10)}`],
     ['more was said', '', "You've hit your usage limit.\nThat is what the page says now."],
     ['nothing was said', ''],
-  ])('%s: %j %j', (_why, stderrTail, finalMessage) => {
+  ])('%s: %j %j', ([, stderrTail, finalMessage]) => {
     expect(limitIn(stderrTail, finalMessage ?? null)).toBeNull();
   });
 

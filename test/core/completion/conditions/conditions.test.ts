@@ -47,7 +47,7 @@ function claimsOf(changes: Partial<IterationView>): readonly Claim[] {
 describe('the claims of an iteration', () => {
   const everything = ['file-moved', 'watch-glob', 'promise'];
 
-  test.each<[ended: string, expected: readonly string[]]>([
+  test.for<[ended: string, expected: readonly string[]]>([
     ['answered', everything],
     // Its own bound cut it: it worked, but its words complete nothing.
     ['max-turns', ['file-moved', 'watch-glob']],
@@ -57,13 +57,13 @@ describe('the claims of an iteration', () => {
     ['silent', ['file-moved']],
     ['out of time', ['file-moved']],
     ['errored', ['file-moved']],
-  ])('that %s, with all there is to claim by', (ended, expected) => {
+  ])('that %s, with all there is to claim by', ([ended, expected]) => {
     const outcome = OUTCOMES[ended] ?? { kind: 'answered' };
     const claims = claimsOf({ outcome });
     expect(claims.map(({ evidence }) => evidence.kind)).toEqual(expected);
   });
 
-  test.each<[verdict: PromiseVerdict, sightings: Sightings, expected: readonly string[]]>([
+  test.for<[verdict: PromiseVerdict, sightings: Sightings, expected: readonly string[]]>([
     [STATED, NOTHING_SEEN, ['promise']],
     [MISSED, NOTHING_SEEN, []],
     [ABSENT, NOTHING_SEEN, []],
@@ -71,12 +71,12 @@ describe('the claims of an iteration', () => {
     [ABSENT, MOVED, ['file-moved']],
     [MISSED, BOTH, ['file-moved', 'watch-glob']],
     [STATED, MATCHED, ['watch-glob', 'promise']],
-  ])('%#: %o', (verdict, sightings, expected) => {
+  ])('%#: %o', ([verdict, sightings, expected]) => {
     const claims = claimsOf({ verdict, sightings });
     expect(claims.map(({ evidence }) => evidence.kind)).toEqual(expected);
   });
 
-  test.each(['timed out', 'silent', 'out of time', 'errored'])(
+  test.for(['timed out', 'silent', 'out of time', 'errored'])(
     'that %s claims by a file at once where a command vouches for it',
     (ended) => {
       const outcome = OUTCOMES[ended] ?? { kind: 'answered' };
@@ -114,7 +114,7 @@ describe('the completion rule', () => {
     ],
   ];
 
-  test.each(rows)('of %o in words: %s', (changes, words) => {
+  test.for(rows)('of %o in words: %s', ([changes, words]) => {
     const policy = loopPolicy(changes);
     expect(describeCompletion(policy)).toBe(words);
   });
@@ -128,7 +128,7 @@ describe('the completion rule', () => {
 describe('the final message', () => {
   const TAG = '<promise>DONE</promise>';
 
-  test.each<[name: string, message: string | null, changes: Partial<Policy>, verdict: string]>([
+  test.for<[name: string, message: string | null, changes: Partial<Policy>, verdict: string]>([
     ['stated', `Fine.\n${TAG}`, {}, 'stated'],
     ['bare', 'Fine.\nDONE', {}, 'stated'],
     ['bare, where tags are asked for', 'Fine.\nDONE', { match: 'tag' }, 'near-miss'],
@@ -138,11 +138,11 @@ describe('the final message', () => {
     ['empty', '', {}, 'absent'],
     ['no message', null, {}, 'absent'],
     ['no promise to keep', TAG, { promise: null, watchGlobs: ['a'] }, 'absent'],
-  ])('%s', (_name, message, changes, verdict) => {
+  ])('%s', ([, message, changes, verdict]) => {
     expect(judgeMessage(message, loopPolicy(changes), []).kind).toBe(verdict);
   });
 
-  test.each(['statement', 'tag', 'contains'] as const)(
+  test.for(['statement', 'tag', 'contains'] as const)(
     'that repeats what ralph wrote states nothing by the rule %s',
     (match) => {
       const policy = loopPolicy({ match });
