@@ -340,7 +340,10 @@ describe('a task of which nobody was told that it ended', () => {
     const ending = { event: 'task_completed', status: 'completed', exit_code: 0 };
     expect(other.journal().at(-1)).toMatchObject(ending);
     const again = await other.ralph(['resume', 't', '-n', '5']);
-    expect(again).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('is completed') });
+    expect(again).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('already completed'),
+    });
     expect(other.fake.calls()).toHaveLength(1);
   });
 });
@@ -413,16 +416,16 @@ describe('a task that ended', () => {
     const ports = {
       clock: { now: () => NOW },
       stops: { signal: new AbortController().signal },
-      tell: () => {},
+      report: () => {},
       vault: {
         list: async () => [fileFacts()],
         look: async () => fileFacts(),
         hold: async () => ({ release: () => {} }),
       },
-      books: { countFailed: doing('failed', 1), close: doing('done', undefined) },
+      records: { countFailed: doing('failed', 1), close: doing('done', undefined) },
       notes: {
-        leave: doing('blocked', null),
-        takeBack: doing('took back its note', undefined),
+        write: doing('blocked', null),
+        remove: doing('took back its note', undefined),
         clearBlocked: doing('worked', undefined),
       },
       runTask: async () => ({
