@@ -36,10 +36,10 @@ export function locateAgent(plan: RunPlan): {
 export function examineAgent(
   name: AgentName,
   options: AgentOptions,
-): Pick<AgentFacts, 'place' | 'findings' | 'interferences'> {
+): Pick<AgentFacts, 'program' | 'findings' | 'interferences'> {
   const kind = agentKind(name, options);
   return {
-    place:
+    program:
       kind.program === ''
         ? { missing: '--agent-command is not a valid command' }
         : locate(kind, FIRST_TURN, options),

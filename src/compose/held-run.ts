@@ -5,17 +5,17 @@ import type { TaskPaths } from '../effects/state/task-folder.ts';
 import type { Seal } from '../effects/trust/seal.ts';
 import type { RunClock } from '../loop/ports.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
-import type { View } from '../report/terminal/view.ts';
+import type { RunView } from '../report/terminal/view.ts';
 import type { holdTask } from './open-task.ts';
 
 /** What `startRun` needs to run a task. */
 export interface RunOptions {
   readonly plan: RunPlan;
-  readonly view: View;
+  readonly view: RunView;
   /** Sentences to print as soon as this process has claimed the task. */
   readonly announcements?: readonly string[];
   /** Called with the end of the task before it is recorded as announced, so a crash in between repeats it. */
-  readonly tell?: (fields: RunEnd['fields']) => void;
+  readonly announceEnd?: (fields: RunEnd['fields']) => void;
   /** Absent for a new task. */
   readonly resume?: Resume;
   /** Requests to stop the run. Default: SIGINT, SIGTERM and SIGHUP. */
@@ -39,11 +39,11 @@ export interface Resume {
   /** Whether a person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
   /** Whether only to announce how the task ended, because its driver died before it could. */
-  readonly tellsOnly?: boolean;
+  readonly announcesOnly?: boolean;
 }
 
 /** A run whose task this process has claimed. */
-export interface HeldRun extends RunOptions {
+export interface ClaimedRun extends RunOptions {
   readonly paths: TaskPaths;
   readonly warn: (sentence: string) => void;
   readonly driver: NonNullable<NewTask['driver']>;

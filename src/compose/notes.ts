@@ -14,7 +14,7 @@ import { messageOf } from '../errors.ts';
 import type { NoteWriter } from '../loop/ports.ts';
 import { renderNote } from '../report/notes/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
-import type { HeldRun } from './held-run.ts';
+import type { ClaimedRun } from './held-run.ts';
 
 /** Facts for a note that the task's state does not contain. */
 interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'keyFlag' | 'policy'> {
@@ -23,7 +23,7 @@ interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'key
 }
 
 /** Creates the port that writes the notes of one task into its vault. */
-export function noteWriter({ plan, paths, seal, warn }: HeldRun): NoteWriter {
+export function noteWriter({ plan, paths, seal, warn }: ClaimedRun): NoteWriter {
   const facts = { ...plan, needsTrust: seal.problem !== null };
   return {
     async write(state, ending) {

@@ -28,7 +28,11 @@ import {
   TaskNotFoundError,
   UntrustedTaskError,
 } from '../errors.ts';
-import { leftoversNotEnded, leftoversOfDeadDriver, previousRetired } from '../report/messages.ts';
+import {
+  leftoversNotEnded,
+  leftoversOfDeadDriver,
+  previousRunArchived,
+} from '../report/messages.ts';
 
 /** Shows one sentence to people. */
 type Warn = (sentence: string) => void;
@@ -114,7 +118,7 @@ function liveDriver(state: TaskState | null): Driver | null {
  * Clears the way for a new task: ends the processes that a crashed driver of the same id left, and archives
  * the earlier state. Rejects with `ApprovalPendingError` if that task waits for a person.
  */
-export async function makeRoom(
+export async function retireEarlierTask(
   paths: TaskPaths,
   taskId: string,
   seal: Seal,
@@ -130,7 +134,7 @@ export async function makeRoom(
   dropStaleRequests(paths.folder);
   const needsTrust = file.kind === 'task' && doubtOf(paths, file, seal) !== null;
   try {
-    if (archivePrevious(paths)) warn(previousRetired(taskId, needsTrust));
+    if (archivePrevious(paths)) warn(previousRunArchived(taskId, needsTrust));
   } catch (error) {
     if (error instanceof StateTooNewError) throw error;
     // Failing to archive an older task must not prevent a new one from running.

@@ -27,7 +27,7 @@ import {
 } from '../errors.ts';
 import type { StopRequests } from '../loop/ports.ts';
 import { NOTE_REASONS, renderVaultNote } from '../report/notes/vault-note.ts';
-import type { View } from '../report/terminal/view.ts';
+import type { RunView } from '../report/terminal/view.ts';
 import type { RanTask, TaskRequest, Vault, VaultNotes, VaultPorts } from '../rescue/ports.ts';
 import type { Resume, RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
@@ -35,7 +35,7 @@ import { startRun } from './run.ts';
 /** A run of the task of one vault file, ready to start. */
 export interface FileRun {
   readonly plan: RunPlan;
-  readonly view: View;
+  readonly view: RunView;
   readonly announcements: readonly string[];
   readonly resume?: Resume;
   readonly onOutput?: NonNullable<RunOptions['onOutput']>;

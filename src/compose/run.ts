@@ -29,11 +29,11 @@ import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';
 import type { Ports, Reporter } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { leftoverLine, sayingText } from '../report/messages.ts';
+import { leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
-import type { HeldRun, RunOptions } from './held-run.ts';
+import type { ClaimedRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import { begin, resumeRun } from './start.ts';
@@ -86,7 +86,7 @@ function sealOf(plan: RunPlan, warn: (sentence: string) => void): Seal {
   return seal;
 }
 
-async function runHeld(run: HeldRun): Promise<RunEnd> {
+async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   const { plan, view, paths, warn, stops } = run;
   const { policy } = plan;
   const watch = watchOf(policy, {
@@ -133,7 +133,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       wants: (what) =>
         what === 'agent-text' ? view.showsText : view.showsActivity || journal.hasRoom(what),
       agentText: (text) => view.agentText(text),
-      say: (what) => warn(sayingText(what)),
+      say: (what) => warn(unsupportedFlagNotice(what)),
       doing: (what) => view.doing?.(what),
     };
     // The last driver died after it saved these events and before it published them.
@@ -190,7 +190,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
     };
     const end = await runLoop(ports, start.state, start.event, policy);
     view.close();
-    run.tell?.(end.fields);
+    run.announceEnd?.(end.fields);
     await store.published();
     return end;
   } finally {
@@ -213,7 +213,7 @@ function gitProgress(plan: RunPlan, runId: string, signal: AbortSignal): GitProg
   });
 }
 
-function agentRunner(run: HeldRun, kind: AgentKind, child: ChildOptions): GuardedRunner {
+function agentRunner(run: ClaimedRun, kind: AgentKind, child: ChildOptions): GuardedRunner {
   const { plan, paths, warn } = run;
   return createAgentRunner({
     kind,

@@ -8,7 +8,7 @@ import { isAtWork, type LoopEvent, type LoopState } from '../core/machine/loop-s
 import { initialState } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import {
-  hasUntoldEnd,
+  hasUnannouncedEnding,
   laterBy,
   type NewTask,
   newTaskState,
@@ -40,8 +40,8 @@ import {
 } from '../effects/workspace/kept-baseline.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
-import type { HeldRun } from './held-run.ts';
-import { type AdoptedTask, adopt, makeRoom } from './open-task.ts';
+import type { ClaimedRun } from './held-run.ts';
+import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
 
 /** What the loop starts with. */
 export interface Start {
@@ -55,12 +55,12 @@ export interface Start {
 
 /** Starts a new task: moves its task file, records the baseline and creates the state. */
 export async function begin(
-  run: HeldRun,
+  run: ClaimedRun,
   watch: BaselineRequest,
   git: GitProgress | null,
 ): Promise<Start> {
   const { plan, paths, warn, driver, seal } = run;
-  await makeRoom(paths, plan.taskId, seal, warn);
+  await retireEarlierTask(paths, plan.taskId, seal, warn);
   const at = systemClock.now();
   const note = plan.taskFile === null ? null : await takeFile(run, plan.taskFile, at);
   const baseline = await takeBaseline(watch);
@@ -79,7 +79,7 @@ export async function begin(
  * Saves the first state and then moves the task's file to `In_Progress`, so that a crash in between can be
  * resumed. This comes before the baseline is recorded, so that the move does not count as a change.
  */
-async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<TaskState> {
+async function takeFile(run: ClaimedRun, taskFile: string, at: string): Promise<TaskState> {
   const { plan, paths, warn, driver, seal, clock } = run;
   const noted = {
     ...newTaskState({ ...taskFacts(plan), driver, gitBase: null }, at),
@@ -102,7 +102,7 @@ async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<Tas
 }
 
 /** A resumed run, and how its agent's output is read. */
-interface ResumedRun extends HeldRun {
+interface ResumedRun extends ClaimedRun {
   readonly kind: AgentKind;
 }
 
@@ -115,8 +115,8 @@ export async function resumeRun(
   const { plan, paths, warn, driver, resume, seal } = run;
   const isTrusted = resume?.isTrusted === true;
   const { task, step } = await adopt(paths, plan.taskId, seal, isTrusted, warn);
-  const tellsOnly = resume?.tellsOnly === true;
-  if (tellsOnly && !hasUntoldEnd(task)) {
+  const tellsOnly = resume?.announcesOnly === true;
+  if (tellsOnly && !hasUnannouncedEnding(task)) {
     throw new TaskAlreadyActiveError(plan.taskId, 'another one has just told how it ended');
   }
   await moveLate(task, plan);

@@ -32,7 +32,7 @@ function workFolder({ stored, vault }: StopScene): string {
 }
 
 /** Observes the files of a task. Runs the commands of its conditions only if `mayRun` is true. */
-export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
+export async function observeTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
   const { task, policy, stored, folder, vault, stateDir } = scene;
   const { watchFile } = policy;
   const doneFolder = path.resolve(vault, task.done_folder === '' ? 'Done' : task.done_folder);

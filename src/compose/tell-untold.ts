@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { hasUntoldEnd } from '../core/task/task-state.ts';
+import { hasUnannouncedEnding } from '../core/task/task-state.ts';
 import { requirePlan } from '../effects/plan/run-plan.ts';
 import { readStoredPrompt, requireStoredRun } from '../effects/plan/stored-settings.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
@@ -7,7 +7,7 @@ import { readNewestStep, readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { sealAt } from '../effects/trust/seal.ts';
 import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
-import { endNotTold } from '../report/messages.ts';
+import { endingNotAnnounced } from '../report/messages.ts';
 import type { RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 
@@ -16,7 +16,7 @@ import { startRun } from './run.ts';
  * task's own settings. Call it before a new run takes the id. Shows problems as notices and rejects only if
  * a live driver has the task.
  */
-export async function tellUntold(
+export async function announceMissedEnd(
   run: Pick<RunOptions, 'plan' | 'view'>,
   stops: () => SignalWatch,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function tellUntold(
     const paths = taskPaths(run.plan.stateDir, taskId);
     const file = readStateFile(paths.stateFile, seal);
     if (file.kind !== 'task' || !file.isOwn) return;
-    if (!hasUntoldEnd(readNewestStep(paths, file.state, seal).state)) return;
+    if (!hasUnannouncedEnding(readNewestStep(paths, file.state, seal).state)) return;
     const stored = requireStoredRun(paths.folder, file.state);
     const { vault, stateDir, keyFile, env } = run.plan;
     const plan = await requirePlan({
@@ -46,6 +46,6 @@ export async function tellUntold(
     await startRun({ view: run.view, plan, resume, stops: stops() });
   } catch (error) {
     if (error instanceof TaskAlreadyActiveError) throw error;
-    run.view.notice(endNotTold(taskId, messageOf(error)));
+    run.view.notice(endingNotAnnounced(taskId, messageOf(error)));
   }
 }

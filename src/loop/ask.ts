@@ -1,10 +1,10 @@
 import { standstillMs } from '../core/machine/clock-gap.ts';
 import type {
   AgentPrompt,
-  Answered,
-  Asking,
   LoopEvent,
   LoopState,
+  Question,
+  Timing,
 } from '../core/machine/loop-state.ts';
 import { preview } from '../core/secrets/secrets.ts';
 import { type Approval, laterBy } from '../core/task/task-state.ts';
@@ -12,13 +12,13 @@ import type { Ports } from './ports.ts';
 import { cleanActivity, doingOf, eventOf, shownText } from './shown.ts';
 
 /** Returns the current instant, and the time since the previous event. */
-export type AnsweredNow = () => Answered;
+export type AnsweredNow = () => Timing;
 
 /** Carries out a question of the machine. Resolves to the answer, which is the next event. */
 export async function ask(
   ports: Ports,
   state: LoopState,
-  action: Asking,
+  action: Question,
   answeredNow: AnsweredNow,
 ): Promise<LoopEvent> {
   const doing = doingOf(state, action);
@@ -74,7 +74,7 @@ async function requestApproval(
 async function startAgent(
   ports: Ports,
   state: LoopState,
-  action: Extract<Asking, { kind: 'start-agent' }>,
+  action: Extract<Question, { kind: 'start-agent' }>,
   answeredNow: AnsweredNow,
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;

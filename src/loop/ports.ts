@@ -4,10 +4,10 @@ import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
 import type {
   ApprovalAnswer,
-  Doing,
   Ending,
   LoopState,
-  Saying,
+  Notice,
+  RalphActivity,
   StopCause,
 } from '../core/machine/loop-state.ts';
 import type { Hint } from '../core/prompt/hints.ts';
@@ -133,9 +133,9 @@ export interface Reporter {
   wants(what: Activity['kind'] | 'agent-text'): boolean;
   /** Called with the agent's text as it arrives. */
   agentText(text: string): void;
-  say(what: Saying): void;
+  say(what: Notice): void;
   /** Announces the current activity, which lasts until the next event or the next call. */
-  doing(what: Doing): void;
+  doing(what: RalphActivity): void;
 }
 
 export interface Clock {

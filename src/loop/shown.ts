@@ -1,7 +1,7 @@
 // Prepares what people and programs see of the loop: masks credentials, removes control characters.
 
 import { type Activity, type EventBody, type RalphEvent, stamped } from '../core/machine/events.ts';
-import type { Asking, Doing, LoopState } from '../core/machine/loop-state.ts';
+import type { LoopState, Question, RalphActivity } from '../core/machine/loop-state.ts';
 import { maskDeep, maskLine, maskLines, maskSecrets, preview } from '../core/secrets/secrets.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { Ports } from './ports.ts';
@@ -12,7 +12,7 @@ export function eventOf(ports: Ports, state: LoopState, body: EventBody): RalphE
 }
 
 /** Returns the activity to announce for a question, or null if the output of the agent shows it. */
-export function doingOf({ task }: LoopState, action: Asking): Doing | null {
+export function doingOf({ task }: LoopState, action: Question): RalphActivity | null {
   switch (action.kind) {
     case 'look':
       return { kind: 'look' };

@@ -1,6 +1,6 @@
 import { AGENTS, type AgentName } from '../core/agent/agents/agents.ts';
 import type { Activity, Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
-import type { Doing, Saying } from '../core/machine/loop-state.ts';
+import type { Notice, RalphActivity } from '../core/machine/loop-state.ts';
 import { ENDINGS, endingRow, rowOfState } from '../core/task/endings.ts';
 import type { Wait } from '../core/task/task-state.ts';
 import { fitted } from './columns.ts';
@@ -32,7 +32,7 @@ export function defaultLimitNotice(limit: 'iteration' | 'task'): string {
     : 'That was the default limit of the whole task: raise it with --timeout 4h, or use --task-type coding for 8 hours.';
 }
 
-export function sayingText(what: Saying): string {
+export function unsupportedFlagNotice(what: Notice): string {
   return `This agent does not know ${what.flag}, which ralph adds by itself; ralph continues without it.`;
 }
 
@@ -46,17 +46,17 @@ export function protectsNothing(glob: string): string {
 }
 
 /** Returns what ralph adds to the refusal of a configuration if the task is not this user's either. */
-export function notYoursEither(taskId: string, stateDir: string): string {
+export function foreignTaskNotice(taskId: string, stateDir: string): string {
   return `task '${taskId}' in ${stateDir} was not written by you here either, so ralph runs nothing from it; look at it with ralph status ${taskId}.`;
 }
 
-export function previousRetired(taskId: string, needsTrust: boolean): string {
+export function previousRunArchived(taskId: string, needsTrust: boolean): string {
   const resume = `ralph resume ${taskId}${needsTrust ? ' --trust' : ''}`;
   return `An earlier run of ${taskId} was moved to the history, and this one starts over; ${resume} would have continued it.`;
 }
 
 /** Returns the notice for a new run whose task id belonged to a driver that died before it announced its ending. */
-export function endNotTold(taskId: string, why: string): string {
+export function endingNotAnnounced(taskId: string, why: string): string {
   return `cannot announce how the earlier run of ${taskId} ended (${why.replace(/\.$/, '')})`;
 }
 
@@ -97,7 +97,7 @@ export function activityText(activity: Activity): string {
 }
 
 /** Says what ralph is doing while the agent does not work, for the live display. */
-export function doingText(what: Doing, nowMs: number): string {
+export function ralphActivityText(what: RalphActivity, nowMs: number): string {
   switch (what.kind) {
     case 'look':
       return 'checking what the agent has done';
@@ -130,7 +130,7 @@ function waitText(kind: Wait['kind'], left: string): string {
 }
 
 /** What the messages about a run need besides the event. */
-export interface Telling {
+export interface MessageContext {
   /** The agent of the run, for advice that depends on it. */
   readonly agent: AgentName;
   /** Without it, no resume command is shown. Null: the task was not stored, so its logs are not shown either. */
@@ -138,7 +138,7 @@ export interface Telling {
 }
 
 /** Returns the permanent line of an event, or null if it has none. */
-export function eventLine(event: RalphEvent, telling: Telling): string | null {
+export function eventLine(event: RalphEvent, telling: MessageContext): string | null {
   switch (event.event) {
     case 'iteration_started':
       return `iteration ${event.iteration}/${event.max_iterations} started${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`;
@@ -220,7 +220,7 @@ export function isEnding(event: RalphEvent): event is EndingEvent {
 }
 
 /** Returns the closing lines: how the task ended, why, and what to do next. */
-function endingLines(event: EndingEvent, telling: Telling): string {
+function endingLines(event: EndingEvent, telling: MessageContext): string {
   const hints = endingFacts(event, telling).map(({ label, text }) => `${label}: ${text}`);
   return [endingLine(event), ...hints].join('\n');
 }
@@ -262,7 +262,7 @@ export interface EndingFact {
   readonly text: string;
 }
 
-export function endingFacts(event: EndingEvent, telling: Telling): readonly EndingFact[] {
+export function endingFacts(event: EndingEvent, telling: MessageContext): readonly EndingFact[] {
   const { task = null } = telling;
   const facts: EndingFact[] = [];
   const add = (label: EndingFact['label'], text: string | null): void => {

@@ -89,7 +89,7 @@ function inOrder(all: readonly FileFacts[]): FileFacts[] {
 }
 
 /** A file that this pass has locked, and what handling it needs. */
-interface Held {
+interface LockedFile {
   readonly facts: FileFacts;
   readonly ports: VaultPorts;
   readonly onRan: (end: RanTask) => void;
@@ -103,7 +103,7 @@ async function handle(
   seen: FileFacts,
   ports: VaultPorts,
   { stuckAfterMs, listedAt }: PassOptions & { readonly listedAt: string },
-  onRan: Held['onRan'],
+  onRan: LockedFile['onRan'],
 ): Promise<FileOutcome> {
   const rules = (now: string): Rules => ({ now, stuckAfterMs });
   const first = decide(seen, rules(listedAt));
@@ -119,7 +119,7 @@ async function handle(
   }
 }
 
-async function act(action: FileAction, held: Held): Promise<FileOutcome> {
+async function act(action: FileAction, held: LockedFile): Promise<FileOutcome> {
   const { facts, ports } = held;
   const { file, ownId, rescueId } = facts;
   const path = `${file.folder}/${file.name}`;
@@ -153,14 +153,14 @@ async function act(action: FileAction, held: Held): Promise<FileOutcome> {
 }
 
 /** Counts a failure of the previous rescue now, since the new rescue archives the state that shows it. */
-async function countBefore({ facts, ports }: Held): Promise<void> {
+async function countBefore({ facts, ports }: LockedFile): Promise<void> {
   const { rescue, rescueId } = facts;
   if (rescue !== null && rowOfState(rescue.standing, rescue.exitReason)?.verdict === 'failed') {
     await ports.records.countFailed(rescueId, rescue.startedAt);
   }
 }
 
-async function run(request: TaskRequest, held: Held): Promise<FileOutcome> {
+async function run(request: TaskRequest, held: LockedFile): Promise<FileOutcome> {
   const { facts, ports, onRan } = held;
   const { file, rescueId } = facts;
   const end = await ports.runTask(request);
@@ -181,7 +181,10 @@ async function run(request: TaskRequest, held: Held): Promise<FileOutcome> {
   return { kind: 'ran', how, taskId, status, exitReason, failedRescues };
 }
 
-async function quarantine({ facts, ports }: Held, failedRescues: number): Promise<FileOutcome> {
+async function quarantine(
+  { facts, ports }: LockedFile,
+  failedRescues: number,
+): Promise<FileOutcome> {
   const { file, rescueId } = facts;
   const movedTo = await ports.vault.move(file, 'quarantine');
   await ports.records.close(rescueId, ports.clock.now());

@@ -90,7 +90,7 @@ function readSource(options: StartTaskOptions, place: ServicePlace): PromptSourc
 }
 
 /** Returns a new task's settings in the form of a run's, so that `ralph resume` can continue the task. */
-export function settingsJson(task: TaskState, startDir: string): string {
+export function librarySettingsJson(task: TaskState, startDir: string): string {
   const source = 'the library';
   const { watch_file, done_folder } = task;
   const values = {

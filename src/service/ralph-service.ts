@@ -8,7 +8,7 @@ import { openServiceStore } from '../effects/state/service-store.ts';
 import { InvalidStateError, MaxIterationsExceededError, TimeoutError } from '../errors.ts';
 import { applyEvent, type CallerWorld } from './apply-event.ts';
 import { grantedApproval } from './granted-approval.ts';
-import { readNewTask, settingsJson } from './new-task.ts';
+import { librarySettingsJson, readNewTask } from './new-task.ts';
 import { type RalphServiceOptions, servicePlace } from './service-options.ts';
 import { isOpen, isOver, type TaskLookup, taskLookup } from './task-lookup.ts';
 import {
@@ -71,7 +71,7 @@ export class RalphService {
       const { prompt, task, isNamed } = readNewTask(options, this.#world.place, at);
       this.#lookup.refuseOpen(task.task_id, at);
       if (!isNamed) this.#lookup.refuseSecond(at);
-      const files = { prompt, settings: settingsJson(task, this.#world.place.vault) };
+      const files = { prompt, settings: librarySettingsJson(task, this.#world.place.vault) };
       const create = (): Promise<void> => this.#world.store.create(task, files);
       await this.#apply(task, { kind: 'started-by-caller', at }, create);
       const { paths } = this.#world.store.find(task.task_id);

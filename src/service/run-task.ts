@@ -1,6 +1,6 @@
 import { startRun } from '../compose/run.ts';
 import { settle } from '../compose/settings.ts';
-import { tellUntold } from '../compose/tell-untold.ts';
+import { announceMissedEnd } from '../compose/tell-untold.ts';
 import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { nearest } from '../core/settings/nearest.ts';
@@ -15,7 +15,7 @@ import { readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { ApprovalPendingError, UsageError } from '../errors.ts';
 import { exitCodeFor } from '../exit-codes.ts';
-import type { View } from '../report/terminal/view.ts';
+import type { RunView } from '../report/terminal/view.ts';
 import { leaveAlone } from './leave-alone.ts';
 
 /** Settings of the command line only. `signal` is one, since the option `signal` is an `AbortSignal`. */
@@ -97,7 +97,7 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   const plan = await requirePlan(request, [...settled.valueProblems, ...settled.problems]);
   const run = { plan, view: viewOf(options) };
   const stops = () => watchAbort(options.signal ?? null);
-  await tellUntold(run, stops);
+  await announceMissedEnd(run, stops);
   const ended = await startRun({ ...run, stops: stops() }).catch((error: unknown) => {
     if (error instanceof ApprovalPendingError) return null;
     throw error;
@@ -167,7 +167,7 @@ function flagsOf({ signal, signals, ...options }: RunTaskOptions): Layer {
   }));
 }
 
-function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): View {
+function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): RunView {
   return {
     showsActivity: onEvent !== undefined,
     showsText: onText !== undefined,

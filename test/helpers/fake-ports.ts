@@ -9,7 +9,7 @@ import type { RalphEvent } from '../../src/core/machine/events.ts';
 import type {
   ApprovalAnswer,
   LoopState,
-  Saying,
+  Notice,
   StopCause,
 } from '../../src/core/machine/loop-state.ts';
 import { laterBy, msBetween } from '../../src/core/task/task-state.ts';
@@ -63,7 +63,7 @@ export interface FakePorts {
   readonly saved: LoopState[];
   readonly requests: AgentRequest[];
   readonly texts: string[];
-  readonly sayings: Saying[];
+  readonly sayings: Notice[];
   /** The events that `--after` and `--on-end` got. */
   readonly given: RalphEvent[];
   /** The signals by which the agent's end could be hurried. */
@@ -86,7 +86,7 @@ export function fakePorts(script: Script): FakePorts {
   const saved: LoopState[] = [];
   const requests: AgentRequest[] = [];
   const texts: string[] = [];
-  const sayings: Saying[] = [];
+  const sayings: Notice[] = [];
   const given: RalphEvent[] = [];
   const closedWith: AbortSignal[] = [];
   const stopped = new AbortController();

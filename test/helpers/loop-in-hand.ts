@@ -8,10 +8,10 @@ import type { EventBody } from '../../src/core/machine/events.ts';
 import type {
   Action,
   ApprovalAnswer,
-  Asking,
   Ending,
   LoopEvent,
   LoopState,
+  Question,
   StopCause,
 } from '../../src/core/machine/loop-state.ts';
 import { initialState, transition } from '../../src/core/machine/transition.ts';
@@ -34,7 +34,7 @@ export interface Turn {
   /** How the task ended, if it did. */
   readonly ending: Ending | null;
   /** How the agent is started; null if it is not. */
-  readonly agent: Extract<Asking, { kind: 'start-agent' }> | null;
+  readonly agent: Extract<Question, { kind: 'start-agent' }> | null;
   /** What stands behind the prompt, if the agent is started. */
   readonly addition: string | null;
   /** When the time of the whole task is over, as the agent is told; null if it is not started. */

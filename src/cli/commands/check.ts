@@ -1,10 +1,10 @@
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
-import { askTask, type CheckedTask, letGo, subjectOf } from '../tasks/stop-question.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/place.ts';
+import { allowStop, askTask, type CheckedTask, subjectOf } from '../tasks/stop-question.ts';
 import { say, standardOutlet } from '../terminal/outlet.ts';
 
-export interface CheckOptions extends PlaceOptions {
+export interface CheckOptions extends FolderOptions {
   /** Read and answer the JSON of a stop hook of Claude Code. */
   readonly hook?: boolean;
   /** Trust the named task although this user did not write it here. */
@@ -22,24 +22,24 @@ export async function check(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<number> {
   // Inside a loop of `ralph run`, the loop decides whether its agent is done.
-  if (env.RALPH_RUN_ID) return letGo('inside a loop the loop itself decides');
+  if (env.RALPH_RUN_ID) return allowStop('inside a loop the loop itself decides');
   if (options.trust && id === undefined) {
     throw new UsageError(['ralph check expects the id of a task with --trust; none was given.']);
   }
   const named = { id, isTrusted: options.trust === true };
-  if (!options.hook) return checkTask(named, placeOf(options, env));
+  if (!options.hook) return checkTask(named, foldersOf(options, env));
   const { checkInHook } = await import('../tasks/stop-hook.ts');
-  return checkInHook(named, () => placeOf(options, env));
+  return checkInHook(named, () => foldersOf(options, env));
 }
 
-async function checkTask(named: CheckedTask, place: Place): Promise<number> {
+async function checkTask(named: CheckedTask, place: TaskFolders): Promise<number> {
   const { id } = named;
   const subject = subjectOf(named, place);
-  if ('none' in subject) return letGo(subject.none);
+  if ('none' in subject) return allowStop(subject.none);
   const { task_id: taskId } = subject.found.state;
   const question = { message: null, remembers: false, isNamed: id !== undefined };
   const answer = await askTask(subject.found, place, question);
-  if (answer.kind === 'lets-go') return letGo(`${taskId} blocks no agent: ${answer.why}`);
+  if (answer.kind === 'lets-go') return allowStop(`${taskId} blocks no agent: ${answer.why}`);
   say(`${taskId} is not complete`);
   await standardOutlet().write(answer.prompt);
   return EXIT_FAILED;

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { openTaskIds } from '../../effects/state/task-folder.ts';
-import { placeOf } from '../tasks/place.ts';
+import { foldersOf } from '../tasks/place.ts';
 
 /**
  * `ralph __complete-ids WORDS`: prints the ids of the open tasks, one per line. WORDS are an unfinished
@@ -10,7 +10,7 @@ import { placeOf } from '../tasks/place.ts';
 export function completeIds(words: readonly string[]): number {
   const vault = flagIn(words, '--vault');
   const stateDir = flagIn(words, '--state-dir');
-  const { stateDir: folder } = placeOf({
+  const { stateDir: folder } = foldersOf({
     ...(vault === undefined ? {} : { vault }),
     ...(stateDir === undefined ? {} : { stateDir }),
   });

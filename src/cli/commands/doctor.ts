@@ -157,13 +157,13 @@ async function agentFacts(
   const { settings } = collected;
   const name = agentOf(collected);
   const examined = examineAgent(name, { settings, passthrough: [], cwd, env });
-  const { place } = examined;
+  const { program } = examined;
   const { versionVariables } = AGENTS[name];
   const question = { cwd, timeoutMs: VERSION_TIMEOUT_MS, signal };
   const version =
-    'missing' in place || versionVariables === null
+    'missing' in program || versionVariables === null
       ? null
-      : await askVersion({ ...question, ...place, env: { ...env, ...versionVariables } });
+      : await askVersion({ ...question, ...program, env: { ...env, ...versionVariables } });
   return { name, ...examined, version };
 }
 

@@ -5,7 +5,7 @@ import { leadsOut } from '../../effects/files/real-path.ts';
 import { makeVaultFolders, type SetUp, writeNewConfig } from '../../effects/vault/vault-setup.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { renderInit } from '../../report/screens/init.ts';
-import { placeOf, startFolder } from '../tasks/place.ts';
+import { foldersOf, startFolder } from '../tasks/place.ts';
 
 export interface InitOptions {
   readonly vault?: string;
@@ -14,7 +14,7 @@ export interface InitOptions {
 /** `ralph init`: creates the vault's folders and a commented configuration. Overwrites nothing. */
 export function init(options: InitOptions): number {
   const here = startFolder();
-  const { vault } = placeOf(options);
+  const { vault } = foldersOf(options);
   const folders = makeVaultFolders(vault);
   const isVaultThere = folders[0]?.kind !== 'refused';
   const done = [...folders, ...(isVaultThere ? [writeNewConfig(vault, configTemplate())] : [])];

@@ -13,11 +13,11 @@ import {
   noSuchIteration,
   STDERR_HEADER,
 } from '../../report/screens/logs.ts';
-import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { say, standardOutlet } from '../terminal/outlet.ts';
 
-export interface LogsOptions extends PlaceOptions {
+export interface LogsOptions extends FolderOptions {
   /** Print the bytes as the agent wrote them. */
   readonly raw?: boolean;
   /** A number, not yet parsed. */
@@ -28,7 +28,7 @@ export interface LogsOptions extends PlaceOptions {
 /** `ralph logs ID`: prints what the agent wrote, iteration by iteration. */
 export async function logs(taskId: string, options: LogsOptions): Promise<number> {
   const iteration = options.iteration === undefined ? null : iterationOf(options.iteration);
-  const { stateDir } = placeOf(options);
+  const { stateDir } = foldersOf(options);
   const found = openTaskLogs(stateDir, taskId);
   if (found === null) throw unknownTask(taskId, stateDir);
   const follow = options.follow ?? false;

@@ -7,9 +7,9 @@ import { completedByAnother } from '../../report/messages.ts';
 import { readFlags } from '../flags/flags.ts';
 import { planResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
-import { tellBeforeResume } from '../run/tell-untold.ts';
+import { announceBeforeResume } from '../run/tell-untold.ts';
 import { findTask, standingOf } from '../tasks/find-task.ts';
-import { type Place, placeNamed } from '../tasks/place.ts';
+import { foldersNamed, type TaskFolders } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { say } from '../terminal/outlet.ts';
@@ -22,7 +22,7 @@ export async function resumeCommand(
   const { isTrusted, words } = takeTrust(argv);
   const flags = { ...readFlags(words, 'resume'), isTrusted };
   if (flags.wantsHelp) return help();
-  const place = placeNamed(flags.layer);
+  const place = foldersNamed(flags.layer);
   // With an id, these problems are reported together with those of the task. Without one, no task may be found.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   return resumeTask(flags.taskId ?? onlyCandidate(place, flags.isTrusted), place, flags, argv);
@@ -47,7 +47,7 @@ function takeTrust(argv: readonly string[]): {
 /** Resumes a task; the flags override its stored settings. Resolves to the exit code. */
 export async function resumeTask(
   taskId: string,
-  place: Place,
+  place: TaskFolders,
   flags: ResumeFlags,
   argv: readonly string[],
 ): Promise<number> {
@@ -57,13 +57,13 @@ export async function resumeTask(
   if (planned === null) return tellCompleted(taskId, place);
   if (planned.takenOver !== null) say(planned.takenOver);
   if (planned.isUntold && !planned.plan.settings.dryRun) {
-    const stopped = await tellBeforeResume(taskId, place, flags);
+    const stopped = await announceBeforeResume(taskId, place, flags);
     if (stopped !== null) return stopped;
   }
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
 }
 
-function tellCompleted(taskId: string, place: Place): number {
+function tellCompleted(taskId: string, place: TaskFolders): number {
   const found = findTask(taskId, place);
   if (found === null) throw unknownTask(taskId, place.stateDir);
   if (!found.isOwn) {
@@ -79,7 +79,7 @@ function tellCompleted(taskId: string, place: Place): number {
  * Returns the id of the only task that can be resumed. If there are several, throws an error that lists
  * them. Tasks of somebody else count only if the user has none, or with `--trust`.
  */
-function onlyCandidate(place: Place, isTrusted: boolean): string {
+function onlyCandidate(place: TaskFolders, isTrusted: boolean): string {
   const seal = sealAt(place);
   const open = openTaskIds(place.stateDir).flatMap((taskId) => {
     const file = tryReadStateFile(taskPaths(place.stateDir, taskId).stateFile, seal);

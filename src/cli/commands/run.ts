@@ -1,14 +1,14 @@
 import { defaultTaskId } from '../../core/task/task-id.ts';
 import { requirePlan } from '../../effects/plan/run-plan.ts';
 import { UsageError } from '../../errors.ts';
-import { notYoursEither } from '../../report/messages.ts';
+import { foreignTaskNotice } from '../../report/messages.ts';
 import { type ReadFlags, readFlags } from '../flags/flags.ts';
 import { earlierTask } from '../run/earlier-task.ts';
 import { runPlan } from '../run/start-run.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { refusalOf } from '../settings/found-config.ts';
 import { findTask } from '../tasks/find-task.ts';
-import { placeNamed, startFolder } from '../tasks/place.ts';
+import { foldersNamed, startFolder } from '../tasks/place.ts';
 import { personAt } from '../terminal/ask-person.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
@@ -51,8 +51,8 @@ export async function runCommand(
   );
   let earlier = earlierTask(plan);
   if (!settings.dryRun && earlier.isUntold) {
-    const { tellBeforeNew } = await import('../run/tell-untold.ts');
-    const stopped = await tellBeforeNew(plan.taskId, plan, flags);
+    const { announceBeforeNew } = await import('../run/tell-untold.ts');
+    const stopped = await announceBeforeNew(plan.taskId, plan, flags);
     if (stopped !== null) return stopped;
     earlier = earlierTask(plan);
   }
@@ -74,10 +74,10 @@ export async function runCommand(
 function foreignTask({ layer }: ReadFlags): readonly string[] {
   const taskId = layer.taskId?.value;
   if (typeof taskId !== 'string' || layer.resumeIfOpen === undefined) return [];
-  const place = placeNamed(layer);
+  const place = foldersNamed(layer);
   try {
     const found = findTask(taskId, place);
-    return found === null || found.isOwn ? [] : [notYoursEither(taskId, place.stateDir)];
+    return found === null || found.isOwn ? [] : [foreignTaskNotice(taskId, place.stateDir)];
   } catch {
     // The error is reported when the task is opened.
     return [];

@@ -9,19 +9,19 @@ import {
   type TableOptions,
 } from '../../report/screens/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
-import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/place.ts';
 import { viewTask, viewTasks } from '../tasks/task-view.ts';
 import { say, standardOutlet } from '../terminal/outlet.ts';
 import { type Frame, watchView } from '../terminal/watch-view.ts';
 
-export interface StatusOptions extends PlaceOptions {
+export interface StatusOptions extends FolderOptions {
   readonly json?: boolean;
   readonly watch?: boolean;
 }
 
 /** `ralph status [ID]`: shows running, waiting and ended tasks. Changes nothing. */
 export async function status(taskId: string | undefined, options: StatusOptions): Promise<number> {
-  const place = placeOf(options);
+  const place = foldersOf(options);
   const { stateDir } = place;
   const terminal = await terminalOf(process.stdout, process.env);
   const json = options.json ?? false;
@@ -36,7 +36,7 @@ export async function status(taskId: string | undefined, options: StatusOptions)
   return 0;
 }
 
-function listFrame(place: Place, json: boolean, options: TableOptions): Frame {
+function listFrame(place: TaskFolders, json: boolean, options: TableOptions): Frame {
   const tasks = viewTasks(place);
   const text = json
     ? jsonText(tasks.map(statusJson))
@@ -46,7 +46,12 @@ function listFrame(place: Place, json: boolean, options: TableOptions): Frame {
   return { text, key: keyOf(tasks), isLast: false };
 }
 
-function taskFrame(place: Place, taskId: string, json: boolean, options: TableOptions): Frame {
+function taskFrame(
+  place: TaskFolders,
+  taskId: string,
+  json: boolean,
+  options: TableOptions,
+): Frame {
   const detail = viewTask(place, taskId);
   const { shown, task } = detail;
   const text = json ? jsonText(wholeState(detail)) : taskDetail(detail, options);

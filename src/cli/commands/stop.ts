@@ -15,7 +15,7 @@ import {
   type Standing,
   standingOf,
 } from '../tasks/find-task.ts';
-import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/place.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** How long to wait for the driver, which ends its agent within 5 s after it has noticed the request. */
@@ -26,8 +26,8 @@ const LOOK_EVERY_MS = 50;
  * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits for it. Sends no
  * signals: if the driver hangs, the message names it, and the person has to end it.
  */
-export async function stop(taskId: string, options: PlaceOptions): Promise<number> {
-  const place = placeOf(options);
+export async function stop(taskId: string, options: FolderOptions): Promise<number> {
+  const place = foldersOf(options);
   const found = findOpenTask(taskId, place);
   refuseInsideOwnLoop('stop', taskId, found.paths.stateFile, process.env);
   if (found.standing !== 'live') throw notLive(taskId, found.standing);

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Power, powersOf } from '../../core/settings/power.ts';
+import { type SettingNeedingTrust, settingsNeedingTrust } from '../../core/settings/power.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import {
   type ConfigText,
@@ -66,9 +66,9 @@ function namedBy(name: string): ConfigText {
 }
 
 /** Throws a `UsageError` for an invalid configuration: a correction would change the trusted content. */
-function readPowers(config: ConfigText): readonly Power[] {
+function readPowers(config: ConfigText): readonly SettingNeedingTrust[] {
   const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];
   if (all.length > 0) throw new UsageError(all);
-  return powersOf(layer, vault);
+  return settingsNeedingTrust(layer, vault);
 }

@@ -6,7 +6,7 @@ import type { RalphEvent } from '../../core/machine/events.ts';
 import { DETACHED_LOG } from '../../core/settings/environment.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import type { View } from '../../report/terminal/view.ts';
+import type { RunView } from '../../report/terminal/view.ts';
 import { say } from '../terminal/outlet.ts';
 
 /*
@@ -71,7 +71,7 @@ const FAILS_WITHIN_MS = 1_500;
  * Returns a view that reports to the parent process that the task has begun: at the first of `SIGNS`, or if
  * the first iteration has not failed within `FAILS_WITHIN_MS`.
  */
-export function detachedView(log: string, folder: string): View {
+export function detachedView(log: string, folder: string): RunView {
   let timer: NodeJS.Timeout | undefined;
   let isReported = false;
   const report = (): void => {

@@ -1,5 +1,5 @@
 import { rowOfState } from '../../core/task/endings.ts';
-import { hasUntoldEnd } from '../../core/task/task-state.ts';
+import { hasUnannouncedEnding } from '../../core/task/task-state.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { isUntold, readNewestStep } from '../../effects/state/state-file.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
@@ -25,7 +25,8 @@ export function earlierTask(plan: RunPlan): EarlierTask {
     const { isInHistory, isOwn, paths, state } = found;
     const mayBeUntold = isOwn && !isInHistory;
     return {
-      isUntold: mayBeUntold && hasUntoldEnd(readNewestStep(paths, state, sealAt(plan)).state),
+      isUntold:
+        mayBeUntold && hasUnannouncedEnding(readNewestStep(paths, state, sealAt(plan)).state),
       isOpen: () => isOpen(found),
     };
   } catch (error) {

@@ -7,7 +7,7 @@ import { type Layer, layerOf, withSettings } from '../../core/settings/setting-s
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import { overrideSettings } from '../../core/task/override.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { hasUntoldEnd, type TaskState } from '../../core/task/task-state.ts';
+import { hasUnannouncedEnding, type TaskState } from '../../core/task/task-state.ts';
 import { requirePlan } from '../../effects/plan/run-plan.ts';
 import {
   isOfRun,
@@ -24,7 +24,7 @@ import type { ReadFlags } from '../flags/flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import type { Ask } from '../settings/found-config.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
-import { type Place, startFolder } from '../tasks/place.ts';
+import { startFolder, type TaskFolders } from '../tasks/place.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import type { PlannedRun } from './start-run.ts';
 
@@ -51,7 +51,7 @@ interface ResumeBounds {
  */
 export async function planResume(
   taskId: string,
-  place: Place,
+  place: TaskFolders,
   flags: ResumeFlags,
   { ask = null, allowed = null }: ResumeBounds = {},
 ): Promise<PlannedResume | null> {
@@ -100,7 +100,7 @@ export async function planResume(
       isTrusted: flags.isTrusted,
     },
     powers,
-    isUntold: hasUntoldEnd(state),
+    isUntold: hasUnannouncedEnding(state),
     takenOver:
       doubt === null
         ? null

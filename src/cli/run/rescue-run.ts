@@ -14,7 +14,7 @@ import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { vaultLine } from '../../report/screens/vault-line.ts';
 import { plainView, quietView } from '../../report/terminal/plain.ts';
-import type { View } from '../../report/terminal/view.ts';
+import type { RunView } from '../../report/terminal/view.ts';
 import type { TaskRequest, VaultPorts } from '../../rescue/ports.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
 import { type ReadVaultFlags, settleVault, type VaultSettings } from '../flags/rescue-flags.ts';
@@ -224,7 +224,7 @@ function flagsOfNow(flags: ReadFlags): ReadFlags {
 }
 
 /** Returns a view that starts each line with the task id, since several tasks may run at once. */
-function viewOf(taskId: string, plan: RunPlan): View {
+function viewOf(taskId: string, plan: RunPlan): RunView {
   const { settings, policy } = plan;
   const task = { ...plan, taskId, needsTrust: sealAt(plan, true).problem !== null };
   const sink = {

@@ -31,14 +31,14 @@ export function planWarnings(plan: RunPlan): readonly string[] {
   if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
   const { promise } = policy;
   const text = new TextDecoder().decode(plan.prompt);
-  if (promise !== null && mayState(text, promise, policy)) {
+  if (promise !== null && couldStatePromise(text, promise, policy)) {
     warnings.push(promptStatesPromise(promise));
   }
   return warnings;
 }
 
 /** Whether an agent that repeats `text` would count as done, or would be asked whether it is done. */
-function mayState(text: string, promise: string, { match }: RunPlan['policy']): boolean {
+function couldStatePromise(text: string, promise: string, { match }: RunPlan['policy']): boolean {
   const { kind } = judgePromise(text, promise, match, []);
   return kind === 'stated' || kind === 'in-doubt';
 }

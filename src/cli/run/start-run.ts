@@ -4,8 +4,8 @@ import { takeDetachedLog } from '../../core/settings/environment.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
-import type { Telling } from '../../report/messages.ts';
-import { allOf, type View } from '../../report/terminal/view.ts';
+import type { MessageContext } from '../../report/messages.ts';
+import { allOf, type RunView } from '../../report/terminal/view.ts';
 import { sayPowers } from '../settings/found-config.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { limitHeap } from './heap-growth.ts';
@@ -56,7 +56,7 @@ export async function runPlan(run: PlannedRun): Promise<number> {
         isAttended: isLiveTerminal(),
         announcements: [...notices, ...announcements(plan)],
         ...(resume === undefined ? {} : { resume }),
-        tell({ status, final_message }) {
+        announceEnd({ status, final_message }) {
           if (!settings.json && status === 'completed') printResult(final_message ?? '');
         },
       }),
@@ -73,7 +73,7 @@ function withTaskId(argv: readonly string[], taskId: string): readonly string[] 
   return [command, '--task-id', taskId, ...words];
 }
 
-async function backgroundView(log: string, plan: RunPlan): Promise<View> {
+async function backgroundView(log: string, plan: RunPlan): Promise<RunView> {
   const { detachedView } = await import('./detach.ts');
   return detachedView(log, `${plan.stateDir}/${plan.taskId}`);
 }
@@ -84,9 +84,9 @@ function printResult(message: string): void {
 }
 
 /** Returns the views that the settings require, as one view. Loads no other views. */
-export async function viewFor(settings: Settings, telling: Telling): Promise<View> {
+export async function viewFor(settings: Settings, telling: MessageContext): Promise<RunView> {
   const { stderr, stdout } = process;
-  const views: View[] = [];
+  const views: RunView[] = [];
   if (settings.json) {
     const { jsonView } = await import('../../report/terminal/plain.ts');
     views.push(jsonView(stdout));

@@ -1,9 +1,9 @@
 import { startRun } from '../../compose/run.ts';
 import { InsideOwnLoopError, messageOf, TaskAlreadyActiveError } from '../../errors.ts';
 import { exitCodeFor } from '../../exit-codes.ts';
-import { endNotTold } from '../../report/messages.ts';
+import { endingNotAnnounced } from '../../report/messages.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
-import type { Place } from '../tasks/place.ts';
+import type { TaskFolders } from '../tasks/place.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
 import { type PlannedResume, planResume, type ResumeFlags } from './plan-resume.ts';
@@ -19,7 +19,7 @@ async function tellUntold({ plan, resume }: PlannedResume): Promise<number | nul
     task: { ...plan, needsTrust: false },
   });
   const { stoppedBy } = await endedByBugs((bugs) =>
-    startRun({ plan, view, bugs, resume: { ...resume, tellsOnly: true } }),
+    startRun({ plan, view, bugs, resume: { ...resume, announcesOnly: true } }),
   );
   return stoppedBy === null ? null : exitCodeFor('stopped', `stopped:${stoppedBy}`);
 }
@@ -28,9 +28,9 @@ async function tellUntold({ plan, resume }: PlannedResume): Promise<number | nul
  * Call this before a resume: if the task's driver died before it announced the end, announces that with the
  * task's own settings. Resolves to an exit code if somebody stopped ralph meanwhile, or else to null.
  */
-export async function tellBeforeResume(
+export async function announceBeforeResume(
   taskId: string,
-  place: Place,
+  place: TaskFolders,
   flags: ResumeFlags,
 ): Promise<number | null> {
   const own = { ...outputFlags(flags), isTrusted: flags.isTrusted };
@@ -39,19 +39,19 @@ export async function tellBeforeResume(
 }
 
 /**
- * Call this before a new run takes the id: does what `tellBeforeResume` does, but prints a problem and lets
+ * Call this before a new run takes the id: does what `announceBeforeResume` does, but prints a problem and lets
  * the new run start. Rejects if a live driver has the task, or inside the task's own loop.
  */
-export async function tellBeforeNew(
+export async function announceBeforeNew(
   taskId: string,
-  place: Place,
+  place: TaskFolders,
   flags: ReadFlags,
 ): Promise<number | null> {
   try {
-    return await tellBeforeResume(taskId, place, { ...flags, isTrusted: false });
+    return await announceBeforeResume(taskId, place, { ...flags, isTrusted: false });
   } catch (error) {
     if (error instanceof TaskAlreadyActiveError || error instanceof InsideOwnLoopError) throw error;
-    say(endNotTold(taskId, messageOf(error)));
+    say(endingNotAnnounced(taskId, messageOf(error)));
     return null;
   }
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type SettledSettings, settle } from '../../compose/settings.ts';
 import { settingsFromEnvironment } from '../../core/settings/environment.ts';
-import { powersInForce } from '../../core/settings/power.ts';
+import { trustedSettingsInForce } from '../../core/settings/power.ts';
 import type { VaultLayer } from '../../core/settings/rescue-settings.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { type Layer, textOf, type Written } from '../../core/settings/setting-source.ts';
@@ -10,9 +10,9 @@ import { setsLine } from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
 import {
   type Ask,
+  type ConfigNeedingTrust,
+  configNeedingTrust,
   noticeOf,
-  type PowerfulConfig,
-  powerfulConfig,
   wantTrust,
 } from './found-config.ts';
 
@@ -37,7 +37,7 @@ export interface CollectedSettings extends SettledSettings {
   /** At most one sentence, printed at every start: what a trusted configuration sets that needs trust. */
   readonly powers: readonly string[];
   /** The found configuration that nobody has trusted, or null. */
-  readonly untrusted: PowerfulConfig | null;
+  readonly untrusted: ConfigNeedingTrust | null;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
   const read = search.config === null ? NO_CONFIG : await readConfig(search.config);
   // A file that the user names is trusted.
   const powerful =
-    named === undefined ? powerfulConfig({ config: search.config, read, startDir }, env) : null;
+    named === undefined ? configNeedingTrust({ config: search.config, read, startDir }, env) : null;
   const use = await useOf(powerful, [flags, variables.layer, read.layer], request);
   const config = use === 'left-out' ? NO_CONFIG : read;
   const settled = await settle({
@@ -97,7 +97,7 @@ type Use = 'used' | 'shown' | 'left-out';
 
 /** Decides how to use a configuration; asks a person if necessary. Rejects with a `UsageError` to refuse it. */
 async function useOf(
-  powerful: PowerfulConfig | null,
+  powerful: ConfigNeedingTrust | null,
   layers: readonly Layer[],
   { untrusted = 'refuse', ask = null, env }: CollectRequest,
 ): Promise<Use> {
@@ -115,11 +115,15 @@ type Messages = Pick<CollectedSettings, 'notices' | 'powers'>;
 
 const NO_MESSAGES: Messages = { notices: [], powers: [] };
 
-function messagesFor(powerful: PowerfulConfig, use: Use, { sources }: SettledSettings): Messages {
+function messagesFor(
+  powerful: ConfigNeedingTrust,
+  use: Use,
+  { sources }: SettledSettings,
+): Messages {
   if (use === 'left-out') return NO_MESSAGES;
   if (use === 'shown') return { notices: [noticeOf(powerful)], powers: [] };
   const { file, powers } = powerful;
-  const inForce = powersInForce(powers, sources);
+  const inForce = trustedSettingsInForce(powers, sources);
   return { notices: [], powers: inForce.length === 0 ? [] : [setsLine(file, inForce)] };
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../core/settings/rescue-settings.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import {
-  furtherNames,
+  aliasKeys,
   keyOf,
   SETTINGS,
   type SettingName,
@@ -78,7 +78,7 @@ export function readConfig(config: ConfigText): ConfigSettings {
   const keys = section === undefined ? whole : section.value;
   if (isMap(keys)) readKeys(keys, reader);
   else if (section !== undefined && plainValue(section, reader) !== null) {
-    reader.problems.push(`${placeOf(section, reader)} ralph expects keys and values below it.`);
+    reader.problems.push(`${positionOf(section, reader)} ralph expects keys and values below it.`);
   }
   return reader;
 }
@@ -96,11 +96,11 @@ function readKeys(map: YAMLMap, reader: Reader): void {
   const names = new Map<string, SettingName>();
   for (const name of settingNames()) {
     const key = keyOf(name);
-    for (const each of key === null ? [] : [key, ...furtherNames(name)]) names.set(each, name);
+    for (const each of key === null ? [] : [key, ...aliasKeys(name)]) names.set(each, name);
   }
   for (const pair of map.items) {
     const key = keyText(pair);
-    const where = `${placeOf(pair, reader)} ${key}`;
+    const where = `${positionOf(pair, reader)} ${key}`;
     const source = { kind: 'config' as const, where };
     const value = plainValue(pair, reader);
     if (value === UNREADABLE) continue;
@@ -148,7 +148,7 @@ function readCircuitBreaker(value: unknown, where: string, reader: Reader): void
   }
   for (const pair of value.items) {
     const key = keyText(pair);
-    const place = `${placeOf(pair, reader)} circuit_breaker.${key}`;
+    const place = `${positionOf(pair, reader)} circuit_breaker.${key}`;
     const name = Object.hasOwn(CIRCUIT_BREAKER_KEYS, key) ? CIRCUIT_BREAKER_KEYS[key] : undefined;
     const written = plainValue(pair, reader);
     if (name === undefined) {
@@ -188,7 +188,7 @@ function readTaskTypes(value: unknown, where: string, reader: Reader): void {
   }
   for (const pair of value.items) {
     const type = keyText(pair);
-    const place = `${placeOf(pair, reader)} task_types.${type}`;
+    const place = `${positionOf(pair, reader)} task_types.${type}`;
     if (isPayment(type)) {
       reader.problems.push(`${place} is refused: ralph never automates payments.`);
     } else if (isMap(pair.value)) {
@@ -203,7 +203,7 @@ function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits 
   const limits: Partial<Record<keyof TaskTypeLimits, string>> = {};
   for (const pair of map.items) {
     const key = keyText(pair);
-    const where = `${placeOf(pair, reader)} task_types.${type}.${key}`;
+    const where = `${positionOf(pair, reader)} task_types.${type}.${key}`;
     const name = isLimitKey(key) ? LIMIT_KEYS[key] : undefined;
     if (name === undefined) {
       reader.problems.push(unknownKey(where, key, Object.keys(LIMIT_KEYS)));
@@ -226,7 +226,7 @@ function keyText(pair: Pair): string {
   return isScalar(pair.key) ? String(pair.key.value) : '';
 }
 
-function placeOf(pair: Pair, reader: Reader): string {
+function positionOf(pair: Pair, reader: Reader): string {
   return reader.at(isScalar(pair.key) ? pair.key.range?.[0] : undefined);
 }
 
@@ -246,7 +246,7 @@ function plainValue(pair: Pair, reader: Reader): unknown {
     return plain;
   } catch (error) {
     const reason = error instanceof ReferenceError ? error.message : 'an alias refers to itself';
-    reader.problems.push(`${placeOf(pair, reader)} ${keyText(pair)}: ${reason}.`);
+    reader.problems.push(`${positionOf(pair, reader)} ${keyText(pair)}: ${reason}.`);
     return UNREADABLE;
   }
 }

@@ -1,4 +1,4 @@
-import { powersOf } from '../../core/settings/power.ts';
+import { settingsNeedingTrust } from '../../core/settings/power.ts';
 import { type ConfigText, configPlaces } from '../../effects/plan/config-search.ts';
 import { noteTrust, trustedAmong, trustStanding } from '../../effects/plan/trust-store.ts';
 import { UsageError } from '../../errors.ts';
@@ -11,7 +11,7 @@ import {
 import type { ConfigSettings } from './config-file.ts';
 
 /** A found configuration that needs trust. `isTrusted` says whether a person has given it. */
-export interface PowerfulConfig extends UntrustedConfig {
+export interface ConfigNeedingTrust extends UntrustedConfig {
   /** The file and its text, or null if the file is missing or unusable. */
   readonly config: ConfigText | null;
   readonly isTrusted: boolean;
@@ -30,11 +30,11 @@ interface Found {
  * Returns the found configuration if it needs trust, or else null. It also needs trust if it takes the place
  * of a configuration that was trusted before, whose gates must not disappear silently.
  */
-export function powerfulConfig(
+export function configNeedingTrust(
   { config, read, startDir }: Found,
   env: NodeJS.ProcessEnv,
-): PowerfulConfig | null {
-  const powers = config === null ? [] : powersOf(read.layer, read.vault);
+): ConfigNeedingTrust | null {
+  const powers = config === null ? [] : settingsNeedingTrust(read.layer, read.vault);
   const standing = config === null ? null : trustStanding(config, env);
   const isTrusted = standing?.kind === 'trusted';
   const unsafe = standing?.kind === 'unsafe' ? standing.why : null;
@@ -50,12 +50,12 @@ export function sayPowers(powers: readonly string[]): void {
 }
 
 /** Returns why a run refuses the configuration. */
-export function refusalOf(powerful: PowerfulConfig): string {
+export function refusalOf(powerful: ConfigNeedingTrust): string {
   return untrustedRefusal(powerful);
 }
 
 /** Returns the notice for a dry run that shows an untrusted configuration. */
-export function noticeOf(powerful: PowerfulConfig): string {
+export function noticeOf(powerful: ConfigNeedingTrust): string {
   return untrustedNotice(powerful);
 }
 
@@ -64,7 +64,7 @@ export function noticeOf(powerful: PowerfulConfig): string {
  * `ask` is null or the answer is no.
  */
 export async function wantTrust(
-  powerful: PowerfulConfig,
+  powerful: ConfigNeedingTrust,
   ask: Ask | null,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import {
   StateCorruptedError,
   StateTooNewError,
 } from '../../errors.ts';
-import type { Place } from './place.ts';
+import type { TaskFolders } from './place.ts';
 import { unknownTask } from './unknown-task.ts';
 
 /** The state of a task as commands see it: `live` if it has a live driver, otherwise the shown state. */
@@ -50,7 +50,7 @@ export function findTask(taskId: string, place: SealedPlace): FoundTask | null {
  * Finds a task that can be steered. Throws `TaskNotFoundError`, `InvalidStateError` for a task that is
  * completed or in the history, and the errors of `findTask`.
  */
-export function findOpenTask(taskId: string, place: Place): FoundTask {
+export function findOpenTask(taskId: string, place: TaskFolders): FoundTask {
   const found = findTask(taskId, place);
   if (found === null) throw unknownTask(taskId, place.stateDir);
   if (found.isInHistory || found.standing === 'completed') {

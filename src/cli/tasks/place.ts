@@ -3,13 +3,13 @@ import type { Layer } from '../../core/settings/setting-source.ts';
 import { UsageError } from '../../errors.ts';
 
 /** The flags that name the folders of a task. */
-export interface PlaceOptions {
+export interface FolderOptions {
   readonly vault?: string;
   readonly stateDir?: string;
   readonly keyFile?: string;
 }
 
-export interface Place {
+export interface TaskFolders {
   /** Absolute path, as is `stateDir`. */
   readonly vault: string;
   readonly stateDir: string;
@@ -18,7 +18,10 @@ export interface Place {
 }
 
 /** Returns the folders that flags name, or else variables, or else the working directory. */
-export function placeOf(options: PlaceOptions, env: NodeJS.ProcessEnv = process.env): Place {
+export function foldersOf(
+  options: FolderOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): TaskFolders {
   const here = startFolder();
   const vault = path.resolve(here, options.vault ?? env.RALPH_VAULT ?? '.');
   const stateDir = options.stateDir ?? env.RALPH_STATE_DIR;
@@ -32,12 +35,12 @@ export function placeOf(options: PlaceOptions, env: NodeJS.ProcessEnv = process.
 }
 
 /** Returns the folders that a run's flags name, or else variables, or else the working directory. */
-export function placeNamed(flags: Layer): Place {
+export function foldersNamed(flags: Layer): TaskFolders {
   const named = (['vault', 'stateDir', 'keyFile'] as const).flatMap((name) => {
     const value = flags[name]?.value;
     return typeof value === 'string' ? [[name, value]] : [];
   });
-  return placeOf(Object.fromEntries(named));
+  return foldersOf(Object.fromEntries(named));
 }
 
 /** Returns the working directory. Throws a `UsageError` if it has been removed. */

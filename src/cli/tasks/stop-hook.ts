@@ -3,8 +3,8 @@ import { lastMessageIn } from '../../effects/claude/session-transcript.ts';
 import { parseObject } from '../../effects/files/json-fields.ts';
 import { messageOf } from '../../errors.ts';
 import { RalphService } from '../../service/ralph-service.ts';
-import type { Place } from './place.ts';
-import { askTask, type CheckedTask, letGo, subjectOf } from './stop-question.ts';
+import type { TaskFolders } from './place.ts';
+import { allowStop, askTask, type CheckedTask, subjectOf } from './stop-question.ts';
 
 /** Far above the input of a stop hook, which is a few hundred bytes and the agent's last message. */
 const INPUT_MAX_BYTES = 16 * 1024 * 1024;
@@ -14,22 +14,23 @@ const INPUT_MAX_BYTES = 16 * 1024 * 1024;
  * output lets it end. Always resolves to 0, since a session that cannot end is worse than an incomplete
  * task.
  */
-export async function checkInHook(named: CheckedTask, place: () => Place): Promise<number> {
+export async function checkInHook(named: CheckedTask, place: () => TaskFolders): Promise<number> {
   try {
     const input = parseObject(await readStandardInput());
-    if (input === null) return letGo('--hook expects the JSON of a stop hook on standard input');
+    if (input === null)
+      return allowStop('--hook expects the JSON of a stop hook on standard input');
     const reason = await reasonToHold(named, place(), messageOfSession(input));
-    if ('none' in reason) return letGo(reason.none);
+    if ('none' in reason) return allowStop(reason.none);
     process.stdout.write(`${safeJson({ decision: 'block', reason: reason.text })}\n`);
     return 0;
   } catch (error) {
-    return letGo(messageOf(error));
+    return allowStop(messageOf(error));
   }
 }
 
 async function reasonToHold(
   named: CheckedTask,
-  place: Place,
+  place: TaskFolders,
   message: string | null,
 ): Promise<{ readonly text: string } | { readonly none: string }> {
   const { id } = named;
@@ -51,7 +52,7 @@ async function reasonToHold(
 /** Counts an iteration with the agent's last message. Resolves to whether another iteration may follow. */
 async function countStop(
   taskId: string,
-  { vault, stateDir, keyFile }: Place,
+  { vault, stateDir, keyFile }: TaskFolders,
   message: string | null,
 ): Promise<boolean> {
   const service = new RalphService({

@@ -1,5 +1,5 @@
 import { storedPolicy } from '../../core/machine/policy-of.ts';
-import { checkStop, heldCarry, releasedBy } from '../../core/machine/stop-check.ts';
+import { checkStop, releasedBy, stopHandover } from '../../core/machine/stop-check.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { readStoredPrompt, readStoredRun } from '../../effects/plan/stored-settings.ts';
@@ -10,7 +10,7 @@ import { sealAt } from '../../effects/trust/seal.ts';
 import { messageOf } from '../../errors.ts';
 import { say } from '../terminal/outlet.ts';
 import { type FoundTask, findTask, standingOf } from './find-task.ts';
-import type { Place } from './place.ts';
+import type { TaskFolders } from './place.ts';
 
 /** The task to check. */
 export interface CheckedTask {
@@ -21,7 +21,7 @@ export interface CheckedTask {
 }
 
 /** Lets the agent stop: prints the reason on standard error only and returns exit code 0. */
-export function letGo(why: string): number {
+export function allowStop(why: string): number {
   say(why);
   return 0;
 }
@@ -29,7 +29,7 @@ export function letGo(why: string): number {
 /** Returns the open task to check, or says in `none` why there is no such task. */
 export function subjectOf(
   { id, isTrusted }: CheckedTask,
-  place: Place,
+  place: TaskFolders,
 ): { readonly found: FoundTask } | { readonly none: string } {
   const taskId = id ?? onlyOpenTask(place);
   if (typeof taskId !== 'string') return taskId;
@@ -50,11 +50,11 @@ export function subjectOf(
 }
 
 /** Whether this user's ralph wrote every file of the task that the check uses. */
-function isBelieved({ isOwn, state, paths }: FoundTask, place: Place): boolean {
+function isBelieved({ isOwn, state, paths }: FoundTask, place: TaskFolders): boolean {
   return isOwn && foreignFiles(paths.folder, state, sealAt(place)).length === 0;
 }
 
-function onlyOpenTask(place: Place): string | { readonly none: string } {
+function onlyOpenTask(place: TaskFolders): string | { readonly none: string } {
   const { stateDir } = place;
   const seal = sealAt(place);
   const at = new Date().toISOString();
@@ -94,14 +94,14 @@ type TaskAnswer =
  */
 export async function askTask(
   { state: task, paths: { folder } }: FoundTask,
-  { vault, stateDir }: Place,
+  { vault, stateDir }: TaskFolders,
   { message, remembers, isNamed }: StopQuestion,
 ): Promise<TaskAnswer> {
-  const { keptContext, lookAtTask, runTaskCommand } = await import('../../compose/stop-check.ts');
+  const { keptContext, observeTask, runTaskCommand } = await import('../../compose/stop-check.ts');
   const stored = readStoredRun(folder);
   const policy = storedPolicy(task, stored ?? resolveSettings([]));
   const scene = { task, policy, stored, folder, vault, stateDir };
-  const sightings = await lookAtTask(scene, isNamed);
+  const sightings = await observeTask(scene, isNamed);
   const view = { task, policy, message, sightings, verified: null };
   let answer = checkStop(view);
   if (answer.kind === 'ask-verify' && policy.verify !== null && isNamed) {
@@ -109,7 +109,7 @@ export async function askTask(
   }
   if (answer.kind === 'lets-go') return answer;
   const missing = answer.kind === 'holds' ? answer.missing : [];
-  const carry = heldCarry(remembers ? null : keptContext(scene), missing);
+  const carry = stopHandover(remembers ? null : keptContext(scene), missing);
   try {
     const prompt = readStoredPrompt(folder, task);
     const addition = Buffer.from(buildAddition(policy, carry, 2));

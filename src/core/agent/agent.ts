@@ -16,7 +16,7 @@ export type AgentSetting =
   | 'askBack';
 
 /** The machine that ralph runs on. Read `timeZone` only when needed: this getter takes a while. */
-export interface Machine {
+export interface HostMachine {
   readonly timeZone: string;
 }
 
@@ -36,7 +36,7 @@ export interface Agent {
   /** Whether the agent replaces `@path` in a prompt by the contents of that file. */
   readonly expandsAtPaths: boolean;
   /** Whether an attempt without a closing report has failed. */
-  readonly owesResult: boolean;
+  readonly requiresReport: boolean;
   /** Variables by which the agent recognises that the same program has started it. */
   readonly nestingVariables: readonly string[];
   /** Variables for asking it for its `--version`; null if it may not know this flag, so nobody asks. */
@@ -53,7 +53,7 @@ export interface Agent {
     report: ResultFacts,
     facts: AttemptFacts,
     at: string,
-    machine: Machine,
+    machine: HostMachine,
   ): Outcome | null;
   /** Whether the report says that the prompt, with the session's history, was too long. */
   isTooLong(report: ResultFacts): boolean;
@@ -61,5 +61,5 @@ export interface Agent {
    * Returns the outcome that the agent's last words name, or null if they name none. For an attempt that
    * failed without a report and before a session began.
    */
-  readLastWords(facts: AttemptFacts, at: string, machine: Machine): Outcome | null;
+  readLastWords(facts: AttemptFacts, at: string, machine: HostMachine): Outcome | null;
 }

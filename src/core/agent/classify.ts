@@ -1,5 +1,5 @@
 import { oneLine } from '../text/untrusted-text.ts';
-import type { Agent, Machine } from './agent.ts';
+import type { Agent, HostMachine } from './agent.ts';
 import type { AttemptFacts, CutCause } from './attempt.ts';
 import { errored, fatal, type Outcome, transient } from './outcome.ts';
 
@@ -13,7 +13,12 @@ import { errored, fatal, type Outcome, transient } from './outcome.ts';
  *
  * `at` is when the attempt ended. A reset time without a zone is in the time zone of `machine`.
  */
-export function classify(facts: AttemptFacts, agent: Agent, at: string, machine: Machine): Outcome {
+export function classify(
+  facts: AttemptFacts,
+  agent: Agent,
+  at: string,
+  machine: HostMachine,
+): Outcome {
   switch (facts.end.kind) {
     case 'cut':
       return classifyCut(facts.end.cause, facts);
@@ -59,7 +64,7 @@ function classifyWithoutResult(
   facts: AttemptFacts,
   agent: Agent,
   at: string,
-  machine: Machine,
+  machine: HostMachine,
 ): Outcome {
   if (facts.endedInRetry) return transient(facts, describeRetries(facts));
   if (facts.end.kind === 'signalled') {
@@ -67,7 +72,7 @@ function classifyWithoutResult(
   }
   const exitCode = facts.end.kind === 'exited' ? facts.end.exitCode : null;
   if (exitCode === 0) {
-    return agent.owesResult
+    return agent.requiresReport
       ? errored('the agent exited with code 0 but gave no result')
       : { kind: 'answered' };
   }
@@ -77,7 +82,7 @@ function classifyWithoutResult(
     const told = agent.readLastWords(facts, at, machine);
     if (told !== null) return told;
     // Shells and env use these exit codes if they do not find a program, here in a wrapper script.
-    if (agent.owesResult && (exitCode === 127 || exitCode === 126)) {
+    if (agent.requiresReport && (exitCode === 127 || exitCode === 126)) {
       return fatal('agent-not-found', lastWords);
     }
   }

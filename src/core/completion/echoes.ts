@@ -1,11 +1,11 @@
 import {
   anywhere,
   asWords,
-  placesOf,
   plainText,
+  REPLACEMENT_CHARACTERS,
   replaceSpans,
   type Span,
-  STAND_INS,
+  spansOf,
 } from '../markdown/phrase.ts';
 import { hasWords } from '../markdown/words.ts';
 
@@ -18,7 +18,7 @@ import { hasWords } from '../markdown/words.ts';
  * - `whole` (a block of earlier output between its markers): only the whole text with its markers is an echo,
  *   since the agent may truthfully repeat a part of it.
  */
-export interface OwnText {
+export interface PromptText {
   readonly kind: 'sentence-wise' | 'whole';
   readonly text: string;
 }
@@ -30,7 +30,7 @@ export interface OwnText {
  */
 export function removeEchoes(
   message: string,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
   phrase: string,
 ): string {
   const text = plainText(message);
@@ -45,7 +45,7 @@ export function removeEchoes(
     ...sentenceWise.flatMap((one) => linesAndSentences(one, phrase)),
   ].filter((unit) => saysMore(unit, phrase));
   const spans = [...findUnits(text, units), ...findByNeighbours(text, sentenceWise, phrase)];
-  return replaceSpans(text, spans, () => STAND_INS.echo);
+  return replaceSpans(text, spans, () => REPLACEMENT_CHARACTERS.echo);
 }
 
 /**
@@ -57,8 +57,8 @@ function saysMore(unit: string, phrase: string): boolean {
 }
 
 function linesAndSentences(own: string, phrase: string): string[] {
-  const sentenceEnds = placesOf(own, `[.!?…]["'”’)\\]*_]*\\s+`).map(({ to }) => to);
-  const units = placesOf(own, anywhere(phrase)).flatMap(({ from, to }) => {
+  const sentenceEnds = spansOf(own, `[.!?…]["'”’)\\]*_]*\\s+`).map(({ to }) => to);
+  const units = spansOf(own, anywhere(phrase)).flatMap(({ from, to }) => {
     const lineEnd = own.indexOf('\n', to);
     return [
       own.slice(own.lastIndexOf('\n', from) + 1, lineEnd === -1 ? own.length : lineEnd),
@@ -149,7 +149,7 @@ function search(text: Uint16Array, pattern: Uint16Array): number[] {
 /** Finds partial echoes: the phrase with the same two words before or after it as in one of ralph's texts. */
 function findByNeighbours(text: string, own: readonly string[], phrase: string): Span[] {
   const placesIn = (one: string): readonly Span[] =>
-    placesOf(one, `(?:<promise>\\s*)?${asWords(phrase, one)}(?:\\s*</promise>)?`);
+    spansOf(one, `(?:<promise>\\s*)?${asWords(phrase, one)}(?:\\s*</promise>)?`);
   const before = new Set<string>();
   const behind = new Set<string>();
   for (const one of own) {

@@ -21,7 +21,7 @@ export interface ClaimView {
 }
 
 /** Which gate blocks a claim, and why, for the events and the reminder. */
-export type Held =
+export type Blocker =
   | { readonly gate: 'min-iterations'; readonly from: number }
   | {
       readonly gate: 'refused-tools';
@@ -35,7 +35,7 @@ export type Held =
   | { readonly gate: 'confirm'; readonly so_far: number; readonly of: number };
 
 type GateAnswer = { readonly kind: 'passed' } | { readonly kind: 'ask-verify' } | HeldAnswer;
-type HeldAnswer = { readonly kind: 'held'; readonly held: Held };
+type HeldAnswer = { readonly kind: 'held'; readonly held: Blocker };
 
 const PASSED: GateAnswer = { kind: 'passed' };
 
@@ -98,15 +98,15 @@ function confirmation({ confirmations, policy }: ClaimView): GateAnswer {
   return held({ gate: 'confirm', so_far: confirmations, of: policy.confirm });
 }
 
-function held(what: Held): HeldAnswer {
+function held(what: Blocker): HeldAnswer {
   return { kind: 'held', held: what };
 }
 
 /** What the gates decided about the claims of an iteration. */
-export type Judged =
+export type ClaimVerdict =
   | { readonly kind: 'no-claim' }
   | { readonly kind: 'passed'; readonly claim: Claim }
-  | { readonly kind: 'held'; readonly claim: Claim; readonly held: Held };
+  | { readonly kind: 'held'; readonly claim: Claim; readonly held: Blocker };
 
 /** Returns the refused tools that did not succeed later in the iteration. */
 export function openRefusals({ refused }: Pick<AttemptFacts, 'refused'>): readonly RefusedTool[] {

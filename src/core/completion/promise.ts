@@ -4,16 +4,16 @@ import {
   foldSpace,
   lastMention,
   type Mention,
+  REPLACEMENT_CHARACTERS,
   type Span,
-  STAND_INS,
 } from '../markdown/phrase.ts';
 import type { NonProse } from '../markdown/prose.ts';
 import type { MatchRule } from '../task/policy.ts';
 import { clip } from '../text/untrusted-text.ts';
-import { type OwnText, removeEchoes } from './echoes.ts';
-import { readStand } from './statement.ts';
+import { type PromptText, removeEchoes } from './echoes.ts';
+import { readPlacement } from './statement.ts';
 
-export type { OwnText } from './echoes.ts';
+export type { PromptText } from './echoes.ts';
 
 /** What a message says about the promise. `line` is the evidence: one line, at most 200 code units. */
 export type PromiseVerdict =
@@ -62,7 +62,7 @@ export function judgePromise(
   message: string,
   promise: string,
   rule: MatchRule,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
 ): PromiseVerdict {
   const phrase = untagged(promise);
   if (phrase === '') return { kind: 'absent' };
@@ -83,7 +83,7 @@ export function judgePromise(
 export function statesPhrase(
   message: string,
   phrase: string,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
 ): boolean {
   const verdict = judgePromise(message, phrase, 'statement', ownTexts);
   return (
@@ -117,7 +117,7 @@ type WithoutLine<V> = V extends { readonly line: string } ? Omit<V, 'line'> : ne
 
 /** Judges a mention by where it stands in the message. */
 function judgeMention(text: string, phrase: string, mention: Mention): WithoutLine<PromiseVerdict> {
-  const stand = readStand(text, mention, phrase);
+  const stand = readPlacement(text, mention, phrase);
   const { tagged } = mention;
   switch (stand.kind) {
     case 'shown':
@@ -159,7 +159,7 @@ function judgeEarlier(
 }
 
 function shield(promise: string): string {
-  return promise.replace(/[`~#>|<=[]/g, STAND_INS.shield);
+  return promise.replace(/[`~#>|<=[]/g, REPLACEMENT_CHARACTERS.shield);
 }
 
 const LONGEST_LINE = 200;
@@ -171,5 +171,5 @@ function lineOf(text: string, { from, to }: Span): string {
   const end = Math.min(lineEnd === -1 ? text.length : lineEnd, start + 2 * LONGEST_LINE);
   // The cut may have split a surrogate pair.
   const line = text.slice(start, end).replace(/^[\udc00-\udfff]/, '');
-  return clip(foldSpace(line).replaceAll(STAND_INS.echo, '…'), LONGEST_LINE);
+  return clip(foldSpace(line).replaceAll(REPLACEMENT_CHARACTERS.echo, '…'), LONGEST_LINE);
 }

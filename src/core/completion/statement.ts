@@ -5,7 +5,7 @@ import { hasWords } from '../markdown/words.ts';
 import { type Above, isUnclosed, readAbove } from './line-above.ts';
 
 /** Where and how a phrase appears in a message. */
-export type Stand =
+export type Placement =
   /** Only shown: in code, a quotation, data. */
   | { readonly kind: 'shown'; readonly why: NonProse }
   /** Alone on its line. */
@@ -43,7 +43,7 @@ const BEHIND = new RegExp(
 const STOP = new RegExp(`[${STOPS}]$`, 'u');
 
 /** Returns where and how the phrase of a mention appears in a text. */
-export function readStand(text: string, mention: Mention, phrase: string): Stand {
+export function readPlacement(text: string, mention: Mention, phrase: string): Placement {
   const from = Math.max(0, mention.from - WINDOW);
   const lineBreak = text.indexOf('\n', mention.to);
   const lineEnd = lineBreak === -1 ? text.length : lineBreak;

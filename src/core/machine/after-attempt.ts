@@ -4,7 +4,7 @@ import { classify } from '../agent/classify.ts';
 import { type CountedOutcome, describeOutcome, type Outcome } from '../agent/outcome.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
-import { ownTexts } from '../prompt/prompt.ts';
+import { promptTexts } from '../prompt/prompt.ts';
 import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
@@ -64,7 +64,7 @@ function verdictOn(
   message: string | null,
   policy: Policy,
 ): PromiseVerdict {
-  const own = ownTexts(policy, state.carry, state.task.current_iteration);
+  const own = promptTexts(policy, state.carry, state.task.current_iteration);
   const verdict = judgeMessage(message, policy, own);
   const isStated = verdict.kind === 'stated' || verdict.kind === 'in-doubt';
   return isStated && outcome.kind !== 'answered'

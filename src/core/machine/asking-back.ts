@@ -2,12 +2,12 @@ import { type AttemptFacts, addUsage, type Usage } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import { backQuestion } from '../completion/back-question.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
-import { ownTexts } from '../prompt/prompt.ts';
+import { promptTexts } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine, tailOf } from '../text/untrusted-text.ts';
 import { type Decided, type Moment, publish } from './decision.ts';
 import { saysOtherwise } from './judge.ts';
-import type { Answer, LoopState } from './loop-state.ts';
+import type { CountedAnswer, LoopState } from './loop-state.ts';
 import { endUsage, endUsedUp } from './next-iteration.ts';
 import { answerOf } from './record-iteration.ts';
 
@@ -22,7 +22,7 @@ import { answerOf } from './record-iteration.ts';
  */
 
 /** Asks the agent whether it is done. Returns null if there is no doubt, or if a reply could not help. */
-export function askBack(state: LoopState, answer: Answer, moment: Moment): Decided | null {
+export function askBack(state: LoopState, answer: CountedAnswer, moment: Moment): Decided | null {
   const { verdict, facts } = answer;
   const { policy } = moment;
   // Without a session id, the agent cannot be asked about its answer.
@@ -41,7 +41,7 @@ export function askBack(state: LoopState, answer: Answer, moment: Moment): Decid
 }
 
 /** Whether a confirmed promise would be a claim, and the limits leave room for the question. */
-function isWorthAsking(state: LoopState, answer: Answer, moment: Moment): boolean {
+function isWorthAsking(state: LoopState, answer: CountedAnswer, moment: Moment): boolean {
   const { policy } = moment;
   return (
     state.stopRequested === null &&
@@ -58,7 +58,7 @@ const LONGEST_REPLY = 20_000;
 /** Handles the reply. The doubt is settled if the agent ended well and stated the promise. */
 export function replied(
   state: LoopState,
-  answer: Answer,
+  answer: CountedAnswer,
   reply: { readonly outcome: Outcome; readonly facts: AttemptFacts },
   { policy }: Moment,
 ): Decided {
@@ -68,7 +68,7 @@ export function replied(
   const isSettled =
     verdict.kind === 'stated' && !saysOtherwise(state, { ...answer, ...reply }, policy);
   const known = { ...answer, facts: together(answer.facts, reply.facts) };
-  const settled: Answer = isSettled
+  const settled: CountedAnswer = isSettled
     ? { ...known, verdict }
     : { ...known, ...(message === null ? {} : { reply: tailOf(message, LONGEST_REPLY) }) };
   return settle(state, settled);
@@ -80,7 +80,7 @@ export function replied(
  */
 export function questionLost(
   state: LoopState,
-  answer: Answer,
+  answer: CountedAnswer,
   lost: Usage | null,
   moment: Moment,
 ): Decided {
@@ -90,14 +90,14 @@ export function questionLost(
 }
 
 /** Observes the work folder next. The record of the iteration includes the cost of the question. */
-function settle(state: LoopState, answer: Answer): Decided {
+function settle(state: LoopState, answer: CountedAnswer): Decided {
   const settled = answerOf(state, { ...answer, startedAt: answer.record.started_at });
   return { state, decision: { kind: 'looking', answer: settled } };
 }
 
 /** Returns the texts that ralph put into the session. An echo of one is not a statement. */
-function textsOf(state: LoopState, { verdict }: Answer, policy: Policy) {
-  const own = ownTexts(policy, state.carry, state.task.current_iteration);
+function textsOf(state: LoopState, { verdict }: CountedAnswer, policy: Policy) {
+  const own = promptTexts(policy, state.carry, state.task.current_iteration);
   if (verdict.kind !== 'in-doubt' || policy.promise === null) return own;
   const text = backQuestion(policy.promise, verdict.where);
   return [...own, { kind: 'sentence-wise' as const, text }];

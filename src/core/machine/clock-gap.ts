@@ -6,7 +6,7 @@ import {
   msBetween,
   type TaskState,
 } from '../task/task-state.ts';
-import type { Answered, LoopEvent } from './loop-state.ts';
+import type { LoopEvent, Timing } from './loop-state.ts';
 
 /**
  * Returns how many milliseconds the wall clock moved beyond the time that really passed, because the machine
@@ -23,7 +23,7 @@ const NOTICEABLE_GAP_MS = 5_000;
  * Returns for how many milliseconds since an instant no work was possible, because the machine slept or ralph
  * was suspended. Includes any change of the clock, so it is negative if the clock was set back.
  */
-export function standstillMs(since: string, { at, tookMs, heldUpMs }: Answered): number {
+export function standstillMs(since: string, { at, tookMs, heldUpMs }: Timing): number {
   return clockGapMs(since, at, tookMs) + heldUpMs;
 }
 
@@ -41,7 +41,7 @@ export function postponed(task: TaskState, ms: number): TaskState {
  * Returns a saved task with a new heartbeat of its driver. Its time limit moves by the standstill since it
  * was saved: if the driver is killed later, only this heartbeat has recorded the standstill.
  */
-export function withBeat(task: TaskState, beat: Answered): TaskState {
+export function withHeartbeat(task: TaskState, beat: Timing): TaskState {
   const driver = task.driver && { ...task.driver, beat_at: beat.at };
   // After the end there is no work, although the driver lives until it has announced the ending.
   const isWorkedOn = task.finished_at === null && isWorkedUntil(task, beat.at);

@@ -2,7 +2,7 @@ import type { StatusAndReason } from '../task/endings.ts';
 import type { Policy } from '../task/policy.ts';
 import type { Approval, Wait } from '../task/task-state.ts';
 import type { EventBody } from './events.ts';
-import type { Answer, Ending, LoopState, Step, Telling } from './loop-state.ts';
+import type { Announcement, CountedAnswer, Ending, LoopState, Step } from './loop-state.ts';
 
 /** The instant of an event, and the policy by which its step decides. */
 export interface Moment {
@@ -22,7 +22,7 @@ export type Decision =
   | { readonly kind: 'start'; readonly prompt: 'next' | 'same' | 'updated' }
   | { readonly kind: 'wait'; readonly wait: Wait }
   /** Asks the agent about its answer. */
-  | { readonly kind: 'ask-back'; readonly answer: Answer; readonly question: string }
+  | { readonly kind: 'ask-back'; readonly answer: CountedAnswer; readonly question: string }
   /** Enters this step, or repeats it in a resumed task. */
   | Extract<Step, { kind: 'looking' | 'verifying' | 'following' }>
   /** Writes a request for a person. */
@@ -40,7 +40,7 @@ export interface Decided {
   /** The state with the facts of the event. `state.step` is still the old step. */
   readonly state: LoopState;
   /** What is announced before the decision is carried out. */
-  readonly announced?: readonly Telling[];
+  readonly announced?: readonly Announcement[];
   /** What follows; null if nothing does. */
   readonly decision: Decision | null;
 }
@@ -50,6 +50,6 @@ export function strayed(state: LoopState): Decided {
   return { state, decision: null };
 }
 
-export function publish(body: EventBody): Telling {
+export function publish(body: EventBody): Announcement {
   return { kind: 'publish', body };
 }

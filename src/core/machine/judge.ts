@@ -1,10 +1,10 @@
 import { describeOutcome } from '../agent/outcome.ts';
 import { type ApprovalRequest, readApprovalRequest } from '../completion/approval-request.ts';
 import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
-import { askGates, type Judged, openRefusals } from '../completion/gates.ts';
-import type { OwnText } from '../completion/promise.ts';
+import { askGates, type ClaimVerdict, openRefusals } from '../completion/gates.ts';
+import type { PromptText } from '../completion/promise.ts';
 import { type CommandResult, NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
-import { ownTexts } from '../prompt/prompt.ts';
+import { promptTexts } from '../prompt/prompt.ts';
 import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
@@ -12,9 +12,15 @@ import { askPerson } from './approval.ts';
 import { breakerVerdict } from './breaker.ts';
 import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
 import { end, stoppedBy, TIME_OVER } from './ending.ts';
-import type { Answer, LoopState, Step } from './loop-state.ts';
+import type { CountedAnswer, LoopState, Step } from './loop-state.ts';
 import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
-import { describeTools, iteratedEvent, readOwnReport, record, tell } from './record-iteration.ts';
+import {
+  describeTools,
+  furtherEvents,
+  iteratedEvent,
+  readOwnReport,
+  record,
+} from './record-iteration.ts';
 
 /*
  * Decides what follows an iteration. The checks run in this order; the first that applies decides:
@@ -26,7 +32,7 @@ import { describeTools, iteratedEvent, readOwnReport, record, tell } from './rec
 
 /** What is known of an iteration when it is judged. */
 interface Observed {
-  readonly answer: Answer;
+  readonly answer: CountedAnswer;
   readonly sightings: Sightings;
   /** How `--verify` ended; null before it was run. */
   readonly verified: CommandResult | null;
@@ -49,14 +55,14 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
   const recorded = record(state, answer, sightings, judged, { signals, report });
   return {
     state: recorded,
-    announced: [publish(iteratedEvent(recorded, answer)), ...tell(answer, judged)],
+    announced: [publish(iteratedEvent(recorded, answer)), ...furtherEvents(answer, judged)],
     decision: follow(recorded, { answer, judged, isAborted, approval }, moment),
   };
 }
 
 /** Returns the agent's message, null if it did not end well, and whether it states the abort promise. */
-function wordsOf(state: LoopState, { outcome, facts }: Answer, policy: Policy) {
-  const own = ownTexts(policy, state.carry, state.task.current_iteration);
+function wordsOf(state: LoopState, { outcome, facts }: CountedAnswer, policy: Policy) {
+  const own = promptTexts(policy, state.carry, state.task.current_iteration);
   const message = outcome.kind === 'answered' ? facts.finalMessage : null;
   const { abortPromise } = policy;
   const isAborted = abortPromise !== null && statesOneOf([abortPromise], message, own);
@@ -64,7 +70,7 @@ function wordsOf(state: LoopState, { outcome, facts }: Answer, policy: Policy) {
 }
 
 /** Whether the agent gives the task up or asks a person, so that its promise does not matter. */
-export function saysOtherwise(state: LoopState, answer: Answer, policy: Policy): boolean {
+export function saysOtherwise(state: LoopState, answer: CountedAnswer, policy: Policy): boolean {
   const { own, message, isAborted } = wordsOf(state, answer, policy);
   return isAborted || readApproval(message, own, NOTHING_SEEN) !== null;
 }
@@ -85,7 +91,7 @@ export function follow(state: LoopState, judgement: Judgement, moment: Moment): 
  */
 function readApproval(
   message: string | null,
-  own: readonly OwnText[],
+  own: readonly PromptText[],
   { approvalFile }: Sightings,
 ): ApprovalRequest | null {
   if (approvalFile !== null) {
@@ -108,7 +114,7 @@ function idFromName(name: string): string {
   return id.slice(0, 40) || 'request';
 }
 
-const NO_CLAIM: Judged = { kind: 'no-claim' };
+const NO_CLAIM: ClaimVerdict = { kind: 'no-claim' };
 
 /** Checks each claim against the gates; one claim that passes is enough. */
 function judgeClaims(
@@ -116,9 +122,9 @@ function judgeClaims(
   { answer, sightings, verified }: Observed,
   signalsInARow: number,
   policy: Policy,
-): Judged | { readonly kind: 'ask-verify' } {
+): ClaimVerdict | { readonly kind: 'ask-verify' } {
   const { outcome, verdict } = answer;
-  let judged: Judged = NO_CLAIM;
+  let judged: ClaimVerdict = NO_CLAIM;
   for (const claim of findClaims({ outcome, verdict, sightings, signalsInARow, policy })) {
     const gates = askGates({
       claim,
@@ -169,8 +175,8 @@ export function followed(
 /** Ends a task without progress, with a repeated error, or with doubtful claims; otherwise returns null. */
 function endStalled(
   { streaks, task }: LoopState,
-  { outcome }: Answer,
-  judged: Judged,
+  { outcome }: CountedAnswer,
+  judged: ClaimVerdict,
   policy: Policy,
 ): End | null {
   const held = judged.kind === 'held' ? judged.held : null;

@@ -1,12 +1,12 @@
 import type { AttemptFacts } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
-import type { Judged } from '../completion/gates.ts';
+import type { ClaimVerdict } from '../completion/gates.ts';
 import type { ProgressReport } from '../completion/progress-report.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type { CommandResult, Sightings } from '../completion/sightings.ts';
 import type { Hint } from '../prompt/hints.ts';
-import type { Carry } from '../prompt/prompt.ts';
+import type { Handover } from '../prompt/prompt.ts';
 import type { EndedStatus, EndingRow, StatusAndReason } from '../task/endings.ts';
 import type {
   Approval,
@@ -22,7 +22,7 @@ import type { EventBody } from './events.ts';
 export interface LoopState {
   readonly task: TaskState;
   readonly step: Step;
-  readonly carry: Carry;
+  readonly carry: Handover;
   /** The final message of the latest iteration; null before the first. */
   readonly finalMessage: string | null;
   readonly trouble: Trouble;
@@ -47,14 +47,14 @@ export type Step =
   /** `resumed`: the agent continues the session of the previous iteration. */
   | { readonly kind: 'working'; readonly resumed: boolean }
   /** The agent is asked whether it is done: see `asking-back.ts`. */
-  | { readonly kind: 'asking-back'; readonly answer: Answer }
-  | { readonly kind: 'looking'; readonly answer: Answer }
-  | { readonly kind: 'verifying'; readonly answer: Answer; readonly sightings: Sightings }
+  | { readonly kind: 'asking-back'; readonly answer: CountedAnswer }
+  | { readonly kind: 'looking'; readonly answer: CountedAnswer }
+  | { readonly kind: 'verifying'; readonly answer: CountedAnswer; readonly sightings: Sightings }
   /** The user's `--after` command runs; the next step is decided after it. */
   | {
       readonly kind: 'following';
-      readonly answer: Answer;
-      readonly judged: Judged;
+      readonly answer: CountedAnswer;
+      readonly judged: ClaimVerdict;
       readonly isAborted: boolean;
       readonly approval: ApprovalRequest | null;
     }
@@ -69,7 +69,7 @@ export function isAtWork({ kind }: Step): boolean {
 }
 
 /** A counted iteration that is about to be judged. */
-export interface Answer {
+export interface CountedAnswer {
   readonly outcome: Outcome;
   readonly verdict: PromiseVerdict;
   readonly record: IterationRecord;
@@ -126,7 +126,7 @@ export const NO_STREAKS: Streaks = {
 };
 
 /** When an action finished, and how long it took. */
-export interface Answered {
+export interface Timing {
   readonly at: string;
   /** Milliseconds since the previous event, by a clock that stops while the machine sleeps. */
   readonly tookMs: number;
@@ -148,19 +148,19 @@ export type LoopEvent =
       /** The resume only announces the ending of the task, because the driver died before it did. */
       readonly tellsOnly?: boolean;
     }
-  | (Answered & {
+  | (Timing & {
       readonly kind: 'attempt-ended';
       readonly startedAt: string;
       readonly facts: AttemptFacts;
       /** In [0, 1), for the jitter of the back-off. */
       readonly random: number;
     })
-  | (Answered & { readonly kind: 'looked'; readonly sightings: Sightings })
-  | (Answered & { readonly kind: 'verified'; readonly result: CommandResult })
-  | (Answered & { readonly kind: 'followed' })
-  | (Answered & { readonly kind: 'waited' })
-  | (Answered & { readonly kind: 'approval-requested'; readonly thereBefore: ThereBefore })
-  | (Answered & { readonly kind: 'approval-answered'; readonly answer: ApprovalAnswer })
+  | (Timing & { readonly kind: 'looked'; readonly sightings: Sightings })
+  | (Timing & { readonly kind: 'verified'; readonly result: CommandResult })
+  | (Timing & { readonly kind: 'followed' })
+  | (Timing & { readonly kind: 'waited' })
+  | (Timing & { readonly kind: 'approval-requested'; readonly thereBefore: ThereBefore })
+  | (Timing & { readonly kind: 'approval-answered'; readonly answer: ApprovalAnswer })
   | { readonly kind: 'hinted'; readonly at: string; readonly hint: Hint }
   | {
       readonly kind: 'progress-reported';
@@ -221,9 +221,9 @@ export type ApprovalAnswer =
 export type StopCause = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'request';
 
 /** What to do next. The answer to a question is the next event; a one-way action has no answer. */
-export type Action = Asking | Telling;
+export type Action = Question | Announcement;
 
-export type Asking =
+export type Question =
   | {
       readonly kind: 'start-agent';
       readonly iteration: number;
@@ -254,14 +254,14 @@ export type AgentPrompt =
   | { readonly kind: 'question'; readonly text: string };
 
 /** A one-way action. */
-export type Telling =
+export type Announcement =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** Prints a sentence for people. */
-  | { readonly kind: 'say'; readonly what: Saying }
+  | { readonly kind: 'say'; readonly what: Notice }
   | { readonly kind: 'stop'; readonly ending: Ending };
 
 /** What ralph is doing while the agent is not running, for the display. */
-export type Doing =
+export type RalphActivity =
   | { readonly kind: 'look' }
   | { readonly kind: 'verify'; readonly command: string }
   | { readonly kind: 'after'; readonly command: string }
@@ -271,7 +271,7 @@ export type Doing =
   | { readonly kind: 'stop' };
 
 /** A notice for people that is not an event. */
-export type Saying = { readonly kind: 'flag-dropped'; readonly flag: string };
+export type Notice = { readonly kind: 'flag-dropped'; readonly flag: string };
 
 /** How the task ended. Paths are not included; they are added outside the core. */
 export interface Ending {

@@ -1,27 +1,27 @@
 import { type AttemptFacts, outputOf, type RefusedTool } from '../agent/attempt.ts';
 import { describeOutcome, isCounted } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
-import { type Held, type Judged, openRefusals } from '../completion/gates.ts';
+import { type Blocker, type ClaimVerdict, openRefusals } from '../completion/gates.ts';
 import {
   type ProgressReport,
   progressOf,
   readProgressReport,
 } from '../completion/progress-report.ts';
-import type { OwnText } from '../completion/promise.ts';
+import type { PromptText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
-import type { Carry, Missing } from '../prompt/prompt.ts';
+import type { Handover, Missing } from '../prompt/prompt.ts';
 import { preview } from '../secrets/secrets.ts';
 import { withIteration } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { afterIteration } from './breaker.ts';
 import { publish } from './decision.ts';
-import type { Answer, LoopState, Telling } from './loop-state.ts';
+import type { Announcement, CountedAnswer, LoopState } from './loop-state.ts';
 
 /** Builds the iteration's answer and its record from a counted attempt. */
 export function answerOf(
   { task, attemptsUsage }: LoopState,
-  { startedAt, ...answer }: Omit<Answer, 'record'> & { readonly startedAt: string },
-): Answer {
+  { startedAt, ...answer }: Omit<CountedAnswer, 'record'> & { readonly startedAt: string },
+): CountedAnswer {
   const { facts, outcome, verdict } = answer;
   return {
     ...answer,
@@ -54,9 +54,9 @@ function exitCodeOf({ end }: AttemptFacts): number | null {
 /** Records the iteration in the state: its record, streaks and progress, and what the next prompt says. */
 export function record(
   state: LoopState,
-  answer: Answer,
+  answer: CountedAnswer,
   sightings: Sightings,
-  judged: Judged,
+  judged: ClaimVerdict,
   { signals, report }: { readonly signals: number; readonly report: ProgressReport | null },
 ): LoopState {
   const { facts, outcome } = answer;
@@ -113,7 +113,10 @@ function isFurther({ task }: LoopState, { done }: ProgressReport): boolean {
 }
 
 /** Returns the agent's progress report, or null. An echo of the example in ralph's prompt is not a report. */
-export function readOwnReport({ facts }: Answer, own: readonly OwnText[]): ProgressReport | null {
+export function readOwnReport(
+  { facts }: CountedAnswer,
+  own: readonly PromptText[],
+): ProgressReport | null {
   const report = readProgressReport(facts.finalMessage ?? '');
   if (report === null) return null;
   const examples = own
@@ -126,7 +129,11 @@ function isSameReport(one: ProgressReport | null, other: ProgressReport): boolea
   return one?.done === other.done && one.total === other.total && one.step === other.step;
 }
 
-function carryFrom(answer: Answer, { commands = {} }: Sightings, held: Held | null): Carry {
+function carryFrom(
+  answer: CountedAnswer,
+  { commands = {} }: Sightings,
+  held: Blocker | null,
+): Handover {
   const { facts, outcome, verdict, reply } = answer;
   const missing: Missing[] = [];
   const isHeldForTools = held?.gate === 'refused-tools';
@@ -162,7 +169,10 @@ function carryFrom(answer: Answer, { commands = {} }: Sightings, held: Held | nu
 }
 
 /** Builds the main event of a judged iteration. */
-export function iteratedEvent({ task }: LoopState, answer: Pick<Answer, 'record' | 'outcome'>) {
+export function iteratedEvent(
+  { task }: LoopState,
+  answer: Pick<CountedAnswer, 'record' | 'outcome'>,
+) {
   const { number, ...fields } = task.iterations.at(-1) ?? answer.record;
   return {
     event: 'task_iterated' as const,
@@ -173,9 +183,12 @@ export function iteratedEvent({ task }: LoopState, answer: Pick<Answer, 'record'
 }
 
 /** Builds the other events of a judged iteration: a near miss, or a claim that a gate blocked. */
-export function tell({ record, verdict }: Answer, judged: Judged): readonly Telling[] {
+export function furtherEvents(
+  { record, verdict }: CountedAnswer,
+  judged: ClaimVerdict,
+): readonly Announcement[] {
   const iteration = record.number;
-  const told: Telling[] = [];
+  const told: Announcement[] = [];
   const isNear = verdict.kind === 'near-miss' || verdict.kind === 'in-doubt';
   if (isNear && judged.kind !== 'passed') {
     const why = verdict.kind === 'in-doubt' ? verdict.where : verdict.why;
@@ -189,7 +202,7 @@ export function tell({ record, verdict }: Answer, judged: Judged): readonly Tell
 }
 
 /** Says in one line for people why a gate blocked a claim. */
-function describeHeld(held: Held): string {
+function describeHeld(held: Blocker): string {
   switch (held.gate) {
     case 'min-iterations':
       return `not before iteration ${held.from}`;

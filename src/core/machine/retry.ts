@@ -5,7 +5,7 @@ import { laterBy, msBetween } from '../task/task-state.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
 import { end, stoppedBy } from './ending.ts';
 import type { EventBody } from './events.ts';
-import type { EventOf, LoopState, Telling, Trouble } from './loop-state.ts';
+import type { Announcement, EventOf, LoopState, Trouble } from './loop-state.ts';
 import { budgetLeft, endUsedUp } from './next-iteration.ts';
 
 type Failed<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
@@ -71,7 +71,7 @@ function withTrouble(state: LoopState, trouble: Partial<Trouble>): LoopState {
 function retried(
   { task: { current_iteration: iteration, attempt } }: LoopState,
   why: Pick<Extract<EventBody, { event: 'agent_retry' }>, 'status' | 'delay_ms' | 'error'>,
-): Telling {
+): Announcement {
   return publish({ event: 'agent_retry', iteration, attempt, by: 'ralph', ...why });
 }
 

@@ -1,9 +1,9 @@
 import { readApprovalRequest } from '../completion/approval-request.ts';
 import { findClaims, judgeMessage, statesOneOf } from '../completion/conditions/conditions.ts';
-import { askGates, type Held } from '../completion/gates.ts';
-import type { OwnText } from '../completion/promise.ts';
+import { askGates, type Blocker } from '../completion/gates.ts';
+import type { PromptText } from '../completion/promise.ts';
 import type { CommandResult, Sightings } from '../completion/sightings.ts';
-import { type Carry, type Missing, NOTHING_CARRIED, ownTexts } from '../prompt/prompt.ts';
+import { EMPTY_HANDOVER, type Handover, type Missing, promptTexts } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import { isLive, type ShownState } from '../task/shown-task.ts';
 import { msBetween, type TaskState } from '../task/task-state.ts';
@@ -55,7 +55,7 @@ export interface StopView {
 /** Judges the agent's work by the task's conditions and gates. */
 export function checkStop({ task, policy, message, sightings, verified }: StopView): StopAnswer {
   // An echo of what ralph told the agent is not a statement of the agent.
-  const own = ownTexts(policy, NOTHING_CARRIED, 2);
+  const own = promptTexts(policy, EMPTY_HANDOVER, 2);
   if (policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own)) {
     return { kind: 'lets-go', why: 'its agent has given it up' };
   }
@@ -70,7 +70,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
     signalsInARow: statesOneOf(policy.signals, message, own) ? 1 : 0,
     policy,
   });
-  let held: Held | null = null;
+  let held: Blocker | null = null;
   for (const claim of claims) {
     const answer = askGates({
       claim,
@@ -96,7 +96,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
 }
 
 /** Whether the agent asks for an approval and does not only repeat an example from the prompt. */
-function asksPerson(message: string | null, own: readonly OwnText[]): boolean {
+function asksPerson(message: string | null, own: readonly PromptText[]): boolean {
   const request = message === null ? null : readApprovalRequest(message);
   return (
     request !== null && own.every(({ text }) => readApprovalRequest(text)?.what !== request.what)
@@ -104,6 +104,6 @@ function asksPerson(message: string | null, own: readonly OwnText[]): boolean {
 }
 
 /** Builds what the prompt says to an agent that must continue. */
-export function heldCarry(output: string | null, missing: readonly Missing[]): Carry {
-  return { ...NOTHING_CARRIED, output, missing };
+export function stopHandover(output: string | null, missing: readonly Missing[]): Handover {
+  return { ...EMPTY_HANDOVER, output, missing };
 }

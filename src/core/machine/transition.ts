@@ -1,7 +1,7 @@
 import { NO_USAGE } from '../agent/attempt.ts';
 import { isCounted } from '../agent/outcome.ts';
 import { waitingHints } from '../prompt/hints.ts';
-import { NOTHING_CARRIED } from '../prompt/prompt.ts';
+import { EMPTY_HANDOVER } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
 import { counted, withAttempt } from './after-attempt.ts';
@@ -110,7 +110,7 @@ export function initialState(task: TaskState): LoopState {
   return {
     task,
     step: { kind: 'new' },
-    carry: NOTHING_CARRIED,
+    carry: EMPTY_HANDOVER,
     finalMessage: null,
     trouble: NO_TROUBLE,
     streaks: NO_STREAKS,

@@ -7,9 +7,9 @@ import { hasWords, wordSigns } from './words.ts';
  */
 
 /** Private-use characters that replace removed text. `plainText` removes any that a message contains. */
-export const STAND_INS = { echo: '\uE000', shield: '\uE001', firstMask: 0xe002 };
+export const REPLACEMENT_CHARACTERS = { echo: '\uE000', shield: '\uE001', firstMask: 0xe002 };
 
-/** Removes escape sequences, control characters and the characters of `STAND_INS`; line ends become LF. */
+/** Removes escape sequences, control characters and the characters of `REPLACEMENT_CHARACTERS`; line ends become LF. */
 export function plainText(text: string): string {
   return withoutControls(text).replace(/[\uE000-\uE00F]/g, '\uFFFD');
 }
@@ -50,7 +50,7 @@ export interface Span {
 }
 
 /** Returns every match of a pattern, from left to right. */
-export function placesOf(text: string, source: string): readonly Span[] {
+export function spansOf(text: string, source: string): readonly Span[] {
   const places: Span[] = [];
   for (const match of text.matchAll(new RegExp(source, 'gu'))) {
     places.push({ from: match.index, to: match.index + match[0].length });

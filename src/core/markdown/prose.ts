@@ -1,7 +1,7 @@
 import { isOwn, isThinking, matchTags, mayBeginTag, readTag } from './element.ts';
 import { endOfRun, inlineCode } from './inline-code.ts';
 import { type Line, readLine } from './markdown-line.ts';
-import { replaceSpans, type Span, STAND_INS } from './phrase.ts';
+import { REPLACEMENT_CHARACTERS, replaceSpans, type Span } from './phrase.ts';
 import {
   endOfBlockScalar,
   endOfBracket,
@@ -50,7 +50,7 @@ export function maskNonProse(text: string, from = 0, to = text.length): string {
     }))
     .filter((span) => span.from < span.to);
   return replaceSpans(part, regions, (shown, { why }) => {
-    const mask = String.fromCharCode(STAND_INS.firstMask + SHOWN.indexOf(why));
+    const mask = String.fromCharCode(REPLACEMENT_CHARACTERS.firstMask + SHOWN.indexOf(why));
     const masked = shown.includes('\n') ? shown.replace(/[^\n]/g, mask) : mask.repeat(shown.length);
     return why === 'in-thinking' && /[>\]▷]$/.test(shown) ? `${masked.slice(0, -1)}\n` : masked;
   });
@@ -58,7 +58,7 @@ export function maskNonProse(text: string, from = 0, to = text.length): string {
 
 /** Returns why the character at `index` of a masked text is not prose, or null if it is prose. */
 export function whyMasked(masked: string, index: number): NonProse | null {
-  return SHOWN[masked.charCodeAt(index) - STAND_INS.firstMask] ?? null;
+  return SHOWN[masked.charCodeAt(index) - REPLACEMENT_CHARACTERS.firstMask] ?? null;
 }
 
 /** What the next line can continue: a paragraph, a quotation or an unticked box. After a `gap`, nothing. */

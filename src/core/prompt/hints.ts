@@ -14,7 +14,7 @@ export const HINT_MAX_BYTES = 64 * 1024;
 const KEPT_CHARS = 1024 * 1024;
 
 /** The hints that a prompt contains. */
-export interface ToldHints {
+export interface PromptHints {
   /** In the order of arrival. */
   readonly told: readonly Hint[];
   /** How many UTF-16 code units are left out. */
@@ -31,7 +31,7 @@ export function waitingHints(hints: readonly Hint[]): readonly Hint[] {
  * Returns the newest hints that fit into `room` UTF-16 code units. The first that does not fit is cut, and
  * older hints are left out.
  */
-export function newestHints(hints: readonly Hint[], room: number): ToldHints {
+export function newestHints(hints: readonly Hint[], room: number): PromptHints {
   const told: Hint[] = [];
   let left = room;
   for (const hint of hints.toReversed()) {

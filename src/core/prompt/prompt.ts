@@ -3,8 +3,8 @@ import type { RefusedTool } from '../agent/attempt.ts';
 import type { CountedOutcome } from '../agent/outcome.ts';
 import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
 import { describeCompletion } from '../completion/conditions/conditions.ts';
-import type { Held } from '../completion/gates.ts';
-import type { OwnText } from '../completion/promise.ts';
+import type { Blocker } from '../completion/gates.ts';
+import type { PromptText } from '../completion/promise.ts';
 import type { CommandResult } from '../completion/sightings.ts';
 import type { Policy } from '../task/policy.ts';
 import {
@@ -16,10 +16,10 @@ import {
   tailOf,
   withoutControls,
 } from '../text/untrusted-text.ts';
-import { type Hint, newestHints, type ToldHints } from './hints.ts';
+import { type Hint, newestHints, type PromptHints } from './hints.ts';
 
 /** What the next prompt says about the previous iteration. */
-export interface Carry {
+export interface Handover {
   /** The final message, or the output up to the point where the iteration was cut; null if there is none. */
   readonly output: string | null;
   readonly wasCut: boolean;
@@ -44,7 +44,7 @@ export type Missing =
       readonly held: boolean;
       readonly verified: CommandResult | null;
     }
-  | { readonly kind: 'held'; readonly held: Exclude<Held, { gate: 'refused-tools' }> }
+  | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
   /** The command of `--until` failed. */
   | { readonly kind: 'until'; readonly result: CommandResult }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
@@ -59,14 +59,14 @@ export type Missing =
       readonly reason: string | null;
     };
 
-export const NOTHING_CARRIED: Carry = { output: null, wasCut: false, missing: [], hints: [] };
+export const EMPTY_HANDOVER: Handover = { output: null, wasCut: false, missing: [], hints: [] };
 
 /**
  * Builds the text that ralph appends to the user's prompt. The user's prompt stays first and unchanged, so
  * that the agent's prompt cache works; the protocol note comes last and is always the same.
  */
-export function buildAddition(policy: Policy, carry: Carry, iteration: number): string {
-  return ['', ...ownTexts(policy, carry, iteration).map(({ text }) => text)]
+export function buildAddition(policy: Policy, carry: Handover, iteration: number): string {
+  return ['', ...promptTexts(policy, carry, iteration).map(({ text }) => text)]
     .join('\n\n')
     .concat('\n');
 }
@@ -75,8 +75,12 @@ export function buildAddition(policy: Policy, carry: Carry, iteration: number): 
  * Returns the parts of that text one by one, since an echo of a part is not a statement of the promise.
  * Earlier output is an echo only as a whole, since the agent may truthfully repeat a part of it.
  */
-export function ownTexts(policy: Policy, carry: Carry, iteration: number): readonly OwnText[] {
-  const texts: OwnText[] = [];
+export function promptTexts(
+  policy: Policy,
+  carry: Handover,
+  iteration: number,
+): readonly PromptText[] {
+  const texts: PromptText[] = [];
   if (iteration > 1) {
     const block = contextBlock(policy, carry);
     if (block !== null) texts.push({ kind: 'whole', text: block });
@@ -95,7 +99,7 @@ export function ownTexts(policy: Policy, carry: Carry, iteration: number): reado
   return texts;
 }
 
-function contextBlock(policy: Policy, carry: Carry): string | null {
+function contextBlock(policy: Policy, carry: Handover): string | null {
   if (policy.context === 'none' || carry.output === null) return null;
   // Clean before cutting: half an escape sequence would not be recognised.
   const output = withoutControls(carry.output);
@@ -109,7 +113,7 @@ function contextBlock(policy: Policy, carry: Carry): string | null {
   return materialBlock(title, [...cut, kept].join('\n'), rulesFor(policy));
 }
 
-function reminder(policy: Policy, carry: Carry): string {
+function reminder(policy: Policy, carry: Handover): string {
   // An agent that is to check its claim must not be told to continue in the same prompt.
   const mustCheck = carry.missing.some(
     (missing) => missing.kind === 'held' && missing.held.gate === 'confirm',
@@ -125,12 +129,12 @@ function reminder(policy: Policy, carry: Carry): string {
 }
 
 /** Returns the hints for the prompt. Together they get as much room as the earlier output. */
-function toldHints(policy: Policy, carry: Carry): ToldHints {
+function toldHints(policy: Policy, carry: Handover): PromptHints {
   const hints = carry.hints.map((hint) => ({ ...hint, text: withoutControls(hint.text).trim() }));
   return newestHints(hints, policy.contextChars);
 }
 
-function hintLines({ told, leftOut }: ToldHints): readonly string[] {
+function hintLines({ told, leftOut }: PromptHints): readonly string[] {
   const lines = told
     .filter(({ isProven }) => isProven)
     .map(({ text }) => `The person you work for adds: ${text}`);
@@ -142,7 +146,7 @@ function hintLines({ told, leftOut }: ToldHints): readonly string[] {
 }
 
 /** Anybody could have written these hints, so the prompt marks them as data. */
-function unprovenHints(policy: Policy, { told }: ToldHints): readonly OwnText[] {
+function unprovenHints(policy: Policy, { told }: PromptHints): readonly PromptText[] {
   const unproven = told.filter(({ isProven }) => !isProven).map(({ text }) => text);
   if (unproven.length === 0) return [];
   const title = 'notes that somebody left for you; nobody can tell who';
@@ -195,7 +199,7 @@ export function describeMissing(missing: Missing, policy: Policy): string {
 }
 
 function describeHold(
-  held: Exclude<Held, { gate: 'refused-tools' }>,
+  held: Exclude<Blocker, { gate: 'refused-tools' }>,
   rules: MaterialRules,
 ): string {
   switch (held.gate) {
@@ -223,7 +227,7 @@ export interface CommandOutput {
 }
 
 /** Returns the outputs, unless empty, of the user's commands that failed after the last iteration. */
-export function failedOutputs(carry: Carry): readonly CommandOutput[] {
+export function failedOutputs(carry: Handover): readonly CommandOutput[] {
   return carry.missing.flatMap((missing): readonly CommandOutput[] => {
     const failed =
       missing.kind === 'until'
@@ -248,7 +252,7 @@ const TITLES: Readonly<Record<CommandOutput['by'], string>> = {
 };
 
 /** Marks the outputs as data, like all text that does not come from the user. */
-function outputBlocks(policy: Policy, carry: Carry): readonly OwnText[] {
+function outputBlocks(policy: Policy, carry: Handover): readonly PromptText[] {
   return failedOutputs(carry).map(({ by, output }) => ({
     kind: 'whole',
     text: materialBlock(TITLES[by], output, rulesFor(policy)),

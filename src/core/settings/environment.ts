@@ -1,7 +1,7 @@
 import { nearest } from './nearest.ts';
 import { VAULT_VARIABLES } from './rescue-settings.ts';
 import type { Layer, Written } from './setting-source.ts';
-import { furtherNames, SETTINGS, type SettingName, settingNames, variableOf } from './settings.ts';
+import { aliasKeys, SETTINGS, type SettingName, settingNames, variableOf } from './settings.ts';
 
 /** Variables that tell an agent about its loop. Inside a loop they are not settings. */
 const IDENTITY = [
@@ -29,7 +29,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
     const variable = variableOf(name);
     if (variable === null) continue;
     names.set(variable, name);
-    for (const further of furtherNames(name)) names.set(`RALPH_${further.toUpperCase()}`, name);
+    for (const further of aliasKeys(name)) names.set(`RALPH_${further.toUpperCase()}`, name);
   }
   const layer: Partial<Record<SettingName, Written>> = {};
   const warnings: string[] = [];

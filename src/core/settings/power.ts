@@ -5,10 +5,10 @@ import {
   vaultSettingNames,
 } from './rescue-settings.ts';
 import type { Layer, Sources } from './setting-source.ts';
-import { keyOf, powerfulSettings, type SettingName, snakeCase } from './settings.ts';
+import { keyOf, type SettingName, settingNamesNeedingTrust, snakeCase } from './settings.ts';
 
 /** A setting that needs trust, as a configuration file writes it. */
-export interface Power {
+export interface SettingNeedingTrust {
   readonly name: SettingName | VaultSettingName;
   /** Its key in the file: `on_end`. */
   readonly key: string;
@@ -16,8 +16,11 @@ export interface Power {
 }
 
 /** Returns the settings of a configuration file that need trust, in the order of the help. */
-export function powersOf(config: Layer, vault: VaultLayer): readonly Power[] {
-  const ofRun = powerfulSettings().flatMap((name) => {
+export function settingsNeedingTrust(
+  config: Layer,
+  vault: VaultLayer,
+): readonly SettingNeedingTrust[] {
+  const ofRun = settingNamesNeedingTrust().flatMap((name) => {
     const written = config[name];
     const key = keyOf(name);
     return written === undefined || key === null ? [] : [{ name, key, value: written.value }];
@@ -34,7 +37,10 @@ export function powersOf(config: Layer, vault: VaultLayer): readonly Power[] {
  * Returns the settings in `powers` that a run takes from the configuration file, not from a flag or a
  * variable. Leaves out the settings that only `ralph watch` has, since it reports them itself.
  */
-export function powersInForce(powers: readonly Power[], sources: Sources): readonly Power[] {
+export function trustedSettingsInForce(
+  powers: readonly SettingNeedingTrust[],
+  sources: Sources,
+): readonly SettingNeedingTrust[] {
   return powers.filter(
     ({ name }) => name in sources && sources[name as SettingName].kind === 'config',
   );

@@ -5,7 +5,7 @@ import { commandSettings, SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
 /** The settings of a run as the user requested it. */
-export interface WrittenRun extends SourcedSettings {
+export interface RequestedSettings extends SourcedSettings {
   /** Settings with an invalid value, which has been reported already. */
   readonly bad: ReadonlySet<SettingName>;
   /** What the user gave after `--`. */
@@ -13,7 +13,7 @@ export interface WrittenRun extends SourcedSettings {
 }
 
 /** Returns all contradictions between settings, one sentence each. */
-export function settingsProblems(run: WrittenRun): readonly string[] {
+export function settingsProblems(run: RequestedSettings): readonly string[] {
   return [
     ...conditionProblems(run),
     ...limitProblems(run),
@@ -24,7 +24,7 @@ export function settingsProblems(run: WrittenRun): readonly string[] {
 
 const PHRASES = ['signal', 'abortPromise'] as const;
 
-function conditionProblems({ settings, sources }: WrittenRun): readonly string[] {
+function conditionProblems({ settings, sources }: RequestedSettings): readonly string[] {
   const problems: string[] = [];
   if (settings.watchGlob.some((glob) => glob.trim() === '')) {
     problems.push(
@@ -80,7 +80,7 @@ function isFlag(source: Source): boolean {
 const LIMITS: readonly SettingName[] = ['iterationTimeout', 'idleTimeout', 'timeout', 'delay'];
 
 /** Finds limits that contradict each other. A limit by default or by task type is adjusted instead. */
-function limitProblems({ settings, sources, bad }: WrittenRun): readonly string[] {
+function limitProblems({ settings, sources, bad }: RequestedSettings): readonly string[] {
   const problems: string[] = [];
   const { iterationTimeout, idleTimeout, timeout } = settings;
   if (LIMITS.some((name) => bad.has(name))) return [];
@@ -111,7 +111,7 @@ export function agentOf({ settings, sources }: SourcedSettings): AgentName {
   return chosenAgent(isGiven(sources.agent) ? settings.agent : null, settings.agentCommand);
 }
 
-function agentProblems(run: WrittenRun): readonly string[] {
+function agentProblems(run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
   const agent = agentOf(run);
   const { takes } = AGENTS[agent];
@@ -146,7 +146,7 @@ function whoTakes(setting: AgentSetting): string {
 const HANDED_ON = ['model', 'permissionMode', 'allowedTools'] as const;
 
 /** Finds values that look like a flag: a mistake, or an attempt to pass hidden flags to the agent. */
-function dashProblems(run: WrittenRun): readonly string[] {
+function dashProblems(run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
   const agent = agentOf(run);
   return HANDED_ON.filter((name) => AGENTS[agent].takes.includes(name)).flatMap((name) =>
@@ -160,7 +160,7 @@ function dashProblems(run: WrittenRun): readonly string[] {
   );
 }
 
-function passthroughProblems(run: WrittenRun): readonly string[] {
+function passthroughProblems(run: RequestedSettings): readonly string[] {
   const agent = agentOf(run);
   return AGENTS[agent].ownFlags
     .filter((flag) => run.passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)))

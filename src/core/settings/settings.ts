@@ -1,7 +1,7 @@
 import { AGENT_ROWS } from './rows/agent.ts';
 import { COMPLETION_ROWS } from './rows/completion.ts';
 import { LIMIT_ROWS } from './rows/limits.ts';
-import { AROUND_ROWS } from './rows/places.ts';
+import { LOCATION_AND_OUTPUT_ROWS } from './rows/places.ts';
 import type { SettingRow } from './rows/setting-row.ts';
 
 /** Every setting, in the order of the help. */
@@ -9,7 +9,7 @@ const TABLE = {
   ...COMPLETION_ROWS,
   ...LIMIT_ROWS,
   ...AGENT_ROWS,
-  ...AROUND_ROWS,
+  ...LOCATION_AND_OUTPUT_ROWS,
 } as const satisfies Readonly<Record<string, SettingRow>>;
 
 export type SettingName = keyof typeof TABLE;
@@ -53,7 +53,7 @@ export function commandSettings(): readonly CommandSetting[] {
 }
 
 /** Returns the settings that a configuration file found by ralph may set only after a person trusted it. */
-export function powerfulSettings(): readonly SettingName[] {
+export function settingNamesNeedingTrust(): readonly SettingName[] {
   return settingNames().filter((name) => SETTINGS[name].trust === true);
 }
 
@@ -68,7 +68,7 @@ export function keyOf(name: SettingName): string | null {
 }
 
 /** Returns the flag's aliases in the form of keys: `--completion-promise` is `completion_promise`. */
-export function furtherNames(name: SettingName): readonly string[] {
+export function aliasKeys(name: SettingName): readonly string[] {
   return (SETTINGS[name].aliases ?? []).map((flag) => flag.slice(2).replaceAll('-', '_'));
 }
 

@@ -2,7 +2,7 @@ import { oneLine } from '../text/untrusted-text.ts';
 import { type Here, isDriverAlive } from './driver.ts';
 import {
   type Driver,
-  hasUntoldEnd,
+  hasUnannouncedEnding,
   lastWorkAt,
   msBetween,
   type Status,
@@ -104,7 +104,7 @@ export function showBroken(
  */
 export function shownState(task: TaskState, here: Here): ShownState {
   const { status, driver } = task;
-  if (hasUntoldEnd(task) && status !== 'paused_awaiting_approval') {
+  if (hasUnannouncedEnding(task) && status !== 'paused_awaiting_approval') {
     return driver === null || isDriverAlive(driver, here) ? status : 'interrupted';
   }
   if (!isLive(task.status) || hasLiveDriver(task, here)) return task.status;

@@ -248,7 +248,7 @@ export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
 }
 
 /** Whether a task has ended without an announcement. Always false for a completed task: see `isUntold`. */
-export function hasUntoldEnd({ finished_at, driver }: TaskState): boolean {
+export function hasUnannouncedEnding({ finished_at, driver }: TaskState): boolean {
   return finished_at !== null && driver !== null;
 }
 

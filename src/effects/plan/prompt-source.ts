@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SETTINGS } from '../../core/settings/settings.ts';
-import type { WrittenRun } from '../../core/settings/settings-problems.ts';
+import type { RequestedSettings } from '../../core/settings/settings-problems.ts';
 import type { MaterialRules } from '../../core/text/untrusted-text.ts';
 import { messageOf } from '../../errors.ts';
 import type { PromptSource } from '../../loop/ports.ts';
@@ -20,7 +20,7 @@ import { IN_PROGRESS } from '../vault/vault-folders.ts';
 export const PROMPT_MAX_BYTES = MB;
 
 /** A requested run, and its prompt as far as the settings do not contain it. */
-export interface PromptRequest extends WrittenRun {
+export interface PromptRequest extends RequestedSettings {
   /** Reads all of standard input, for the prompt `-`; without it, that is empty. */
   readonly readStdin?: () => Promise<Uint8Array>;
   /** The prompt of a resumed task; it replaces all other sources. */

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { withBeat } from '../../core/machine/clock-gap.ts';
+import { withHeartbeat } from '../../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { isAtWork, type LoopState } from '../../core/machine/loop-state.ts';
 import { stateJson } from '../../core/task/state-json.ts';
@@ -219,7 +219,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
         if (last === null || last.task.driver === null) return;
         const { task, since } = last;
         const [tookMs, heldUpMs] = [now[0] - since[0], now[1] - since[1]];
-        makeDurable([await writeState(withBeat(task, { at, tookMs, heldUpMs }))]);
+        makeDurable([await writeState(withHeartbeat(task, { at, tookMs, heldUpMs }))]);
       });
     },
     archive: () =>

@@ -1,7 +1,7 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { formatCost, formatDuration, plural } from '../format.ts';
-import { cell, codeSpan, fenced, inline } from '../notes/markdown.ts';
+import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
 import {
   commandOf,
   minute,
@@ -47,12 +47,12 @@ function needText(need: Need, briefing: Briefing): string {
       return taskNeed(need.task, briefing);
     case 'request': {
       const { file, taskId, at } = need.request;
-      const about = taskId === null ? '' : ` of ${inline(taskId)}`;
+      const about = taskId === null ? '' : ` of ${inlineText(taskId)}`;
       return `- A request${about} has been waiting for your answer since ${minute(at)}: ${codeSpan(file)}`;
     }
     case 'note': {
       const { file, taskId, reason, at } = need.note;
-      return `- A note about ${inline(taskId)} (${reason.toLowerCase()}, ${minute(at)}): ${codeSpan(file)}`;
+      return `- A note about ${inlineText(taskId)} (${reason.toLowerCase()}, ${minute(at)}): ${codeSpan(file)}`;
     }
   }
 }
@@ -63,8 +63,8 @@ function taskNeed(task: BriefTask, briefing: Briefing): string {
   const remedy = remedyOf(task);
   const command = commandOf(task, briefing) ?? (note === null ? null : readCommand(note.file));
   const lines = [
-    `- **${inline(shown.taskId)}** ${stateWords(shown.state)}${reason === '' ? '' : `: ${inline(reason)}`} (${used(task)})`,
-    ...(remedy === null ? [] : [`What to do: ${inline(remedy)}.`]),
+    `- **${inlineText(shown.taskId)}** ${stateWords(shown.state)}${reason === '' ? '' : `: ${inlineText(reason)}`} (${used(task)})`,
+    ...(remedy === null ? [] : [`What to do: ${inlineText(remedy)}.`]),
     ...(note === null ? [] : [`Note: ${codeSpan(note.file)}`]),
     ...(command === null ? [] : ['', fenced(command, 'sh')]),
   ];

@@ -29,11 +29,11 @@ function longestRun(text: string): number {
 
 /** Returns a table cell with at most 80 characters of a text, which cannot start a cell, a link or a tag. */
 export function cell(text: string): string {
-  return inline(text.slice(0, 80)).replaceAll('|', '\\|');
+  return inlineText(text.slice(0, 80)).replaceAll('|', '\\|');
 }
 
 /** Returns a text on one line, with all Markdown syntax escaped. */
-export function inline(text: string): string {
+export function inlineText(text: string): string {
   return withoutControls(text)
     .replace(/\s+/g, ' ')
     .replace(/[\\`*_[\]<>#]/g, '\\$&');

@@ -7,7 +7,7 @@ import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { formatCost, formatDuration } from '../format.ts';
 import { remedyFor } from '../messages.ts';
-import { cell, codeSpan, fenced, inline } from './markdown.ts';
+import { cell, codeSpan, fenced, inlineText } from './markdown.ts';
 
 /** The facts of a note. */
 export interface NoteFacts {
@@ -42,7 +42,7 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
     `## Iterations\n\n${iterationTable(task)}`,
     ...(facts.missing.length > 0
       ? [
-          `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inline(line)}`).join('\n')}`,
+          `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inlineText(line)}`).join('\n')}`,
         ]
       : []),
     ...facts.commandOutputs.map(({ by, output }) => `## What --${by} printed\n\n${fenced(output)}`),
@@ -74,7 +74,7 @@ function whatHappened({ task, ending }: NoteFacts): string {
   const time = formatDuration(task.metrics.total_duration_seconds * 1000);
   const used = `${task.metrics.iterations} of ${task.max_iterations} iterations, ${time}${cost}`;
   return [
-    ...(ending.error === null ? [] : [inline(ending.error)]),
+    ...(ending.error === null ? [] : [inlineText(ending.error)]),
     ...(ending.until === null ? [] : [`The limit resets at ${ending.until}.`]),
     `Used: ${used}.`,
   ].join('\n\n');

@@ -43,7 +43,7 @@ export interface DoctorFacts {
 
 export interface AgentFacts {
   readonly name: AgentName;
-  readonly place: { readonly file: string } | { readonly missing: string };
+  readonly program: { readonly file: string } | { readonly missing: string };
   /** Null if ralph did not ask for the version: not every program answers to `--version`. */
   readonly version: { readonly version: string } | { readonly failed: string } | null;
   /** What the agent's own checks found. */
@@ -99,15 +99,15 @@ function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
   return found;
 }
 
-function agentFindings({ name, place, version, findings: own }: AgentFacts): readonly Finding[] {
-  if ('missing' in place) {
-    const says = `agent: ${place.missing}`;
+function agentFindings({ name, program, version, findings: own }: AgentFacts): readonly Finding[] {
+  if ('missing' in program) {
+    const says = `agent: ${program.missing}`;
     return [{ kind: 'problem', says, remedy: AGENTS[name].installRemedy }, ...own];
   }
-  if (version === null) return [ok(`agent: ${place.file}`), ...own];
-  if ('version' in version) return [ok(`agent: ${place.file}, ${version.version}`), ...own];
-  const says = `agent: ${place.file} does not answer to --version: ${version.failed}`;
-  const remedy = `try ${place.file} --version by hand; reinstall it if that fails too`;
+  if (version === null) return [ok(`agent: ${program.file}`), ...own];
+  if ('version' in version) return [ok(`agent: ${program.file}, ${version.version}`), ...own];
+  const says = `agent: ${program.file} does not answer to --version: ${version.failed}`;
+  const remedy = `try ${program.file} --version by hand; reinstall it if that fails too`;
   return [{ kind: 'problem', says, remedy }, ...own];
 }
 

@@ -1,16 +1,16 @@
-import type { Power } from '../../core/settings/power.ts';
+import type { SettingNeedingTrust } from '../../core/settings/power.ts';
 
 // Every message about trust in a configuration file that ralph found by itself.
 
 /** Returns the notice of every start: `…/ralph.config.yaml sets verify, after.` */
-export function setsLine(file: string, powers: readonly Power[]): string {
+export function setsLine(file: string, powers: readonly SettingNeedingTrust[]): string {
   return `${visible(file)} sets ${keysOf(powers)}.`;
 }
 
 /** A configuration that no run uses until a person trusts it. */
 export interface UntrustedConfig {
   readonly file: string;
-  readonly powers: readonly Power[];
+  readonly powers: readonly SettingNeedingTrust[];
   /** Why the record of trust is unsafe to use; null if it is safe. */
   readonly unsafe: string | null;
   /** The trusted path: of this file with other content, or of the file that it would replace; null if none. */
@@ -54,7 +54,7 @@ export function untrustedRemedy({ file, isUsable }: UntrustedConfig): string {
 }
 
 /** Lists the settings of a file that need trust, one on each line. */
-export function powerLines(file: string, powers: readonly Power[]): string {
+export function powerLines(file: string, powers: readonly SettingNeedingTrust[]): string {
   if (powers.length === 0) return noTrustNeeded(file);
   const lines = powers.map(({ key, value }) => `  ${key}: ${valueText(value)}\n`);
   return `${visible(file)} sets:\n${lines.join('')}`;
@@ -77,7 +77,7 @@ export function trustQuestion({ file, powers }: UntrustedConfig): string {
   return `ralph: nobody has trusted the current content of this configuration: ${powerLines(file, powers)}Use it from now on? [y/N] `;
 }
 
-function keysOf(powers: readonly Power[]): string {
+function keysOf(powers: readonly SettingNeedingTrust[]): string {
   return powers.map(({ key }) => key).join(', ');
 }
 

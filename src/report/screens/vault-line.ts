@@ -21,7 +21,7 @@ function outcomeText(outcome: FileOutcome): string | null {
     case 'finished':
       return `was already completed; moved to ${shownName(outcome.movedTo)}`;
     case 'for-human':
-      return `left to a human: ${WHY[outcome.why]}${outcome.note === null ? '' : `; note: ${shownName(outcome.note)}`}`;
+      return `left to a human: ${HUMAN_REASONS[outcome.why]}${outcome.note === null ? '' : `; note: ${shownName(outcome.note)}`}`;
     case 'needs-approval':
       return `waits for an approval: ${shownName(outcome.request)}`;
     case 'overdue-approval':
@@ -34,7 +34,7 @@ function outcomeText(outcome: FileOutcome): string | null {
 }
 
 /** Why a person has to deal with a file. */
-export const WHY = {
+export const HUMAN_REASONS = {
   payment: 'ralph never automates payments',
   'too-large': 'it is too large for a prompt',
   'front-matter': 'its front matter cannot be read',

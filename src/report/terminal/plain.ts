@@ -1,14 +1,14 @@
 import { safeJson } from '../../core/text/safe-json.ts';
-import { activityText, eventLine, isEnding, type Telling } from '../messages.ts';
-import type { LineSink, View } from './view.ts';
+import { activityText, eventLine, isEnding, type MessageContext } from '../messages.ts';
+import type { LineSink, RunView } from './view.ts';
 
-export interface PlainOptions extends Telling {
+export interface PlainOptions extends MessageContext {
   /** Whether the view prints the agent's text and tool calls, too. */
   readonly verbose: boolean;
 }
 
 /** Returns the view for pipes, cron and CI: one plain line for each event. */
-export function plainView(sink: LineSink, options: PlainOptions): View {
+export function plainView(sink: LineSink, options: PlainOptions): RunView {
   const line = (text: string): void => {
     sink.write(`${text.replace(/^/gm, 'ralph: ')}\n`);
   };
@@ -36,7 +36,7 @@ export function plainView(sink: LineSink, options: PlainOptions): View {
 const KEPT_LINES = 50;
 
 /** Returns the view for `--quiet`: it prints warnings and closing lines at the end, unless the task completes. */
-export function quietView(sink: LineSink, telling: Telling): View {
+export function quietView(sink: LineSink, telling: MessageContext): RunView {
   const kept: string[] = [];
   const inner = plainView(
     { write: (text) => void kept.push(text) },
@@ -59,7 +59,7 @@ export function quietView(sink: LineSink, telling: Telling): View {
 }
 
 /** Returns the view for `--json`: it prints each event as one line of JSON, and nothing else. */
-export function jsonView(sink: LineSink): View {
+export function jsonView(sink: LineSink): RunView {
   return {
     showsActivity: true,
     showsText: false,

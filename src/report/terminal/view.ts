@@ -1,8 +1,8 @@
 import type { RalphEvent } from '../../core/machine/events.ts';
-import type { Doing } from '../../core/machine/loop-state.ts';
+import type { RalphActivity } from '../../core/machine/loop-state.ts';
 
 /** Shows a running task. Callers remove control characters first. */
-export interface View {
+export interface RunView {
   /** Whether the view shows the agent's activity, which may be thousands of events a second. */
   readonly showsActivity: boolean;
   /** Whether the view shows the agent's own text. */
@@ -11,7 +11,7 @@ export interface View {
   /** Shows a sentence that is not an event of the task: a warning, a hint. */
   notice(sentence: string): void;
   /** Shows what ralph does until the next event. Only a view that can erase this text implements it. */
-  doing?(what: Doing): void;
+  doing?(what: RalphActivity): void;
   /** Shows a piece of the agent's own text, as it arrives. */
   agentText(text: string): void;
   close(): void;
@@ -23,7 +23,7 @@ export interface LineSink {
 }
 
 /** Combines several views into one. */
-export function allOf(views: readonly View[]): View {
+export function allOf(views: readonly RunView[]): RunView {
   return {
     get showsActivity() {
       return views.some((view) => view.showsActivity);

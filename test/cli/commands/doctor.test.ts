@@ -346,7 +346,7 @@ describe('ralph doctor', () => {
 describe('its judgement', () => {
   const agent: AgentFacts = {
     name: 'claude',
-    place: { file: '/bin/claude' },
+    program: { file: '/bin/claude' },
     version: { version: '2.1.197' },
     findings: [{ kind: 'ok', says: 'login: found', remedy: null }],
     interferences: [],

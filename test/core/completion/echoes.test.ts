@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { type OwnText, removeEchoes } from '../../../src/core/completion/echoes.ts';
+import { type PromptText, removeEchoes } from '../../../src/core/completion/echoes.ts';
 
 const TAG = '<promise>DONE</promise>';
 
-function sentenceWise(text: string): readonly OwnText[] {
+function sentenceWise(text: string): readonly PromptText[] {
   return [{ kind: 'sentence-wise', text }];
 }
 
-function whole(text: string): readonly OwnText[] {
+function whole(text: string): readonly PromptText[] {
   return [{ kind: 'whole', text }];
 }
 
 /** What is left, with `#` for each echo that was taken out. */
-function left(message: string, ownTexts: readonly OwnText[], phrase = 'DONE'): string {
+function left(message: string, ownTexts: readonly PromptText[], phrase = 'DONE'): string {
   return removeEchoes(message, ownTexts, phrase).replaceAll('\uE000', '#');
 }
 

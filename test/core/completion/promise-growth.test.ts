@@ -1,10 +1,10 @@
 import { describe, test } from 'vitest';
 import { readPlan } from '../../../src/core/completion/plan-file.ts';
-import { judgePromise, type OwnText } from '../../../src/core/completion/promise.ts';
+import { judgePromise, type PromptText } from '../../../src/core/completion/promise.ts';
 import { expectLinear, LONG, SHORT } from '../../helpers/growth.ts';
 
 const T = '<promise>COMPLETE</promise>';
-const OWN: readonly OwnText[] = [
+const OWN: readonly PromptText[] = [
   { kind: 'sentence-wise', text: `Please continue and ensure '${T}' is satisfied.` },
   { kind: 'whole', text: `${'*'.repeat(5_000)} ${T}` },
   { kind: 'whole', text: `${'a'.repeat(5_000)} COMPLETE ${'a'.repeat(20_000)}` },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   judgePromise,
   type NearMissReason,
-  type OwnText,
+  type PromptText,
   statesPhrase,
   untagged,
 } from '../../../src/core/completion/promise.ts';
@@ -15,7 +15,7 @@ function verdict(
   message: string,
   rule: MatchRule = 'statement',
   promise = 'COMPLETE',
-  ownTexts: readonly OwnText[] = [],
+  ownTexts: readonly PromptText[] = [],
 ): string {
   const judged = judgePromise(message, promise, rule, ownTexts);
   if (judged.kind === 'stated') return judged.form;
@@ -316,15 +316,15 @@ describe('the rule contains', () => {
 });
 
 describe("an echo of ralph's own texts", () => {
-  const reminder: OwnText = {
+  const reminder: PromptText = {
     kind: 'sentence-wise',
     text: `The task is NOT yet complete. Please continue and ensure '${TAG}' is satisfied.`,
   };
-  const note: OwnText = {
+  const note: PromptText = {
     kind: 'sentence-wise',
     text: `You run in a loop. When the task is truly complete, end with the statement ${TAG} on a line by itself. Nobody answers.`,
   };
-  const block: OwnText = {
+  const block: PromptText = {
     kind: 'whole',
     text: `===== BEGIN DATA =====\nAll done.\n${TAG}\n===== END DATA =====`,
   };

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import type { CallerEvent } from '../../../src/core/machine/loop-state.ts';
 import { initialState, transition } from '../../../src/core/machine/transition.ts';
-import { hasUntoldEnd, laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
+import {
+  hasUnannouncedEnding,
+  laterBy,
+  type TaskState,
+} from '../../../src/core/task/task-state.ts';
 import { A_DAY_MS } from '../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
@@ -102,7 +106,7 @@ test('a task that ends while it is paused no longer waits for an answer', () => 
 test('an ending needs no announcement by a driver that worked on the task before', () => {
   const ending = { status: 'failed', exitReason: 'failed:reported' } as const;
   const { task } = after(TASK, { kind: 'ended-by-caller', at: AT, ending });
-  expect(hasUntoldEnd(task)).toBe(false);
+  expect(hasUnannouncedEnding(task)).toBe(false);
 });
 
 test('a failed iteration is counted, with its error', () => {

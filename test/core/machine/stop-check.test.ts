@@ -3,9 +3,9 @@ import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import { storedPolicy } from '../../../src/core/machine/policy-of.ts';
 import {
   checkStop,
-  heldCarry,
   releasedBy,
   type StopView,
+  stopHandover,
 } from '../../../src/core/machine/stop-check.ts';
 import { buildAddition } from '../../../src/core/prompt/prompt.ts';
 import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
@@ -102,7 +102,7 @@ describe('an agent that wants to stop', () => {
 
   test('does not complete the task by repeating what ralph told it', () => {
     const { policy } = view();
-    const message = buildAddition(policy, heldCarry(null, []), 2);
+    const message = buildAddition(policy, stopHandover(null, []), 2);
     expect(checkStop(view({ message })).kind).toBe('holds');
   });
 
@@ -135,7 +135,7 @@ describe('an agent that wants to stop', () => {
     const message = '<promise>ALL DONE</promise>\nSummary: two files changed.';
     const answer = checkStop(view({ message }));
     expect(answer).toMatchObject({ missing: [{ kind: 'in-doubt', where: 'earlier-line' }] });
-    const carry = heldCarry(null, 'missing' in answer ? answer.missing : []);
+    const carry = stopHandover(null, 'missing' in answer ? answer.missing : []);
     expect(buildAddition(view().policy, carry, 2)).toContain('state it as the last line');
   });
 

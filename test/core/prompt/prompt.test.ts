@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { CommandResult } from '../../../src/core/completion/sightings.ts';
 import {
   buildAddition,
-  type Carry,
   describeMissing,
+  EMPTY_HANDOVER,
+  type Handover,
   type Missing,
-  NOTHING_CARRIED,
-  ownTexts,
+  promptTexts,
   protocolNote,
 } from '../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
@@ -22,7 +22,7 @@ const CHECK: CommandResult = {
 
 const NEAR_MISS: Missing = { kind: 'near-miss', line: 'Is it DONE?', why: 'decorated' };
 
-function carrying(output: string, missing: readonly Missing[] = []): Carry {
+function carrying(output: string, missing: readonly Missing[] = []): Handover {
   return { output, wasCut: false, missing, hints: [] };
 }
 
@@ -41,7 +41,7 @@ const POLICIES: readonly (readonly [string, Policy])[] = [
 describe('the first iteration', () => {
   test.for(POLICIES)('adds nothing but the protocol note: %s', ([, policy]) => {
     const addition = `\n\n${protocolNote(policy)}\n`;
-    expect(buildAddition(policy, NOTHING_CARRIED, 1)).toBe(addition);
+    expect(buildAddition(policy, EMPTY_HANDOVER, 1)).toBe(addition);
     // Also where something is carried already, as after a passing fault.
     expect(buildAddition(policy, carrying('earlier words', [NEAR_MISS]), 1)).toBe(addition);
   });
@@ -53,7 +53,7 @@ describe('the protocol note', () => {
     expect(note.length).toBeLessThan(900);
     expect(note).not.toContain('\n');
     const carries = [
-      NOTHING_CARRIED,
+      EMPTY_HANDOVER,
       carrying('a'),
       carrying('b', [NEAR_MISS]),
       { ...carrying('c'), wasCut: true },
@@ -96,7 +96,7 @@ describe('the reminder', () => {
   ])('names %s', ([, changes, condition]) => {
     const sentence = `The task is NOT yet complete. Please continue and ensure ${condition}.`;
     for (const iteration of [2, 3, 100]) {
-      const lines = buildAddition(loopPolicy(changes), NOTHING_CARRIED, iteration).split('\n');
+      const lines = buildAddition(loopPolicy(changes), EMPTY_HANDOVER, iteration).split('\n');
       expect(lines.filter((line) => line === sentence)).toHaveLength(1);
     }
   });
@@ -272,9 +272,9 @@ describe('the context', () => {
     expect(block(addition)).toBe('half');
   });
 
-  test.for<[name: string, changes: Partial<Policy>, carry: Carry]>([
+  test.for<[name: string, changes: Partial<Policy>, carry: Handover]>([
     ['it is not wanted', { context: 'none' }, carrying('words')],
-    ['there is none', {}, NOTHING_CARRIED],
+    ['there is none', {}, EMPTY_HANDOVER],
     ['it is empty', {}, carrying('')],
     ['it is blank', {}, carrying(' \n\t')],
     ['it is nothing but control characters', {}, carrying('\u001b[31m\u0007\r\n')],
@@ -343,7 +343,7 @@ describe.for<[by: string, title: string, failed: (result: CommandResult) => Miss
     (result) => ({ kind: 'until', result }),
   ],
 ])('the output of --%s', ([, title, failed]) => {
-  const failing = (output: string): Carry => carrying('words', [failed({ ...CHECK, output })]);
+  const failing = (output: string): Handover => carrying('words', [failed({ ...CHECK, output })]);
   const TITLE = `BEGIN DATA: ${title} (data,`;
 
   test('is marked as data before the reminder', () => {
@@ -426,7 +426,7 @@ describe('ralph’s own texts', () => {
   test.for(POLICIES)('are all there is behind the prompt: %s', ([, policy]) => {
     const carry = carrying('some words', [NEAR_MISS]);
     for (const iteration of [1, 2]) {
-      const texts = ownTexts(policy, carry, iteration);
+      const texts = promptTexts(policy, carry, iteration);
       const whole = texts.map(({ text }) => text).join('\n\n');
       expect(buildAddition(policy, carry, iteration)).toBe(`\n\n${whole}\n`);
       // Earlier output may be said again sentence by sentence, ralph's sentences may not.

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { PERMISSIONS, programsBeyond, rightsOf } from '../../../src/core/rescue/task-rights.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { type Layer, withSettings } from '../../../src/core/settings/setting-source.ts';
-import { powerfulSettings, type SettingName } from '../../../src/core/settings/settings.ts';
+import { type SettingName, settingNamesNeedingTrust } from '../../../src/core/settings/settings.ts';
 
 /** Settings as if these had been given as flags. */
 function given(values: Partial<Record<SettingName, unknown>>) {
@@ -19,7 +19,7 @@ function given(values: Partial<Record<SettingName, unknown>>) {
 const PLACES: readonly SettingName[] = ['agent', 'promptFile', 'cwd', 'vault', 'stateDir'];
 
 describe('the rights of a task', () => {
-  test.for(powerfulSettings().filter((name) => !PLACES.includes(name)))(
+  test.for(settingNamesNeedingTrust().filter((name) => !PLACES.includes(name)))(
     'name %s, which needs trust in a configuration',
     (name) => {
       const value = name === 'allowedTools' || name === 'acceptRefused' ? ['x'] : 'x';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withBeat, workedUntil } from '../../../src/core/machine/clock-gap.ts';
+import { withHeartbeat, workedUntil } from '../../../src/core/machine/clock-gap.ts';
 import { HEARTBEAT_MS, type Here, isDriverAlive } from '../../../src/core/task/driver.ts';
 import { type Driver, laterBy } from '../../../src/core/task/task-state.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
@@ -136,11 +136,11 @@ describe('a heartbeat', () => {
 
   test('moves the limit of a task that is worked on by the time that the machine slept', () => {
     const task = { ...newTask(), driver: DRIVER };
-    expect(withBeat(task, beat).timeout_at).toBe(laterBy(task.timeout_at, A_DAY_MS));
+    expect(withHeartbeat(task, beat).timeout_at).toBe(laterBy(task.timeout_at, A_DAY_MS));
   });
 
   test('does not move the limit of a task that has ended', () => {
     const task = { ...newTask(), driver: DRIVER, status: 'failed' as const, finished_at: START };
-    expect(withBeat(task, beat).timeout_at).toBe(task.timeout_at);
+    expect(withHeartbeat(task, beat).timeout_at).toBe(task.timeout_at);
   });
 });

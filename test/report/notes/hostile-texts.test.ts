@@ -7,7 +7,7 @@ import { makeBriefing } from '../../../src/core/task/briefing.ts';
 import { renderBriefing } from '../../../src/report/briefing/briefing.ts';
 import { renderPage } from '../../../src/report/briefing/html/page.ts';
 import { renderRequest } from '../../../src/report/notes/approval-request.ts';
-import { cell, codeSpan, fenced, inline } from '../../../src/report/notes/markdown.ts';
+import { cell, codeSpan, fenced, inlineText } from '../../../src/report/notes/markdown.ts';
 import { renderNote } from '../../../src/report/notes/note.ts';
 import { renderVaultNote } from '../../../src/report/notes/vault-note.ts';
 import { renderPlan } from '../../../src/report/screens/plan.ts';
@@ -61,7 +61,7 @@ const NOTES: readonly VaultNote[] = [
 
 describe('hostile text is harmless in', () => {
   test('Markdown', () => {
-    for (const written of [fenced, codeSpan, cell, inline]) {
+    for (const written of [fenced, codeSpan, cell, inlineText]) {
       expect(hostileSign(written(HOSTILE))).toBeNull();
       expect(written('é 👩\u200d👧')).toContain('é 👩\u200d👧');
     }

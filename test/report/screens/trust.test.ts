@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
-import type { Power } from '../../../src/core/settings/power.ts';
+import type { SettingNeedingTrust } from '../../../src/core/settings/power.ts';
 import { powerLines, setsLine, trustQuestion } from '../../../src/report/screens/trust.ts';
 
-const verify = (value: unknown): readonly Power[] => [{ name: 'verify', key: 'verify', value }];
+const verify = (value: unknown): readonly SettingNeedingTrust[] => [
+  { name: 'verify', key: 'verify', value },
+];
 
 test('each setting that needs trust has its own line with its value', () => {
-  const powers: readonly Power[] = [
+  const powers: readonly SettingNeedingTrust[] = [
     ...verify('npm test'),
     { name: 'allowedTools', key: 'allowed_tools', value: ['Edit', 'Bash(npm test:*)'] },
     { name: 'keepBackground', key: 'keep_background', value: true },

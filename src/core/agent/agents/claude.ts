@@ -1,5 +1,5 @@
 import { oneLine } from '../../text/untrusted-text.ts';
-import type { Agent, Machine } from '../agent.ts';
+import type { Agent, HostMachine } from '../agent.ts';
 import type { AttemptFacts, ResultFacts } from '../attempt.ts';
 import { errored, type FatalCause, fatal, type Outcome, transient } from '../outcome.ts';
 import { readUsageLimit } from './claude-limit.ts';
@@ -22,7 +22,7 @@ export const claude: Agent = {
   ownFlags: ['--output-format', '--input-format'],
   budgetFlag: '--max-budget-usd',
   expandsAtPaths: true,
-  owesResult: true,
+  requiresReport: true,
   nestingVariables: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT'],
   versionVariables: { DISABLE_AUTOUPDATER: '1' },
   permissionsNotice:
@@ -83,7 +83,7 @@ function readErrorReport(
   report: ResultFacts,
   facts: AttemptFacts,
   at: string,
-  machine: Machine,
+  machine: HostMachine,
 ): Outcome {
   const text = oneLine(report.text ?? report.errors.join('; '), 300);
   const status = report.apiErrorStatus;

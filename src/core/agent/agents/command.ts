@@ -8,7 +8,7 @@ export const command: Agent = {
   ownFlags: [],
   budgetFlag: null,
   expandsAtPaths: false,
-  owesResult: false,
+  requiresReport: false,
   nestingVariables: [],
   versionVariables: null,
   permissionsNotice: null,

@@ -2,7 +2,7 @@ import { DEFAULT_PROMISE } from '../../settings/rows/completion.ts';
 import type { SettingName } from '../../settings/settings.ts';
 import type { Policy } from '../../task/policy.ts';
 import type { Claim } from '../gates.ts';
-import { judgePromise, type OwnText, type PromiseVerdict, statesPhrase } from '../promise.ts';
+import { judgePromise, type PromiseVerdict, type PromptText, statesPhrase } from '../promise.ts';
 import type { Condition, ConditionPolicy, IterationView } from './condition.ts';
 import { FILE_MOVED } from './file-moved.ts';
 import { PLAN_FILE } from './plan-file.ts';
@@ -67,7 +67,7 @@ export function describeCompletion(policy: Policy): string {
 export function judgeMessage(
   message: string | null,
   policy: Policy,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
 ): PromiseVerdict {
   if (message === null || policy.promise === null) return { kind: 'absent' };
   return judgePromise(message, policy.promise, policy.match, ownTexts);
@@ -77,7 +77,7 @@ export function judgeMessage(
 export function statesOneOf(
   phrases: readonly string[],
   message: string | null,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
 ): boolean {
   return message !== null && phrases.some((phrase) => statesPhrase(message, phrase, ownTexts));
 }

@@ -1,7 +1,7 @@
 import type { SettingRow } from './setting-row.ts';
 
 /** Where things are stored, and what is printed. */
-export const AROUND_ROWS = {
+export const LOCATION_AND_OUTPUT_ROWS = {
   taskId: {
     flag: '--task-id',
     argument: 'ID',

@@ -10,7 +10,7 @@ import {
 import type { Claim } from '../../../../src/core/completion/gates.ts';
 import type { PromiseVerdict } from '../../../../src/core/completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../../../../src/core/completion/sightings.ts';
-import { NOTHING_CARRIED, ownTexts } from '../../../../src/core/prompt/prompt.ts';
+import { EMPTY_HANDOVER, promptTexts } from '../../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../../src/core/task/policy.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
@@ -147,11 +147,11 @@ describe('the final message', () => {
     (match) => {
       const policy = loopPolicy({ match });
       const carry = {
-        ...NOTHING_CARRIED,
+        ...EMPTY_HANDOVER,
         output: `I wrote:\n${TAG}`,
         missing: [{ kind: 'near-miss' as const, line: TAG, why: 'in-code' }],
       };
-      const own = ownTexts(policy, carry, 2);
+      const own = promptTexts(policy, carry, 2);
       for (const { text } of own) {
         expect(judgeMessage(text, policy, own).kind).toBe('absent');
       }
