@@ -123,7 +123,7 @@ async function startAgent(
   return {
     kind: 'attempt-ended',
     ...answeredNow(),
-    // Suspensions during the agent's own retries are subtracted as part of the retry time.
+    // Replaces the sum of the clock: `facts.retryWaitMs` already has what fell into the agent's own retries.
     heldUpMs: started.heldUpMs + facts.heldUpMs,
     startedAt: started.at,
     facts,

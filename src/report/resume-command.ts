@@ -1,6 +1,6 @@
 import { rowOfState } from '../core/task/endings.ts';
 
-/** What the command that resumes a task depends on. */
+/** The facts from which the command that resumes a task is built. */
 export interface ResumeFacts {
   readonly taskId: string;
   readonly vault: string;

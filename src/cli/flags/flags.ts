@@ -71,7 +71,7 @@ function parse(words: readonly string[], flags: FlagTable) {
     const { flag, value: attached } = splitWord(word);
     const found = flags.get(flag);
     const isSwitch = found !== undefined && ROWS[found.setting].type.kind === 'switch';
-    // Of the switches only `--start-new` takes a value, as in `--start-new=no`.
+    // A switch takes no value. `--start-new=no` does: it is the only switch that is not in `SETTINGS`.
     if (found === undefined || (isSwitch && attached !== undefined && found.setting in SETTINGS)) {
       others.push(word);
       continue;

@@ -115,7 +115,7 @@ export async function viewFor(settings: Settings, telling: MessageContext): Prom
   return allOf(views);
 }
 
-/** Some job runners provide terminals of width 0, on which nothing can be drawn. */
+/** Nothing is drawn on a terminal with fewer columns; those of some job runners report 0. */
 const NARROWEST_COLUMNS = 20;
 
 function isLiveTerminal(): boolean {

@@ -191,7 +191,10 @@ export type CallerEvent =
       readonly ending: StatusAndReason & Partial<Pick<Ending, 'evidence' | 'error'>>;
     };
 
-/** A report on an iteration: its output, or what was done and with which result. */
+/**
+ * What a program reports of an iteration that it worked on itself: the text that it produced (`context`), or
+ * what it did and how that went.
+ */
 export type IterationReport =
   | { readonly context: string }
   | {

@@ -137,7 +137,7 @@ export type FileOutcome =
   | { readonly kind: 'finished'; readonly movedTo: string }
   | { readonly kind: 'for-human'; readonly why: HumanReason; readonly note: string | null }
   | { readonly kind: 'quarantined'; readonly movedTo: string; readonly failedRescues: number }
-  /** Something went wrong that is not the file's fault. */
+  /** The file could not be handled, for a reason that has nothing to do with its content. */
   | { readonly kind: 'problem'; readonly message: string };
 
 /** A note from a pass over the vault to a person. Only one note of each kind and task is kept. */

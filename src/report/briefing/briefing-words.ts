@@ -63,7 +63,7 @@ export function remedyOf({ shown, task }: BriefTask): string | null {
   return remedyFor(shown.state, task?.exit_reason ?? '', DEFAULT_AGENT);
 }
 
-/** Returns the shell command that continues a task, or null if no command can. */
+/** Returns the shell command that resumes a task, or null if no command can. */
 export function commandOf(
   { shown, task }: BriefTask,
   { vault, stateDir, keyFlag }: Briefing,
