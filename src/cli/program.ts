@@ -14,7 +14,7 @@ import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
 import { arrangeHelp } from './help-text.ts';
-import type { FolderOptions } from './tasks/place.ts';
+import type { FolderOptions } from './tasks/named-folders.ts';
 
 declare const __RALPH_VERSION__: string;
 

@@ -1,6 +1,6 @@
+import { announceMissedEnd } from '../compose/announce-missed-end.ts';
 import { startRun } from '../compose/run.ts';
 import { settle } from '../compose/settings.ts';
-import { announceMissedEnd } from '../compose/tell-untold.ts';
 import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { nearest } from '../core/settings/nearest.ts';

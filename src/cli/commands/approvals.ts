@@ -9,7 +9,7 @@ import { InvalidStateError, messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { formatDuration } from '../../report/format.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { say } from '../terminal/outlet.ts';
 

@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
 import { allowStop, askTask, type CheckedTask, subjectOf } from '../tasks/stop-question.ts';
 import { say, standardOutlet } from '../terminal/outlet.ts';
 

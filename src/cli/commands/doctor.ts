@@ -24,7 +24,7 @@ import {
   renderFindings,
 } from '../../report/screens/doctor.ts';
 import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
-import { startFolder } from '../tasks/place.ts';
+import { startFolder } from '../tasks/named-folders.ts';
 import { signalled } from '../terminal/outlet.ts';
 
 export interface DoctorOptions {

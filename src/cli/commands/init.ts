@@ -5,7 +5,7 @@ import { leadsOut } from '../../effects/files/real-path.ts';
 import { makeVaultFolders, type SetUp, writeNewConfig } from '../../effects/vault/vault-setup.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { renderInit } from '../../report/screens/init.ts';
-import { foldersOf, startFolder } from '../tasks/place.ts';
+import { foldersOf, startFolder } from '../tasks/named-folders.ts';
 
 export interface InitOptions {
   readonly vault?: string;

@@ -13,7 +13,7 @@ import {
   noSuchIteration,
   STDERR_HEADER,
 } from '../../report/screens/logs.ts';
-import { type FolderOptions, foldersOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { say, standardOutlet } from '../terminal/outlet.ts';
 

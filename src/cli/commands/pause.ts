@@ -1,6 +1,6 @@
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { findOpenTask, notLive, refuseInsideOwnLoop } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for that. */

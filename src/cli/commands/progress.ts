@@ -4,7 +4,7 @@ import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { UsageError } from '../../errors.ts';
 import { findOpenTask, notLive } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
 
 export interface ProgressOptions extends FolderOptions {
   /** A number, not yet parsed, as is `done`. */

@@ -4,7 +4,7 @@ import { pruneHistory } from '../../effects/state/prune-history.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { prunedLine, pruneFailure, pruneSummary } from '../../report/screens/prune.ts';
-import { type FolderOptions, foldersOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
 
 export interface PruneOptions extends FolderOptions {

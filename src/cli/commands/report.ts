@@ -15,7 +15,12 @@ import { openNotes, openRequests } from '../../effects/vault/open-notes.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { renderBriefing } from '../../report/briefing/briefing.ts';
 import { briefingJson } from '../../report/briefing/briefing-json.ts';
-import { type FolderOptions, foldersOf, startFolder, type TaskFolders } from '../tasks/place.ts';
+import {
+  type FolderOptions,
+  foldersOf,
+  startFolder,
+  type TaskFolders,
+} from '../tasks/named-folders.ts';
 import { shownOf } from '../tasks/task-view.ts';
 import { say, standardOutlet } from '../terminal/outlet.ts';
 

@@ -8,7 +8,7 @@ import { runPlan } from '../run/start-run.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { refusalOf } from '../settings/found-config.ts';
 import { findTask } from '../tasks/find-task.ts';
-import { foldersNamed, startFolder } from '../tasks/place.ts';
+import { foldersNamed, startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
 
 /** `ralph run`: checks everything, runs the task, prints the result. Resolves to the exit code. */
@@ -51,7 +51,7 @@ export async function runCommand(
   );
   let earlier = earlierTask(plan);
   if (!settings.dryRun && earlier.isUntold) {
-    const { announceBeforeNew } = await import('../run/tell-untold.ts');
+    const { announceBeforeNew } = await import('../run/announce-missed-end.ts');
     const stopped = await announceBeforeNew(plan.taskId, plan, flags);
     if (stopped !== null) return stopped;
     earlier = earlierTask(plan);

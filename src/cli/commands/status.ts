@@ -9,7 +9,7 @@ import {
   type TableOptions,
 } from '../../report/screens/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
-import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
 import { viewTask, viewTasks } from '../tasks/task-view.ts';
 import { say, standardOutlet } from '../terminal/outlet.ts';
 import { type Frame, watchView } from '../terminal/watch-view.ts';

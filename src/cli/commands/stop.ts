@@ -15,7 +15,7 @@ import {
   type Standing,
   standingOf,
 } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** How long to wait for the driver, which ends its agent within 5 s after it has noticed the request. */

@@ -3,7 +3,7 @@ import { leaveRequest } from '../../effects/state/requests.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
 import { say } from '../terminal/outlet.ts';
 
 /** `ralph tell ID "…"`: leaves a hint for the task's next prompt, even if that follows a resume. */

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type SettingNeedingTrust, settingsNeedingTrust } from '../../core/settings/power.ts';
+import { type SettingNeedingTrust, settingsNeedingTrust } from '../../core/settings/needs-trust.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import {
   type ConfigText,
@@ -11,7 +11,7 @@ import { noteTrust, revokeTrust, trustedAmong } from '../../effects/plan/trust-s
 import { InsideLoopError, UsageError } from '../../errors.ts';
 import { noTrustNeeded, powerLines, revoked, TRUSTED } from '../../report/screens/trust.ts';
 import { readConfig } from '../settings/config-file.ts';
-import { startFolder } from '../tasks/place.ts';
+import { startFolder } from '../tasks/named-folders.ts';
 
 export interface TrustOptions {
   readonly revoke?: boolean;

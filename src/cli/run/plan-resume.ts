@@ -24,7 +24,7 @@ import type { ReadFlags } from '../flags/flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import type { Ask } from '../settings/found-config.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
-import { startFolder, type TaskFolders } from '../tasks/place.ts';
+import { startFolder, type TaskFolders } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import type { PlannedRun } from './start-run.ts';
 

@@ -20,7 +20,7 @@ import { outputFlags, type ReadFlags } from '../flags/flags.ts';
 import { type ReadVaultFlags, settleVault, type VaultSettings } from '../flags/rescue-flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { sayPowers } from '../settings/found-config.ts';
-import { startFolder } from '../tasks/place.ts';
+import { startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';

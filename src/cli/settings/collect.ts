@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type SettledSettings, settle } from '../../compose/settings.ts';
 import { settingsFromEnvironment } from '../../core/settings/environment.ts';
-import { trustedSettingsInForce } from '../../core/settings/power.ts';
+import { trustedSettingsInForce } from '../../core/settings/needs-trust.ts';
 import type { VaultLayer } from '../../core/settings/rescue-settings.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import { type Layer, textOf, type Written } from '../../core/settings/setting-source.ts';

@@ -1,4 +1,4 @@
-import { settingsNeedingTrust } from '../../core/settings/power.ts';
+import { settingsNeedingTrust } from '../../core/settings/needs-trust.ts';
 import { type ConfigText, configPlaces } from '../../effects/plan/config-search.ts';
 import { noteTrust, trustedAmong, trustStanding } from '../../effects/plan/trust-store.ts';
 import { UsageError } from '../../errors.ts';

@@ -14,7 +14,7 @@ import {
   StateCorruptedError,
   StateTooNewError,
 } from '../../errors.ts';
-import type { TaskFolders } from './place.ts';
+import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 
 /** The state of a task as commands see it: `live` if it has a live driver, otherwise the shown state. */

@@ -3,7 +3,7 @@ import { lastMessageIn } from '../../effects/claude/session-transcript.ts';
 import { parseObject } from '../../effects/files/json-fields.ts';
 import { messageOf } from '../../errors.ts';
 import { RalphService } from '../../service/ralph-service.ts';
-import type { TaskFolders } from './place.ts';
+import type { TaskFolders } from './named-folders.ts';
 import { allowStop, askTask, type CheckedTask, subjectOf } from './stop-question.ts';
 
 /** Far above the input of a stop hook, which is a few hundred bytes and the agent's last message. */

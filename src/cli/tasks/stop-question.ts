@@ -10,7 +10,7 @@ import { sealAt } from '../../effects/trust/seal.ts';
 import { messageOf } from '../../errors.ts';
 import { say } from '../terminal/outlet.ts';
 import { type FoundTask, findTask, standingOf } from './find-task.ts';
-import type { TaskFolders } from './place.ts';
+import type { TaskFolders } from './named-folders.ts';
 
 /** The task to check. */
 export interface CheckedTask {

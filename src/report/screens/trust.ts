@@ -1,4 +1,4 @@
-import type { SettingNeedingTrust } from '../../core/settings/power.ts';
+import type { SettingNeedingTrust } from '../../core/settings/needs-trust.ts';
 
 // Every message about trust in a configuration file that ralph found by itself.
 

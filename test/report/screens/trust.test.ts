@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SettingNeedingTrust } from '../../../src/core/settings/power.ts';
+import type { SettingNeedingTrust } from '../../../src/core/settings/needs-trust.ts';
 import { powerLines, setsLine, trustQuestion } from '../../../src/report/screens/trust.ts';
 
 const verify = (value: unknown): readonly SettingNeedingTrust[] => [

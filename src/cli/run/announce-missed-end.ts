@@ -3,7 +3,7 @@ import { InsideOwnLoopError, messageOf, TaskAlreadyActiveError } from '../../err
 import { exitCodeFor } from '../../exit-codes.ts';
 import { endingNotAnnounced } from '../../report/messages.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
-import type { TaskFolders } from '../tasks/place.ts';
+import type { TaskFolders } from '../tasks/named-folders.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { say } from '../terminal/outlet.ts';
 import { type PlannedResume, planResume, type ResumeFlags } from './plan-resume.ts';

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { settingsNeedingTrust, trustedSettingsInForce } from '../../../src/core/settings/power.ts';
+import {
+  settingsNeedingTrust,
+  trustedSettingsInForce,
+} from '../../../src/core/settings/needs-trust.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import type { Layer } from '../../../src/core/settings/setting-source.ts';
 import {
