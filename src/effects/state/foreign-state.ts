@@ -30,7 +30,7 @@ import {
  *   task_id, task_prompt, watch_glob "…", outputs[]       kept by a headless loop
  */
 
-/** Their names for statuses that ralph names differently. */
+/** The names of other tools for statuses that ralph names differently. */
 export const FOREIGN_STATUSES: Readonly<Record<string, Status>> = {
   initializing: 'pending',
   in_progress: 'running',
