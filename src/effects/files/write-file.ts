@@ -99,7 +99,7 @@ export async function writeFileAtomic(file: string, content: string | Uint8Array
 
 /**
  * Replaces a file atomically for every reader, and for a kill at any instant. The content survives
- * a power cut only after the returned function has resolved; call it beside other work.
+ * a power cut only after the returned function has resolved, which may run beside other work.
  * Rejects with the system's error; a half-written file never appears under the real name.
  */
 export async function replaceFile(

@@ -27,8 +27,8 @@ import {
  *     ▼                                  ▼                                        ▼
  *   withdrawn ◄── a live owner, or a smaller ticket                           withdrawn
  *
- * Every driver creates its file before it looks for others. So if two start at the same instant, at least
- * one sees the other, and the smaller ticket wins.
+ * Every driver creates its file before it reads those of others. So if two start at the same instant,
+ * at least one sees the other, and the smaller ticket wins.
  */
 
 /** This process's claim on a task. No method throws. */

@@ -23,6 +23,7 @@ export function journalLine(event: RalphEvent): string {
 
 /** Limit for the agent's texts in the journal; its logs contain all of them. */
 const WORDS = { burst: 50, perSecond: 5 };
+/** Limit for the agent's tool calls in the journal. */
 const TOOLS = { burst: 1_000, perSecond: 100 };
 /** Collected lines are written at this size, so that memory does not grow. */
 const BUFFERED_CHARS = 8_000;

@@ -4,7 +4,7 @@ import { MB, withRegularFile } from '../files/bounded-read.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { journalLine } from './journal.ts';
 
-/** Only this much of the journal's end is searched; other tasks do not write more meanwhile. */
+/** Only this much of the journal's end is searched: fewer bytes are new since the driver died. */
 const SEARCHED_BYTES = 64 * MB;
 const PIECE_BYTES = MB;
 

@@ -49,7 +49,7 @@ export interface AgentMissing {
 /** Variables that make a child agent believe it runs inside another one. */
 const NOT_FOR_THE_CHILD = AGENT_NAMES.flatMap((name) => AGENTS[name].nestingVariables);
 
-/** Returns a copy of an environment without the variables that ralph's own agent may have set. */
+/** Returns a copy of an environment without the variables of an agent that ralph runs inside. */
 export function forAgent(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own = { ...env };
   for (const name of NOT_FOR_THE_CHILD) delete own[name];

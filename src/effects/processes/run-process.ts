@@ -230,7 +230,7 @@ async function within(promise: Promise<unknown>, ms: number): Promise<void> {
 export interface AgentSigns {
   /** The agent has given its result: its process has two seconds to exit. */
   resultGiven(): void;
-  /** The agent is waiting to retry: all time limits pause. Null means that its delay is unknown. */
+  /** The agent waits to retry: all time limits pause. `delayMs` is null if it is unknown. */
   retrying(delayMs: number | null): void;
   /** The agent works: the time limits run, and only its next result counts. */
   working(): void;

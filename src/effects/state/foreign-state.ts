@@ -256,7 +256,7 @@ function globsOf(value: JsonObject): readonly string[] {
   return glob === null || glob === '' ? stringsAt(value, 'watch_glob') : [glob];
 }
 
-/** In the history, the file name may continue after the id with the start time. */
+/** Returns the id of the file's task, whose name may end with a time in the history; or null. */
 function idHere(taskId: string, file: string): string | null {
   const stem = path.basename(file, '.json');
   if (isTaskId(taskId) && (stem === taskId || stem.startsWith(`${taskId}.`))) return taskId;

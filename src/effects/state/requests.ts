@@ -16,7 +16,7 @@ import type { Seal } from '../trust/seal.ts';
 
 /*
  * Requests to a running loop from other processes. Each request is a file in the task's folder, so
- * the sender need not know the driver's pid, and no signal can hit another process that has the pid now.
+ * the sender need not know the driver's pid, which another process may have got since.
  *
  *   requests/stop-<stamp>-<uuid>.json      removed as soon as it is noticed
  *   requests/pause-<stamp>-<uuid>.json     likewise
@@ -163,7 +163,7 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/** Follows a hint written by this user's ralph; an agent that can only write files cannot forge it. */
+/** Matches the signature of a hint by this user's ralph. Write access to files cannot forge it. */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;

@@ -44,7 +44,7 @@ export function freeMemoryName(inUse: string | null): string {
   return inUse === NAMES[0] ? NAMES[1] : NAMES[0];
 }
 
-/** Returns the memory file that a state names; null if it names none, or the name is not a memory's. */
+/** Returns the path of the memory file `name`; null if that is null or not a memory's name. */
 export function memoryFile(taskFolder: string, name: string | null): string | null {
   return NAMES.some((known) => known === name) ? path.join(taskFolder, name ?? '') : null;
 }
@@ -157,7 +157,7 @@ export function forgetMemory(taskFolder: string, inUse: string | null = null): v
 
 /**
  * ralph 0.1.0 stored hints as plain texts, only the beginning of a refused command, and nothing about
- * stopped sub-agents. An unknown command is compared with no pattern.
+ * stopped sub-agents. An unknown command becomes empty, which is compared with no pattern.
  */
 function upToDate(memory: LoopMemory): LoopMemory {
   const hints = (kept: readonly (Hint | string)[]): readonly Hint[] =>

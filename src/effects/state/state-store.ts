@@ -135,7 +135,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     makeDurable(await Promise.all(files.map((file) => file.write())));
   };
 
-  /** Only this driver may change these files: an agent may have tried to remove its own restrictions. */
+  /** Restores files that an agent may have changed to remove its own restrictions. */
   const mendFiles = async (): Promise<void> => {
     const changed = files.filter((file) => file.isChanged());
     if (changed.length === 0) return;

@@ -26,9 +26,9 @@ export interface TaskList {
 }
 
 /**
- * Returns the open tasks, and the `newest` last-written tasks of the history: only those are read, since
- * there may be thousands. Ignores links and changes nothing. Throws a `StateFolderError` if a folder
- * cannot be read.
+ * Returns the open tasks, and those of the history that were written last: `newest` is their number.
+ * No others are read, because there may be thousands. Ignores links. Throws a `StateFolderError` if a
+ * folder cannot be read.
  */
 export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): TaskList {
   return listed(stateDir, newestNames(historyOf(stateDir), newest), seal);

@@ -3,7 +3,7 @@ import type { Clock, RunClock } from '../../loop/ports.ts';
 import { monotonicMs } from './monotonic.ts';
 import { HELD_UP_MS } from './patient-timer.ts';
 
-/** Longest single timer of a wait: after one, ralph notices that the machine has slept. */
+/** Longest timer of a wait: Node fires one over 2^31 ms at once, and a short one notices a sleep. */
 const LONGEST_STEP_MS = 30_000;
 
 /**
