@@ -41,8 +41,8 @@ function undo(descriptor: number, size: number, written: number): void {
 }
 
 /**
- * Opens a file for appending, and for reading how it ends; for its owner alone. A link is not followed,
- * and a pipe not waited for. Throws the system's error.
+ * Opens a file for appending and reading; creates it, with its folder, for its owner alone. Does not
+ * follow a link or wait for a pipe. Throws the system's error.
  */
 export function openForAppend(file: string): number {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;

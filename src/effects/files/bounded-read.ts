@@ -21,12 +21,12 @@ export function readWithin(file: PathLike, maxBytes: number): Buffer {
   });
 }
 
-/** Like `readWithin`, but returns text. */
+/** Reads a regular file of at most `maxBytes` bytes as text. Throws like `readWithin`. */
 export function readTextWithin(file: PathLike, maxBytes: number): string {
   return readWithin(file, maxBytes).toString();
 }
 
-/** Like `readTextWithin`, but returns null if the file cannot be read. */
+/** Reads a regular file of at most `maxBytes` bytes as text; null if that fails. Never throws. */
 export function tryReadText(file: PathLike, maxBytes: number): string | null {
   try {
     return readTextWithin(file, maxBytes);
@@ -64,8 +64,9 @@ export function withRegularFile<T>(
 }
 
 /**
- * Like `withRegularFile`, but leaves the file open; the caller closes it. With the right flags it
- * also opens for writing, where a pipe would wait for a reader. A file it creates is its owner's alone.
+ * Opens a regular file with additional flags, also for writing; the caller closes it. Never waits
+ * for the other end of a pipe. Only the owner can access a file that it creates. Throws like
+ * `readWithin`.
  */
 export function openRegular(
   file: PathLike,
@@ -82,7 +83,7 @@ export function openRegular(
   }
 }
 
-/** Reads `length` bytes from a position, by default the current one; fewer at the end. */
+/** Reads `length` bytes from `from` (null: the current position); fewer at the file's end. */
 export function readBytes(descriptor: number, length: number, from: number | null = null): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let used = 0;

@@ -21,8 +21,8 @@ import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.t
 /*
  * The folder `locks/<task_id>/` and the claims in it, one file each. A claim is renamed to its
  * final name only after it is written, so a crash while writing leaves no lock. After that it is
- * only overwritten in place, never replaced by a rename: a folder that is read during a rename may
- * show neither name, and a driver that has lost its claim would restore it.
+ * only overwritten in place, never replaced by a rename: during a rename, a reader of the folder may
+ * see neither name, and a driver that does not find its claim creates it again.
  */
 
 /** Built when another driver's claim is first read. */
@@ -31,7 +31,7 @@ let schema: ReturnType<typeof buildSchema> | null = null;
 function buildSchema() {
   return z.object({
     phase: z.enum(['candidate', 'owner']),
-    /** Decides who came first: an instant and a random part. */
+    /** Decides which driver came first: an instant and a random part. */
     ticket: z.string(),
     driver: z.object({
       pid: z.number(),
@@ -50,7 +50,7 @@ export type ClaimRecord = z.infer<ReturnType<typeof buildSchema>>;
 /** The claim of a living driver; null if its file has no content yet. */
 export type LiveClaim = ClaimRecord | null;
 
-/** The claims on a task, except one's own. */
+/** The claims of other drivers on a task. */
 export interface Claims {
   readonly live: readonly LiveClaim[];
   /** Claim files of dead drivers. */
@@ -59,9 +59,9 @@ export interface Claims {
 
 /** An unreadable claim may be half-written; if it is this old, its writer has died. */
 const UNREADABLE_DEAD_AFTER_MS = 10_000;
-/** Several times the size of a claim. */
+/** Claims are padded to this length, which is several times their size. */
 const RECORD_LENGTH = 1023;
-/** The last to leave removes the folder, perhaps just as the next one arrives. */
+/** Most tries to create a claim: the last driver to leave may remove the folder meanwhile. */
 const MOST_ENTRIES = 1_000;
 
 /** Suffix of a claim that is still being written. */
@@ -123,7 +123,7 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     const file = path.join(folder, entry.name);
     // Reading a named pipe would never end.
     if (!entry.isFile() || file === ownFile) continue;
-    // If its writer is still alive, it writes the claim again.
+    // Such a claim counts as dead: if its writer is alive, it creates the claim again.
     if (file.endsWith(`.json${UNWRITTEN}`)) dead.push(file);
     if (!file.endsWith('.json')) continue;
     const text = unlessGone(() => readHead(file, CLAIM_MAX_BYTES).toString());
@@ -155,19 +155,19 @@ export function findStaleLocks(stateDir: string, here: Here): readonly string[] 
 /** Many times the size of a claim. */
 const CLAIM_MAX_BYTES = 64 * KB;
 
-/** A time far in the future is as wrong as an old one. */
+/** Whether a file was written within the last 10 s. A time far in the future counts as old. */
 function isFresh(file: string, { at }: Here): boolean {
   const stats = unlessGone(() => statSync(file));
   if (stats === null) return false;
   return Math.abs(msBetween(stats.mtime.toISOString(), at)) < UNREADABLE_DEAD_AFTER_MS;
 }
 
-/** Padded to a fixed length, so that nothing of an older text remains after it. */
+/** Returns a claim's text, padded to a fixed length so that nothing of an older text remains. */
 function textOf(claim: ClaimRecord): string {
   return `${JSON.stringify(claim).padEnd(RECORD_LENGTH)}\n`;
 }
 
-/** A link could redirect writes to any place. */
+/** Throws if a lock folder is a link, because that could redirect writes to any folder. */
 function refuseLinks(folder: string): void {
   for (const place of [path.dirname(folder), folder]) {
     if (!lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
@@ -176,7 +176,7 @@ function refuseLinks(folder: string): void {
   }
 }
 
-/** A removal by another machine shows as a stale handle. */
+/** Returns null if the file is gone. A removal by another machine shows as `ESTALE`. */
 function unlessGone<T>(read: () => T): T | null {
   try {
     return read();

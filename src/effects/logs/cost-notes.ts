@@ -13,7 +13,7 @@ import { iterationName } from './iteration-log.ts';
  * a paid call. So the cost of each attempt with such a log is noted in a file beside it.
  */
 
-/** Notes what an attempt has cost so far. Never throws: a disk without room for a note has none for logs. */
+/** Writes down what an attempt has cost so far. Ignores errors; never throws. */
 export function noteCost(
   folder: PinnedFolder,
   { iteration, attempt }: { readonly iteration: number; readonly attempt: number },
@@ -32,7 +32,7 @@ export function noteCost(
   }
 }
 
-/** Returns the cost of an attempt according to its newest note, or null if there is none. */
+/** Returns the cost of an attempt according to its newest note, or null if it has none. */
 export function readNotedCost(folder: string, iteration: number, attempt: number): Usage | null {
   let text: string;
   try {

@@ -3,7 +3,7 @@ import { type BoundedLog, openBoundedLog } from './bounded-log.ts';
 
 /** The raw output of one iteration; its attempts are appended to the same files. */
 interface Transcript {
-  /** Call this once the agent runs: the files are then opened while it starts up. */
+  /** Opens the files. Call this after the agent's start, which then need not wait for it. */
   open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;

@@ -13,14 +13,14 @@ import {
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 
-/** Reads all iterations and other reported events from an instant on, piece by piece. */
+/** Returns the iterations and other events that a report shows, from the instant `since` on. */
 export async function readJournal(file: string, since: string): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return entries;
   const splitter = createLineSplitter({
     maxLineBytes: LINE_MAX_BYTES,
     onLine: (line) => {
-      // Nearly all lines are of this kind, and the report shows none of them.
+      // Nearly all lines are activities of the agent, which the report does not show.
       if (line.toString('latin1', 0, ACTIVITY.length) === ACTIVITY) return;
       const event = parseObject(line.toString());
       const at = event === null ? null : instantAt(event, 'at');
@@ -105,7 +105,7 @@ function readHappening(event: JsonObject, at: string): Happening | null {
   }
 }
 
-/** Only this much is kept per task; the report shows no more. */
+/** Length of the end of a final message that the report shows. */
 const MESSAGE_CHARS = 8_000;
 
 function instantAt(event: JsonObject, key: string): string | null {

@@ -4,7 +4,7 @@ import { MB, withRegularFile } from '../files/bounded-read.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { journalLine } from './journal.ts';
 
-/** Other tasks may have published events since the driver died, but not as many as this. */
+/** Only this much of the journal's end is searched: fewer bytes are new since the driver died. */
 const SEARCHED_BYTES = 64 * MB;
 const PIECE_BYTES = MB;
 

@@ -24,16 +24,16 @@ done
 exec "$@" $noted
 `;
 
-/** At most this many processes are noted; the marker finds the others. */
+/** At most this many processes are sent to the guard; it finds the others by the run's marker. */
 const NOTED_AT_MOST = 200;
 
 /** The process that ends the agent if ralph is killed. */
 export interface Guard {
   /** Null if there is no guard: then the agent would outlive a SIGKILL of ralph. */
   readonly pid: number | null;
-  /** Sends it all processes that now belong to the run; they replace the previous set. */
+  /** Sends the guard all current processes of the run, which replace those of the last call. */
   note(processes: readonly ProcessIdentity[]): void;
-  /** Dismisses it. Call this last, when no process of the run needs it any more. */
+  /** Ends the guard. Call this last, when no process of the run needs it any more. */
   farewell(): void;
 }
 
@@ -42,12 +42,12 @@ export interface GuardOptions {
   readonly runId: string;
   /** Path of the bundled `guard-program.js`. */
   readonly programPath: string;
-  /** Called once, with the reason why there is no guard (any more). */
+  /** Called at most once, with the reason why the guard could not start or has ended. */
   readonly onProblem?: (problem: string) => void;
   readonly shell?: string;
 }
 
-/** Starts the guard of a run. Never throws: the run goes on without it, after `onProblem`. */
+/** Starts the guard of a run. Never throws: if that fails, calls `onProblem`. */
 export function startGuard({
   runId,
   programPath,
@@ -62,7 +62,7 @@ export function startGuard({
 
   const driver = unlessUnreadable(() => readProcess(process.pid));
   const program = [process.execPath, programPath, runId, driver === null ? '' : nameOf(driver)];
-  // What node needs to start, but never RALPH_RUN_ID: the guard would end itself.
+  // Only what node needs to start: with RALPH_RUN_ID, the guard would end itself.
   const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH };
   const args = ['-c', WAIT_FOR_THE_END, 'ralph-guard', ...program];
   const child = spawnHelper(shell, args, env, reportProblem);
@@ -74,10 +74,10 @@ export function startGuard({
   return {
     pid: child.pid,
     note(processes) {
-      // Then those noted before are dead; the guard recognises them by their start time.
+      // The processes of the last note are dead; the guard finds that out by their start times.
       if (processes.length === 0) return;
       const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}\n`;
-      // Do not buffer for a guard that does not read (a stopped one, say): a later set will do.
+      // Nothing is buffered for a guard that does not read, such as a stopped one: a later note does.
       if (line === lastNote || stdin.writableNeedDrain || !stdin.writable) return;
       lastNote = line;
       stdin.write(line);

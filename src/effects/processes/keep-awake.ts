@@ -4,18 +4,18 @@ import { findProgram } from './find-program.ts';
 import { spawnHelper } from './spawn-process.ts';
 
 /*
- * Keeps the machine awake while one small process lives, which never outlives ralph:
+ * A small process keeps the machine awake while it lives. It never outlives ralph:
  *
  *   Linux    systemd-inhibit … cat     cat reads a pipe whose other end only ralph holds
- *   macOS    caffeinate -i -w PID      watches that pid itself
+ *   macOS    caffeinate -i -w PID      watches ralph's pid
  *
- * In a session of its own, nothing on the terminal can ask for a password.
+ * The process has its own session, so it cannot ask for a password on the terminal.
  */
 
 export interface SleepInhibitorRequest {
   readonly taskId: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Set explicitly: try even if it does not seem to work here. */
+  /** Whether the user set this: then ralph tries it even where it does not seem to work. */
   readonly isAsked: boolean;
   readonly platform?: NodeJS.Platform;
 }
@@ -26,7 +26,7 @@ interface SleepInhibitor {
 
 const NONE: SleepInhibitor = { close() {} };
 
-/** Keeps the machine awake if possible; a failure is silent. Never throws. */
+/** Keeps the machine awake until `close` is called. Ignores failures; never throws. */
 export function preventSleep(request: SleepInhibitorRequest): SleepInhibitor {
   const { env, isAsked, platform = process.platform } = request;
   const command = commandFor(platform, request.taskId);
@@ -34,7 +34,7 @@ export function preventSleep(request: SleepInhibitorRequest): SleepInhibitor {
   const [name, ...args] = command;
   const found = findProgram({ name, env, cwd: '/', further: ['/usr/bin'] });
   if ('missing' in found) return NONE;
-  // No RALPH_RUN_ID: it is not the agent's process, and only ralph may end it.
+  // Without RALPH_RUN_ID, because this is not a process of the agent, and only ralph may end it.
   const { PATH, DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR } = env;
   const own = { PATH, DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR };
   const child = spawnHelper(found.file, args, own, () => {});
@@ -42,7 +42,7 @@ export function preventSleep(request: SleepInhibitorRequest): SleepInhibitor {
   return {
     close() {
       child.stdin.end();
-      // It may still be talking to the system and not be reading yet.
+      // The process may still be starting, and not be reading its input yet.
       child.kill('SIGTERM');
     },
   };
@@ -55,7 +55,7 @@ function commandFor(platform: NodeJS.Platform, taskId: string): [string, ...stri
   return ['systemd-inhibit', '--what=idle:sleep', '--who=ralph', `--why=${why}`, 'cat'];
 }
 
-/** True on a desktop or laptop, not in a container or a CI job. */
+/** Whether this seems to be a desktop or laptop, not a container or a CI job. */
 function seemsToWork(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): boolean {
   if (env.CI) return false;
   if (platform === 'darwin' || env.DBUS_SESSION_BUS_ADDRESS) return true;

@@ -16,8 +16,8 @@ export interface ShellOptions {
 const OUTPUT_BYTES = 16 * 1024;
 
 /**
- * Runs one of the user's commands through `/bin/sh -c`, in its own process group and with a time limit.
- * Only the end of its output is kept. Never rejects: the result contains any error.
+ * Runs one of the user's commands through `/bin/sh -c`, in its own process group and with a time
+ * limit. Keeps only the end of its output. Never rejects: the result contains any error.
  */
 export async function runShellCommand(
   command: string,
@@ -30,8 +30,8 @@ export async function runShellCommand(
     const decoder = new StringDecoder();
     return (chunk: Buffer): void => output.append(decoder.write(chunk));
   };
-  // A process in a new session may lose its parent before the first look at it, so the run's marker
-  // identifies it. The agent's background processes carry the marker, too, but do not belong to the command.
+  // A process in a new session may lose its parent before the first sweep, so the run's marker
+  // identifies it. Background processes of the agent carry the marker, too: they are exempt.
   const marker = options.env[MARKER_NAME] ?? '';
   const others = treeOfRun(marker).sweep().members;
   const report = await runAgentProcess({

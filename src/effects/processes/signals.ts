@@ -10,14 +10,14 @@ export interface SignalWatch extends StopRequests {
   close(): void;
 }
 
-/** Turns an abort into a request to stop, for loops inside another program. It never hurries. */
+/** Turns an abort into a request for a clean end, for loops inside another program. */
 export function watchAbort(signal: AbortSignal | null): SignalWatch {
   return follow(signal, () => 'request');
 }
 
 /**
- * The stop requests of one of several runs in this process. A request to all of them also stops
- * this one; a request to this one alone (`ralph stop`) stops no other.
+ * Returns the stop requests of one of several runs in this process. A request to `all` also stops
+ * this run; a request to this run alone (`ralph stop`) stops no other.
  */
 export function combinedStop(all: StopRequests): SignalWatch {
   return { ...follow(all.signal, () => all.cause() ?? 'SIGTERM'), hurry: all.hurry };
@@ -33,7 +33,7 @@ function follow(signal: AbortSignal | null, cause: () => StopCause): SignalWatch
 
 /**
  * Turns signals into requests: the first asks for a clean end, the second for an immediate one.
- * Call it before the agent starts, or a signal in between would end only ralph.
+ * Call it before the agent starts, or an early signal would end ralph and not the agent.
  */
 export function watchSignals(): SignalWatch {
   const watch = createWatch();

@@ -52,9 +52,9 @@ function notStarted(code: string, message: string): NotStarted {
 }
 
 /**
- * Starts a small program that serves ralph and reads a pipe whose other end only ralph holds. It has a
- * session of its own, so no signal from the terminal reaches it, and does not keep ralph from exiting.
- * Returns null, after `onError`, if it cannot be started; some failures only call `onError` later.
+ * Starts a small program that serves ralph and reads a pipe whose other end only ralph holds. The
+ * program has its own session, so no signal from the terminal reaches it, and does not keep ralph
+ * from exiting. If it cannot be started, calls `onError` and returns null, or calls `onError` later.
  */
 export function spawnHelper(
   file: string,
@@ -71,7 +71,7 @@ export function spawnHelper(
     });
     // `spawn` reports most failures through this event; there is no pid then.
     child.on('error', ({ message }) => onError(message));
-    // A broken pipe shows that it has ended, which its exit reports.
+    // A broken pipe means that the program has ended; its `exit` event reports that.
     child.stdin.on('error', () => {});
     child.unref();
     if (child.stdin instanceof Socket) child.stdin.unref();

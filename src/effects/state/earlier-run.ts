@@ -17,7 +17,7 @@ export function archiveNamesake(paths: TaskPaths): void {
   const old = inHistory(paths, name);
   const hasState = existsSync(old.stateFile);
   if (!hasState && !existsSync(old.folder)) return;
-  // This is our own folder: a driver was killed after moving it and before moving the state.
+  // The folder belongs to this run: a driver was killed after moving it and before moving the state.
   if (!hasState && !existsSync(paths.folder)) return;
   moveToHistory(old, `${name}.${forFileName(startOf(old.stateFile))}`);
 }
@@ -65,7 +65,7 @@ export function setAside(stateFile: string, modifiedAt: string): string {
   return aside;
 }
 
-/** The name of a task's files: its id, or that and a time in the history. */
+/** Returns the name of a task's files: its id, followed by a time in some of the history. */
 function taskName(paths: TaskPaths): string {
   return path.basename(paths.folder);
 }

@@ -16,7 +16,7 @@ export interface FileBeside {
   readonly path: string;
   /** Replaces the file atomically; it is durable once the returned function has resolved. */
   write(): Promise<() => Promise<void>>;
-  /** Whether the content has changed since, or the file is gone. */
+  /** Whether the content has changed since the last write, or the file is gone. */
   isChanged(): boolean;
 }
 
@@ -45,7 +45,7 @@ function fileBeside(place: string, content: string | Uint8Array): FileBeside {
     isChanged() {
       const now = fingerprint(place);
       if (now === seen) return false;
-      // A backup may only touch the file, so the content decides.
+      // A backup may change only the file's times, so the content decides.
       if (!holds(place, Buffer.from(content))) return true;
       seen = now;
       return false;
@@ -64,7 +64,7 @@ export function changedByAnother(file: string): string {
   return `${file} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`;
 }
 
-/** Changes whenever another program writes or replaces the file; empty if the file is gone. */
+/** Returns a text that changes whenever a program writes the file; empty if the file is gone. */
 export function fingerprint(file: string): string {
   const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;

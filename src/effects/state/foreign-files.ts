@@ -7,8 +7,8 @@ import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
 
 /**
  * Returns the files beside a task's state that this user's ralph did not write. Files that are
- * missing or damaged are not included: their readers report that. Memories are not either, because
- * only a sealed one is ever read.
+ * missing or damaged are not included: their readers report that. Memories are not included, because
+ * ralph acts only on sealed ones.
  */
 export function foreignFiles(
   folder: string,

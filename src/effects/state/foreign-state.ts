@@ -30,7 +30,7 @@ import {
  *   task_id, task_prompt, watch_glob "…", outputs[]       kept by a headless loop
  */
 
-/** Their names for statuses that ralph names differently. */
+/** The names of other tools for statuses that ralph names differently. */
 export const FOREIGN_STATUSES: Readonly<Record<string, Status>> = {
   initializing: 'pending',
   in_progress: 'running',
@@ -256,7 +256,7 @@ function globsOf(value: JsonObject): readonly string[] {
   return glob === null || glob === '' ? stringsAt(value, 'watch_glob') : [glob];
 }
 
-/** In the history, the file name may continue after the id with the start time. */
+/** Returns the id of the file's task, whose name may end with a time in the history; or null. */
 function idHere(taskId: string, file: string): string | null {
   const stem = path.basename(file, '.json');
   if (isTaskId(taskId) && (stem === taskId || stem.startsWith(`${taskId}.`))) return taskId;

@@ -7,12 +7,12 @@ import { namesIn } from '../files/folder.ts';
 import { numberAt, stringAt } from '../files/json-fields.ts';
 import { isRealFolder, readStateObject } from './task-list.ts';
 
-/** Something old that was removed, or would be. */
+/** An old task or file that was removed, or that only `dryRun` has kept. */
 export interface Pruned {
   readonly kind: 'task' | 'corrupt-file';
   readonly name: string;
   readonly bytes: number;
-  /** Why it could not be removed; null if it is gone. */
+  /** Why it could not be removed; null if it is gone, and with `dryRun`. */
   readonly failure: string | null;
 }
 
@@ -98,7 +98,7 @@ function bytesOf(file: string): number {
   return namesIn(file).reduce((sum, name) => sum + bytesOf(path.join(file, name)), 0);
 }
 
-/** Returns null once all are gone. Links are removed, their targets stay. */
+/** Removes files and folders; returns why that failed, or null. The targets of links stay. */
 function remove(files: readonly string[]): string | null {
   try {
     for (const file of files) rmSync(file, { recursive: true, force: true });

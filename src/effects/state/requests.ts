@@ -16,7 +16,7 @@ import type { Seal } from '../trust/seal.ts';
 
 /*
  * Requests to a running loop from other processes. Each request is a file in the task's folder, so
- * the sender need not know the driver's pid, and no signal can hit another process that has the pid now.
+ * the sender need not know the driver's pid, which another process may have got since.
  *
  *   requests/stop-<stamp>-<uuid>.json      removed as soon as it is noticed
  *   requests/pause-<stamp>-<uuid>.json     likewise
@@ -29,7 +29,7 @@ const FOLDER = 'requests';
 /** How often to poll: without a folder, or with one on a network, there are no file events. */
 const POLL_MS = 1_000;
 
-/** Limits for one poll; the rest waits for the next one. */
+/** Most files and characters that one poll reads; the rest waits for the next one. */
 const FILES_AT_ONCE = 1_000;
 const CHARS_AT_ONCE = MB;
 
@@ -109,7 +109,7 @@ function take(folder: string, kind: Kind): boolean {
   return names.length > 0;
 }
 
-/** Hints and progress reports: their files are removed only once the state that contains them is saved. */
+/** Reads hints and progress reports; removes their files once a saved state contains them. */
 function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress' | 'settled'> {
   /** Names already read. The name of a file that cannot be removed stays, so that it is not read again. */
   const seen = new Set<string>();
@@ -121,7 +121,7 @@ function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress
     for (const name of names.slice(0, FILES_AT_ONCE)) {
       if (length > CHARS_AT_ONCE) break;
       const text = tryRead(path.join(folder, name));
-      // The next call tries again.
+      // The file could not be read; the next call tries again.
       if (text === null) continue;
       seen.add(name);
       unsettled = [...unsettled, name];
@@ -163,12 +163,12 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/** Follows a hint written by this user's ralph; an agent that can only write files cannot forge it. */
+/** Matches the signature of a hint by this user's ralph. Write access to files cannot forge it. */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;
 
-/** Contains file name and task, so that a copy of an old hint is not accepted as a new one. */
+/** Names a hint for its signature: with task and file, so that no copy of it counts as new. */
 function nameOfHint(folder: string, name: string): string {
   return `hint ${path.basename(path.dirname(folder))}/${name}`;
 }

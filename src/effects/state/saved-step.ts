@@ -27,7 +27,7 @@ export type LoopMemory = Omit<LoopState, 'task' | 'stopRequested' | 'pauseReques
 
 /** A complete saved step of a task: all that is needed to resume. */
 export interface SavedStep {
-  /** Contains the number of this save, and the name of the memory file. */
+  /** The task's state, which contains the number of this save and the name of the memory file. */
   readonly task: TaskState;
   readonly memory: LoopMemory;
   /** Length of the running iteration's log, in bytes; anything after it was written after this step. */
@@ -44,7 +44,7 @@ export function freeMemoryName(inUse: string | null): string {
   return inUse === NAMES[0] ? NAMES[1] : NAMES[0];
 }
 
-/** Returns the memory file that a state names; null if it names none, or the name is not a memory's. */
+/** Returns the path of the memory file `name`; null if that is null or not a memory's name. */
 export function memoryFile(taskFolder: string, name: string | null): string | null {
   return NAMES.some((known) => known === name) ? path.join(taskFolder, name ?? '') : null;
 }
@@ -99,8 +99,8 @@ function readStep(file: string, seal: Seal): SavedStep | null {
 }
 
 /**
- * Reads the step that a state names, without checking its seal: a person has looked at the task, or the
- * caller only asks whether there is a step. Returns null if there is none.
+ * Reads the step that a state names, without checking its seal: the user has trusted the task, or the
+ * caller only asks whether a step exists. Returns null without a step.
  */
 export function readNamedStep(
   taskFolder: string,
@@ -126,8 +126,8 @@ export function readNamedStep(
 const MOST_EVENTS = 20;
 
 /**
- * Accepts events of this task, except its ending, which is taken from the state. Other fields are not
- * checked: whoever trusts the task trusts them, too.
+ * Whether an event belongs to this task and is not its ending, which is taken from the state. Other
+ * fields are not checked, because the user has trusted the task.
  */
 function isOfStep(event: JsonObject, taskId: string): boolean {
   return (
@@ -146,7 +146,7 @@ const MEMORY_MAX_BYTES = 64 * MB;
 
 /** Removes what is only needed to resume a task. Throws the system's error. */
 export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
-  // There is no driver to read them any more.
+  // No driver will read the requests any more.
   rmSync(path.join(taskFolder, 'requests'), { recursive: true, force: true });
   // The memory in use goes last: while it exists, the task can still be resumed.
   const other = freeMemoryName(inUse);
@@ -157,7 +157,7 @@ export function forgetMemory(taskFolder: string, inUse: string | null = null): v
 
 /**
  * ralph 0.1.0 stored hints as plain texts, only the beginning of a refused command, and nothing about
- * stopped sub-agents. An unknown command is compared with no pattern.
+ * stopped sub-agents. An unknown command becomes empty, which is compared with no pattern.
  */
 function upToDate(memory: LoopMemory): LoopMemory {
   const hints = (kept: readonly (Hint | string)[]): readonly Hint[] =>
@@ -180,7 +180,7 @@ function upToDate(memory: LoopMemory): LoopMemory {
   return { ...known, step: { ...step, answer: { ...step.answer, facts } } };
 }
 
-/** Whether it has the current form. Its fields are not checked: whoever trusts the file trusts them, too. */
+/** Whether a memory has all its fields. Their content is not checked: the file is trusted. */
 function isMemory(value: object): value is LoopMemory {
   return ['step', 'carry', 'hints', 'trouble', 'streaks'].every((key) => key in value);
 }

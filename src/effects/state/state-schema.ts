@@ -164,7 +164,7 @@ function buildSchema() {
 /** The default time limit of a task. */
 const USUAL_TIMEOUT_MS = 30 * 60_000;
 
-/** Reads a parsed state file; returns null if it is not one. */
+/** Returns the task in a parsed state file; null if the value is not a state. */
 export function parseState(value: unknown): TaskState | null {
   built ??= buildSchema();
   const parsed = built.safeParse(value);

@@ -135,7 +135,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     makeDurable(await Promise.all(files.map((file) => file.write())));
   };
 
-  /** Only this driver may change these files: an agent may have tried to remove its own restrictions. */
+  /** Restores files that an agent may have changed to remove its own restrictions. */
   const mendFiles = async (): Promise<void> => {
     const changed = files.filter((file) => file.isChanged());
     if (changed.length === 0) return;
@@ -185,7 +185,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     const syncs = [await overwriteFile(path.join(paths.folder, name), json)];
     try {
       syncs.push(await writeState(task));
-      // Only now: if this fails, no state names the new memory, and the next save must overwrite it.
+      // Set only now: if `writeState` fails, no state names the new memory, and the next save must
+      // overwrite it.
       memoryName = name;
       saves = task.save;
       last = { task, since };
@@ -253,7 +254,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   };
 }
 
-/** Returns the current length of the log of the iteration that is about to run. */
+/** Returns the length of the running iteration's log, in bytes; 0 if no iteration runs. */
 function logBytesOf(paths: TaskPaths, { step, task }: LoopState): number {
   if (!isAtWork(step)) return 0;
   const { stdout } = transcriptNames(task.current_iteration);

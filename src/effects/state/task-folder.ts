@@ -10,7 +10,7 @@ import { distrustPath } from '../trust/owner.ts';
 export interface TaskPaths {
   readonly stateDir: string;
   readonly stateFile: string;
-  /** Prompt, settings, baseline and logs. */
+  /** The folder of the task's prompt, settings, baseline, memories, requests and logs. */
   readonly folder: string;
   readonly history: string;
   readonly eventsFile: string;
@@ -68,7 +68,7 @@ export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
   return moved;
 }
 
-/** An agent may have created a link there meanwhile. */
+/** Throws if a folder is a link out of the state folder, as an agent may have created it. */
 function refuseLink(folder: string, stateDir: string): void {
   if (leadsOut(folder, stateDir)) throw new Error(`${folder} is a link that leads out`);
 }

@@ -21,14 +21,14 @@ export interface TaskEntry {
 
 export interface TaskList {
   readonly open: readonly TaskEntry[];
-  /** The newest first. */
+  /** Tasks of the history; from `listTasks`, the newest first. */
   readonly ended: readonly TaskEntry[];
 }
 
 /**
- * Returns the open tasks, and the `newest` last-written tasks of the history: only those are read, since
- * there may be thousands. Ignores links and changes nothing. Throws a `StateFolderError` if a folder
- * cannot be read.
+ * Returns the open tasks, and those of the history that were written last: `newest` is their number.
+ * No others are read, because there may be thousands. Ignores links. Throws a `StateFolderError` if a
+ * folder cannot be read.
  */
 export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): TaskList {
   return listed(stateDir, newestNames(historyOf(stateDir), newest), seal);
@@ -94,9 +94,9 @@ function* runsOf(stateDir: string, taskId: string, seal: Seal | null): Generator
   yield* olderRuns(history, taskId, seal);
 }
 
-/** The runs in the history whose name is the id and a time, newest first. */
+/** Returns the runs in the history whose name is the id and a time, newest first. */
 function olderRuns(history: string, taskId: string, seal: Seal | null): TaskEntry[] {
-  // An id may contain dots: `a.b` may be a task of its own or a run of `a`, and only the file tells.
+  // An id may contain dots: `a.b` may be another task or a run of `a`; only the file shows which.
   return archivedNames(history)
     .filter((name) => name.startsWith(`${taskId}.`))
     .flatMap((name) => {
@@ -138,7 +138,7 @@ function archivedNames(history: string): string[] {
   return isRealFolder(history) ? stateNames(readNames(history)) : [];
 }
 
-/** Reads only names, since asking for each entry's type takes as long again as reading the folder. */
+/** Returns the names in a folder, without their types, which would take twice as long. */
 function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -152,7 +152,7 @@ function entryOf(folder: string, name: string, seal: Seal | null): TaskEntry | n
   const stateFile = path.join(folder, `${name}.json`);
   if (!lstatSync(stateFile, QUIETLY)?.isFile()) return null;
   const found = tryReadStateFile(stateFile, seal);
-  // It has moved to the history meanwhile.
+  // The task has moved to the history meanwhile.
   if (found.kind === 'none') return null;
   const archived = path.basename(folder) === 'history';
   return { name, stateFile, folder: path.join(folder, name), archived, found };

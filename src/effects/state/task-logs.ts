@@ -21,7 +21,7 @@ export type LogPiece =
 export interface TaskLogs {
   /** The numbers of the iterations that have a log so far, in order. */
   iterations(): readonly number[];
-  /** Reads all iterations, or only one; with `follow`, until the loop has ended. */
+  /** Yields all iterations, or one if `iteration` is not null; `follow` waits for the loop's end. */
   read(options: {
     readonly iteration: number | null;
     readonly follow: boolean;
@@ -86,7 +86,7 @@ function findLoop(stateDir: string, taskId: string): Loop | null {
 async function* readLogs(loop: Loop, only: number | null): AsyncGenerator<LogPiece> {
   let last = 0;
   for (;;) {
-    // Asked first: after the loop's end, what is there now is all there will be.
+    // Asked before reading: once the loop has ended, no more iterations are added.
     const isEnd = loop.isOver();
     const number = iterationsIn(loop.folder()).find((each) => each > last && each >= (only ?? 0));
     if (number === undefined || number > (only ?? number)) {
@@ -135,7 +135,7 @@ function* piecesOf(tail: LogTail, kind: 'stdout' | 'stderr'): Generator<LogPiece
   for (const chunk of tail.pieces()) yield { kind, chunk };
 }
 
-/** Empty if the folder has just moved: the next poll finds it. */
+/** Returns the iterations that have a log; empty if the folder has just moved. */
 function iterationsIn(folder: string): readonly number[] {
   if (!isRealFolder(folder)) return [];
   const numbers = new Set<number>();

@@ -3,7 +3,7 @@ import type { Clock, RunClock } from '../../loop/ports.ts';
 import { monotonicMs } from './monotonic.ts';
 import { HELD_UP_MS } from './patient-timer.ts';
 
-/** Node fires timers over 2^31 ms at once; short steps also notice soon that the machine has slept. */
+/** Longest timer of a wait: Node fires one over 2^31 ms at once, and a short one notices a sleep. */
 const LONGEST_STEP_MS = 30_000;
 
 /**
@@ -26,22 +26,22 @@ export const systemClock: Clock = {
   },
 };
 
-/** The machine's clock for a run; it counts how long ralph is stopped, until it is closed. */
+/** Starts a clock for a run. Until `close`, it counts how long ralph is suspended. */
 export function startClock(): RunClock & { close(): void } {
   const holdUps = countHoldUps();
   return { ...systemClock, heldUpMs: holdUps.totalMs, close: holdUps.close };
 }
 
-/** How long this process has been stopped so far, by Ctrl-Z or with its whole container. */
+/** Counts how long this process has been suspended, by Ctrl-Z or with its whole container. */
 interface HoldUps {
   totalMs(): number;
   close(): void;
 }
 
-/** Only a late timer shows that the process was stopped; at worst that costs the rest of one step. */
+/** Only a late timer shows a suspension, which is counted too short by at most one step. */
 const STEP_MS = 1_000;
 
-/** Counts how long this process is stopped from now on. Does not keep the process alive. */
+/** Starts to count how long this process is suspended. Does not keep the process alive. */
 export function countHoldUps(): HoldUps {
   let totalMs = 0;
   let dueMs = monotonicMs() + STEP_MS;
@@ -56,7 +56,7 @@ export function countHoldUps(): HoldUps {
     dueMs = monotonicMs() + STEP_MS;
   }, STEP_MS).unref();
   return {
-    // This may be called before the late timer has fired.
+    // The late timer may not have fired yet.
     totalMs() {
       takeOff();
       return Math.round(totalMs);

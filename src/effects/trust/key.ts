@@ -16,7 +16,7 @@ import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts
 export interface Key {
   readonly bytes: Buffer;
   readonly file: string;
-  /** Named by `--key-file`, for a vault that several machines share. */
+  /** Whether the user named the key, for a vault that several machines share. */
   readonly isShared: boolean;
 }
 
@@ -37,8 +37,8 @@ export function defaultKeyFile(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * Returns the key that a command must name with `--key-file`; null for the user's own key and the
- * one in `RALPH_KEY_FILE`. `named` is absolute, or null for the user's own.
+ * Returns the key file that a command must name with `--key-file`; null if `named` is null (the
+ * user's own key) or the file in `RALPH_KEY_FILE`. `named` is an absolute path.
  */
 export function keyFlag(
   named: string | null,
@@ -90,7 +90,7 @@ function unreadable(file: string, error: unknown): string {
   return `cannot read or create the key ${file} (${messageOf(error)}); set its folder with XDG_STATE_HOME, or name a key with --key-file.`;
 }
 
-/** Opened once, so that what was checked is what is read. */
+/** Reads a key. Opens the file only once, so that the checked file is the one that is read. */
 function readSecret(file: string): Buffer {
   return withRegularFile(file, 0, (descriptor, size) => {
     const stats = fstatSync(descriptor);
@@ -112,7 +112,7 @@ function readSecret(file: string): Buffer {
   });
 }
 
-/** Linked to its name once complete, so that two simultaneous first runs read the same key. */
+/** Creates a key. Links the complete file to its name, so that simultaneous first runs agree. */
 function makeSecret(file: string): void {
   makePrivateFolder(path.dirname(file));
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
