@@ -17,8 +17,8 @@ export function requestsNaming(vault: string, taskId: string): readonly string[]
 }
 
 /**
- * Finds the requests that a task's agent makes after each `mark`. `asked` names the last request that
- * was shown to a person before a resume.
+ * Finds the requests that a task's agent makes after each `mark`. `asked` is the file name of the
+ * request that a resumed task's state already records; null if it records none.
  */
 export function watchPending(
   vault: string,
