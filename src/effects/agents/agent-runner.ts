@@ -11,10 +11,10 @@ import { runAgentProcess } from '../processes/run-process.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
 import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
 
-/** What a child process learns about its run. */
+/** What the environment of a child process says about its run. */
 export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Random and unique per driver; it marks every process of the run. */
+  /** Random id of this driver's run; it marks every process of the run. */
   readonly runId: string;
   readonly taskId: string;
   readonly maxIterations: number;
@@ -32,20 +32,20 @@ export interface RunnerOptions extends ChildOptions {
   readonly guardProgram: string;
   readonly keepBackground: boolean;
   readonly logLimitBytes: number;
-  /** Reports background processes that were left running or have been ended. */
+  /** Called with background processes that an attempt has left running, or that `close` has ended. */
   readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
-  /** Called with the number of bytes the agent has just written to standard output. */
+  /** Called with the number of bytes that the agent has just written to standard output. */
   readonly onOutput?: ((bytes: number) => void) | undefined;
   readonly warn: (sentence: string) => void;
 }
 
-/** A runner with a guard, which stays until every process of the run has ended. */
+/** A runner with a guard, a process that ends the run's processes if ralph is killed. */
 export interface GuardedRunner extends AgentRunner {
-  /** Dismisses the guard. Call this last, when no process of the run needs it any more. */
+  /** Ends the guard. Call this last, when no process of the run needs it any more. */
   dismissGuard(): void;
 }
 
-/** Starts the agent once per attempt, logs all its output, and tracks what it leaves running. */
+/** Returns a runner that starts the agent for each attempt, logs its output, and ends what it leaves. */
 export function createAgentRunner(options: RunnerOptions): GuardedRunner {
   const logs = pinFolder(options.logDir);
   let guard: Guard | null = null;
@@ -181,7 +181,7 @@ function notFound(sentence: string, kind: AgentKind): AttemptFacts {
   };
 }
 
-/** The environment of everything a run starts: the caller's, plus the task and iteration. */
+/** Returns the environment for a child process: the caller's, plus the task and the iteration. */
 export function childEnvironment(options: ChildOptions, iteration: number): NodeJS.ProcessEnv {
   return {
     ...forAgent(options.env),

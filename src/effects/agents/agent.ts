@@ -6,43 +6,43 @@ import type { AgentListener } from '../../loop/ports.ts';
 import { type AgentCommand, type AgentMissing, findProgram } from '../processes/find-program.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 
-/** What an agent is made from. */
+/** The arguments from which an `AgentKind` is made. */
 export interface AgentOptions {
   readonly settings: Pick<Settings, AgentSetting>;
   /** The user's arguments after `--`. */
   readonly passthrough: readonly string[];
-  /** Words between the program and ralph's own flags, for a program that is a script. */
+  /** Arguments before ralph's own flags: the script, if the program is an interpreter. */
   readonly prefixArgs?: readonly string[] | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
 }
 
 /**
- * One kind of agent: how it is started and how its standard output is read. What can be known without
- * starting it is in `core/agent/agents/`.
+ * How one kind of agent is started and how its standard output is read. Its fixed properties are in
+ * `core/agent/agents/`.
  */
 export interface AgentKind {
-  /** A path or a name. */
+  /** A path, or a name to look for in PATH and `folders`. */
   readonly program: string;
-  /** Where its installers put it; cron's bare PATH does not include these. */
+  /** Folders in which installers put the program, because cron's short PATH does not include them. */
   readonly folders: readonly string[];
   args(turn: AgentTurn): readonly string[];
-  /** A reader for the output of one attempt. */
+  /** Returns a reader for the standard output of one attempt. */
   read(listener: AgentListener, signs: AgentSigns): AgentReader;
-  /** What would keep it from working, as far as can be seen without starting it. */
+  /** Checks, without starting the agent, whether it can work here. */
   examine(): readonly Finding[];
-  /** Finds what would interfere with every attempt; each result is one sentence that says what to do. */
+  /** Returns what would disturb every attempt; each result is one sentence that says what to do. */
   interferences?(): readonly string[];
 }
 
 export interface AgentTurn {
   /** The agent's session to resume; null starts a new one. */
   readonly resumeSession: string | null;
-  /** The most it may spend, in US dollars; null means no limit. */
+  /** The most that the agent may spend in this attempt, in US dollars; null means no limit. */
   readonly budgetUsd: number | null;
 }
 
-/** Looks for the program on every call, because it may be updated while the loop runs. */
+/** Returns the program's path and arguments. Searches on every call: an update can move the program. */
 export function locate(
   { program, folders, args }: AgentKind,
   turn: AgentTurn,
@@ -59,7 +59,7 @@ export interface AgentReader {
   facts(): ReaderFacts;
 }
 
-/** A reader that nobody listens to and that steers no process: only its facts count. */
+/** Returns a reader that only collects facts: it calls no listener and affects no process. */
 export function silentReader(kind: AgentKind): AgentReader {
   const listener = { activity() {}, retry() {}, text() {} };
   const signs = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };

@@ -6,10 +6,10 @@ import type { AgentKind, AgentOptions } from './agent.ts';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const PARTIAL_BYTES = 64 * 1024;
-/** A longer line is shown in parts. */
+/** The listener gets a longer line in parts. */
 const LINE_CHARS = 64 * 1024;
 
-/** Runs any program: the prompt is its standard input, its standard output the final message. */
+/** Returns an agent that runs any program: the prompt is its input, its standard output the message. */
 export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind {
   const [program = '', ...args] = shellWords(settings.agentCommand ?? '') ?? [];
   return {
@@ -30,7 +30,7 @@ export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind
         push(chunk) {
           signs.working();
           tail.push(chunk);
-          // Whole lines only: half a credential would not be recognised and masked.
+          // Shows whole lines, because half a credential would not be recognised and masked.
           unfinished += decoder.write(chunk);
           const lineEnd = Math.max(unfinished.lastIndexOf('\n'), unfinished.lastIndexOf('\r')) + 1;
           const shownTo = unfinished.length > LINE_CHARS ? unfinished.length : lineEnd;
@@ -79,7 +79,7 @@ function createByteTail(maxBytes: number): { push(chunk: Buffer): void; text(): 
     text() {
       const bytes = Buffer.concat(chunks);
       let start = Math.max(0, bytes.length - maxBytes);
-      // The cut may fall inside a character: drop its remaining bytes.
+      // If the cut is inside a UTF-8 character, its remaining bytes are dropped.
       while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
       return bytes.toString('utf8', start);
     },

@@ -17,12 +17,12 @@ function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
   ];
 }
 
-/** Two refusals of the same key are no accident; `claude` would retry for three minutes. */
+/** After two refusals (HTTP 401 or 403) an attempt is hopeless; `claude` would retry for three minutes. */
 const HOPELESS_REFUSALS = 2;
 
 /**
- * Returns the arguments for `claude`, without the prompt. A value is joined to its flag with `=`:
- * as a word of its own it could be taken for a flag, and would end a list of tools.
+ * Returns the arguments for `claude`, without the prompt. Joins a text to its flag with `=`, because
+ * `claude` could take a separate argument for a flag or for one more tool.
  */
 export function claudeArguments(
   { settings, prefixArgs = [], passthrough }: Omit<AgentOptions, 'env' | 'cwd'>,
@@ -32,7 +32,7 @@ export function claudeArguments(
   return [
     ...prefixArgs,
     '--print',
-    // A comma inside parentheses is part of the pattern, not a separator.
+    // For `claude`, a comma inside the parentheses of a pattern does not separate tools.
     ...(allowedTools.length > 0 ? [`--allowedTools=${allowedTools.join(',')}`] : []),
     '--verbose',
     '--output-format',
@@ -46,7 +46,7 @@ export function claudeArguments(
   ];
 }
 
-/** The `claude` command line, read through its structured output. */
+/** Returns the agent that runs `claude --print` and reads its `stream-json` output. */
 export function claudeAgent(options: AgentOptions): AgentKind {
   const { settings, env, cwd } = options;
   return {

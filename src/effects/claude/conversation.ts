@@ -14,7 +14,7 @@ import { createUsageMeter } from './usage-meter.ts';
 
 const MAX_ACTIVITY_CHARS = 120;
 
-/** What the agent is doing right now. Texts are raw: strip control characters before use. */
+/** One step of the agent. The texts can contain control characters: remove them before use. */
 type ClaudeActivity =
   | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
   /** `text` is the first line of a message, at most 120 characters. */
@@ -22,34 +22,34 @@ type ClaudeActivity =
   | { readonly kind: 'thinking' };
 
 export interface ConversationListeners {
-  /** All activity of the main agent, and the tool calls of sub-agents. */
+  /** Called for each activity of the main agent, and for the tool calls of sub-agents. */
   readonly onActivity?: ((activity: ClaudeActivity) => void) | undefined;
-  /** Each complete text block of the main agent. */
+  /** Called with each complete text block of the main agent. */
   readonly onText?: ((text: string) => void) | undefined;
 }
 
 interface Conversation {
   readonly readAssistant: (event: JsonObject) => void;
   readonly readToolResults: (event: JsonObject) => void;
-  /** Reads from a `result` event which calls were refused, and what became of sub-agents. */
+  /** Reads from a `result` event which tool calls were refused and how many sub-agents were stopped. */
   readonly readReport: (event: JsonObject) => void;
-  /** The text of the main agent's last message, its last 1 MiB; null if it had none. */
+  /** Returns the last 1 MiB of text in the main agent's last message; null if it has no text. */
   readonly lastMessage: () => string | null;
   readonly partialOutput: () => string;
   readonly usage: () => Usage;
   readonly refused: () => readonly RefusedTool[];
-  /** Reads from a `system/task_…` event what became of a sub-agent. */
+  /** Reads from a `system/task_…` event that a sub-agent has started or ended. */
   readonly readSubAgent: (event: JsonObject) => void;
   readonly stoppedSubAgents: () => number;
-  /** Number of messages from the main agent. */
+  /** Returns the number of messages from the main agent. */
   readonly turns: () => number;
-  /** Number of tool calls, including those of sub-agents. */
+  /** Returns the number of tool calls, including those of sub-agents. */
   readonly tools: () => number;
 }
 
 /**
- * Follows the conversation between agent and tools. Of a sub-agent only its tool calls and tokens
- * count; its texts are ignored.
+ * Collects messages, tool calls and tokens from the events of `claude`. Counts the tool calls and
+ * tokens of sub-agents, but ignores their texts.
  */
 export function createConversation(listeners: ConversationListeners): Conversation {
   const partial = createPartialOutput();
@@ -86,7 +86,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
       const id = nameAt(body, 'id');
       const usage = objectAt(body, 'usage');
       if (usage !== null) meter.add(id, usage);
-      // A message comes as one event per content block, all with the same id.
+      // `claude` writes one event for each content block of a message, all with the same id.
       if (ofMainAgent && (id === null || id !== message.id)) {
         message = newMessage(id);
         turns += 1;

@@ -5,7 +5,7 @@ import { MB, tryReadText } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { objectAt, parseObject } from '../files/json-fields.ts';
 
-/** Variables that authenticate `claude`, or make it use another service. */
+/** Environment variables that authenticate `claude`, or make it use another service. */
 const VARIABLES = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_AUTH_TOKEN',
@@ -18,7 +18,7 @@ const VARIABLES = [
 const LOG_IN =
   'start claude once and log in (/login), make a token with claude setup-token for CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY';
 
-/** Says by which signs `claude` seems to be logged in: names and paths, never values. Runs nothing. */
+/** Reports why `claude` seems to be logged in, by names and paths, never by values. Starts no program. */
 export function checkLogin(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -37,7 +37,7 @@ export function checkLogin(
     : { kind: 'problem', says: 'login: no sign that claude is logged in', remedy: LOG_IN };
 }
 
-/** For the credentials file, only checks that it exists; no credential is ever read. */
+/** Returns names and paths. Checks only whether the credentials file exists, without reading it. */
 function loginSigns(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -60,7 +60,7 @@ function loginSigns(
   ];
 }
 
-/** Settings can name a helper that fetches a key, or set one of the variables. */
+/** Settings of `claude` can name a helper that fetches a key, or set one of `VARIABLES`. */
 function signsInSettings(file: string): readonly string[] {
   const settings = parseObject(tryReadText(file, MB) ?? '') ?? {};
   const variables = objectAt(settings, 'env') ?? {};

@@ -17,25 +17,25 @@ import {
 } from './stream-events.ts';
 import { readResultUsage } from './usage-meter.ts';
 
-/** Larger tool results are thinned out before parsing; for smaller ones it would not pay. */
+/** Larger tool results lose their long strings before parsing; for smaller ones this saves no time. */
 const THIN_ABOVE_BYTES = 1_024;
 /**
- * Ids and kinds are far shorter than this, outputs and pictures far longer. Everything needed from
- * a tool result is in its message.
+ * Ids and kinds are much shorter than 512 bytes, outputs and pictures much longer. All that is needed
+ * from a tool result is in its `message`.
  */
 const THINLY = { maxBytes: 512, lastMember: 'message' };
 
-/** Called during `push`, in the order of the events. They must not throw. */
+/** Functions that are called during `push`, in the order of the events. They must not throw. */
 export interface ClaudeStreamListeners extends ConversationListeners {
   readonly onRetry?: RetryListener | undefined;
-  /** A closing report has come. Another can follow if a background task wakes the agent. */
+  /** Called for each `result` event. Another can follow if a background task wakes the agent. */
   readonly onResult?: ((result: ResultFacts) => void) | undefined;
 }
 
 /**
- * Reads the standard output of `claude --print --verbose --output-format stream-json`. No input
- * makes it throw: unknown events and fields and lines that are not events are ignored, and lines that
- * cannot be read are counted. Lines of other kinds are not parsed, and no line is kept.
+ * Reads the standard output of `claude --print --verbose --output-format stream-json`. Never throws:
+ * ignores unknown events and fields and lines that are not events, and counts lines that cannot be
+ * read. Stores no line.
  */
 export function createClaudeStream(
   listeners: ClaudeStreamListeners = {},
@@ -81,8 +81,8 @@ export function createClaudeStream(
     }
   };
 
-  // A background task that ends wakes the agent, and a second report follows. It covers the cost of
-  // both, but only its own turns.
+  // If a background task ends later, it wakes the agent and a second report follows. The second report
+  // contains the cost of both, but only the turns since the first.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     result = report;
     resultUsage = readResultUsage(event) ?? resultUsage;
@@ -97,7 +97,7 @@ export function createClaudeStream(
     if (!isBraced(line)) return;
     const peeked = peekKind(line);
     if (peeked !== null && !NEEDED.has(peeked)) return;
-    // A bad line must not stop the reading: an error here would end the driver.
+    // An error must be caught here, because it would end the driver.
     try {
       const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
       const json = isBig ? dropLongStrings(line, THINLY) : line.toString();
@@ -140,7 +140,7 @@ export function createClaudeStream(
   };
 }
 
-/** The kinds that `readEvent` reads; lines of other kinds are not even parsed. */
+/** The kinds that `readEvent` reads; lines of other kinds are not parsed. */
 const NEEDED: ReadonlySet<string> = new Set([
   'system/init',
   'system/api_retry',

@@ -3,54 +3,54 @@ import { remember } from '../files/bounded-map.ts';
 import { type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
 import { nameAt, readDenials, type ToolDenial } from './stream-events.ts';
 
-/** Calls and sub-agents kept: bounded, but enough for hours. */
+/** Number of calls, and of sub-agents, that are stored: enough for hours. */
 const REMEMBERED = 1_000;
 
 /** A sub-agent whose start was reported. */
 interface SubAgent {
-  /** The call that started it; null if not reported. */
+  /** Id of the call that started the sub-agent; null if `claude` did not report it. */
   readonly callId: string | null;
-  /** Whether the calling agent does not wait for it; null if not reported. */
+  /** Whether the calling agent goes on without waiting; null if `claude` did not report it. */
   readonly isInBackground: boolean | null;
   readonly end: 'finished' | 'stopped' | null;
 }
 
 interface ToolLedger {
-  /** The agent called a tool, which may start or stop a sub-agent. */
+  /** Records that the agent called a tool, which can start or stop a sub-agent. */
   readonly called: (id: string, tool: string, input: JsonObject | null) => void;
-  /** A tool answered; ignores a call that was never seen. */
+  /** Records that a tool answered; ignores an answer to an unknown call. */
   readonly answered: (id: string, failed: boolean) => void;
-  /** Takes a `system/task_…` event, which says what became of a sub-agent. */
+  /** Reads a `system/task_…` event, which reports that a sub-agent has started or ended. */
   readonly readSubAgent: (event: JsonObject) => void;
-  /** Takes a `result` event; a refused call that two reports list counts once. */
+  /** Reads a `result` event; a refused call that two of them list counts once. */
   readonly readReport: (event: JsonObject) => void;
-  /** Combines the refusals of the reports with what was seen of the calls. */
+  /** Returns the refused calls, each with whether a later call of the same tool succeeded. */
   readonly refused: () => readonly RefusedTool[];
-  /** Returns how many sub-agents the system stopped before they had finished. */
+  /** Returns how many sub-agents were stopped before they had finished, but not by the agent. */
   readonly stoppedSubAgents: () => number;
 }
 
 /**
- * Remembers in which order the tools answered, and what became of sub-agents. Only the closing report says
- * which calls were refused; to know by then whether the agent found another way, the order must be on
- * record. Newer versions of claude also count the stopped sub-agents in the report. Older ones report each
- * stop, or never report the sub-agent again; they report plain commands (`local_bash`) in the same way,
- * which do not count.
+ * Records the order in which the tools answered, and how sub-agents ended. The order is needed because only
+ * the `result` event at the end says which calls were refused, and a later call may have succeeded. In newer
+ * versions of `claude` this event also contains the number of stopped sub-agents. Older versions report each
+ * stop in a `system/task_…` event, or never mention the sub-agent again. They report shell commands
+ * (`local_bash`) in the same way; those do not count.
  */
 export function createToolLedger(): ToolLedger {
-  /** Calls that no tool has answered yet, with the sub-agent that each stops. */
+  /** Calls without an answer, each with the id of the sub-agent that it stops, or null. */
   const open = new Map<string, { readonly tool: string; readonly stops: string | null }>();
   const denied = new Map<string, ToolDenial>();
-  // In order of the answers: a Map keeps insertion order.
+  // A Map keeps the order of insertion, which is the order of the answers.
   const answers = new Map<string, { readonly tool: string; readonly failed: boolean }>();
-  /** Whether the sub-agent that a call starts works in the background. */
+  /** For each call that starts a sub-agent: whether the sub-agent works in the background. */
   const starts = new Map<string, boolean>();
   const subAgents = new Map<string, SubAgent>();
   /** Sub-agents that the agent itself chose to stop; they do not count. */
   const stoppedByAgent = new Set<string>();
   let counted: number | null = null;
 
-  /** If the caller waits for it, it has the answer, even if an older claude does not report the end. */
+  /** Whether the caller waits for the sub-agent: then it has finished, even if its end is not reported. */
   const isAwaited = ({ isInBackground, callId }: SubAgent): boolean =>
     !(isInBackground ?? starts.get(callId ?? '') ?? true);
 
@@ -102,7 +102,7 @@ export function createToolLedger(): ToolLedger {
         if (!failed && !denied.has(id)) lastSuccess.set(tool, next);
       }
       return [...denied.values()].map(({ id, tool, target, command }) => {
-        // If the place of a refusal is unknown, assume that no later call made up for it.
+        // If it is unknown when the call was refused, no call counts as later.
         const refusedAt = (id === null ? undefined : place.get(id)) ?? Number.POSITIVE_INFINITY;
         const laterSucceeded = (lastSuccess.get(tool) ?? -1) > refusedAt;
         return { tool, target, command, laterSucceeded };
@@ -119,9 +119,9 @@ export function createToolLedger(): ToolLedger {
   };
 }
 
-/** All names the tool has had. */
+/** All names that versions of `claude` use for the tool that starts a sub-agent. */
 const STARTING_TOOLS: ReadonlySet<string> = new Set(['Task', 'Agent']);
-/** All names the tool has had. Other tools with a sub-agent's id only read from it (`TaskOutput`). */
+/** All names for the tool that stops a sub-agent. Others with its id, as `TaskOutput`, only read from it. */
 const STOPPING_TOOLS: ReadonlySet<string> = new Set(['TaskStop', 'KillShell', 'KillBash']);
 
 function stoppedBy(input: JsonObject | null): string | null {

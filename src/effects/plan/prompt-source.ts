@@ -16,27 +16,30 @@ import {
 } from '../vault/task-file.ts';
 import { IN_PROGRESS } from '../vault/vault-folders.ts';
 
-/** The longest prompt: `claude` itself refuses standard input over 10 MB. */
+/** Far below the limit of `claude`, which refuses standard input over 10 MB. */
 export const PROMPT_MAX_BYTES = MB;
 
-/** A requested run, and its prompt as far as the settings do not contain it. */
+/** The settings of a requested run, and the sources of its prompt that the settings do not contain. */
 export interface PromptRequest extends RequestedSettings {
-  /** Reads all of standard input, for the prompt `-`; without it, that is empty. */
+  /** Reads all of standard input, for the prompt `-`. If absent, standard input counts as empty. */
   readonly readStdin?: () => Promise<Uint8Array>;
   /** The prompt of a resumed task; it replaces all other sources. */
   readonly keptPrompt?: Uint8Array;
 }
 
-/** Where the prompt may come from; the files are absolute. */
+/** The files from which the prompt can come. All paths are absolute; null means not given. */
 interface PromptPlaces {
   readonly promptFile: string | null;
   readonly taskFile: string | null;
   readonly vault: string;
-  /** What the agent would do with the text of the task file. */
+  /** Whether the agent would expand `@path` in the text of the task file. */
   readonly rules: MaterialRules;
 }
 
-/** Reads the prompt of a run from its only source. Returns null and adds to `problems` if it cannot. */
+/**
+ * Reads the prompt of a run, which must have exactly one source. Adds what is wrong to `problems`. Returns
+ * null if there is no prompt.
+ */
 export async function readPrompt(
   { settings, sources, bad, readStdin, keptPrompt }: PromptRequest,
   places: PromptPlaces,
@@ -55,7 +58,7 @@ export async function readPrompt(
     return null;
   }
   if (taskFile !== null) return promptFromTask(taskFile, places, sources.taskFile.where, problems);
-  // `/dev/stdin` is standard input, too, but cannot be opened if that is a socket.
+  // `/dev/stdin` cannot be opened like a file if standard input is a socket.
   const isStdin = settings.prompt === '-' || promptFile === '/dev/stdin';
   const bytes = isStdin
     ? ((await readStdin?.()) ?? new Uint8Array())
@@ -69,7 +72,7 @@ export async function readPrompt(
   return bytes;
 }
 
-/** Returns the prompt that asks for the work described in a task file. */
+/** Returns a prompt that asks for the work in a task file; null, with a new problem, if it cannot. */
 function promptFromTask(
   file: string,
   { vault, rules }: PromptPlaces,
@@ -107,14 +110,14 @@ function promptFromFile(file: string, where: string, problems: string[]): Uint8A
   }
 }
 
-/** A prompt that never changes. */
+/** Returns a prompt source that always reads the same bytes. */
 export function fixedPrompt(bytes: Uint8Array): PromptSource {
   return { read: async () => bytes };
 }
 
 /**
- * A prompt file that is read again each time, so that it can be edited while the loop runs. If it is
- * gone, empty or too long by then, `warn` says so and the last text is used.
+ * Returns a prompt source that reads the file each time, so that it can be edited while the loop runs. If
+ * the file is then gone, empty or too long, it calls `warn` and returns the last valid text.
  */
 export function promptFile(
   file: string,
@@ -132,7 +135,7 @@ export function promptFile(
   };
 }
 
-/** Returns the prompt in a file, or what is wrong with it. Does not read a file that is too long. */
+/** Returns the prompt in a file, or what is wrong with it, as a verb phrase. */
 function readAgain(file: string): Uint8Array | string {
   try {
     const bytes = readWithin(file, PROMPT_MAX_BYTES);
@@ -142,7 +145,7 @@ function readAgain(file: string): Uint8Array | string {
   }
 }
 
-/** Returns what is wrong with a prompt, as a verb phrase; null if nothing is. */
+/** Returns what is wrong with a prompt, as a verb phrase; null if nothing is wrong. */
 export function promptProblem(bytes: Uint8Array): string | null {
   if (bytes.length > PROMPT_MAX_BYTES) {
     return `is ${bytes.length} bytes long, over the limit of ${PROMPT_MAX_BYTES} (1 MB)`;

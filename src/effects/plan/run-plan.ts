@@ -15,38 +15,38 @@ import { taskIdOfFile } from '../vault/task-file.ts';
 import { IN_PROGRESS } from '../vault/vault-folders.ts';
 import { type PromptRequest, readPrompt } from './prompt-source.ts';
 
-/** The unvalidated request for a run. */
+/** What the user asked for, not checked yet. */
 export interface RunRequest extends StoredRun, PromptRequest {
   readonly env: NodeJS.ProcessEnv;
-  /** Whether the task file requires an approval before the work begins. */
+  /** Whether the task file requires that a person approves the work before it begins. */
   readonly approvalRequired?: boolean;
-  /** Creates the id of a task that names none. */
+  /** Creates a task id; called if neither a setting nor a task file gives one. */
   readonly newTaskId: () => string;
 }
 
-/** A run with all paths resolved, and everything checked that can be checked before it starts. */
+/** A run whose settings are checked and whose paths are absolute. */
 export interface RunPlan extends StoredRun {
   readonly taskId: string;
   readonly policy: Policy;
   readonly prompt: Uint8Array;
-  /** Absolute; null if the prompt does not come from a file. */
+  /** The regular file to read the prompt from each time; null if the prompt never changes. */
   readonly promptFile: string | null;
   readonly vault: string;
   readonly stateDir: string;
   readonly cwd: string;
-  /** The key that the user named, absolute; null for the user's own. */
+  /** Path of the key that the user named; null for the default key. */
   readonly keyFile: string | null;
-  /** The key that commands shown to the user must name; null if they find it without. */
+  /** The key that commands shown to the user must name; null if they find the key without a flag. */
   readonly keyFlag: string | null;
   readonly env: NodeJS.ProcessEnv;
   readonly taskTimeoutMs: number;
-  /** The task file, absolute, as it is before the task begins; null if there is none. */
+  /** Path of the task file before the run moves it; null if there is no task file. */
   readonly taskFile: string | null;
-  /** Where the watched file must arrive; null if none is watched. */
+  /** Path to which the agent must move the watched file; null if no file is watched. */
   readonly donePath: string | null;
 }
 
-/** Resolves a request, or returns all problems with it. */
+/** Checks a request and resolves its paths. Returns the plan, or all problems as whole sentences. */
 export async function planRun(
   request: RunRequest,
 ): Promise<{ readonly plan: RunPlan } | { readonly problems: readonly string[] }> {
@@ -96,7 +96,7 @@ export async function planRun(
   const doneFolder =
     settings.doneFolder === null ? path.join(vault, 'Done') : inVaultFirst(settings.doneFolder);
   const policy = policyOf(request, {
-    // If the agent moves the task file, that completes the task like a watched file.
+    // The agent can complete the task by moving the task file, as with a watched file.
     fileInWork: taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile)),
     doneFolder,
     approvalRequired:
@@ -139,8 +139,8 @@ export async function planRun(
 }
 
 /**
- * Like `planRun`, but rejects with a `UsageError` if there are problems; `others` were found before, and
- * `notices` are added to them.
+ * Plans a run. Rejects with a `UsageError` if the request has problems or `others`, the problems found
+ * earlier, is not empty. The error ends with the `notices`.
  */
 export async function requirePlan(
   request: RunRequest,
@@ -150,23 +150,23 @@ export async function requirePlan(
   const planned = await planRun(request);
   const problems = [...others, ...('problems' in planned ? planned.problems : [])];
   if ('plan' in planned && problems.length === 0) return planned.plan;
-  // A file's name may hold anything, line breaks too.
+  // A file name in a problem can contain line breaks.
   throw new UsageError([...problems, ...notices].map((each) => oneLine(each, 2_000)));
 }
 
-/** Everything in the state folder that a run writes to, except files that a rename replaces. */
+/** Returns the paths in the state folder to which a run writes, except files that a rename replaces. */
 function writtenBelow(taskId: string): readonly string[] {
   return ['.', taskId, path.join(taskId, 'requests'), 'history', 'locks', 'events.jsonl'];
 }
 
-/** Resolves against the vault, then the working directory; a missing file belongs to the vault. */
+/** Returns the path in `cwd` if the file exists only there, otherwise the path in the vault. */
 function lookUp(name: string, vault: string, cwd: string): string {
   const inVault = path.resolve(vault, name);
   const inCwd = path.resolve(cwd, name);
   return !existsSync(inVault) && existsSync(inCwd) ? inCwd : inVault;
 }
 
-/** With `TZ=` the runtime returns no zone, contrary to its type; its clock then shows UTC. */
+/** With an empty `TZ` the runtime names no zone, contrary to its type, and its clock shows UTC. */
 function machineZone(): string {
   const { timeZone }: { timeZone?: string } = Intl.DateTimeFormat().resolvedOptions();
   return timeZone ?? 'UTC';

@@ -14,8 +14,8 @@ const SETTINGS = 'settings.json';
 const PROMPT = 'prompt.md';
 
 /**
- * Returns the resolved settings under their configuration keys, each with its source, as JSON that is not
- * sealed yet.
+ * Returns the text of `settings.json`, not sealed yet: the resolved settings under their configuration
+ * keys, each with its source.
  */
 export function settingsJson(run: StoredRun): string {
   const { passthrough, taskType: task_type, startDir: start_dir } = run;
@@ -38,8 +38,8 @@ const storedRun = z.object({
 });
 
 /**
- * Reads the settings beside a task's state. Returns null if there are none or they are invalid. Does not
- * check who wrote them.
+ * Reads `settings.json` in a task's folder. Returns null if it is missing or invalid. Does not check who
+ * wrote it.
  */
 export function readStoredRun(folder: string): StoredRun | null {
   const parsed = storedRun.safeParse(parseObject(readOr(folder, SETTINGS)?.toString() ?? ''));
@@ -48,7 +48,7 @@ export function readStoredRun(folder: string): StoredRun | null {
   return { ...fromStored(settings), taskType, passthrough, startDir };
 }
 
-/** Like `readStoredRun`, but throws a `StateCorruptedError` if the settings are lost. */
+/** Reads `settings.json` in a task's folder. Throws a `StateCorruptedError` if it is missing or invalid. */
 export function requireStoredRun(folder: string, { task_id }: TaskState): StoredRun {
   const stored = readStoredRun(folder);
   if (stored !== null) return stored;
@@ -57,8 +57,9 @@ export function requireStoredRun(folder: string, { task_id }: TaskState): Stored
 }
 
 /**
- * Reads the prompt with which a task was started. The state of another program contains it in full; ours
- * contains it if it is short. Throws a `StateCorruptedError` if a task of `ralph run` has lost it.
+ * Returns the prompt with which a task was started. A state written by another program contains the whole
+ * prompt; a state written by `ralph run` contains only a short one, and a long one is in `prompt.md`.
+ * Throws a `StateCorruptedError` if a task of `ralph run` has lost its prompt.
  */
 export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
   const kept = readOr(folder, PROMPT);
@@ -84,7 +85,7 @@ function sha256(bytes: Uint8Array): string {
 /** The settings may contain a prompt of 1 MB, which JSON escapes can make six times as long. */
 const MAX_BYTES = 8 * MB;
 
-/** Follows no link, since anybody may have put the folder there. */
+/** Returns null if the file cannot be read. Follows no link, because anybody could have created it. */
 function readOr(folder: string, name: string): Uint8Array | null {
   try {
     const file = path.join(folder, name);

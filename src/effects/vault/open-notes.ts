@@ -4,7 +4,7 @@ import { filesIn, NEEDS_ACTION, PENDING } from './vault-folders.ts';
 
 const NOTE = /^RALPH_([A-Z]+)_(.+)_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.md$/;
 
-/** Returns ralph's notes that are still in the vault, oldest first. Never throws. */
+/** Returns the notes by ralph that are still in `Needs_Action`, sorted by name. Never throws. */
 export function openNotes(vault: string): readonly OpenNote[] {
   return filesIn(vault, NEEDS_ACTION).flatMap(({ name, file }) => {
     const [, reason, taskId, year, month, day, hour, minute, second] = NOTE.exec(name) ?? [];

@@ -7,8 +7,8 @@ import { filesIn, PENDING } from './vault-folders.ts';
 const LONGEST_WHAT = 300;
 
 /**
- * Returns the regular files in `Pending_Approval` that name a task: in the `task_id` of their front
- * matter or, without one, in their file name or text.
+ * Returns the names of the files in `Pending_Approval` that belong to a task. The `task_id` in the
+ * front matter decides; without one, the file's name or text must contain the task id.
  */
 export function requestsNaming(vault: string, taskId: string): readonly string[] {
   return filesIn(vault, PENDING)
@@ -16,14 +16,17 @@ export function requestsNaming(vault: string, taskId: string): readonly string[]
     .map(({ name }) => name);
 }
 
-/** Watches for requests of a task's agent; `asked` is the last one that it made before a resume. */
+/**
+ * Finds the requests that a task's agent makes after each `mark`. `asked` is the file name of the
+ * request that a resumed task's state already records; null if it records none.
+ */
 export function watchPending(
   vault: string,
   taskId: string,
   { isResumed, asked }: { readonly isResumed: boolean; readonly asked: string | null },
 ) {
   const naming = () => requestsNaming(vault, taskId);
-  // In a resumed task, a request that the last driver died without seeing counts as new.
+  // In a resumed task, a request counts as new if the last driver died before it saw the request.
   let isMarked = isResumed;
   let before = naming().filter(
     (name) => !isResumed || name === asked || name.startsWith('APPROVAL_'),
@@ -43,14 +46,14 @@ export function watchPending(
   };
 }
 
-/** Describes what a request asks for: the first line of its text. */
+/** Returns what a request asks for: the first line of its text, or its file name if it has no text. */
 export function describeRequest(vault: string, name: string): string {
   const text = splitFrontMatter(read(path.join(vault, PENDING, name))).body;
   const line = text.split('\n').find((each) => each.trim() !== '') ?? name;
   return oneLine(line.replace(/^#+\s*/, ''), LONGEST_WHAT) || name;
 }
 
-/** The front matter decides whose request it is: the text may well mention other tasks. */
+/** Whether a request belongs to a task. Front matter comes first: the text may mention other tasks. */
 function isAbout(taskId: string, name: string, text: string): boolean {
   const front = splitFrontMatter(text).frontMatter ?? '';
   const [, owner] =
@@ -60,8 +63,8 @@ function isAbout(taskId: string, name: string, text: string): boolean {
 }
 
 /**
- * Whether the id occurs as a separate word: `test` does not name `t`, and neither `nightly-2` nor
- * `nightly.2` names `nightly`. In a file name an underscore may separate it from the rest.
+ * Whether the text contains the task id as a separate word: `test` does not name `t`, and neither
+ * `nightly-2` nor `nightly.2` names `nightly`. `more` matches the characters that continue a word.
  */
 function isNamedBy(text: string, taskId: string, more: string): boolean {
   const literal = taskId.replace(/[.]/g, '\\.');

@@ -7,18 +7,18 @@ import { errorCode, makePrivateFolder, writeFileAtomic } from '../files/write-fi
 import { taskPaths } from '../state/task-folder.ts';
 
 /*
- * What is known about a file's rescues beyond one run: one file `<state>/.rescue/stuck_<stem>.json`
- * each. The folder's name is not a valid task id, so nothing mistakes it for a task. A failed
- * rescue is identified by the start of its run, so that counting it twice, say after a crash, has
- * no effect.
+ * For each vault file, `<state>/.rescue/stuck_<stem>.json` records what several rescue runs have done.
+ * `.rescue` is not a valid task id, so nothing mistakes the folder for a task. A failed rescue is
+ * identified by the start of its run, so that counting it twice, for example after a crash, has no
+ * effect.
  */
 
 const record = z.object({
-  /** Runs that began earlier have been dealt with. */
+  /** Runs that began before this ISO instant no longer count; null if all count. */
   since: z.nullable(z.string()),
-  /** Start times of the failed runs. */
+  /** Start times of the failed runs, as ISO instants. */
   failed: z.array(z.string()),
-  /** A pass may resume the file's own task. */
+  /** Whether a rescue pass is allowed to resume the task that the file itself belongs to. */
   is_ours: z.boolean(),
 });
 
@@ -26,25 +26,25 @@ type RescueRecord = z.infer<typeof record>;
 
 const NEW: RescueRecord = { since: null, failed: [], is_ours: false };
 
-/** Returns the record of a rescue; an empty one if it is missing or cannot be read. */
+/** Returns the record of a rescue; an empty one if the file is missing or damaged. Throws other errors. */
 export function readRescueRecord(stateDir: string, rescueId: string): RescueRecord {
   try {
     return record.parse(parseObject(readTextWithin(fileOf(stateDir, rescueId), MB)));
   } catch (error) {
-    // It is damaged: at worst, an earlier rescue is tried once more.
+    // If the record is lost, an earlier rescue is at worst tried again.
     if (['', 'ENOENT', 'ENOTDIR', 'EFBIG'].includes(errorCode(error))) return NEW;
     throw error;
   }
 }
 
-/** Counts a failed rescue once; ignores one from before the record was closed. */
+/** Adds a failed rescue, unless it is already counted or began before the record was closed. */
 export function withFailed(before: RescueRecord, startedAt: string): RescueRecord {
   const isOld = before.since !== null && startedAt < before.since;
   if (isOld || before.failed.includes(startedAt)) return before;
   return { ...before, failed: [...before.failed, startedAt] };
 }
 
-/** Changes the records of one state folder, each atomically. All reject with the system's error. */
+/** Changes the rescue records of one state folder. Every method rejects with the system's error. */
 export function rescueRecords(stateDir: string) {
   const change = async (
     rescueId: string,
@@ -66,9 +66,9 @@ export function rescueRecords(stateDir: string) {
     async adopt(rescueId: string): Promise<void> {
       await change(rescueId, (before) => ({ ...before, is_ours: true }));
     },
-    /** The file has been dealt with; a new file of the same name starts over. `at` is an ISO instant. */
+    /** Closes the record, so that a new file of the same name starts over. `at` is an ISO instant. */
     async close(rescueId: string, at: string): Promise<void> {
-      // Without a state no failure can be counted twice.
+      // Without a state file, no failed run can be counted again.
       const isOver = !existsSync(taskPaths(stateDir, rescueId).stateFile);
       if (isOver) await promises.rm(fileOf(stateDir, rescueId), { force: true });
       else await change(rescueId, () => ({ ...NEW, since: at }));

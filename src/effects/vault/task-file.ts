@@ -10,7 +10,7 @@ import { errorCode, makePrivateFolder, retryBusy } from '../files/write-file.ts'
 import { IN_PROGRESS } from './vault-folders.ts';
 
 interface TaskFileText {
-  /** The text between the `---` lines at the top; null if there are none. */
+  /** The text between the `---` lines at the top; null if there are no such lines. */
   readonly frontMatter: string | null;
   readonly body: string;
 }
@@ -25,7 +25,7 @@ export function splitFrontMatter(text: string): TaskFileText {
     : { frontMatter: null, body: text };
 }
 
-/** More than the longest permitted text with its front matter. */
+/** Leaves room for front matter above the longest permitted text (1 MB). */
 export const TASK_FILE_MAX_BYTES = 2 * MB;
 
 /** Returns why a file cannot be a task file, as a verb phrase; null if it can. Does not follow links. */
@@ -42,7 +42,7 @@ export function taskFileProblem(file: string, vault: string): string | null {
   }
 }
 
-/** Returns the text of a task file, searched for in the vault first; null if none is readable. */
+/** Reads a task file from the vault or, if that fails, from `cwd`. Returns null if both fail. */
 export function readTaskText(name: string, vault: string, cwd: string): string | null {
   const textIn = (folder: string) => tryReadText(path.resolve(folder, name), TASK_FILE_MAX_BYTES);
   return textIn(vault) ?? textIn(cwd);
@@ -54,12 +54,15 @@ interface TaskFile {
   readonly file: string;
   /** The text without its front matter. */
   readonly body: string;
-  /** The prompt if an agent continues the task. */
+  /** The prompt for an agent that continues the task. */
   readonly prompt: string;
   readonly taskId: string;
 }
 
-/** Reads a task file, searched for in the vault first. Returns null if there is none, or its problem. */
+/**
+ * Reads a task file, which is looked for in the vault and then in the working directory. Returns null
+ * if it does not exist, and a problem (a verb phrase) if it cannot be a task file.
+ */
 export function readTaskFile(
   name: string,
   vault: string,
@@ -74,7 +77,7 @@ export function readTaskFile(
   return { file, body, prompt, taskId: taskIdOfFile(file) };
 }
 
-/** Returns the task id for a file: its stem, with a hash if the stem is not a valid id. */
+/** Returns the file's stem as task id. If that is not valid, replaces characters and adds a hash. */
 export function taskIdOfFile(file: string): string {
   const stem = path.parse(file).name;
   if (isTaskId(stem)) return stem;
@@ -86,7 +89,7 @@ export function taskIdOfFile(file: string): string {
   return plain === '' ? `task_${hash}` : `${plain}_${hash}`;
 }
 
-/** Returns the prompt for a task file: its text is the work to do, and grants no further permissions. */
+/** Returns a prompt that asks for the work in a task file. The file's text grants no permissions. */
 export function taskFilePrompt(name: string, body: string, rules: MaterialRules): string {
   const title = `the task file ${materialLine(name, rules)}`;
   const block = materialBlock(title, body, rules, 'work');
@@ -94,9 +97,9 @@ export function taskFilePrompt(name: string, body: string, rules: MaterialRules)
 }
 
 /**
- * Moves a file of the vault into one of its folders, under its own name or, if that is taken, `name-2.md`
- * and so on; never overwrites a file. Resolves to the new path. Rejects with the system's error, or with
- * an error if the folder leads out of the vault.
+ * Moves a file into a folder of the vault. Never overwrites a file: if the name is taken, the new name is
+ * `name-2.md` and so on. Resolves to the new path. Rejects with the system's error, and if the folder is a
+ * link out of the vault.
  */
 export async function moveWithin(vault: string, file: string, folderName: string): Promise<string> {
   const folder = path.join(vault, folderName);
@@ -109,7 +112,10 @@ export async function moveWithin(vault: string, file: string, folderName: string
   }
 }
 
-/** Returns false if the target exists. A hard link fails then, while a rename would replace the target. */
+/**
+ * Moves a file; resolves to false if the target exists. Uses a hard link, because that fails if the target
+ * exists, while a rename would replace it.
+ */
 async function movedTo(file: string, target: string): Promise<boolean> {
   try {
     await promises.link(file, target);
@@ -118,7 +124,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(errorCode(error))) {
       throw error;
     }
-    // A file system without hard links.
+    // The file system has no hard links.
     if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false;
     await retryBusy(() => promises.rename(file, target));
     return true;
@@ -127,7 +133,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/** A process that died between link and removal has left the file under both names. */
+/** Removes the old name if a process died after the link. Resolves to false if `target` is another file. */
 async function finishedMove(file: string, target: string): Promise<boolean> {
   if (isSamePlace(file, target)) return true;
   const [one, other] = [lstatSync(file, { bigint: true }), lstatSync(target, { bigint: true })];
@@ -136,7 +142,7 @@ async function finishedMove(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/** Returns why a task file cannot be moved to `In_Progress`, as a clause; null if it can. */
+/** Returns why a task file cannot be moved to `In_Progress`, as a clause; null if it can be moved. */
 export function intoWorkProblem(vault: string, file: string): string | null {
   const folder = path.join(vault, IN_PROGRESS);
   if (leadsOut(folder, vault)) return `${folder} is a link that leads out of the vault`;
@@ -153,8 +159,8 @@ export function intoWorkProblem(vault: string, file: string): string | null {
 }
 
 /**
- * Moves a task file to `In_Progress` and gives it a fresh timestamp. Rejects with a `UsageError` if it
- * cannot be moved.
+ * Moves a task file to `In_Progress` and sets its timestamps to the current time. Resolves to the new
+ * path. Rejects with a `UsageError` if the file cannot be moved.
  */
 export async function takeIntoWork(vault: string, file: string): Promise<string> {
   const target = path.join(vault, IN_PROGRESS, path.basename(file));
@@ -171,7 +177,7 @@ export async function takeIntoWork(vault: string, file: string): Promise<string>
     const now = new Date();
     utimesSync(target, now, now);
   } catch {
-    // It belongs to another user, which is harmless.
+    // The file belongs to another user. Its old timestamps do no harm.
   }
   return target;
 }

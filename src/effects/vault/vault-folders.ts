@@ -4,19 +4,19 @@ import { leadsOut } from '../files/real-path.ts';
 
 export const NEEDS_ACTION = 'Needs_Action';
 export const IN_PROGRESS = 'In_Progress';
-/** Where requests are placed, and where they are moved to as an answer. */
+/** A person answers a request by moving it from `PENDING` to `APPROVED` or `REJECTED`. */
 export const PENDING = 'Pending_Approval';
 export const APPROVED = 'Approved';
 export const REJECTED = 'Rejected';
 export const QUARANTINE = 'Quarantine';
 
-/** The vault's own folders; what ralph moves there does not count as the agent's progress. */
+/** The folders of a vault. Changes in them do not count as the agent's progress. */
 export const VAULT_FOLDERS = [
   ...[NEEDS_ACTION, IN_PROGRESS, PENDING, APPROVED, REJECTED],
   ...['Done', QUARANTINE],
 ];
 
-/** Matches files that ralph itself writes: states, logs, and the notes and requests of any loop. */
+/** Returns a test for the absolute paths of ralph's own files: states, logs, notes and requests. */
 export function ownFiles(vault: string, stateDir: string): (file: string) => boolean {
   const states = `${stateDir}${path.sep}`;
   const notes = path.join(vault, NEEDS_ACTION);
@@ -27,7 +27,7 @@ export function ownFiles(vault: string, stateDir: string): (file: string) => boo
     (requests.includes(path.dirname(file)) && /^APPROVAL_.+_.+\.md$/.test(path.basename(file)));
 }
 
-/** Returns the regular files in a folder of the vault, sorted; none if it leads out of it. Never throws. */
+/** Returns a folder's visible regular files, sorted; none if it leads out of the vault. Never throws. */
 export function filesIn(vault: string, folder: string): readonly { name: string; file: string }[] {
   const whole = path.join(vault, folder);
   if (leadsOut(whole, vault)) return [];

@@ -25,9 +25,9 @@ import { readRescueRecord, withFailed } from './rescue-records.ts';
 import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
 import { APPROVED, REJECTED } from './vault-folders.ts';
 
-/** Where the files are, and what ralph knows about their tasks. */
+/** A vault, and where the states of its tasks are stored. */
 export interface VaultPlace {
-  /** Absolute paths, both of them. */
+  /** `vault` and `stateDir` are absolute paths. */
   readonly vault: string;
   readonly stateDir: string;
   readonly seal: Seal;
@@ -37,7 +37,7 @@ const QUIETLY = { throwIfNoEntry: false } as const;
 /** A larger file cannot be a prompt. */
 const PROMPT_MAX_BYTES = MB;
 
-/** Reads the facts about every file in these folders. Throws if a folder cannot be read. */
+/** Reads facts about every file in these folders. Throws a `VaultFolderError` for an unusable folder. */
 export function lookAtVault(
   place: VaultPlace,
   folders: readonly WorkFolder[],
@@ -49,7 +49,7 @@ export function lookAtVault(
     foundIn(place.vault, folder).flatMap((found) => {
       const file = readVaultFile(place.vault, folder, found, taken);
       if (file === null) return [];
-      // Skips anything that is not a file; it must not block a file of the same name either.
+      // A folder or a hidden file must not make a task file of the same name count as a namesake.
       const isTask = file.kind === 'regular' && !file.name.startsWith('.');
       if (isTask) taken.add(taskIdOfFile(file.name));
       return [factsOf(file, place, notes, here)];
@@ -57,7 +57,7 @@ export function lookAtVault(
   );
 }
 
-/** Reads the facts about one file as it is now; returns null if it is gone. */
+/** Reads the current facts about one file again; returns null if the file is gone. */
 export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileFacts | null {
   const found = { name: seen.name, bytes: null };
   const file = readVaultFile(place.vault, seen.folder, found, new Set());
@@ -66,7 +66,7 @@ export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileF
   return { ...facts, file: { ...file, hasNamesake: seen.hasNamesake } };
 }
 
-/** A name in a folder; `bytes` is set if it is not valid text, which would name another file. */
+/** A name in a folder. If it is not UTF-8, `name` is escaped and `bytes` is the real name; else null. */
 interface FoundName {
   readonly name: string;
   readonly bytes: Buffer | null;
@@ -135,7 +135,7 @@ function kindOf(stats: Stats): VaultFile['kind'] {
   return stats.isFile() ? 'regular' : stats.isSymbolicLink() ? 'link' : 'other';
 }
 
-/** Returns null if the file is not UTF-8 text or cannot be read. */
+/** Returns the text of a file; null if it is not UTF-8 text or cannot be read. */
 function readText(file: string): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(
@@ -191,7 +191,7 @@ const LONGEST_ID = 128;
 
 function rescueIdOf(ownId: string): string {
   const prefix = 'stuck_';
-  // Keeps the end, because the digits that distinguish similar names are there.
+  // A long id loses its beginning, because the digits that distinguish similar names are at the end.
   return `${prefix}${ownId.slice(-(LONGEST_ID - prefix.length))}`;
 }
 
@@ -211,20 +211,20 @@ function taskOf(
     return { ...UNKNOWN, standing };
   }
   const { state } = found;
-  // An archived task counts only if this user's ralph archived it.
+  // An archived task counts only if its seal shows that this user's ralph wrote it.
   if (archived && !found.isOwn && !isStarting) return null;
   const task = { ...fileTask(state, vault, here), isOwn: found.isOwn };
   if (isStarting) return { ...task, standing: 'live' };
-  // A task of another file that has the same name.
+  // The task belongs to another file whose name gives the same task id.
   if (state.task_file !== null && path.basename(state.task_file) !== file.name) return null;
-  // In the history, only a completed task says something about the file as it is now.
+  // Of the archived tasks, only a completed one says something about the current file.
   if (archived && state.status !== 'completed') return null;
   return state.status === 'completed' && state.task_file === null ? null : task;
 }
 
 const UNKNOWN: FileTask = {
   standing: 'unreadable',
-  // The file has no content that could be believed or not.
+  // There is no state whose origin could be doubted.
   isOwn: true,
   exitReason: null,
   startedAt: '',

@@ -9,10 +9,10 @@ import { VAULT_FOLDERS } from './vault-folders.ts';
 export type SetUp =
   | { readonly kind: 'made'; readonly path: string }
   | { readonly kind: 'was-there'; readonly path: string }
-  /** Nothing is created behind a link that leads out of the vault, or over something else. */
+  /** Nothing was created, for example because `path` is a link out of the vault. `why` is a clause. */
   | { readonly kind: 'refused'; readonly path: string; readonly why: string };
 
-/** Creates the vault and its folders; leaves existing ones as they are. Never throws. */
+/** Creates the vault and its folders; leaves existing folders unchanged. Never throws. */
 export function makeVaultFolders(vault: string): readonly SetUp[] {
   const own = makeFolder(vault, vault);
   if (own.kind === 'refused') return [own];
@@ -39,7 +39,7 @@ function checkExisting(folder: string, vault: string): SetUp {
   return { kind: 'was-there', path: folder };
 }
 
-/** Names a configuration file may have. */
+/** The names that a configuration file can have. */
 const CONFIG_NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.json'];
 
 /** Writes the configuration file, unless one exists under any of its names. Never throws. */
@@ -50,7 +50,7 @@ export function writeNewConfig(vault: string, text: string): SetUp {
       (each) => lstatSync(each, { throwIfNoEntry: false }) !== undefined,
     );
     if (there !== undefined) return { kind: 'was-there', path: there };
-    // Created or refused in one step, so that it overwrites no file and follows no link.
+    // `wx` fails if the file exists, so this overwrites no file and follows no link.
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
     return { kind: 'made', path: file };
   } catch (error) {

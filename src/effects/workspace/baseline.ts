@@ -9,27 +9,27 @@ import {
   markFiles,
 } from './file-marks.ts';
 
-/** The files at the task's start. */
+/** The fingerprints of files at the task's start. */
 export interface Baseline {
   readonly watched: FileMarks;
   readonly done: FileMark | null;
   readonly protected: FileMarks;
 }
 
-/** What a baseline depends on. */
+/** The files that a baseline records. */
 export interface BaselineRequest {
   readonly cwd: string;
   readonly globs: readonly string[];
-  /** Whether files that already match at the start count, too. */
+  /** Whether files that already match `globs` at the task's start count as matches, too. */
   readonly existing: boolean;
   /** Absolute path at which the watched file completes the task; null if none is watched. */
   readonly donePath: string | null;
   readonly protect: readonly string[];
-  /** Files that ralph itself writes while the task runs: they never count. */
+  /** Whether ralph itself writes this file while the task runs; such files never count. */
   readonly isOwn: (file: string) => boolean;
 }
 
-/** Marks the files at the task's start. */
+/** Takes the fingerprints of all requested files. */
 export async function takeBaseline(request: BaselineRequest): Promise<Baseline> {
   const { cwd, globs, existing, donePath, protect } = request;
   const protectedGlobs = protect.map((glob) => protectedGlob(cwd, glob));
@@ -40,7 +40,7 @@ export async function takeBaseline(request: BaselineRequest): Promise<Baseline> 
   };
 }
 
-/** Returns the patterns of `protect` that match no file and so protect nothing. */
+/** Returns the patterns of `protect` that match no file and therefore protect nothing. */
 export async function idleProtections(request: BaselineRequest): Promise<readonly string[]> {
   const idle: string[] = [];
   for (const glob of request.protect) {
@@ -50,13 +50,13 @@ export async function idleProtections(request: BaselineRequest): Promise<readonl
   return idle;
 }
 
-/** A folder stands for everything in it. */
+/** Returns the pattern; the name of a folder becomes a pattern for everything in it. */
 function protectedGlob(cwd: string, glob: string): string {
   const isFolder = statSync(path.resolve(cwd, glob), { throwIfNoEntry: false })?.isDirectory();
   return isFolder === true ? `${glob.replace(/\/+$/, '')}/**` : glob;
 }
 
-/** A protected file, such as a test script, may be in a hidden folder. */
+/** Includes hidden folders, because a protected file such as a test script can be in one. */
 function hiddenToo({ cwd, isOwn }: BaselineRequest): GlobOptions {
   return { cwd, isOwn, dot: true };
 }

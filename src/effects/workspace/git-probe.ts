@@ -5,7 +5,7 @@ import { findGitAbove } from './git-view.ts';
 export type GitProbe =
   | { readonly kind: 'work-tree' }
   | { readonly kind: 'no-work-tree' }
-  /** There is a repository, but git does not open it: it is another user's, or damaged. */
+  /** There is a `.git`, but git does not open it, for example because another user owns it. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'no-git' };
 

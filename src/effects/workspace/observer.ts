@@ -16,15 +16,15 @@ import {
 } from './file-marks.ts';
 import type { GitProgress } from './git-progress.ts';
 
-/** What a task observes in its work folder. */
+/** The files and commands that a task observes. */
 export interface Watch extends BaselineRequest {
-  /** Absolute; null if there is none. */
+  /** Absolute path of the plan; null if the task has no plan. */
   readonly planFile: string | null;
-  /** The shell commands to run at each look, by the kind of the condition. */
+  /** The shell commands to run for each observation, by the kind of the condition. */
   readonly commands: Readonly<Record<string, string>>;
 }
 
-/** Returns what a policy observes in a place. */
+/** Returns the files and commands that a task with this policy observes. */
 export function watchOf(
   policy: Policy,
   place: Pick<Watch, 'cwd' | 'existing' | 'donePath' | 'isOwn'>,
@@ -41,33 +41,32 @@ export interface ObserverRequest extends Watch {
   readonly run: RunCommand;
   /** Whether the task was resumed, so that part of its first iteration may already be done. */
   readonly isResumed?: boolean;
-  /** Already marked; null or absent if git is not used. */
+  /** Its `mark` has already been called; null or absent if git is not used. */
   readonly git?: GitProgress | null;
-  /** Finds the request to a person that the agent has made since `mark`; absent if nobody is asked. */
+  /** Finds the approval request that the agent has made since `mark`; absent if no requests are read. */
   readonly pending?: { mark(): void; made(): Sightings['approvalFile'] };
 }
 
 /**
- * Compares the files, the plan and the work tree after each iteration with their state before it. What
- * a command changes does not count as the agent's progress if it is run by `run`.
+ * Compares the files, the plan and the work tree after each iteration with their state before it. Changes
+ * by a command that the returned `run` runs do not count as the agent's progress.
  */
 export function createObserver(
   request: ObserverRequest,
   baseline: Baseline,
 ): Observer & { readonly run: RunCommand } {
   const { cwd, git, pending } = request;
-  /** Newer marks of protected files whose content is the same. */
+  /** Newer fingerprints of protected files whose content is the same. */
   const unchanged = new Map<string, FileMark>();
   let before = baseline.watched;
   let planBefore: PlanCount | null = null;
-  // Each iteration is compared with the state after the previous one, unless something else has run in
-  // between.
+  // The state after an iteration is the state before the next one, unless a command runs in between.
   let gitIsMarked = true;
   let beforeIsNow = false;
-  // A further attempt belongs to the same iteration, so the changes of earlier attempts still count.
+  // A second attempt belongs to the same iteration, so changes by the first attempt still count.
   let filesAreMarked = false;
-  // After a resume, changes that the agent made before the driver died look as if they had always been
-  // there. So the absence of signs proves nothing, and only positive signs count.
+  // After a resume, changes that the agent made before the driver died cannot be seen. So the first
+  // observation shows whether there was progress only if it finds some.
   let mayBeOld = request.isResumed === true;
   const knownSign = <Sign>(sign: Sign): Sign | null => (mayBeOld && !isSign(sign) ? null : sign);
   const run: RunCommand = (command, input) => {
@@ -101,8 +100,8 @@ export function createObserver(
     async look() {
       const now = await markFiles(request.globs, request, before);
       const plan = planOf(request.planFile);
-      // Computed before a command runs, since its changes are not the agent's either. A resumed task may
-      // begin with a look, before anything was marked to compare with.
+      // Computed before the commands run, since their changes are not the agent's. A resumed task can begin
+      // with an observation, when there is no earlier state to compare with.
       const progress: ProgressSigns = !filesAreMarked
         ? { git: null, watched: null }
         : {
@@ -139,7 +138,7 @@ function isSign(sign: unknown): boolean {
   return Object.values(sign).some((count) => count > 0);
 }
 
-/** Limited, because the agent writes this file. */
+/** There is a limit because the agent writes this file. */
 const PLAN_MAX_BYTES = MB;
 
 function planOf(planFile: string | null): PlanCount | null {
@@ -147,7 +146,7 @@ function planOf(planFile: string | null): PlanCount | null {
   return text === null ? null : readPlan(text);
 }
 
-/** Whether a watched file or the plan advanced in this iteration; null if neither is watched. */
+/** Whether a watched file changed or the plan has more done steps; null if the task has neither. */
 function watchedMoved(
   { cwd, globs, planFile }: ObserverRequest,
   now: FileMarks,
@@ -160,7 +159,7 @@ function watchedMoved(
   return advanced || changed(now, before, cwd).length > 0;
 }
 
-/** Returns the files that are new or differ from their marks. */
+/** Returns the files that are new or differ from their fingerprints, relative to `cwd`. */
 function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string[] {
   if (now === marks) return [];
   return Object.keys(now)
@@ -172,7 +171,7 @@ function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string
     .map((file) => named(file, cwd));
 }
 
-/** Returns the protected files that were changed or deleted. */
+/** Returns the protected files that were changed or deleted, relative to `cwd`. */
 async function changedOrGone(
   marks: FileMarks,
   unchanged: Map<string, FileMark>,
