@@ -1,11 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { STATE_HOME } from './test/helpers/state-home.ts';
+
+const exclude = [...configDefaults.exclude, 'test/claude/**'];
+
+/** What they put in the place of a module would stay there for the files after them. */
+const mocking = readdirSync(join(import.meta.dirname, 'test'), {
+  recursive: true,
+  encoding: 'utf8',
+})
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => join('test', name))
+  .filter((path) => readFileSync(join(import.meta.dirname, path), 'utf8').includes('vi.mock('));
 
 export default defineConfig({
   define: { __RALPH_VERSION__: JSON.stringify('0.0.0-test') },
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/claude/**'],
     env: { XDG_STATE_HOME: STATE_HOME },
     globalSetup: 'scripts/build-before-tests.js',
     // Tests start processes, change the folder and send signals: threads share too much for that.
@@ -14,5 +25,18 @@ export default defineConfig({
     maxWorkers: 4,
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    projects: [
+      // A new process with new imports for each file would cost more than most files themselves.
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...exclude, ...mocking],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'alone', include: mocking, exclude } },
+    ],
   },
 });

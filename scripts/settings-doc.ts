@@ -1,13 +1,15 @@
 import type { SettingKind } from '../src/core/settings/rows/setting-row.ts';
 import { keyOf, SETTINGS, settingNames, variableOf } from '../src/core/settings/settings.ts';
 import { TASK_TYPES } from '../src/core/settings/task-type.ts';
-import { EXIT_CODES } from '../src/exit-codes.ts';
+import { ENDED_STATUSES, ENDINGS, type EndedStatus, endingRow } from '../src/core/task/endings.ts';
+import { EXIT_ALREADY_ACTIVE, EXIT_BUG, EXIT_USAGE, exitCodeFor } from '../src/exit-codes.ts';
 
 /** The tables in the documents that are made from the code, by the name of their place. */
 const DOC_TABLES: Readonly<Record<string, () => string>> = {
   settings: settingsTable,
   'task-types': taskTypesTable,
   'exit-codes': exitCodesTable,
+  endings: endingsTable,
 };
 
 /**
@@ -74,6 +76,54 @@ function taskTypesTable(): string {
   return table(['type', 'max iterations', 'iteration timeout', 'whole task'], rows);
 }
 
+/** What the exit codes of ended tasks mean. */
+const MEANINGS: Readonly<Record<EndedStatus, string>> = {
+  completed: 'a completion condition held, and every gate passed',
+  failed: 'cannot go on; `exit_reason` says why',
+  max_iterations_reached: 'the iterations ran out',
+  timeout: 'the whole-task limit passed',
+  stalled:
+    'no progress, the same error again and again, nothing but refused tools, or a claim that nothing proves',
+  paused: 'held by `ralph pause`, or waits for an approval; `ralph resume` goes on',
+  paused_awaiting_approval:
+    'held by `ralph pause`, or waits for an approval; `ralph resume` goes on',
+  budget_spent: '`--max-cost` reached',
+  usage_limited:
+    'a usage limit or outage outlasts `--max-wait`, or `--max-usage` reached: try again later',
+  stopped: 'SIGHUP, SIGINT, SIGTERM',
+};
+
+const OTHER_CODES = [
+  {
+    code: `${EXIT_USAGE}`,
+    status: '–',
+    meaning: 'usage: bad flags or prompt; nothing was started',
+  },
+  { code: `${EXIT_ALREADY_ACTIVE}`, status: '–', meaning: 'a live loop already has this task' },
+  {
+    code: `${EXIT_BUG}`,
+    status: '–, failed',
+    meaning: 'a bug in ralph; a task that ran is `failed`, `failed:bug`',
+  },
+];
+
+/** All exit codes in order; `code` and `status` name several where they share a row. */
+export const EXIT_CODES = [...codesOfEndings(), ...OTHER_CODES].toSorted(
+  (one, other) => Number.parseInt(one.code, 10) - Number.parseInt(other.code, 10),
+);
+
+function codesOfEndings(): typeof OTHER_CODES {
+  const rows = new Map<string, (typeof OTHER_CODES)[number]>();
+  for (const status of ENDED_STATUSES) {
+    const codes = new Set(reasonsOf(status).map((reason) => exitCodeFor(status, reason)));
+    const code = [...codes].filter((each) => each !== EXIT_BUG).join(', ');
+    const same = rows.get(code)?.status;
+    const all = same === undefined ? status : `${same}, ${status}`;
+    rows.set(code, { code, status: all, meaning: MEANINGS[status] });
+  }
+  return [...rows.values()];
+}
+
 function exitCodesTable(): string {
   const rows = EXIT_CODES.map((row) => [
     row.code,
@@ -81,6 +131,21 @@ function exitCodesTable(): string {
     row.meaning,
   ]);
   return table(['code', 'status', 'meaning'], rows);
+}
+
+function endingsTable(): string {
+  const rows = ENDED_STATUSES.flatMap((status) =>
+    reasonsOf(status).map((reason) => {
+      const { exitCode, note, ifOpen } = endingRow(status, reason);
+      const name = note === undefined ? null : `RALPH_${note.word}_…`;
+      return [code(status), code(reason), String(exitCode), code(name), ifOpen];
+    }),
+  );
+  return table(['`status`', '`exit_reason`', 'exit code', 'note', '`--resume-if-open`'], rows);
+}
+
+function reasonsOf(status: EndedStatus): readonly string[] {
+  return Object.keys(ENDINGS[status].reasons);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -96,6 +161,7 @@ function code(text: string | null): string {
 export const DOCUMENTS: readonly string[] = [
   'README.md',
   'docs/settings.md',
+  'docs/resume.md',
   'docs/automation.md',
   'docs/library.md',
 ];

@@ -15,7 +15,7 @@ export class UsageError extends Error {
   }
 }
 
-/** A newer ralph wrote the state file, so it is neither read nor moved. */
+/** A newer ralph wrote the state file, so this one neither reads nor moves the file. */
 export class StateTooNewError extends Error {
   readonly exitCode = EXIT_FAILED;
 
@@ -33,13 +33,13 @@ export interface TaskErrorJson {
     readonly type: string;
     readonly message: string;
     readonly task_id: string | null;
-    /** Whether the task can continue after the action. */
+    /** Whether the task can continue after `action_required`. */
     readonly recoverable: boolean;
     readonly action_required: string;
   };
 }
 
-/** What a program needs to know about a task's error, besides the sentence for people. */
+/** What a program needs to know about a task's error, in addition to the sentence for people. */
 interface TaskErrorFacts {
   readonly type: string;
   /** Null if the task has no id yet. */
@@ -78,7 +78,7 @@ abstract class TaskError extends Error {
   }
 }
 
-/** There is no task with this id here. */
+/** The state folder contains no task with this id. */
 export class TaskNotFoundError extends TaskError {
   readonly exitCode = EXIT_FAILED;
 
@@ -129,15 +129,15 @@ export class InvalidStateError extends TaskError {
   }
 }
 
-/** The task used up its budget, or was killed repeatedly. Each new run could spend as much again. */
+/** The task used up its budget or was killed repeatedly, so a person decides whether it may spend more. */
 export class LeftToPersonError extends TaskError {
   readonly exitCode: number;
 
-  /** `ended` says how: `budget_spent`; `resume` is the resume command; `exitCode` is the task's own. */
+  /** `ended` says how the task ended: `budget_spent`. `resume` is the command that resumes it. */
   constructor(taskId: string, ended: string, resume: string, exitCode: number) {
     super(
       { type: 'LeftToPersonError', taskId, recoverable: true, actionRequired: 'manual_review' },
-      `task '${taskId}' has ended (${ended}), and a new run could spend as much again, so a person decides: ${resume} goes on with it, and ralph run without --resume-if-open starts afresh.`,
+      `task '${taskId}' has ended (${ended}), and a new run could spend as much again, so a person decides: ${resume} continues it, and ralph run without --resume-if-open starts again.`,
     );
     this.exitCode = exitCode;
   }
@@ -156,7 +156,7 @@ export class StateCorruptedError extends TaskError {
         recoverable: true,
         actionRequired: 'recreate_state',
       },
-      `the state of task '${taskId}' in ${stateFile} cannot be read (${why}); put it right, or start afresh with ralph run --task-id ${taskId}.`,
+      `the state of task '${taskId}' in ${stateFile} cannot be read (${why}); repair it, or start again with ralph run --task-id ${taskId}.`,
     );
   }
 }
@@ -174,7 +174,7 @@ export class BaselineMisfitError extends TaskError {
         recoverable: true,
         actionRequired: 'check_folder',
       },
-      `task '${taskId}' cannot go on in ${cwd}, since what was noted of the files at its start does not fit them (${why}); go on where it began, put the files back as they were, or start afresh with ralph run --task-id ${taskId}.`,
+      `task '${taskId}' cannot be resumed in ${cwd}, since the files there differ from those recorded at its start (${why}); resume it where it began, restore the files, or start again with ralph run --task-id ${taskId}.`,
     );
   }
 }
@@ -229,15 +229,15 @@ export class UntrustedTaskError extends TaskError {
   }
 }
 
-/** The task would start programs that the pass over the vault was not given. */
+/** The task would start programs that `ralph rescue` or `ralph watch` was not given. */
 export class BeyondPassError extends Error {
   readonly exitCode = EXIT_FAILED;
-  /** As flags. */
+  /** Each program as a flag: `--agent-command 'x'`. */
   readonly programs: readonly string[];
 
   constructor(taskId: string, programs: readonly string[]) {
     super(
-      `task '${taskId}' would run ${programs.join(', ')}, which this pass was not given; ralph resume ${taskId} goes on with it.`,
+      `task '${taskId}' would run ${programs.join(', ')}, which this pass was not given; ralph resume ${taskId} continues it.`,
     );
     this.name = 'BeyondPassError';
     this.programs = programs;
@@ -268,7 +268,7 @@ export class TimeoutError extends TaskError {
   constructor(taskId: string, timeoutAt: string) {
     super(
       { type: 'TimeoutError', taskId, recoverable: false, actionRequired: 'notify_user' },
-      `the time of task '${taskId}' was over at ${timeoutAt}; what it has done is kept.`,
+      `the time limit of task '${taskId}' passed at ${timeoutAt}; its work so far is kept.`,
     );
   }
 }
@@ -278,7 +278,7 @@ export class RequestNotLeftError extends Error {
   readonly exitCode = EXIT_FAILED;
 
   constructor(folder: string, why: string) {
-    super(`The request could not be left in ${folder} (${why}); nothing was asked.`);
+    super(`The request could not be written to ${folder} (${why}); nothing was asked.`);
     this.name = 'RequestNotLeftError';
   }
 }
@@ -295,7 +295,7 @@ export class InsideOwnLoopError extends Error {
   }
 }
 
-/** An action that only a person may take was requested from inside a loop. */
+/** A request that only a person may make came from inside the loop of any task. */
 export class InsideLoopError extends Error {
   readonly exitCode = EXIT_FAILED;
 
@@ -304,6 +304,38 @@ export class InsideLoopError extends Error {
       `ralph ${command} is refused inside a loop: that is for a person to decide, from another terminal.`,
     );
     this.name = 'InsideLoopError';
+  }
+}
+
+/** A file that ralph refuses to read: `EINVAL` if it is not regular, `EFBIG` if it is too large. */
+export class FileRefusedError extends Error {
+  readonly exitCode = EXIT_FAILED;
+  readonly code: 'EFBIG' | 'EINVAL';
+
+  constructor(code: 'EFBIG' | 'EINVAL', message: string) {
+    super(message);
+    this.name = 'FileRefusedError';
+    this.code = code;
+  }
+}
+
+/** The state folder exists but cannot be read. */
+export class StateFolderError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(folder: string, cause: unknown) {
+    super(`${folder} cannot be read (${messageOf(cause)}); check its owner and mode.`);
+    this.name = 'StateFolderError';
+  }
+}
+
+/** A folder of the vault that cannot be used. */
+export class VaultFolderError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  constructor(folder: string, why: string) {
+    super(`${folder} ${why}.`);
+    this.name = 'VaultFolderError';
   }
 }
 

@@ -1,6 +1,7 @@
 // The package's public API. Anything that is not exported here may change at any time.
 
 export type { RalphEvent } from './core/machine/events.ts';
+export type { IterationReport } from './core/machine/loop-state.ts';
 export type { Status, TaskState } from './core/task/task-state.ts';
 export {
   ApprovalPendingError,
@@ -27,7 +28,6 @@ export type { RalphServiceOptions } from './service/service-options.ts';
 export type {
   CompleteTaskOptions,
   CompletionStrategy,
-  IterationReport,
   ProgressUpdate,
   StartTaskOptions,
 } from './service/task-options.ts';

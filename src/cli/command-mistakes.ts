@@ -3,7 +3,7 @@ import { nearest } from '../core/settings/nearest.ts';
 import { SETTINGS, settingNames } from '../core/settings/settings.ts';
 import { UsageError } from '../errors.ts';
 
-/** Returns 0 for help and version. Throws a `UsageError` that says what was probably meant, or what helps. */
+/** Returns 0 after help or version. For commander's other errors, throws a `UsageError` that says what helps. */
 export function explainCommander(
   error: unknown,
   program: Command,
@@ -17,7 +17,7 @@ export function explainCommander(
   throw new UsageError([mistake(error, command, names, argv)]);
 }
 
-/** Throws a `UsageError` for `ralph help` with an unknown command, which would print the general help. */
+/** Throws a `UsageError` for `ralph help` with an unknown command: commander would print the general help. */
 export function refuseUnknownHelp(program: Command, [help, word]: readonly string[]): void {
   const names = namesOf(program);
   if (help !== 'help' || word === undefined || word.startsWith('-')) return;

@@ -1,4 +1,3 @@
-import { messageOf } from '../errors.ts';
 import { EXIT_BUG } from '../exit-codes.ts';
 import { IDS_COMMAND } from './completion/names.ts';
 import { sayBug, watchForBugs } from './terminal/bugs.ts';
@@ -29,7 +28,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Loads only what the command needs: commands that run an agent skip the table of commands. */
+/** Runs a command and loads only what it needs: a command that runs an agent needs no table of commands. */
 async function carryOut(argv: readonly string[]): Promise<number> {
   const [name, ...words] = argv;
   const help = (): Promise<number> => fromTable([name ?? '', '--help']);
@@ -52,15 +51,11 @@ async function fromTable(argv: readonly string[]): Promise<number> {
   return runProgram(argv);
 }
 
-/**
- * The caller's mistakes have an exit code; anything else is a bug in ralph. Removes control characters,
- * since a message may quote somebody else's file.
- */
+/** Prints an error and returns its exit code. An error without an exit code is a bug in ralph. */
 async function explain(error: unknown): Promise<number> {
-  const { withoutControls } = await import('../core/text/untrusted-text.ts');
-  const message = withoutControls(messageOf(error));
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
-    process.stderr.write(`${message.replace(/^/gm, 'ralph: ')}\n`);
+    const { say } = await import('./terminal/outlet.ts');
+    say(error.message);
     return error.exitCode;
   }
   sayBug(error);

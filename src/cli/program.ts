@@ -14,7 +14,7 @@ import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
 import { arrangeHelp } from './help-text.ts';
-import type { PlaceOptions } from './tasks/place.ts';
+import type { FolderOptions } from './tasks/named-folders.ts';
 
 declare const __RALPH_VERSION__: string;
 
@@ -60,14 +60,14 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   placed(program.command('stop'))
     .description('end a running loop from another terminal; resume goes on')
     .argument('<id>', 'the task')
-    .action(async (id: string, options: PlaceOptions) => {
+    .action(async (id: string, options: FolderOptions) => {
       const { stop } = await import('./commands/stop.ts');
       exitCode = await stop(id, options);
     });
   placed(program.command('pause'))
     .description('hold a running loop after its iteration; resume goes on')
     .argument('<id>', 'the task')
-    .action(async (id: string, options: PlaceOptions) => {
+    .action(async (id: string, options: FolderOptions) => {
       const { pause } = await import('./commands/pause.ts');
       exitCode = await pause(id, options);
     });
@@ -75,7 +75,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .description('put a hint into the next prompt of a task')
     .argument('<id>', 'the task')
     .argument('<hint>', 'what the agent is told')
-    .action(async (id: string, hint: string, options: PlaceOptions) => {
+    .action(async (id: string, hint: string, options: FolderOptions) => {
       const { tell } = await import('./commands/tell.ts');
       exitCode = await tell(id, hint, options);
     });
@@ -170,8 +170,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const { completion } = await import('./commands/completion.ts');
       exitCode = completion(shell, program);
     });
-  // The arguments of these commands are parsed elsewhere, so that all mistakes are reported together and
-  // this file is not loaded for them; here they only get their help.
+  // `readFlags` parses the arguments of the next four commands, so that all mistakes are reported together
+  // and this file is not loaded for them. Here they only get their help.
   const run = program
     .command('run')
     .description('run one task to its end')

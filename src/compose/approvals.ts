@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { preview } from '../core/secrets/preview.ts';
+import { preview } from '../core/secrets/secrets.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
@@ -10,7 +10,7 @@ import { messageOf } from '../errors.ts';
 import type { ApprovalDesk } from '../loop/ports.ts';
 import { renderRequest } from '../report/notes/approval-request.ts';
 
-/** Asks for approvals through files in the plan's vault. */
+/** Creates the port that asks people for approvals through files in the plan's vault. */
 export function approvalDesk(
   plan: RunPlan,
   paths: TaskPaths,
@@ -32,8 +32,8 @@ export function approvalDesk(
   };
 }
 
-/** Moves the file of a completed task to `Done`, unless the agent has moved it. */
-export async function putAway(
+/** Moves the file of a completed task to `Done`, unless the agent has moved it. Warns if that fails. */
+export async function moveToDone(
   task: TaskState,
   plan: RunPlan,
   warn: (sentence: string) => void,
@@ -41,13 +41,9 @@ export async function putAway(
   if (task.task_file === null) return;
   const file = path.join(plan.vault, task.task_file);
   try {
-    if (existsSync(file)) await moveWithin(plan.vault, file, doneFolder(plan));
+    const doneFolder = path.relative(plan.vault, plan.policy.doneFolder);
+    if (existsSync(file)) await moveWithin(plan.vault, file, doneFolder);
   } catch (error) {
     warn(`${task.task_file} could not be moved to ${plan.policy.doneFolder}: ${messageOf(error)}`);
   }
-}
-
-/** The `Done` folder, seen from the vault. */
-function doneFolder(plan: RunPlan): string {
-  return path.relative(plan.vault, plan.policy.doneFolder);
 }

@@ -1,37 +1,26 @@
 import type { Source, Written } from '../core/settings/setting-source.ts';
 import { readFrontMatterFields } from '../effects/vault/front-matter-fields.ts';
 
-/** What a task file says about its own task. */
+/** The settings in the front matter of a task file. A setting is null if it is not written there. */
 export interface FrontMatter {
   readonly type: Written | null;
   readonly promise: Written | null;
-  /** Used only if it is lower than the limit that applies without it. */
+  /** Counts only if it is lower than the limit from the other sources. */
   readonly maxIterations: Written | null;
   readonly approvalRequired: boolean;
   readonly problems: readonly string[];
 }
 
-const NOTHING: FrontMatter = {
-  type: null,
-  promise: null,
-  maxIterations: null,
-  approvalRequired: false,
-  problems: [],
-};
-
 /**
- * Reads the front matter of a task file. Ignores unknown fields, since they belong to other programs.
- * Nothing in the file can widen what the agent may do.
+ * Reads the front matter of the task file `file`; a null `text` means that it has none. Ignores unknown
+ * fields, since they belong to other programs. No field can give the agent more rights.
  */
-export function readFrontMatter(text: string | null, file: string): FrontMatter {
-  if (text === null) return NOTHING;
+export function readFrontMatter(text: string, file: string): FrontMatter {
   const found = readFrontMatterFields(text);
-  if ('problem' in found) {
-    const problem = `The front matter of ${file} cannot be read: ${found.problem}`;
-    return { ...NOTHING, problems: [problem] };
-  }
+  const isBad = 'problem' in found;
+  const fields = isBad ? [] : found.fields;
   const values = new Map<string, unknown>(
-    found.fields.map(([key, value]) => [key.trim().toLowerCase(), value]),
+    fields.map(([key, value]) => [key.trim().toLowerCase(), value]),
   );
   const written = (key: string): Written | null => {
     const value = values.get(key) ?? null;
@@ -44,11 +33,11 @@ export function readFrontMatter(text: string | null, file: string): FrontMatter 
     promise: written('promise'),
     maxIterations: written('max_iterations'),
     approvalRequired: !isNo(values.get('approval_required') ?? null),
-    problems: [],
+    problems: isBad ? [`The front matter of ${file} cannot be read: ${found.problem}`] : [],
   };
 }
 
-/** Anything that is not clearly a no asks a person: an unnecessary request is better than a missing one. */
+/** Whether a value clearly means no. In doubt ralph asks a person: a needless request does no harm. */
 function isNo(value: unknown): boolean {
   return value === null || /^(?:false|no|off|n|0|never|none|)$/i.test(String(value).trim());
 }

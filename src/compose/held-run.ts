@@ -5,44 +5,45 @@ import type { TaskPaths } from '../effects/state/task-folder.ts';
 import type { Seal } from '../effects/trust/seal.ts';
 import type { RunClock } from '../loop/ports.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
-import type { View } from '../report/terminal/view.ts';
+import type { RunView } from '../report/terminal/view.ts';
 import type { holdTask } from './open-task.ts';
 
+/** What `startRun` needs to run a task. */
 export interface RunOptions {
   readonly plan: RunPlan;
-  readonly view: View;
-  /** Printed once this process drives the task. */
+  readonly view: RunView;
+  /** Sentences to print as soon as this process has claimed the task. */
   readonly announcements?: readonly string[];
-  /** Called with the ending before the resume data is archived, so a crash in between repeats it. */
-  readonly tell?: (fields: RunEnd['fields']) => void;
-  /** Set if the task is resumed. */
+  /** Called with the end of the task before it is recorded as announced, so a crash in between repeats it. */
+  readonly announceEnd?: (fields: RunEnd['fields']) => void;
+  /** Absent for a new task. */
   readonly resume?: Resume;
-  /** Source of stop requests; defaults to signals. */
+  /** Requests to stop the run. Default: SIGINT, SIGTERM and SIGHUP. */
   readonly stops?: SignalWatch;
-  /** Aborts with the error if something is thrown that nothing awaits. */
+  /** Aborts, with the error as its reason, if ralph's own code throws where nothing catches it. */
   readonly bugs?: AbortSignal;
-  /** Whether somebody watches at a terminal. If so, the machine is kept awake where that is possible. */
+  /** Whether a person watches at a terminal: by default ralph then keeps the machine awake if it can. */
   readonly isAttended?: boolean;
   /** Called with the number of bytes that the agent has just written. */
   readonly onOutput?: (bytes: number) => void;
-  /** Words between the agent's program and its arguments, for a program that is a script. */
+  /** Arguments before all others of the agent's program: if that is node, the path of a script. */
   readonly agentPrefixArgs?: readonly string[];
 }
 
-/** What is known about a resumed task besides its plan. */
+/** Facts about a resumed task that its plan does not contain. */
 export interface Resume {
-  /** The previous time limit of the whole task. */
+  /** The time limit of the whole task before this resume. */
   readonly previousTimeoutMs: number;
-  /** The folder in which it worked before, absolute. */
+  /** Absolute path of the folder in which the agent worked before this resume. */
   readonly previousCwd: string;
-  /** A person has reviewed a task that somebody else wrote, and trusts it. */
+  /** Whether a person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
-  /** Only announce how the task ended, because its driver died before it could. */
-  readonly tellsOnly?: boolean;
+  /** Whether only to announce how the task ended, because its driver died before it could. */
+  readonly announcesOnly?: boolean;
 }
 
-/** A run whose task this process drives. */
-export interface HeldRun extends RunOptions {
+/** A run whose task this process has claimed. */
+export interface ClaimedRun extends RunOptions {
   readonly paths: TaskPaths;
   readonly warn: (sentence: string) => void;
   readonly driver: NonNullable<NewTask['driver']>;

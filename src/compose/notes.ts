@@ -1,57 +1,69 @@
 import path from 'node:path';
 import { describeCompletion } from '../core/completion/conditions/conditions.ts';
-import { describeMissing, failedOutputs } from '../core/machine/prompt.ts';
+import type { Ending, LoopState } from '../core/machine/loop-state.ts';
+import { describeMissing, failedOutputs } from '../core/prompt/prompt.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
+import type { RunPlan } from '../effects/plan/run-plan.ts';
+import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
+import { NEEDS_ACTION } from '../effects/vault/vault-folders.ts';
 import { messageOf } from '../errors.ts';
 import type { NoteWriter } from '../loop/ports.ts';
 import { renderNote } from '../report/notes/note.ts';
 import { resumeCommand } from '../report/resume-command.ts';
-import type { HeldRun } from './held-run.ts';
+import type { ClaimedRun } from './held-run.ts';
 
-/** Writes the notes of one task into its vault. */
-export function noteWriter({
-  plan,
-  paths,
-  seal,
-  warn,
-}: Pick<HeldRun, 'plan' | 'paths' | 'seal' | 'warn'>): NoteWriter {
+/** Facts for a note that the task's state does not contain. */
+interface NoteFacts extends Pick<RunPlan, 'taskId' | 'vault' | 'stateDir' | 'keyFlag' | 'policy'> {
+  /** Whether a person has to vouch for the task before it can be resumed. */
+  readonly needsTrust: boolean;
+}
+
+/** Creates the port that writes the notes of one task into its vault. */
+export function noteWriter({ plan, paths, seal, warn }: ClaimedRun): NoteWriter {
   const facts = { ...plan, needsTrust: seal.problem !== null };
   return {
-    async write({ task, carry }, ending) {
-      const at = systemClock.now();
-      const text = maskSecrets(
-        renderNote({
-          task,
-          ending,
-          agent: plan.policy.agent,
-          created: at,
-          stateFile: paths.stateFile,
-          logDir: paths.folder,
-          completion: describeCompletion(plan.policy),
-          lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
-          missing: carry.missing.map((missing) => describeMissing(missing, plan.policy)),
-          commandOutputs: failedOutputs(carry),
-          again: resumeCommand(facts, ending.status),
-        }),
-      );
-      const folder = path.join(plan.vault, 'Needs_Action');
+    async write(state, ending) {
       try {
-        if (leadsOut(folder, plan.vault)) throw new Error(`${folder} leads out of the vault`);
-        return await writeNote({
-          folder,
-          reason: ending.note ?? 'FAILED',
-          taskId: task.task_id,
-          at,
-          text,
-        });
+        return await leaveNote(facts, paths, state, ending, systemClock.now());
       } catch (error) {
         warn(`The note for a human could not be written: ${messageOf(error)}`);
         return null;
       }
     },
   };
+}
+
+/**
+ * Writes the note for a human that `ending` needs. Resolves to the path of the note, or to null if the
+ * ending needs none. Rejects if the note cannot be written.
+ */
+export async function leaveNote(
+  facts: NoteFacts,
+  paths: Pick<TaskPaths, 'stateFile' | 'folder'>,
+  { task, carry }: LoopState,
+  ending: Ending,
+  at: string,
+): Promise<string | null> {
+  if (ending.note === null) return null;
+  const { policy, vault, taskId } = facts;
+  const folder = path.join(vault, NEEDS_ACTION);
+  if (leadsOut(folder, vault)) throw new Error(`${folder} is a link that leads out of the vault.`);
+  const note = renderNote({
+    task,
+    ending,
+    agent: policy.agent,
+    created: at,
+    stateFile: paths.stateFile,
+    logDir: paths.folder,
+    completion: describeCompletion(policy),
+    lastOutput: carry.output === null ? null : withoutControls(carry.output).slice(-8_000),
+    missing: carry.missing.map((missing) => describeMissing(missing, policy)),
+    commandOutputs: failedOutputs(carry),
+    again: resumeCommand(facts, ending.status),
+  });
+  return writeNote({ folder, reason: ending.note, taskId, at, text: maskSecrets(note) });
 }

@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { BEAT_MS, isDriverAlive } from '../core/task/driver.ts';
+import { HEARTBEAT_MS, isDriverAlive } from '../core/task/driver.ts';
 import type { Driver, TaskState } from '../core/task/task-state.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask, type TaskClaim } from '../effects/lock/task-lock.ts';
+import { leftoversOfRun } from '../effects/processes/end-process.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
-import { findRun, sweepRun } from '../effects/processes/sweep-run.ts';
+import { archivePrevious, restoreUnannounced, setAside } from '../effects/state/earlier-run.ts';
 import { foreignFiles } from '../effects/state/foreign-files.ts';
 import { dropStaleRequests } from '../effects/state/requests.ts';
 import { readNamedStep, type SavedStep } from '../effects/state/saved-step.ts';
-import { readNewestStep, readStateFile, type StateFile } from '../effects/state/state-file.ts';
 import {
-  keepAside,
-  retirePrevious,
-  type TaskStore,
-  takeBack,
-} from '../effects/state/state-store.ts';
+  readNewestStep,
+  readStateFile,
+  type StateFile,
+  tryReadStateFile,
+} from '../effects/state/state-file.ts';
+import type { TaskStore } from '../effects/state/state-store.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import type { Seal } from '../effects/trust/seal.ts';
@@ -27,23 +28,27 @@ import {
   TaskNotFoundError,
   UntrustedTaskError,
 } from '../errors.ts';
-import { leftoversNotEnded, leftoversOfDeadDriver, previousRetired } from '../report/messages.ts';
+import {
+  leftoversNotEnded,
+  leftoversOfDeadDriver,
+  previousRunArchived,
+} from '../report/messages.ts';
 
 /** Shows one sentence to people. */
 type Warn = (sentence: string) => void;
 
-/** A task that only this process drives. */
+/** This process's claim on a task, which keeps other drivers away. */
 export interface Hold {
-  /** Renews the claim until it is released. Ends the run if another driver takes over. */
+  /** Renews the claim until `release` is called. Ends the run if another driver takes over the task. */
   keep(store: TaskStore, stops: SignalWatch): void;
-  /** Whether another driver has taken over the task meanwhile. */
+  /** Whether another driver has taken over the task. */
   isLost(): boolean;
   release(): void;
 }
 
 /**
- * Claims a task for this driver, or rejects with `TaskAlreadyActiveError`. If nothing can be written, the
- * run continues without a claim: the state cannot be stored there either, and that is reported.
+ * Claims a task for `driver`. Rejects with `TaskAlreadyActiveError` if another driver has it. If the claim
+ * cannot be written, the run continues without one; `keep` then warns that the state cannot be saved.
  */
 export async function holdTask(paths: TaskPaths, taskId: string, driver: Driver): Promise<Hold> {
   const result = await claimTask(paths.stateDir, taskId, driver, () =>
@@ -56,10 +61,10 @@ export async function holdTask(paths: TaskPaths, taskId: string, driver: Driver)
     claim?.release();
     throw alreadyActive(taskId, other, readTask(paths));
   }
-  return beating(claim, result.kind === 'unwritable' ? result.error : null);
+  return withHeartbeat(claim, result.kind === 'unwritable' ? result.error : null);
 }
 
-function beating(claim: TaskClaim | null, problem: unknown): Hold {
+function withHeartbeat(claim: TaskClaim | null, problem: unknown): Hold {
   let timer: NodeJS.Timeout | undefined;
   let lost = false;
   return {
@@ -68,15 +73,15 @@ function beating(claim: TaskClaim | null, problem: unknown): Hold {
       timer = setInterval(() => {
         if (claim !== null && !claim.isHeld()) {
           lost = true;
-          store.silence();
+          store.mute();
           stops.request('request');
           clearInterval(timer);
           return;
         }
         const at = systemClock.now();
         claim?.renew();
-        void store.beat(at);
-      }, BEAT_MS).unref();
+        void store.heartbeat(at);
+      }, HEARTBEAT_MS).unref();
     },
     isLost: () => lost,
     release() {
@@ -100,16 +105,8 @@ function alreadyActive(
 }
 
 function readTask(paths: TaskPaths): TaskState | null {
-  const file = tryRead(paths.stateFile);
+  const file = tryReadStateFile(paths.stateFile);
   return file.kind === 'task' ? file.state : null;
-}
-
-function tryRead(stateFile: string, seal: Seal | null = null): StateFile {
-  try {
-    return readStateFile(stateFile, seal);
-  } catch {
-    return { kind: 'none' };
-  }
 }
 
 function liveDriver(state: TaskState | null): Driver | null {
@@ -117,24 +114,27 @@ function liveDriver(state: TaskState | null): Driver | null {
   return driver !== null && isDriverAlive(driver, thisPlace(systemClock.now())) ? driver : null;
 }
 
-/** Cleans up after a crashed driver: ends its processes and archives its state. */
-export async function makeRoom(
+/**
+ * Clears the way for a new task: ends the processes that a crashed driver of the same id left, and archives
+ * the earlier state. Rejects with `ApprovalPendingError` if that task waits for a person.
+ */
+export async function retireEarlierTask(
   paths: TaskPaths,
   taskId: string,
   seal: Seal,
   warn: Warn,
 ): Promise<void> {
-  const file = tryRead(paths.stateFile, seal);
+  const file = tryReadStateFile(paths.stateFile, seal);
   if (file.kind === 'task' && file.state.status === 'paused_awaiting_approval') {
     const answer = `ralph approve ${taskId} or ralph reject ${taskId} answers it, and ralph resume ${taskId} goes on`;
     throw new ApprovalPendingError(taskId, answer);
   }
   // A forged state must not be able to end another task's processes.
-  if (file.kind === 'task' && file.isOwn) await endLeftovers(file.state.driver, warn);
+  if (file.kind === 'task' && file.isOwn) await endLeftovers(file.state.driver, false, warn);
   dropStaleRequests(paths.folder);
   const needsTrust = file.kind === 'task' && doubtOf(paths, file, seal) !== null;
   try {
-    if (retirePrevious(paths)) warn(previousRetired(taskId, needsTrust));
+    if (archivePrevious(paths)) warn(previousRunArchived(taskId, needsTrust));
   } catch (error) {
     if (error instanceof StateTooNewError) throw error;
     // Failing to archive an older task must not prevent a new one from running.
@@ -143,56 +143,47 @@ export async function makeRoom(
 }
 
 /**
- * Prepares the resume of a task: restores it from the history if its driver died after completing it but
- * before announcing that, and removes dead claims on it. Never rejects.
+ * Restores a task from the history if its driver died after completing the task and before announcing
+ * that. Also removes the claim of a dead driver. Never rejects.
  */
 export async function clearUp(paths: TaskPaths, taskId: string): Promise<void> {
   const driver = thisDriver(systemClock.now(), randomUUID());
   const hold = await holdTask(paths, taskId, driver).catch(() => null);
   if (hold === null) return;
   try {
-    takeBack(paths);
+    restoreUnannounced(paths);
   } catch {
-    // The task is found in the history, too.
+    // The commands also find the task in the history.
   } finally {
     hold.release();
   }
 }
 
-/** A task that is resumed, and what its last driver knew beyond the state; null if that is lost. */
-export interface TakenUp {
+/** A task that is being resumed. */
+export interface AdoptedTask {
   readonly task: TaskState;
+  /** What the last driver stored beyond the state, or null if that is lost. */
   readonly step: Omit<SavedStep, 'task'> | null;
-}
-
-/** Why a task is trusted: its own checksums, or a person who has reviewed it. */
-export interface Belief {
-  readonly seal: Seal;
-  readonly isTrusted: boolean;
 }
 
 /**
  * Reads the newest step of a task to resume and ends the processes that its dead driver left running.
+ * Only with `isTrusted` (a person has reviewed it) does it accept a task that somebody else wrote.
  * Rejects with `TaskNotFoundError`, `StateTooNewError`, `UntrustedTaskError`, or `StateCorruptedError` if
  * the state is corrupt and was therefore set aside.
  */
-export async function takeUp(
+export async function adopt(
   paths: TaskPaths,
   taskId: string,
-  { seal, isTrusted }: Belief,
+  seal: Seal,
+  isTrusted: boolean,
   warn: Warn,
-): Promise<TakenUp> {
-  const file = readStateFile(paths.stateFile, seal);
-  if (file.kind === 'none') throw new TaskNotFoundError(taskId, paths.stateDir);
-  if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
-  if (file.kind === 'corrupt') {
-    const aside = keepAside(paths.stateFile, file.modifiedAt);
-    throw new StateCorruptedError(taskId, aside, 'not a ralph state file; it was renamed to this');
-  }
+): Promise<AdoptedTask> {
+  const file = readOpenTask(paths, taskId, seal);
+  if (file === null) throw new TaskNotFoundError(taskId, paths.stateDir);
   const why = doubtOf(paths, file, seal);
   if (why !== null && !isTrusted) throw new UntrustedTaskError(taskId, paths.stateDir, why, []);
-  if (why === null) await endLeftovers(file.state.driver, warn);
-  else warnOfLeftovers(file.state.driver, warn);
+  await endLeftovers(file.state.driver, why !== null, warn);
   dropStaleRequests(paths.folder);
   if (why === null) {
     const { state, step } = readNewestStep(paths, file.state, seal);
@@ -202,14 +193,26 @@ export async function takeUp(
 }
 
 /**
- * Returns why a task that was read with a seal is not trusted, as a phrase to follow its name, or null if
- * this user's ralph has written all of it.
+ * Reads the state of an open task. Returns null if there is no state file. Throws `StateTooNewError`, or,
+ * after renaming a corrupt state file, `StateCorruptedError`.
  */
-export function doubtOf(
-  paths: TaskPaths,
-  file: Extract<StateFile, { kind: 'task' }>,
-  seal: Seal,
-): string | null {
+export function readOpenTask(paths: TaskPaths, taskId: string, seal: Seal): OpenTask | null {
+  const file = readStateFile(paths.stateFile, seal);
+  if (file.kind === 'too-new') throw new StateTooNewError(paths.stateFile, file.version);
+  if (file.kind === 'corrupt') {
+    const aside = setAside(paths.stateFile, file.modifiedAt);
+    throw new StateCorruptedError(taskId, aside, 'not a ralph state file; it was renamed to this');
+  }
+  return file.kind === 'task' ? file : null;
+}
+
+type OpenTask = Extract<StateFile, { kind: 'task' }>;
+
+/**
+ * Returns why a task is not trusted, as a phrase that follows its name, or null if this user's ralph wrote
+ * all its files. `file` must have been read with `seal`.
+ */
+export function doubtOf(paths: TaskPaths, file: OpenTask, seal: Seal): string | null {
   if (seal.problem !== null) {
     return `cannot be told from a forged one (${seal.problem.replace(/\.$/, '')})`;
   }
@@ -218,14 +221,10 @@ export function doubtOf(
   return changed === undefined ? null : `was changed by another hand (${changed})`;
 }
 
-/** Ends nothing: the state may be a copy, which names the run of the task it was copied from. */
-function warnOfLeftovers(driver: Driver | null, warn: Warn): void {
-  const pids = driver === null ? [] : findRun(driver.run_id);
-  if (pids.length > 0) warn(leftoversNotEnded(pids));
-}
-
-async function endLeftovers(driver: Driver | null, warn: Warn): Promise<void> {
-  if (driver === null) return;
-  const count = await sweepRun(driver.run_id);
-  if (count > 0) warn(leftoversOfDeadDriver(count));
+/** Ends nothing if the state may be a copy, which names the run of the task it was copied from. */
+async function endLeftovers(driver: Driver | null, isCopy: boolean, warn: Warn): Promise<void> {
+  const { pids, end } = leftoversOfRun(driver?.run_id ?? '');
+  if (pids.length === 0) return;
+  if (!isCopy) await end();
+  warn(isCopy ? leftoversNotEnded(pids) : leftoversOfDeadDriver(pids.length));
 }

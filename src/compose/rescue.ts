@@ -1,30 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { verdictOf } from '../core/rescue/endings.ts';
-import type { VaultNote, WorkFolder } from '../core/rescue/vault-files.ts';
+import type { AgentName } from '../core/agent/agents/agents.ts';
+import { type Leave, leave, type VaultNote } from '../core/rescue/vault-files.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
-import { BEAT_MS } from '../core/task/driver.ts';
+import { HEARTBEAT_MS } from '../core/task/driver.ts';
 import { MB, readTextWithin } from '../effects/files/bounded-read.ts';
-import { namesIn } from '../effects/files/names-in.ts';
 import { leadsOut } from '../effects/files/real-path.ts';
 import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
 import { claimTask } from '../effects/lock/task-lock.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
-import { linkedStops } from '../effects/processes/linked-stops.ts';
-import { watchSignals } from '../effects/processes/signals.ts';
-import { taskPaths } from '../effects/state/task-folder.ts';
+import { combinedStop, watchSignals } from '../effects/processes/signals.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { openSeal } from '../effects/trust/seal.ts';
+import { sealAt } from '../effects/trust/seal.ts';
 import { writeNote } from '../effects/vault/note-file.ts';
-import {
-  changeRescueRecord,
-  closedRecord,
-  removeRescueRecord,
-  withFailed,
-} from '../effects/vault/rescue-records.ts';
+import { openNotes } from '../effects/vault/open-notes.ts';
+import { rescueRecords } from '../effects/vault/rescue-records.ts';
 import { moveWithin } from '../effects/vault/task-file.ts';
+import { IN_PROGRESS, NEEDS_ACTION, QUARANTINE } from '../effects/vault/vault-folders.ts';
 import { lookAgain, lookAtVault, type VaultPlace } from '../effects/vault/vault-scan.ts';
 import {
   BeyondPassError,
@@ -33,31 +26,23 @@ import {
   UntrustedTaskError,
 } from '../errors.ts';
 import type { StopRequests } from '../loop/ports.ts';
-import type { AgentName } from '../report/messages.ts';
 import { NOTE_REASONS, renderVaultNote } from '../report/notes/vault-note.ts';
-import type { View } from '../report/terminal/view.ts';
-import type {
-  RescueBooks,
-  TaskEnd,
-  TaskRequest,
-  Vault,
-  VaultNotes,
-  VaultPorts,
-} from '../rescue/ports.ts';
+import type { RunView } from '../report/terminal/view.ts';
+import type { RanTask, TaskRequest, Vault, VaultNotes, VaultPorts } from '../rescue/ports.ts';
 import type { Resume, RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
 
-/** A run of a file's task, ready to start. */
+/** A run of the task of one vault file, ready to start. */
 export interface FileRun {
   readonly plan: RunPlan;
-  readonly view: View;
+  readonly view: RunView;
   readonly announcements: readonly string[];
   readonly resume?: Resume;
   readonly onOutput?: NonNullable<RunOptions['onOutput']>;
 }
 
 export interface OrchestrateOptions {
-  /** All three paths are absolute. */
+  /** Absolute path, as are `stateDir` and `doneFolder`. */
   readonly vault: string;
   readonly stateDir: string;
   readonly doneFolder: string;
@@ -66,47 +51,46 @@ export interface OrchestrateOptions {
   readonly agent: AgentName;
   /** Turns a request into a run. Rejects if the run cannot start. */
   readonly prepare: (request: TaskRequest) => Promise<FileRun>;
-  /** Passes a run the signal that aborts on a bug in ralph. */
+  /** Calls `run` with a signal that aborts if ralph's own code throws where nothing catches it. */
   readonly endedByBugs: <T>(run: (bugs: AbortSignal) => Promise<T>) => Promise<T>;
-  readonly tell: VaultPorts['tell'];
+  readonly report: VaultPorts['report'];
   /** Shows people a sentence that is not about a single file. */
   readonly warn: (sentence: string) => void;
 }
 
-/** Binds the effects to the ports of a pass. `close` stops handling signals. */
+/** Creates the ports of a pass over the vault. `close` stops the handling of signals. */
 export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {
   const stops = watchSignals();
   return {
     vault: vaultDesk(options),
-    books: rescueBooks(options.stateDir),
+    records: rescueRecords(options.stateDir),
     notes: vaultNotes(options),
     runTask: (request) => runTask(request, options, stops),
-    tell: options.tell,
+    report: options.report,
     clock: systemClock,
     stops,
     close: stops.close,
   };
 }
 
-function vaultDesk({ vault, stateDir, doneFolder, keyFile }: OrchestrateOptions): Vault {
+function vaultDesk(options: OrchestrateOptions): Vault {
+  const { vault, stateDir, doneFolder } = options;
   const place: VaultPlace = {
     vault,
     stateDir,
-    seal: openSeal({ stateDir, keyFile, env: process.env, create: true }),
-    saysSomething: (status, exitReason) => verdictOf(status, exitReason) === 'failed',
+    seal: sealAt(options, true),
   };
   const here = () => thisPlace(systemClock.now());
   return {
     async list({ withNew }) {
-      const folders: WorkFolder[] = withNew ? ['In_Progress', 'Needs_Action'] : ['In_Progress'];
-      return lookAtVault(place, folders, here());
+      return lookAtVault(place, withNew ? [IN_PROGRESS, NEEDS_ACTION] : [IN_PROGRESS], here());
     },
     look: async (file) => lookAgain(place, file, here()),
     hold: (ownId) => holdFile(stateDir, ownId),
     async move(file, to) {
-      const target = to === 'done' ? path.relative(vault, doneFolder) : 'Quarantine';
+      const target = to === 'done' ? path.relative(vault, doneFolder) : QUARANTINE;
       const from = path.join(vault, file.folder, file.name);
       return path.relative(vault, await moveWithin(vault, from, target));
     },
@@ -114,8 +98,8 @@ function vaultDesk({ vault, stateDir, doneFolder, keyFile }: OrchestrateOptions)
 }
 
 /**
- * Claims the file itself, like a task, so that only one of several passes handles it. Rejects if no claim
- * can be stored, since two passes could then start the same file.
+ * Claims a vault file, so that only one of several passes handles it. Resolves to null if another pass has
+ * it. Rejects if no claim can be stored, since two passes could then start the same file.
  */
 async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold']> {
   const driver = thisDriver(systemClock.now(), randomUUID());
@@ -123,10 +107,10 @@ async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold
   const result = await claimTask(stateDir, `file.${ownId}`, driver, here);
   if (result.kind === 'taken') return null;
   if (result.kind === 'unwritable') {
-    throw new Error(`nothing can be kept in ${stateDir} (${messageOf(result.error)})`);
+    throw new Error(`no claim can be written to ${stateDir} (${messageOf(result.error)})`);
   }
   const { claim } = result;
-  const timer = setInterval(() => claim.renew(), BEAT_MS).unref();
+  const timer = setInterval(() => claim.renew(), HEARTBEAT_MS).unref();
   return {
     release() {
       clearInterval(timer);
@@ -135,40 +119,16 @@ async function holdFile(stateDir: string, ownId: string): ReturnType<Vault['hold
   };
 }
 
-function rescueBooks(stateDir: string): RescueBooks {
-  return {
-    async countFailed(rescueId, startedAt) {
-      const after = await changeRescueRecord(stateDir, rescueId, (before) =>
-        withFailed(before, startedAt),
-      );
-      return after.failed.length;
-    },
-    async adopt(rescueId) {
-      await changeRescueRecord(stateDir, rescueId, (before) => ({ ...before, is_ours: true }));
-    },
-    async close(rescueId) {
-      // Without a state no failure can be counted twice.
-      if (!existsSync(taskPaths(stateDir, rescueId).stateFile)) {
-        return removeRescueRecord(stateDir, rescueId);
-      }
-      await changeRescueRecord(stateDir, rescueId, () => closedRecord(systemClock.now()));
-    },
-  };
-}
-
 function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): VaultNotes {
-  const folder = path.join(vault, 'Needs_Action');
+  const folder = path.join(vault, NEEDS_ACTION);
   /** Full paths of the existing notes of a kind and task. */
-  const there = (kind: VaultNote['kind'], taskId: string): readonly string[] => {
-    const prefix = `RALPH_${NOTE_REASONS[kind]}_${taskId}_`;
-    return namesIn(folder)
-      .filter(
-        (name) => name.startsWith(prefix) && /^\d{8}T\d{6}Z\.md$/.test(name.slice(prefix.length)),
-      )
-      .map((name) => path.join(folder, name));
-  };
+  const there = (kind: VaultNote['kind'], taskId: string): readonly string[] =>
+    openNotes(vault)
+      .filter((note) => note.reason === NOTE_REASONS[kind] && note.taskId === taskId)
+      .map(({ file }) => file);
+  const remove = (file: string) => rm(file, { force: true }).catch(() => undefined);
   return {
-    async leave(note) {
+    async write(note) {
       const at = systemClock.now();
       const text = maskSecrets(renderVaultNote(note, { created: at, agent, stateDir }));
       try {
@@ -181,17 +141,14 @@ function vaultNotes({ vault, stateDir, agent, warn }: OrchestrateOptions): Vault
         return null;
       }
     },
-    takeBack: (file) => rm(file, { force: true }).catch(() => undefined),
+    remove,
     async clearBlocked() {
-      if (leadsOut(folder, vault)) return;
-      for (const file of there('blocked', 'rescue')) {
-        await rm(file, { force: true }).catch(() => undefined);
-      }
+      for (const file of there('blocked', 'rescue')) await remove(file);
     },
   };
 }
 
-/** Ignores the time of writing. */
+/** Whether the note in `file` has this text, apart from the time of writing. */
 function saysTheSame(file: string, text: string): boolean {
   const plain = (note: string): string => note.replace(/^created: .*$/m, '');
   try {
@@ -205,11 +162,11 @@ async function runTask(
   request: TaskRequest,
   { prepare, endedByBugs }: OrchestrateOptions,
   all: StopRequests,
-): Promise<TaskEnd> {
+): Promise<RanTask | Leave> {
   try {
     const run = await prepare(request);
     const { state, fields } = await endedByBugs((bugs) =>
-      startRun({ ...run, bugs, stops: linkedStops(all) }),
+      startRun({ ...run, bugs, stops: combinedStop(all) }),
     );
     return {
       kind: 'ended',
@@ -221,13 +178,10 @@ async function runTask(
     };
   } catch (error) {
     const { taskId } = request;
-    if (error instanceof TaskAlreadyActiveError) return { kind: 'taken' };
-    if (error instanceof UntrustedTaskError) {
-      return { kind: 'refused', reason: 'not-yours', detail: taskId };
-    }
+    if (error instanceof TaskAlreadyActiveError) return leave('taken');
+    if (error instanceof UntrustedTaskError) return leave('not-yours', taskId);
     if (error instanceof BeyondPassError) {
-      const detail = `${taskId} would run ${error.programs.join(', ')}`;
-      return { kind: 'refused', reason: 'beyond-pass', detail };
+      return leave('beyond-pass', `${taskId} would run ${error.programs.join(', ')}`);
     }
     throw error;
   }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isSlowToCheck } from '../core/completion/conditions/conditions.ts';
 import type { StopCause } from '../core/machine/loop-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
@@ -10,40 +9,38 @@ import {
   createAgentRunner,
   type GuardedRunner,
 } from '../effects/agents/agent-runner.ts';
-import { findOtherLoops } from '../effects/claude/other-loops.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import { settingsJson } from '../effects/plan/stored-settings.ts';
-import { preventSleep, type SleepInhibitor } from '../effects/processes/keep-awake.ts';
+import { preventSleep } from '../effects/processes/keep-awake.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import { watchRequests } from '../effects/state/requests.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { startClock, systemClock } from '../effects/time/clock.ts';
-import { openSeal, type Seal } from '../effects/trust/seal.ts';
-import { describeRequest, requestsNaming } from '../effects/vault/pending-requests.ts';
-import { VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
+import { type Seal, sealAt } from '../effects/trust/seal.ts';
+import { watchPending } from '../effects/vault/pending-requests.ts';
+import { ownFiles, VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
 import { createGitProgress, type GitProgress } from '../effects/workspace/git-progress.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
-import { createWorkspace } from '../effects/workspace/workspace.ts';
+import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';
-import { exitCodeFor } from '../exit-codes.ts';
 import type { Ports, Reporter } from '../loop/ports.ts';
 import { type RunEnd, runLoop } from '../loop/run-loop.ts';
-import { commandFailed, leftoverLine, sayingText } from '../report/messages.ts';
+import { leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
-import { approvalDesk, putAway } from './approvals.ts';
-import type { HeldRun, RunOptions } from './held-run.ts';
+import { approvalDesk, moveToDone } from './approvals.ts';
+import type { ClaimedRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
-import { begin, goOn, watchOf } from './start.ts';
-import { endCommand, userCommands } from './user-commands.ts';
+import { begin, resumeRun } from './start.ts';
+import { commandRunners, userCommands } from './user-commands.ts';
 
 /**
- * Binds the effects to the loop's ports and runs one task to its end, either new or resumed. Rejects with
+ * Creates the loop's ports and runs one new or resumed task to its end. Rejects with
  * `TaskAlreadyActiveError`, and if the task cannot be resumed, with `TaskNotFoundError`,
  * `StateTooNewError` or `StateCorruptedError`.
  */
@@ -59,11 +56,14 @@ export async function startRun(
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
       options.announcements?.forEach(warn);
-      const awake = keepAwake(options);
+      const { settings, taskId, env } = plan;
+      const isWanted = settings.preventSleep ?? options.isAttended;
+      const isAsked = settings.preventSleep === true;
+      const awake = isWanted ? preventSleep({ taskId, env, isAsked }) : null;
       const clock = startClock();
       const run = { ...options, paths, warn, driver, hold, stops, clock, seal: sealOf(plan, warn) };
       const end = await runHeld(run).finally(() => {
-        awake.close();
+        awake?.close();
         clock.close();
       });
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
@@ -77,34 +77,31 @@ export async function startRun(
   }
 }
 
-/** Without a key the task still runs, but to resume it a person has to trust it. */
-function sealOf({ stateDir, keyFile }: RunPlan, warn: (sentence: string) => void): Seal {
-  const seal = openSeal({ stateDir, keyFile, env: process.env, create: true });
+/** Warns if there is no key: the task still runs, but a person has to trust it before a resume. */
+function sealOf(plan: RunPlan, warn: (sentence: string) => void): Seal {
+  const seal = sealAt(plan, true);
   if (seal.problem !== null) {
-    warn(`This task cannot be signed, so that going on with it takes --trust: ${seal.problem}`);
+    warn(`This task cannot be signed, so resuming it needs --trust: ${seal.problem}`);
   }
   return seal;
 }
 
-function keepAwake({ plan, isAttended = false }: RunOptions): SleepInhibitor {
-  const { settings, taskId, env } = plan;
-  const isWanted = settings.preventSleep ?? isAttended;
-  return isWanted
-    ? preventSleep({ taskId, env, isAsked: settings.preventSleep === true })
-    : { close() {} };
-}
-
-async function runHeld(run: HeldRun): Promise<RunEnd> {
+async function runHeld(run: ClaimedRun): Promise<RunEnd> {
   const { plan, view, paths, warn, stops } = run;
   const { policy } = plan;
-  const watch = watchOf(plan);
+  const watch = watchOf(policy, {
+    cwd: plan.cwd,
+    existing: plan.settings.watchExisting,
+    donePath: plan.donePath,
+    isOwn: ownFiles(plan.vault, plan.stateDir),
+  });
   const git = gitProgress(plan, run.driver.run_id, stops.signal);
-  const kind = agentKind(plan, run.agentPrefixArgs ?? []);
+  const kind = agentKind(policy.agent, { ...plan, prefixArgs: run.agentPrefixArgs });
   const start =
     run.resume === undefined
       ? await begin(run, watch, git)
-      : await goOn({ ...run, kind }, watch, git);
-  if (policy.agent === 'claude') findOtherLoops(plan.cwd, plan.env).forEach(warn);
+      : await resumeRun({ ...run, kind }, watch, git);
+  kind.interferences?.().forEach(warn);
 
   const journal = createJournal(paths.eventsFile, warn);
   const requests = watchRequests(paths.folder, run.seal);
@@ -136,12 +133,12 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       wants: (what) =>
         what === 'agent-text' ? view.showsText : view.showsActivity || journal.hasRoom(what),
       agentText: (text) => view.agentText(text),
-      say: (what) => warn(sayingText(what)),
+      say: (what) => warn(unsupportedFlagNotice(what)),
       doing: (what) => view.doing?.(what),
     };
-    // The last driver was killed after it saved these events and before it published them.
+    // The last driver died after it saved these events and before it published them.
     for (const event of start.untold) reporter.publish(event);
-    // The next save may overwrite the step that contains them.
+    // The next save may overwrite the stored step that contains these events.
     await journal.sync();
     const child: ChildOptions = {
       env: plan.env,
@@ -153,6 +150,19 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
     runner = agentRunner(run, kind, child);
     let iteration = start.state.task.current_iteration;
     const agent = runner;
+    const { run: runCommand, runEnd } = commandRunners(plan, child, stops, () => iteration);
+    const isResumed = run.resume !== undefined;
+    const asked = start.state.task.approval?.file ?? null;
+    const observer = createObserver(
+      {
+        ...watch,
+        isResumed,
+        git,
+        pending: watchPending(plan.vault, plan.taskId, { isResumed, asked }),
+        run: runCommand,
+      },
+      start.baseline,
+    );
     const ports: Ports = {
       agent: {
         run(request) {
@@ -166,25 +176,9 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
         plan.promptFile === null
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
-      workspace: createWorkspace(
-        {
-          ...watch,
-          isResumed: run.resume !== undefined,
-          requests: () => requestsNaming(plan.vault, plan.taskId),
-          describe: (request) => describeRequest(plan.vault, request),
-          asked: start.state.task.approval?.file ?? null,
-          onFinished: () => putAway(start.state.task, plan, warn),
-          planFile: policy.planFile === null ? null : path.resolve(plan.cwd, policy.planFile),
-          until: policy.until,
-          isSlow: isSlowToCheck(policy),
-          git,
-          run: userCommands(plan, child, stops, () => iteration),
-          onAfterFailed: ({ exitCode }) => warn(commandFailed('--after', exitCode)),
-          onEnd: endCommand(plan, child, stops, () => iteration),
-          onEndFailed: ({ exitCode }) => warn(commandFailed('--on-end', exitCode)),
-        },
-        start.baseline,
-      ),
+      observer,
+      commands: userCommands(observer.run, runEnd, warn),
+      moveToDone: () => moveToDone(start.state.task, plan, warn),
       requests,
       approvals: approvalDesk(plan, paths, warn),
       notes: noteWriter(run),
@@ -193,12 +187,11 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
       stops,
       bugs: run.bugs ?? new AbortController().signal,
       abandon: () => stops.request('request'),
-      exitCode: exitCodeFor,
     };
     const end = await runLoop(ports, start.state, start.event, policy);
     view.close();
-    run.tell?.(end.fields);
-    await store.told();
+    run.announceEnd?.(end.fields);
+    await store.published();
     return end;
   } finally {
     runner?.dismissGuard();
@@ -207,7 +200,7 @@ async function runHeld(run: HeldRun): Promise<RunEnd> {
   }
 }
 
-/** Returns null if no limit depends on changes of the work tree. */
+/** Returns what finds changes of the work tree, or null if no limit depends on them. */
 function gitProgress(plan: RunPlan, runId: string, signal: AbortSignal): GitProgress | null {
   if (plan.policy.noProgressLimit === 0 && plan.policy.sameErrorLimit === 0) return null;
   const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));
@@ -220,7 +213,7 @@ function gitProgress(plan: RunPlan, runId: string, signal: AbortSignal): GitProg
   });
 }
 
-function agentRunner(run: HeldRun, kind: AgentKind, child: ChildOptions): GuardedRunner {
+function agentRunner(run: ClaimedRun, kind: AgentKind, child: ChildOptions): GuardedRunner {
   const { plan, paths, warn } = run;
   return createAgentRunner({
     kind,

@@ -3,8 +3,14 @@ import { isPaymentFile } from '../core/rescue/payment.ts';
 import { nearest } from '../core/settings/nearest.ts';
 import { parseValue } from '../core/settings/parse-value.ts';
 import { type ResolvedSettings, resolveSettings } from '../core/settings/resolve-settings.ts';
-import type { Layer, Source, Sources, Written } from '../core/settings/setting-source.ts';
-import { SETTINGS, type SettingName, type Settings } from '../core/settings/settings.ts';
+import {
+  type Layer,
+  layerOf,
+  type SourcedSettings,
+  textOf,
+  type Written,
+} from '../core/settings/setting-source.ts';
+import { SETTINGS, type SettingName } from '../core/settings/settings.ts';
 import { isPayment, TASK_TYPES, type TaskTypeLimits } from '../core/settings/task-type.ts';
 import { readTaskText, splitFrontMatter } from '../effects/vault/task-file.ts';
 import type { FrontMatter } from './front-matter.ts';
@@ -14,23 +20,21 @@ export interface WrittenLayers {
   readonly flags: Layer;
   readonly variables: Layer;
   readonly config: Layer;
-  /** Task types from the configuration. */
+  /** The task types that the configuration defines. */
   readonly taskTypes: Readonly<Record<string, TaskTypeLimits>>;
   /** The folder in which ralph was started. */
   readonly startDir: string;
 }
 
 /** The effective settings of a task. */
-export interface SettledSettings {
-  readonly settings: Settings;
-  readonly sources: Sources;
+export interface SettledSettings extends SourcedSettings {
   readonly bad: ReadonlySet<SettingName>;
   readonly taskType: string;
   /** Whether the task file requires an approval before any work. */
   readonly approvalRequired: boolean;
-  /** Invalid values. */
+  /** One sentence for each invalid value. */
   readonly valueProblems: readonly string[];
-  /** Other problems: with the task type or the front matter. */
+  /** One sentence for each problem with the task type or the front matter. */
   readonly problems: readonly string[];
 }
 
@@ -48,7 +52,7 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
   const lower = [
     taskTypeLayer(own, types).layer,
     config,
-    ...(fallback === undefined ? [] : [layerOf(fallback, 'default')]),
+    ...(fallback === undefined ? [] : [typeLayer(fallback, 'default')]),
   ];
   // A limit in the task file overrides every other source if it is lower.
   const base = {
@@ -72,18 +76,18 @@ export async function settle(layers: WrittenLayers): Promise<SettledSettings> {
   };
 }
 
-/** The limits that a task type sets. */
+/** The limits that a task type can set. */
 const LIMITS = ['maxIterations', 'iterationTimeout', 'timeout'] as const;
 
-/** The settings that apply without the type that a task file names. */
+/** The settings that would apply if the task file named no type. */
 interface WithoutType extends ResolvedSettings {
-  /** Whether a type was named elsewhere. If not, a type in the sources is only a configuration's default. */
+  /** Whether another source names a type. If not, `task-type` sources are the configuration's defaults. */
   readonly isTyped: boolean;
-  /** Whether a flag or variable set any of the three limits: the user then did not want a longer run. */
+  /** Whether a flag or variable sets one of `LIMITS`. The file's type must then not allow a longer run. */
   readonly isBounded: boolean;
 }
 
-/** Returns the limits that count of a type named by a task file. The file may raise nothing but defaults. */
+/** Returns those limits of a task file's type that apply: it can lower any limit, but raise only defaults. */
 function limitsOfFile(type: Layer, base: WithoutType): Layer {
   const counting: Partial<Record<SettingName, Written>> = {};
   for (const name of LIMITS) {
@@ -104,7 +108,7 @@ function limitsOfFile(type: Layer, base: WithoutType): Layer {
   return counting;
 }
 
-/** Each first limit must not exceed the second. If a file's type causes that, the first is cut: no error. */
+/** The first limit of a pair must not exceed the second. If a file's type breaks this, the first is cut. */
 const WITHIN = [
   ['iterationTimeout', 'timeout'],
   ['idleTimeout', 'iterationTimeout'],
@@ -116,7 +120,7 @@ function limitOf(name: SettingName, written: Written): number {
   return 'value' in parsed ? Number(parsed.value) : Number.NaN;
 }
 
-/** The settings of a front matter; `maxIterations` is the limit that applies without it. */
+/** Returns the settings of a front matter. `maxIterations` is the limit from the other sources. */
 function frontMatterLayer(front: FrontMatter, maxIterations: number): Layer {
   const limit = Number(front.maxIterations?.value);
   const isLower = front.maxIterations !== null && !(limit >= maxIterations);
@@ -126,7 +130,7 @@ function frontMatterLayer(front: FrontMatter, maxIterations: number): Layer {
   };
 }
 
-/** The front matter of the task file, if there is one. The file itself is validated later. */
+/** Reads the front matter of the task file; without a file it is empty. The file is validated later. */
 async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
   const { flags, variables, config, startDir } = layers;
   const { settings } = resolveSettings([flags, variables, config]);
@@ -136,7 +140,7 @@ async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
   const text = readTaskText(settings.taskFile, vault, cwd);
   if (text === null) return NO_FRONT_MATTER;
   const { frontMatter } = splitFrontMatter(text);
-  // The YAML reader is loaded only if there is something to read.
+  // The YAML reader is loaded only if there is front matter to read.
   const front =
     frontMatter === null
       ? NO_FRONT_MATTER
@@ -147,7 +151,7 @@ async function frontMatterOf(layers: WrittenLayers): Promise<FrontMatter> {
     : front;
 }
 
-/** The check is broad on purpose: a false alarm is better than a missed payment. */
+/** Reports a text that looks like a payment: a false alarm is better than a missed payment. */
 function paymentInText(file: string): string {
   return `${file} says that it is about a payment: ralph never automates payments; leave it to a person.`;
 }
@@ -161,8 +165,8 @@ const NO_FRONT_MATTER: FrontMatter = {
 };
 
 /**
- * Returns the type that a task file names if it is known, or a payment (which is refused). Other types
- * belong to other programs.
+ * Returns the type that a task file names if ralph knows it or refuses it as a payment. Returns undefined
+ * for any other type, since that belongs to another program.
  */
 function knownType(
   type: Written | null,
@@ -173,7 +177,7 @@ function knownType(
   return isPayment(text) || Object.hasOwn(types, text) ? type : undefined;
 }
 
-/** A configuration may override single limits of a built-in type; its other limits stay. */
+/** Returns all task types. `own` may override single limits of a built-in type; its other limits stay. */
 function allTypes(
   own: Readonly<Record<string, TaskTypeLimits>>,
 ): Readonly<Record<string, TaskTypeLimits>> {
@@ -184,7 +188,7 @@ function allTypes(
   return { ...TASK_TYPES, ...Object.fromEntries(changed) };
 }
 
-/** A payment is refused wherever it is named, even if another type applies. */
+/** Reports a type that is a payment. It is refused even if another source overrides this type. */
 function refusedPayment(written: Written | null): readonly string[] {
   const type = textOf(written ?? undefined);
   if (written === null || type === undefined || !isPayment(type)) return [];
@@ -202,25 +206,13 @@ function taskTypeLayer(
   const { where } = written.source;
   if (isPayment(type)) return { layer: {}, problems: refusedPayment(written) };
   const limits = Object.hasOwn(types, type) ? types[type] : undefined;
-  if (limits !== undefined) return { layer: layerOf(limits, type), problems: [] };
+  if (limits !== undefined) return { layer: typeLayer(limits, type), problems: [] };
   const near = nearest(type, Object.keys(types));
   const hint =
     near === null ? `expected one of ${Object.keys(types).join(', ')}` : `did you mean ${near}?`;
   return { layer: {}, problems: [`${where} '${type}' is not a task type; ${hint}`] };
 }
 
-function layerOf(limits: TaskTypeLimits, type: string): Layer {
-  const source: Source = { kind: 'task-type', where: `task type ${type}` };
-  const layer: Partial<Record<SettingName, Written>> = {};
-  if (limits.maxIterations !== undefined)
-    layer.maxIterations = { value: limits.maxIterations, source };
-  if (limits.iterationTimeout !== undefined) {
-    layer.iterationTimeout = { value: limits.iterationTimeout, source };
-  }
-  if (limits.timeout !== undefined) layer.timeout = { value: limits.timeout, source };
-  return layer;
-}
-
-function textOf(written: Written | undefined): string | undefined {
-  return typeof written?.value === 'string' ? written.value : undefined;
+function typeLayer(limits: TaskTypeLimits, type: string): Layer {
+  return layerOf(limits, () => ({ kind: 'task-type', where: `task type ${type}` }));
 }

@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Usage } from '../core/agent/attempt.ts';
-import { workedUntil } from '../core/machine/clock-gap.ts';
+import { timeLeftMs, workedUntil } from '../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { isAtWork, type LoopEvent, type LoopState } from '../core/machine/loop-state.ts';
 import { initialState } from '../core/machine/transition.ts';
 import { maskSecrets } from '../core/secrets/secrets.ts';
 import {
-  hasUntoldEnd,
+  hasUnannouncedEnding,
   laterBy,
-  msBetween,
   type NewTask,
   newTaskState,
   type TaskState,
@@ -25,26 +24,26 @@ import { settingsJson } from '../effects/plan/stored-settings.ts';
 import type { LoopMemory } from '../effects/state/saved-step.ts';
 import { createStateStore } from '../effects/state/state-store.ts';
 import { systemClock } from '../effects/time/clock.ts';
-import { IN_PROGRESS, intoWorkProblem, takeIntoWork } from '../effects/vault/task-file.ts';
-import { ownFiles } from '../effects/vault/vault-folders.ts';
+import { intoWorkProblem, takeIntoWork } from '../effects/vault/task-file.ts';
+import { IN_PROGRESS } from '../effects/vault/vault-folders.ts';
+import {
+  type Baseline,
+  type BaselineRequest,
+  idleProtections,
+  takeBaseline,
+} from '../effects/workspace/baseline.ts';
 import type { GitProgress } from '../effects/workspace/git-progress.ts';
 import {
   type EarlierPlace,
   fitBaseline,
   readBaseline,
 } from '../effects/workspace/kept-baseline.ts';
-import {
-  type Baseline,
-  type BaselineRequest,
-  idleProtections,
-  takeBaseline,
-} from '../effects/workspace/workspace.ts';
 import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
-import type { HeldRun } from './held-run.ts';
-import { makeRoom, type TakenUp, takeUp } from './open-task.ts';
+import type { ClaimedRun } from './held-run.ts';
+import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
 
-/** Where a run begins. */
+/** What the loop starts with. */
 export interface Start {
   readonly state: LoopState;
   readonly event: LoopEvent;
@@ -54,14 +53,14 @@ export interface Start {
   readonly untold: readonly RalphEvent[];
 }
 
-/** A new task. */
+/** Starts a new task: moves its task file, records the baseline and creates the state. */
 export async function begin(
-  run: HeldRun,
+  run: ClaimedRun,
   watch: BaselineRequest,
   git: GitProgress | null,
 ): Promise<Start> {
   const { plan, paths, warn, driver, seal } = run;
-  await makeRoom(paths, plan.taskId, seal, warn);
+  await retireEarlierTask(paths, plan.taskId, seal, warn);
   const at = systemClock.now();
   const note = plan.taskFile === null ? null : await takeFile(run, plan.taskFile, at);
   const baseline = await takeBaseline(watch);
@@ -77,10 +76,10 @@ export async function begin(
 }
 
 /**
- * Moves the task's file to `In_Progress`. This happens before the baseline is taken, so that the move does
- * not count as a change; only the state is saved earlier, so that a crash in between can be resumed.
+ * Saves the first state and then moves the task's file to `In_Progress`, so that a crash in between can be
+ * resumed. This comes before the baseline is recorded, so that the move does not count as a change.
  */
-async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<TaskState> {
+async function takeFile(run: ClaimedRun, taskFile: string, at: string): Promise<TaskState> {
   const { plan, paths, warn, driver, seal, clock } = run;
   const noted = {
     ...newTaskState({ ...taskFacts(plan), driver, gitBase: null }, at),
@@ -93,7 +92,7 @@ async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<Tas
   try {
     await takeIntoWork(plan.vault, taskFile);
   } catch (error) {
-    // Nothing has begun yet, so no state is left behind.
+    // The task has not begun, so its state is removed.
     for (const each of [paths.stateFile, paths.folder]) {
       rmSync(each, { recursive: true, force: true });
     }
@@ -102,22 +101,22 @@ async function takeFile(run: HeldRun, taskFile: string, at: string): Promise<Tas
   return { ...noted, ...store.newest() };
 }
 
-/** A resumed task, and how its agent's output is read. */
-interface ResumedRun extends HeldRun {
+/** A resumed run, and how its agent's output is read. */
+interface ResumedRun extends ClaimedRun {
   readonly kind: AgentKind;
 }
 
-/** Resumes a task with its state, the loop's memory and the remaining time. */
-export async function goOn(
+/** Resumes a task: restores its state, the loop's memory and the time that is left. */
+export async function resumeRun(
   run: ResumedRun,
   watch: BaselineRequest,
   git: GitProgress | null,
 ): Promise<Start> {
   const { plan, paths, warn, driver, resume, seal } = run;
-  const belief = { seal, isTrusted: resume?.isTrusted === true };
-  const { task, step } = await takeUp(paths, plan.taskId, belief, warn);
-  const tellsOnly = resume?.tellsOnly === true;
-  if (tellsOnly && !hasUntoldEnd(task)) {
+  const isTrusted = resume?.isTrusted === true;
+  const { task, step } = await adopt(paths, plan.taskId, seal, isTrusted, warn);
+  const tellsOnly = resume?.announcesOnly === true;
+  if (tellsOnly && !hasUnannouncedEnding(task)) {
     throw new TaskAlreadyActiveError(plan.taskId, 'another one has just told how it ended');
   }
   await moveLate(task, plan);
@@ -132,10 +131,11 @@ export async function goOn(
   const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };
   const settled = newTaskState(facts, task.started_at);
   const at = systemClock.now();
-  const previousTimeoutMs = resume?.previousTimeoutMs ?? plan.taskTimeoutMs;
+  const newMs = plan.taskTimeoutMs;
+  const limits = { oldMs: resume?.previousTimeoutMs ?? newMs, newMs };
   const lost = lostAttempt(run, task, step);
   const workedAt = workedUntil(task, lost?.lastWordAt ?? null, at);
-  const timeLeftMs = msBetween(workedAt, task.timeout_at) + plan.taskTimeoutMs - previousTimeoutMs;
+  const leftMs = timeLeftMs(task, workedAt, limits);
   const fresh = initialState(task);
   const hasEnded = task.status !== 'running' && task.status !== 'pending';
   const preview = task.iterations.at(-1)?.output_preview ?? null;
@@ -159,17 +159,17 @@ export async function goOn(
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
-    return notBegun(noted, plan, timeLeftMs, baseline);
+    return notBegun(noted, plan, leftMs, baseline);
   }
   return {
     state,
-    event: { kind: 'resumed', at, timeLeftMs, lost: lost?.usage ?? null, tellsOnly },
+    event: { kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null, tellsOnly },
     baseline,
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
   };
 }
 
-/** If the task now works elsewhere, earlier observations no longer count, so ralph looks again. */
+/** Returns the loop's memory. If the task's folders have changed, its files have to be observed again. */
 function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopMemory {
   const { step } = memory;
   const before = placeBefore(run, task);
@@ -179,7 +179,7 @@ function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopM
     : memory;
 }
 
-/** Where the task worked before, from its settings and its state. */
+/** Returns the folders in which the task worked before this resume. */
 function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlace {
   const { watch_file, done_folder } = task;
   const folder = path.resolve(plan.vault, done_folder);
@@ -189,14 +189,14 @@ function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlac
   };
 }
 
-/** A task whose driver died after saving the first state and before the task began. */
-function notBegun(state: LoopState, plan: RunPlan, timeLeftMs: number, baseline: Baseline): Start {
+/** Starts a task whose driver died after it saved the first state and before the task began. */
+function notBegun(state: LoopState, plan: RunPlan, leftMs: number, baseline: Baseline): Start {
   const at = systemClock.now();
   const { maxIterations } = plan.policy;
   const task = {
     ...state.task,
     max_iterations: maxIterations,
-    timeout_at: laterBy(at, timeLeftMs),
+    timeout_at: laterBy(at, leftMs),
   };
   return { state: { ...state, task }, event: startedEvent(plan, at), baseline, untold: [] };
 }
@@ -205,42 +205,30 @@ function startedEvent(plan: RunPlan, at: string): LoopEvent {
   return { kind: 'started', at, prompt: oneLine(maskSecrets(promptText(plan)), 500) };
 }
 
-/** Moves the task's file if the first driver died before it could. */
+/** Moves the task's file to `In_Progress` if the first driver died before it could. */
 async function moveLate(task: TaskState, { vault, taskFile }: RunPlan): Promise<void> {
   if (task.status !== 'pending' || task.task_file === null || taskFile === null) return;
   const isThere = existsSync(path.join(vault, task.task_file));
-  // A file under both names is a half-done move, unless the one in `In_Progress` is another task's.
+  // A file in both folders is an interrupted move, unless the file in `In_Progress` is another task's.
   if (!isThere || intoWorkProblem(vault, taskFile) === null) await takeIntoWork(vault, taskFile);
 }
 
-/** Returns what is known about an attempt that was running when its driver died, or null if none was. */
+/** Reads the attempt that was running when the last driver died; returns null if no attempt was running. */
 function lostAttempt(
   { kind, paths }: ResumedRun,
   task: TaskState,
-  step: TakenUp['step'],
+  step: AdoptedTask['step'],
 ): { readonly usage: Usage; readonly lastWordAt: string | null } | null {
   if (step === null || !isAtWork(step.memory.step)) return null;
   const { current_iteration: iteration, attempt } = task;
   return readLostAttempt(kind, paths.folder, { iteration, attempt }, step.logBytes);
 }
 
-/** The files that a task watches and protects. */
-export function watchOf(plan: RunPlan): BaselineRequest {
-  return {
-    cwd: plan.cwd,
-    globs: plan.policy.watchGlobs,
-    existing: plan.settings.watchExisting,
-    donePath: plan.donePath,
-    protect: plan.policy.protect,
-    isOwn: ownFiles(plan.vault, plan.stateDir),
-  };
-}
-
 function promptText(plan: RunPlan): string {
   return new TextDecoder().decode(plan.prompt);
 }
 
-/** The part of a plan that the state contains. */
+/** Returns the part of a plan that the task's state contains. */
 function taskFacts(plan: RunPlan): Omit<NewTask, 'driver' | 'gitBase'> {
   const { policy } = plan;
   return {

@@ -1,81 +1,63 @@
-// The door to the effects for `ralph check`, which checks a task that another process works on.
+// Reads files and runs commands for `ralph check`, which checks a task that another process works on.
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
-import type { KeptSettings } from '../core/machine/stored-policy.ts';
+import type { StoredRun } from '../core/settings/stored-run.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';
-import { MB, readWithin } from '../effects/files/bounded-read.ts';
-import { savedStartDir } from '../effects/plan/saved-settings.ts';
+import { MB, tryReadText } from '../effects/files/bounded-read.ts';
 import { runShellCommand } from '../effects/processes/shell-command.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
+import { takeBaseline } from '../effects/workspace/baseline.ts';
 import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts';
-import { createWorkspace, takeBaseline } from '../effects/workspace/workspace.ts';
+import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 
 /** A task to check, and its folders. */
 export interface StopScene {
   readonly task: TaskState;
   readonly policy: Policy;
-  readonly settings: KeptSettings;
-  /** The task's own folder. */
+  /** The task's settings, or null if they are lost. */
+  readonly stored: StoredRun | null;
+  /** The folder of the task's files inside `stateDir`. */
   readonly folder: string;
   readonly vault: string;
   readonly stateDir: string;
 }
 
-/** The folder in which a task's agent works. */
-function workFolder({ settings, folder, vault }: StopScene): string {
-  const cwd = settings.get('cwd');
-  return path.resolve(savedStartDir(folder) ?? vault, typeof cwd === 'string' ? cwd : '.');
+/** Returns the folder in which a task's agent works. */
+function workFolder({ stored, vault }: StopScene): string {
+  return path.resolve(stored?.startDir ?? vault, stored?.settings.cwd ?? '.');
 }
 
-/** Checks the files of a task; runs `until` only if `mayRun`. */
-export async function lookAtTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
-  const { task, policy, settings, folder, vault, stateDir } = scene;
-  const cwd = workFolder(scene);
-  const { watchFile, planFile, protect, watchGlobs: globs } = policy;
+/** Observes the files of a task. Runs the commands of its conditions only if `mayRun` is true. */
+export async function observeTask(scene: StopScene, mayRun: boolean): Promise<Sightings> {
+  const { task, policy, stored, folder, vault, stateDir } = scene;
+  const { watchFile } = policy;
   const doneFolder = path.resolve(vault, task.done_folder === '' ? 'Done' : task.done_folder);
-  const request = {
-    cwd,
-    globs,
-    existing: settings.get('watch_existing') === true,
+  const watch = watchOf(policy, {
+    cwd: workFolder(scene),
+    existing: stored?.settings.watchExisting ?? false,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
-    protect,
     isOwn: ownFiles(vault, stateDir),
-  };
+  });
   // Without the baseline from the start, no change can be detected.
   const kept = readBaseline(folder);
-  const fitted = kept === null ? null : await fitBaseline(kept, request, request);
-  const asItIs = { ...request, protect: [] };
+  const fitted = kept === null ? null : await fitBaseline(kept, watch, watch);
+  const asItIs = { ...watch, protect: [] };
   const baseline =
     fitted === null
       ? { ...(await takeBaseline(asItIs)), done: null }
       : 'baseline' in fitted
         ? fitted.baseline
         : await takeBaseline(asItIs);
-  const workspace = createWorkspace(
-    {
-      ...request,
-      planFile: planFile === null ? null : path.resolve(cwd, planFile),
-      until: mayRun ? policy.until : null,
-      isSlow: false,
-      git: null,
-      requests: () => [],
-      describe: (name) => name,
-      run: (command) => runTaskCommand(scene, command),
-      onFinished: async () => {},
-      onAfterFailed: () => {},
-      onEnd: null,
-      onEndFailed: () => {},
-    },
-    baseline,
-  );
-  return workspace.look();
+  const commands = mayRun ? watch.commands : {};
+  const run = (command: string) => runTaskCommand(scene, command);
+  return createObserver({ ...watch, commands, run }, baseline).look();
 }
 
-/** Runs one of the task's commands in its folder, with the time limit of one iteration. */
+/** Runs one of the task's commands in the agent's folder, with the time limit of one iteration. */
 export async function runTaskCommand(scene: StopScene, command: string): Promise<CommandResult> {
   const stops = watchSignals();
   try {
@@ -84,7 +66,7 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
       env: {
         ...process.env,
         RALPH_TASK_ID: scene.task.task_id,
-        // Marks its processes, as in a run.
+        // Lets ralph find the processes of this command, as in a run.
         RALPH_RUN_ID: randomUUID(),
       },
       timeoutMs: scene.policy.iterationTimeoutMs,
@@ -95,24 +77,11 @@ export async function runTaskCommand(scene: StopScene, command: string): Promise
   }
 }
 
-/** The original prompt. A state written by another program contains it in full. */
-export function keptPrompt({ task, folder }: StopScene): Uint8Array {
-  return readOr(path.join(folder, 'prompt.md')) ?? new TextEncoder().encode(task.task_prompt);
-}
-
-/** The context that the last iteration of a library task passed on, or null if there is none. */
+/** Returns the context or else the output preview of the last iteration, or null if there was none. */
 export function keptContext({ task, folder }: StopScene): string | null {
-  const context = readOr(path.join(folder, 'context.md'))?.toString();
+  const context = tryReadText(path.join(folder, 'context.md'), CONTEXT_MAX_BYTES);
   return context ?? task.iterations.at(-1)?.output_preview ?? null;
 }
 
-/** Larger than any prompt or context. */
-const KEPT_MAX_BYTES = 16 * MB;
-
-function readOr(file: string): Buffer | null {
-  try {
-    return readWithin(file, KEPT_MAX_BYTES);
-  } catch {
-    return null;
-  }
-}
+/** Larger than any context. */
+const CONTEXT_MAX_BYTES = 16 * MB;

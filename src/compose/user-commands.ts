@@ -1,50 +1,64 @@
 import type { CommandResult } from '../core/completion/sightings.ts';
+import type { RalphEvent } from '../core/machine/events.ts';
+import { safeJson } from '../core/text/safe-json.ts';
 import { type ChildOptions, childEnvironment } from '../effects/agents/agent-runner.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
-import { runShellCommand, type ShellOptions } from '../effects/processes/shell-command.ts';
-import type { StopRequests } from '../loop/ports.ts';
+import { runShellCommand } from '../effects/processes/shell-command.ts';
+import type { RunCommand } from '../effects/workspace/observer.ts';
+import type { Commands, StopRequests } from '../loop/ports.ts';
+import { commandFailed } from '../report/messages.ts';
 
-/** Runs one of the user's shell commands with the text `input` on its standard input. */
-type RunCommand = (command: string, input: string) => Promise<CommandResult>;
-
-/** Runs the user's commands of a plan while its loop runs. */
+/**
+ * Creates the port that runs the user's own commands. `runEnd` is null if there is no `--on-end`. Failures
+ * of `--after` and `--on-end` decide nothing, so they are only passed to `warn`.
+ */
 export function userCommands(
-  plan: RunPlan,
-  child: ChildOptions,
-  stops: StopRequests,
-  iteration: () => number,
-): RunCommand {
-  return (command, input) =>
-    runShellCommand(command, input, shellOptions(plan, child, stops, iteration()));
-}
-
-/** Returns a function that runs `--on-end`, even after a stop, or null if there is no such command. */
-export function endCommand(
-  plan: RunPlan,
-  child: ChildOptions,
-  stops: StopRequests,
-  iteration: () => number,
-): ((input: string) => Promise<CommandResult>) | null {
-  const command = plan.settings.onEnd;
-  if (command === null) return null;
-  return (input) => {
-    // The request that stopped the loop has been served, so only a second one ends this command, too.
-    const signal = stops.signal.aborted ? stops.hurry : stops.signal;
-    const last: StopRequests = { signal, hurry: stops.hurry, cause: () => null };
-    return runShellCommand(command, input, shellOptions(plan, child, last, iteration()));
+  run: RunCommand,
+  runEnd: ((input: string) => Promise<CommandResult>) | null,
+  warn: (sentence: string) => void,
+): Commands {
+  const report = (flag: string, { exitCode }: CommandResult): void => {
+    if (exitCode !== 0) warn(commandFailed(flag, exitCode));
   };
-}
-
-function shellOptions(
-  plan: RunPlan,
-  child: ChildOptions,
-  stops: StopRequests,
-  iteration: number,
-): ShellOptions {
   return {
-    cwd: plan.cwd,
-    env: childEnvironment(child, iteration),
-    timeoutMs: plan.policy.iterationTimeoutMs,
-    stops,
+    verify: (command) => run(command, ''),
+    async after(command, event) {
+      report('--after', await run(command, line(event)));
+    },
+    async ended(event) {
+      if (runEnd !== null) report('--on-end', await runEnd(line(event)));
+    },
   };
+}
+
+function line(event: RalphEvent): string {
+  return `${safeJson(event)}\n`;
+}
+
+/**
+ * Returns two functions that run the user's commands of a plan. `run` obeys stop requests. `runEnd` runs
+ * `--on-end` even after a stop request; it is null if there is no `--on-end`.
+ */
+export function commandRunners(
+  plan: RunPlan,
+  child: ChildOptions,
+  stops: StopRequests,
+  iteration: () => number,
+) {
+  const { cwd, policy, settings } = plan;
+  const run = (command: string, input: string, stopsThen = stops) =>
+    runShellCommand(command, input, {
+      cwd,
+      env: childEnvironment(child, iteration()),
+      timeoutMs: policy.iterationTimeoutMs,
+      stops: stopsThen,
+    });
+  const { onEnd } = settings;
+  if (onEnd === null) return { run, runEnd: null };
+  const runEnd = (input: string): Promise<CommandResult> => {
+    // The first request has already stopped the loop, so only a second request ends this command.
+    const signal = stops.signal.aborted ? stops.hurry : stops.signal;
+    return run(onEnd, input, { signal, hurry: stops.hurry, cause: () => null });
+  };
+  return { run, runEnd };
 }

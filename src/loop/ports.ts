@@ -2,23 +2,24 @@ import type { AttemptFacts, RetryFacts } from '../core/agent/attempt.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
 import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
-import type { Hint } from '../core/machine/hints.ts';
 import type {
   ApprovalAnswer,
-  Doing,
   Ending,
   LoopState,
-  Saying,
+  Notice,
+  RalphActivity,
   StopCause,
 } from '../core/machine/loop-state.ts';
-import type { Approval, EndedStatus, ThereBefore } from '../core/task/task-state.ts';
+import type { Hint } from '../core/prompt/hints.ts';
+import type { Approval, ThereBefore } from '../core/task/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose/run.ts` binds each port to an effect. */
 export interface Ports {
   readonly agent: AgentRunner;
   readonly store: StateStore;
   readonly prompt: PromptSource;
-  readonly workspace: Workspace;
+  readonly observer: Observer;
+  readonly commands: Commands;
   readonly notes: NoteWriter;
   readonly reporter: Reporter;
   readonly clock: RunClock;
@@ -27,16 +28,16 @@ export interface Ports {
   readonly approvals: ApprovalDesk;
   /** Aborts with the error if ralph's own code throws where nothing awaits it. */
   readonly bugs: AbortSignal;
+  /** Moves the file of a completed task to `Done`. */
+  readonly moveToDone: () => Promise<void>;
   /** Ends everything that is running, because the loop cannot continue. */
   readonly abandon: () => void;
-  /** The exit code for an ending. */
-  readonly exitCode: (status: EndedStatus, exitReason: string) => number;
 }
 
 /** Starts the agent once and waits until it has ended. Never rejects because of what the agent does. */
 export interface AgentRunner {
   run(request: AgentRequest): Promise<AttemptFacts>;
-  /** Ends processes left by earlier attempts, immediately if `hurry` aborts. Called once, at the end. */
+  /** Ends the processes that earlier attempts left running, immediately if `hurry` aborts. */
   close(hurry: AbortSignal): Promise<void>;
 }
 
@@ -61,11 +62,11 @@ export interface AgentListener {
 
 /** Stores the state. A failed write is reported once and does not stop the loop. */
 export interface StateStore {
-  /** Stores `events` too; they are published after the save, or by a later run if ralph is killed first. */
+  /** Stores `events` too. They are published afterwards, by a later run if ralph is killed before that. */
   save(state: LoopState, events: readonly RalphEvent[]): Promise<void>;
   /** Moves a completed task to the history. */
   archive(): Promise<void>;
-  /** The current location of state and logs. */
+  /** Returns the current paths of the state file and the logs. */
   places(): Places;
 }
 
@@ -79,21 +80,23 @@ export interface PromptSource {
   read(): Promise<Uint8Array>;
 }
 
-/** The folder in which the agent works, and the user's commands that run in it. */
-export interface Workspace {
-  /** Whether `look` is cheap: it runs no command and reads at most a few folders. */
-  readonly isQuick: boolean;
-  /** Records the state of the folder before an iteration, so that `look` can find what changed. */
+/** Observes the folder in which the agent works. */
+export interface Observer {
+  /** Whether an observation runs git at present. */
+  readonly usesGit: boolean;
+  /** Records the folder before an iteration, so that the next observation can find what changed. */
   mark(): Promise<void>;
   look(): Promise<Sightings>;
+  /** Returns the changes since the commit at which the task began; null if they cannot be found quickly. */
+  changes(gitBase: string, hurry: AbortSignal): Promise<Changes | null>;
+}
+
+/** The user's own commands. What they change does not count as the agent's progress. */
+export interface Commands {
   /** Runs the command that checks a claim. */
   verify(command: string): Promise<CommandResult>;
   /** Runs the command that follows an iteration, with the event on its standard input. */
   after(command: string, event: RalphEvent): Promise<void>;
-  /** Returns the changes since the commit at which the task began; null if they cannot be found quickly. */
-  changes(gitBase: string, hurry: AbortSignal): Promise<Changes | null>;
-  /** Moves the file of a completed task to `Done`. */
-  finished(): Promise<void>;
   /** Runs the command that follows the end, if there is one. */
   ended(event: RalphEvent): Promise<void>;
 }
@@ -108,11 +111,11 @@ export interface ApprovalDesk {
 
 /** Requests that people make to a running loop from another process. */
 export interface Requests {
-  /** Hints for the agent since the last call. */
+  /** Returns the hints for the agent that arrived since the last call. */
   hints(): Promise<readonly Hint[]>;
-  /** Progress that scripts have reported since the last call, in order. */
+  /** Returns the progress that scripts reported since the last call, in order. */
   progress(): Promise<readonly ProgressReport[]>;
-  /** Removes these hints and reports. Call it only after the state that contains them is saved. */
+  /** Removes the returned hints and reports. Call it only after the state that contains them is saved. */
   settled(): Promise<void>;
   /** Aborts when the loop is asked to pause after the running iteration. */
   readonly pause: AbortSignal;
@@ -126,28 +129,28 @@ export interface NoteWriter {
 /** Reports what happens to people and programs. Never throws. */
 export interface Reporter {
   publish(event: RalphEvent): void;
-  /** Whether this would be used now. An agent may send thousands of messages a second, so ask first. */
+  /** Whether this is used at present. An agent can send thousands of messages a second, so ask first. */
   wants(what: Activity['kind'] | 'agent-text'): boolean;
   /** Called with the agent's text as it arrives. */
   agentText(text: string): void;
-  say(what: Saying): void;
+  say(what: Notice): void;
   /** Announces the current activity, which lasts until the next event or the next call. */
-  doing(what: Doing): void;
+  doing(what: RalphActivity): void;
 }
 
 export interface Clock {
-  /** The present instant, ISO 8601 UTC. */
+  /** Returns the current instant, ISO 8601 UTC. */
   now(): string;
-  /** Milliseconds of a monotonic clock, which cannot be set and stops while the machine sleeps. */
+  /** Returns milliseconds of a monotonic clock: it cannot be set, and stops while the machine sleeps. */
   monotonicMs(): number;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   random(): number;
   /** Resolves at the instant, or as soon as the signal aborts. */
   waitUntil(instant: string, signal: AbortSignal): Promise<void>;
 }
 
 export interface RunClock extends Clock {
-  /** Total milliseconds for which ralph itself was suspended, by Ctrl-Z or with its container. */
+  /** Returns for how many milliseconds in total ralph was suspended, by Ctrl-Z or with its container. */
   heldUpMs(): number;
 }
 
@@ -157,5 +160,6 @@ export interface StopRequests {
   readonly signal: AbortSignal;
   /** Aborts with the second request: stop immediately. */
   readonly hurry: AbortSignal;
+  /** Returns what made the first request; null before that. */
   cause(): StopCause | null;
 }

@@ -1,6 +1,6 @@
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
-/** Turns the character before it into an emoji, which is wide. */
+/** This sign turns the character before it into an emoji, which is two columns wide. */
 const EMOJI_STYLE = '\ufe0f';
 const WITHOUT_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 
@@ -14,7 +14,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** Cuts text to the given width, and marks a cut with an ellipsis. */
+/** Cuts a text to at most `columns` terminal columns. A cut text ends with an ellipsis. */
 export function fitted(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   let kept = '';
@@ -27,12 +27,12 @@ export function fitted(text: string, columns: number): string {
   return `${kept}…`;
 }
 
-/** Pads with spaces to the given width. */
+/** Pads a text with spaces to `columns` terminal columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }
 
-/** Wraps text at spaces to the given width. A longer word stays whole, since it may be a path. */
+/** Wraps a text at spaces to `columns` terminal columns. A longer word stays whole: it may be a path. */
 export function wrapped(text: string, columns: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

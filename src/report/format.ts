@@ -10,13 +10,13 @@ export function formatDuration(ms: number): string {
   return pair(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
-/** Formats a live elapsed time in whole seconds: `0s`, `59s`, `4m 05s`. */
+/** Formats an elapsed time, in milliseconds, to the second: `0s`, `59s`, `4m 05s`. */
 export function formatClock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   return seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1_000);
 }
 
-/** Formats a live remaining time; rounds up, so `0s` means that nothing is left. */
+/** Formats a remaining time, in milliseconds. It rounds up, so `0s` means that nothing is left. */
 export function formatCountdown(ms: number): string {
   return formatClock(Math.ceil(ms / 1_000) * 1_000);
 }
@@ -29,4 +29,20 @@ function pair(large: number, largeUnit: string, small: number, smallUnit: string
 /** Formats US dollars: `$0.00`, `$0.0123`, `$12.30`. */
 export function formatCost(usd: number): string {
   return `$${usd > 0 && usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+}
+
+/** Formats a number of bytes: `812 B`, `4.0 KB`, `17.2 MB` (powers of 1,024). */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  let [size, unit] = [bytes / 1024, 'KB'];
+  for (const larger of ['MB', 'GB', 'TB']) {
+    if (size < 1023.95) break;
+    [size, unit] = [size / 1024, larger];
+  }
+  return `${size.toFixed(1)} ${unit}`;
+}
+
+/** Returns a number with its noun: `1 task`, `3 tasks`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

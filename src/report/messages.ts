@@ -1,14 +1,16 @@
+import { AGENTS, type AgentName } from '../core/agent/agents/agents.ts';
 import type { Activity, Changes, EndingFields, RalphEvent } from '../core/machine/events.ts';
-import type { Doing, Saying } from '../core/machine/loop-state.ts';
+import type { Notice, RalphActivity } from '../core/machine/loop-state.ts';
+import { ENDINGS, endingRow, rowOfState } from '../core/task/endings.ts';
 import type { Wait } from '../core/task/task-state.ts';
 import { fitted } from './columns.ts';
-import { formatCost, formatCountdown, formatDuration } from './format.ts';
+import { formatCost, formatCountdown, formatDuration, plural } from './format.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
-/** Every sentence a person reads while a task runs, kept together so that they sound alike. */
+// Every sentence that a person reads while a task runs is in this file, so that they sound alike.
 
 export function startLine(taskId: string, policy: StartFacts): string {
-  return `task ${taskId}: up to ${count(policy.maxIterations, 'iteration')} of ${formatDuration(policy.iterationTimeoutMs)}, ${formatDuration(policy.taskTimeoutMs)} in all; done when ${policy.completion}`;
+  return `task ${taskId}: up to ${plural(policy.maxIterations, 'iteration')} of ${formatDuration(policy.iterationTimeoutMs)}, ${formatDuration(policy.taskTimeoutMs)} in all; done when ${policy.completion}`;
 }
 
 export interface StartFacts {
@@ -19,25 +21,22 @@ export interface StartFacts {
   readonly completion: string;
 }
 
-export const PERMISSIONS_NOTICE =
-  'claude runs with its default permissions: it may read files, but asks before it edits files or runs commands, and without anyone to answer these are refused. Use --permission-mode acceptEdits, --allowed-tools or --dangerously-skip-permissions to allow them.';
-
 export function promptStatesPromise(promise: string): string {
   return `The prompt itself states the promise '${promise}' on a line of its own: an agent that repeats the prompt could count as done. Put the promise into a sentence instead.`;
 }
 
-/** Printed once, when a default limit is reached. */
+/** Returns the notice that ralph prints once, when a default limit is reached. */
 export function defaultLimitNotice(limit: 'iteration' | 'task'): string {
   return limit === 'iteration'
     ? 'That was the default limit of an iteration: raise it with --iteration-timeout 20m, or use --task-type coding for 30 iterations of 30 minutes.'
     : 'That was the default limit of the whole task: raise it with --timeout 4h, or use --task-type coding for 8 hours.';
 }
 
-export function sayingText(what: Saying): string {
+export function unsupportedFlagNotice(what: Notice): string {
   return `This agent does not know ${what.flag}, which ralph adds by itself; ralph continues without it.`;
 }
 
-/** The warning for a user's command that failed. */
+/** Returns the warning for a user's command that failed. `exitCode` is null if a signal ended it. */
 export function commandFailed(flag: string, exitCode: number | null): string {
   return `${flag} ${exitCode === null ? 'was killed' : `exited with ${exitCode}`}.`;
 }
@@ -46,19 +45,19 @@ export function protectsNothing(glob: string): string {
   return `--protect '${glob}' matches no file, so it protects nothing.`;
 }
 
-/** Printed along with the refusal of a configuration. */
-export function notYoursEither(taskId: string, stateDir: string): string {
+/** Returns what ralph adds to the refusal of a configuration if the task is not this user's either. */
+export function foreignTaskNotice(taskId: string, stateDir: string): string {
   return `task '${taskId}' in ${stateDir} was not written by you here either, so ralph runs nothing from it; look at it with ralph status ${taskId}.`;
 }
 
-export function previousRetired(taskId: string, needsTrust: boolean): string {
+export function previousRunArchived(taskId: string, needsTrust: boolean): string {
   const resume = `ralph resume ${taskId}${needsTrust ? ' --trust' : ''}`;
   return `An earlier run of ${taskId} was moved to the history, and this one starts over; ${resume} would have continued it.`;
 }
 
-/** Said before a new run takes the id of a task whose driver died before it had told its end. */
-export function endNotTold(taskId: string, why: string): string {
-  return `how the earlier run of ${taskId} ended cannot be told (${why.replace(/\.$/, '')})`;
+/** Returns the notice for a new run whose task id belonged to a driver that died before it announced its ending. */
+export function endingNotAnnounced(taskId: string, why: string): string {
+  return `cannot announce how the earlier run of ${taskId} ended (${why.replace(/\.$/, '')})`;
 }
 
 export function leftoversOfDeadDriver(count: number): string {
@@ -85,7 +84,7 @@ export function leftoverLine(
     : `ended leftover background processes: ${names}`;
 }
 
-/** What the agent is doing, for the live line. */
+/** Says what the agent is doing, for the live display. */
 export function activityText(activity: Activity): string {
   switch (activity.kind) {
     case 'tool':
@@ -97,8 +96,8 @@ export function activityText(activity: Activity): string {
   }
 }
 
-/** What ralph is doing while the agent does not work, for the live line. */
-export function doingText(what: Doing, nowMs: number): string {
+/** Says what ralph is doing while the agent does not work, for the live display. */
+export function ralphActivityText(what: RalphActivity, nowMs: number): string {
   switch (what.kind) {
     case 'look':
       return 'checking what the agent has done';
@@ -130,16 +129,16 @@ function waitText(kind: Wait['kind'], left: string): string {
   }
 }
 
-/** The context of a message. */
-export interface Telling {
-  /** The agent that advice is for. */
+/** What the messages about a run need besides the event. */
+export interface MessageContext {
+  /** The agent of the run, for advice that depends on it. */
   readonly agent: AgentName;
-  /** What resumes the task; null if it was not stored. */
+  /** Without it, no resume command is shown. Null: the task was not stored, so its logs are not shown either. */
   readonly task?: ResumeFacts | null;
 }
 
 /** Returns the permanent line of an event, or null if it has none. */
-export function eventLine(event: RalphEvent, telling: Telling): string | null {
+export function eventLine(event: RalphEvent, telling: MessageContext): string | null {
   switch (event.event) {
     case 'iteration_started':
       return `iteration ${event.iteration}/${event.max_iterations} started${event.attempt > 1 ? ` (attempt ${event.attempt})` : ''}`;
@@ -186,14 +185,14 @@ function iterationLine(event: Extract<RalphEvent, { event: 'task_iterated' }>): 
     `iteration ${event.iteration} ${event.outcome === 'answered' ? 'answered' : event.detail}`,
     ` in ${formatDuration(event.duration_ms)}`,
     event.cost_usd > 0 ? `, ${formatCost(event.cost_usd)}` : '',
-    event.files_changed === null ? '' : `, ${count(event.files_changed, 'file')} changed`,
+    event.files_changed === null ? '' : `, ${plural(event.files_changed, 'file')} changed`,
     event.refused.length > 0 ? `, refused: ${event.refused.join('; ')}` : '',
     event.output_preview === '' ? '' : ` — ${fitted(event.output_preview, 100)}`,
   ];
   return parts.join('');
 }
 
-/** An iteration in one line, the most important words first, since the line may be cut. */
+/** Describes an iteration in one line, with the most important words first, since the line may be cut. */
 export function iterationBrief(
   event: Extract<RalphEvent, { event: 'task_iterated' }>,
   maxIterations: number,
@@ -203,10 +202,10 @@ export function iterationBrief(
     `${event.iteration}/${maxIterations} ${event.outcome.replaceAll('-', ' ')}`,
     formatDuration(event.duration_ms),
     ...(event.cost_usd > 0 ? [formatCost(event.cost_usd)] : []),
-    ...(event.files_changed === null ? [] : [count(event.files_changed, 'file')]),
+    ...(event.files_changed === null ? [] : [plural(event.files_changed, 'file')]),
     ...(event.refused.length > 0 ? [`refused: ${event.refused.join('; ')}`] : []),
   ]
-    // Leaves room for the error.
+    // The line of a failed iteration needs room for the error.
     .slice(0, isGood ? undefined : 2)
     .join(', ');
   const words = isGood ? event.output_preview : event.detail;
@@ -215,59 +214,46 @@ export function iterationBrief(
 
 export type EndingEvent = Extract<RalphEvent, EndingFields>;
 
-const LIMITED_BY: Readonly<Record<string, string>> = {
-  outage: "the agent's service remained unreachable",
-  usage_limit: 'a usage limit lasts longer than --max-wait',
-  max_usage: '--max-usage is reached',
-};
-
 /** Whether this is the last event of a run. */
 export function isEnding(event: RalphEvent): event is EndingEvent {
   return 'exit_code' in event && 'status' in event;
 }
 
-/** The closing lines: how the task ended, why, and what to do next. */
-function endingLines(event: EndingEvent, telling: Telling): string {
+/** Returns the closing lines: how the task ended, why, and what to do next. */
+function endingLines(event: EndingEvent, telling: MessageContext): string {
   const hints = endingFacts(event, telling).map(({ label, text }) => `${label}: ${text}`);
   return [endingLine(event), ...hints].join('\n');
 }
 
-/** How the task ended, why, and what it used. */
+/** Says how the task ended, why, and what it used. Leaves out the time if `elapsedMs` is null. */
 export function endingLine(event: EndingEvent, elapsedMs: number | null = null): string {
   const used = [
-    `after ${count(event.iterations_used, 'iteration')}`,
+    `after ${plural(event.iterations_used, 'iteration')}`,
     ...(elapsedMs === null ? [] : [formatDuration(elapsedMs)]),
     ...(event.usage.cost_usd > 0 ? [formatCost(event.usage.cost_usd)] : []),
   ];
   return `${endingText(event)} ${used.join(', ')}`;
 }
 
-const PAUSED_BY: Readonly<Record<string, string>> = {
-  'approval-expired': 'not completed: nobody answered the request for approval in time',
-  'approval-pending': 'not completed: waiting for an approval (ApprovalPendingError)',
-};
-
 function endingText(event: EndingEvent): string {
+  const { says } = endingRow(event.status, event.exit_reason);
+  const why = event.exit_reason.replace(/^\w+:/, '');
   switch (event.event) {
-    case 'task_completed':
-      return `completed (${event.evidence?.kind.replaceAll('-', ' ') ?? 'no evidence'}: ${event.evidence?.detail ?? ''})`;
+    case 'task_completed': {
+      const { kind = 'no evidence', detail = '' } = event.evidence ?? {};
+      return filled(says, `${kind.replaceAll('-', ' ')}: ${detail}`);
+    }
     case 'task_failed':
-      return `failed (${event.exit_reason.replace(/^failed:/, '')}): ${event.error}`;
-    case 'max_iterations_reached':
-      return 'not completed: the iterations ran out';
-    case 'task_timeout':
-      return 'not completed: the time limit of the whole task was reached';
-    case 'task_stalled':
-      return `not completed: stalled (${event.exit_reason.replaceAll('-', ' ')})`;
-    case 'task_budget_spent':
-      return 'not completed: the budget of the task is spent';
+      return `${filled(says, why)}: ${event.error}`;
     case 'task_usage_limited':
-      return `not completed: ${LIMITED_BY[event.exit_reason] ?? event.exit_reason}${event.until === null ? '' : `, until ${event.until}`}`;
-    case 'task_stopped':
-      return `stopped (${event.exit_reason.replace(/^stopped:/, '')})`;
-    case 'task_paused':
-      return PAUSED_BY[event.exit_reason] ?? 'paused';
+      return event.until === null ? says : `${says}, until ${event.until}`;
+    default:
+      return filled(says, why.replaceAll('-', ' '));
   }
+}
+
+function filled(says: string, why: string): string {
+  return says.replace('…', () => why);
 }
 
 /** One more fact about an ending. Its text is never cut. */
@@ -276,7 +262,7 @@ export interface EndingFact {
   readonly text: string;
 }
 
-export function endingFacts(event: EndingEvent, telling: Telling): readonly EndingFact[] {
+export function endingFacts(event: EndingEvent, telling: MessageContext): readonly EndingFact[] {
   const { task = null } = telling;
   const facts: EndingFact[] = [];
   const add = (label: EndingFact['label'], text: string | null): void => {
@@ -288,22 +274,18 @@ export function endingFacts(event: EndingEvent, telling: Telling): readonly Endi
   // Without a stored task there are no logs and nothing to resume.
   if (telling.task === null) return facts;
   add('logs', event.log_dir);
-  const isResumable = event.status !== 'completed' && event.exit_reason !== 'failed:aborted';
-  if (isResumable && task !== null) add('next', resumeCommand(task, event.status));
+  const { isFinal = false } = endingRow(event.status, event.exit_reason);
+  if (!isFinal && task !== null) add('next', resumeCommand(task, event.status));
   return facts;
 }
 
 function changesText({ commits, files }: Changes): string {
   if (commits === 0 && files === 0) return 'nothing';
-  return `${commits === 0 ? 'no commit' : count(commits, 'commit')}, ${count(files, 'file')}`;
+  return `${commits === 0 ? 'no commit' : plural(commits, 'commit')}, ${plural(files, 'file')}`;
 }
 
 function remedyOf(event: EndingEvent, agent: AgentName): string | null {
   switch (event.event) {
-    case 'task_failed':
-      return remedyFor(event.exit_reason, agent);
-    case 'task_stalled':
-      return stallRemedy(event.exit_reason);
     case 'task_usage_limited':
       return event.until === null ? 'try again later' : `try again after ${event.until}`;
     case 'task_paused':
@@ -311,73 +293,33 @@ function remedyOf(event: EndingEvent, agent: AgentName): string | null {
         ? `answer with ralph approve ${event.task_id} or ralph reject ${event.task_id}, then resume`
         : null;
     default:
-      return null;
+      return remedyFor(event.status, event.exit_reason, agent);
   }
 }
-
-const REFUSED_REMEDY =
-  'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, if you forbade them on purpose, name them with --accept-refused';
-
-const UNPROVEN_REMEDY =
-  'ask in the prompt for sub-agents that are waited for, or name a command that checks the work with --verify: a claim that it confirms is believed';
-
-const INTERRUPTED_REMEDY =
-  'something keeps killing ralph: look for a time limit of cron or systemd, or for the OOM killer (dmesg); ralph resume continues';
-
-/** The agents that advice can be about. */
-export type AgentName = 'claude' | 'command';
 
 function gateRemedy(gate: string): string {
-  if (gate === 'refused-tools') return `; what to do: ${REFUSED_REMEDY}`;
-  return gate === 'stopped-subagents' ? `; what to do: ${UNPROVEN_REMEDY}` : '';
+  const { refused, unproven } = ENDINGS.stalled.reasons;
+  if (gate === 'refused-tools') return `; what to do: ${refused.remedy}`;
+  return gate === 'stopped-subagents' ? `; what to do: ${unproven.remedy}` : '';
 }
 
-/** Returns what to do about a loop without progress. */
-export function stallRemedy(exitReason: string): string {
-  if (exitReason === 'refused') return REFUSED_REMEDY;
-  if (exitReason === 'unproven') return UNPROVEN_REMEDY;
-  if (exitReason === 'interrupted') return INTERRUPTED_REMEDY;
-  const flag = exitReason === 'same-error' ? '--same-error-limit' : '--no-progress-limit';
-  return `read the logs and make the prompt clearer; ${flag} 0 lets it continue anyway`;
-}
-
-/** Returns what to do about a fatal cause, given as `failed:<cause>`, or null if there is no general advice. */
-export function remedyFor(exitReason: string, agent: AgentName): string | null {
+/** Returns what to do about an ending, from the state of its task, or null if there is no general advice. */
+export function remedyFor(state: string, exitReason: string, agent: AgentName): string | null {
+  const ofAgent: Readonly<Record<string, string>> = AGENTS[agent].remedies;
   const cause = exitReason.replace(/^failed:/, '');
-  if (agent === 'command' && cause === 'agent-not-found') {
-    return 'install the program, or name another with --agent-command';
-  }
-  return REMEDIES[cause] ?? null;
+  return ofAgent[cause] ?? rowOfState(state, exitReason)?.remedy ?? null;
 }
 
-const REMEDIES: Readonly<Record<string, string>> = {
-  'agent-not-found':
-    'install it (npm install -g @anthropic-ai/claude-code), or name it with --claude-bin',
-  'not-logged-in':
-    'log in with claude /login, or make a token for cron with claude setup-token and set CLAUDE_CODE_OAUTH_TOKEN, or set a valid ANTHROPIC_API_KEY',
-  'no-credit': 'add credit to the account, or use another key',
-  'refused-request': 'check --model and the length of the prompt',
-  'slash-command':
-    'claude took the prompt for a slash command; put a word or an empty line before the slash',
-  bug: 'report it with the output above; the work done so far is kept, and ralph resume continues it',
-  'bad-option': 'remove the option, or update claude (claude update)',
-  aborted:
-    'the task was given up on purpose, by the agent (its last message says why) or by a person who rejected it: start over with a better prompt',
-  'root-refused':
-    'claude skips permissions for root only in a sandbox: run as another user, or set IS_SANDBOX=1 if this is one',
-};
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-/** Printed, even with `--quiet`, when a person takes over a task that somebody else wrote. */
+/** Returns the notice, printed even with `--quiet`, that a person takes over a task of somebody else. */
 export function takenOver(taskId: string, doubt: string, rights: readonly string[]): string {
   const asks = rights.length === 0 ? 'with nothing but its prompt' : `with ${rights.join(', ')}`;
   return `task '${taskId}' ${doubt}; --trust takes it over, ${asks}`;
 }
 
-/** A task in the history claims to be completed, but has no valid signature. */
+/**
+ * Returns the error for a completed task in the history without a valid signature. `problem` says why ralph
+ * could not check the signature; null means that it is missing or wrong.
+ */
 export function completedByAnother(taskId: string, problem: string | null): string {
   const why =
     problem === null

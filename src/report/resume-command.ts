@@ -1,6 +1,6 @@
-import type { EndedStatus } from '../core/task/task-state.ts';
+import { rowOfState } from '../core/task/endings.ts';
 
-/** What a command that resumes a task has to name. */
+/** The facts from which the command that resumes a task is built. */
 export interface ResumeFacts {
   readonly taskId: string;
   readonly vault: string;
@@ -11,34 +11,23 @@ export interface ResumeFacts {
   readonly needsTrust: boolean;
 }
 
-/** The flag that raises a used-up limit, for each ending. */
-const MORE: Readonly<Record<string, string>> = {
-  max_iterations_reached: '--max-iterations +5',
-  timeout: '--timeout +30m',
-  budget_spent: '--max-cost +2',
-} satisfies Partial<Record<EndedStatus, string>>;
-
-/** Returns the flag that raises the limit a task of this status has used up, or null. */
-export function moreFor(status: string): string | null {
-  return Object.hasOwn(MORE, status) ? (MORE[status] ?? null) : null;
-}
-
-/** The command that resumes a task, from any folder. */
+/** Returns the shell command that resumes a task from any folder. It raises a limit that is used up. */
 export function resumeCommand(
   { taskId, vault, stateDir, keyFlag, needsTrust }: ResumeFacts,
-  status: EndedStatus | null = null,
+  state: string,
 ): string {
-  const more = status === null ? null : moreFor(status);
   return [
     'ralph resume',
     shellQuote(taskId),
     ...(needsTrust ? ['--trust'] : []),
-    ...(more === null ? [] : [more]),
+    rowOfState(state, null)?.more ?? [],
     '--vault',
     shellQuote(vault),
     ...(stateDir === `${vault}/.ralph_state` ? [] : ['--state-dir', shellQuote(stateDir)]),
     ...(keyFlag === null ? [] : ['--key-file', shellQuote(keyFlag)]),
-  ].join(' ');
+  ]
+    .flat()
+    .join(' ');
 }
 
 /** Quotes a word for a POSIX shell. */

@@ -1,13 +1,13 @@
 import { decide, MAX_RESCUES, type Rules } from '../core/rescue/decide.ts';
-import { verdictOf } from '../core/rescue/endings.ts';
-import type {
-  FileAction,
-  FileFacts,
-  FileOutcome,
-  LeaveReason,
+import {
+  type FileAction,
+  type FileFacts,
+  type FileOutcome,
+  leave,
 } from '../core/rescue/vault-files.ts';
+import { endingRow, rowOfState } from '../core/task/endings.ts';
 import { messageOf } from '../errors.ts';
-import type { TaskEnd, TaskRequest, VaultPorts } from './ports.ts';
+import type { RanTask, TaskRequest, VaultPorts } from './ports.ts';
 
 export interface PassOptions {
   readonly stuckAfterMs: number;
@@ -17,25 +17,19 @@ export interface PassOptions {
   readonly concurrency: number;
 }
 
-/** A cause that stops every file from being processed. */
-export interface CommonCause {
-  readonly status: string;
-  readonly exitReason: string;
-  readonly exitCode: number;
-}
+/** What keeps every file from being processed, such as a missing login. */
+export type CommonCause = Pick<RanTask, 'status' | 'exitReason' | 'exitCode'>;
 
 export interface PassEnd {
-  /** Null if the pass could process its files. */
+  /** Why no file could be processed, or null. */
   readonly cause: CommonCause | null;
   /** How many files could not be processed because of an error. */
   readonly problems: number;
 }
 
-type RanTask = Extract<TaskEnd, { kind: 'ended' }>;
-
 /**
- * Handles every file once, as `decide` says. A cause that affects all files ends the pass: tasks that
- * are running finish, and no more are started. Rejects only if the folders cannot be read.
+ * Handles every file of the vault once, as `decide` says. A cause that affects all files ends the pass:
+ * running tasks finish, and no more are started. Rejects only if the folders cannot be read.
  */
 export async function pass(ports: VaultPorts, options: PassOptions): Promise<PassEnd> {
   const queue = inOrder(await ports.vault.list({ withNew: options.startNew }));
@@ -45,7 +39,7 @@ export async function pass(ports: VaultPorts, options: PassOptions): Promise<Pas
   let problems = 0;
   let worked = 0;
   const onRan = ({ status, exitReason, exitCode }: RanTask): void => {
-    const verdict = verdictOf(status, exitReason);
+    const { verdict } = endingRow(status, exitReason);
     if (verdict === 'common') cause ??= { status, exitReason, exitCode };
     else if (verdict !== 'interrupted') worked += 1;
   };
@@ -56,7 +50,7 @@ export async function pass(ports: VaultPorts, options: PassOptions): Promise<Pas
         (error: unknown): FileOutcome => ({ kind: 'problem', message: messageOf(error) }),
       );
       if (outcome.kind === 'problem') problems += 1;
-      ports.tell(facts.file, outcome);
+      ports.report(facts.file, outcome);
     }
   };
   await Promise.all(Array.from({ length: options.concurrency }, worker));
@@ -71,13 +65,13 @@ async function keepBlockedNote(
 ): Promise<void> {
   if (cause !== null) {
     const { status, exitReason } = cause;
-    await notes.leave({ kind: 'blocked', taskId: 'rescue', status, exitReason });
+    await notes.write({ kind: 'blocked', taskId: 'rescue', status, exitReason });
   } else if (worked > 0) await notes.clearBlocked();
 }
 
 /**
- * Stuck files come before new ones, and old new files before younger ones. A file whose request the
- * service refused goes last: if the file is the cause, the others have had their turn.
+ * Sorts files: stuck files first, then new files, the oldest first. A file whose prompt the agent's
+ * service refused comes last, so that it cannot hold up the others.
  */
 function inOrder(all: readonly FileFacts[]): FileFacts[] {
   const rank = ({ file, own, rescue }: FileFacts): number => {
@@ -94,123 +88,106 @@ function inOrder(all: readonly FileFacts[]): FileFacts[] {
   );
 }
 
-/** A file that this pass has locked. */
-interface Held {
+/** A file that this pass has locked, and what handling it needs. */
+interface LockedFile {
   readonly facts: FileFacts;
   readonly ports: VaultPorts;
   readonly onRan: (end: RanTask) => void;
 }
 
 /**
- * A listing may be outdated: another pass may have rescued the file and moved it. So the file is locked,
- * read again, and decided on again.
+ * Handles one file. `seen` may be outdated, since another pass may have moved the file. So this locks the
+ * file, reads it again and decides again.
  */
 async function handle(
   seen: FileFacts,
   ports: VaultPorts,
   { stuckAfterMs, listedAt }: PassOptions & { readonly listedAt: string },
-  onRan: Held['onRan'],
+  onRan: LockedFile['onRan'],
 ): Promise<FileOutcome> {
   const rules = (now: string): Rules => ({ now, stuckAfterMs });
   const first = decide(seen, rules(listedAt));
-  if (first.kind === 'leave') return { kind: 'left', action: first };
+  if (first.kind === 'leave') return first;
   const hold = await ports.vault.hold(seen.ownId);
-  if (hold === null) return left('taken');
+  if (hold === null) return leave('taken');
   try {
     const facts = await ports.vault.look(seen.file);
-    if (facts === null) return left('gone');
+    if (facts === null) return leave('gone');
     return await act(decide(facts, rules(ports.clock.now())), { facts, ports, onRan });
   } finally {
     hold.release();
   }
 }
 
-async function act(action: FileAction, held: Held): Promise<FileOutcome> {
+async function act(action: FileAction, held: LockedFile): Promise<FileOutcome> {
   const { facts, ports } = held;
   const { file, ownId, rescueId } = facts;
   const path = `${file.folder}/${file.name}`;
   switch (action.kind) {
     case 'leave':
-      return { kind: 'left', action };
+    case 'needs-approval':
+      return action;
     case 'finish': {
       const movedTo = await ports.vault.move(file, 'done');
-      await ports.books.close(rescueId);
+      await ports.records.close(rescueId, ports.clock.now());
       return { kind: 'finished', movedTo };
     }
     case 'to-human': {
       const { why, detail } = action;
-      const note = await ports.notes.leave({
-        kind: 'for-human',
-        taskId: ownId,
-        file: path,
-        why,
-        detail,
-      });
-      return { kind: 'for-human', why, note };
+      const note = { kind: 'for-human', taskId: ownId, file: path, why, detail } as const;
+      return { kind: 'for-human', why, note: await ports.notes.write(note) };
     }
-    case 'needs-approval':
-      return action;
     case 'overdue-approval': {
-      const { request, overdueMs } = action;
-      await ports.notes.leave({ kind: 'overdue', taskId: ownId, file: path, request });
-      return { kind: 'approval-overdue', request, overdueMs };
+      const { request } = action;
+      await ports.notes.write({ kind: 'overdue', taskId: ownId, file: path, request });
+      return action;
     }
     case 'quarantine':
       return quarantine(held, action.failedRescues);
-    case 'resume':
+    default:
       // Lets a later pass resume the task if this one is cut short.
-      if (action.taskId === ownId) await ports.books.adopt(rescueId);
-      return run('resume', { kind: 'resume', taskId: action.taskId }, held);
-    case 'rescue':
-      await countBefore(held);
-      return run('rescue', { ...action, file }, held);
-    case 'start-new':
-      await ports.books.adopt(rescueId);
-      return run('start-new', { kind: 'new', taskId: action.taskId, file }, held);
+      if (action.taskId === ownId) await ports.records.adopt(rescueId);
+      if (action.kind === 'rescue') await countBefore(held);
+      return run({ ...action, file }, held);
   }
 }
 
-/** A new rescue archives the state of the previous one, so a failure not yet counted is counted first. */
-async function countBefore({ facts, ports }: Held): Promise<void> {
+/** Counts a failure of the previous rescue now, since the new rescue archives the state that shows it. */
+async function countBefore({ facts, ports }: LockedFile): Promise<void> {
   const { rescue, rescueId } = facts;
-  if (rescue !== null && verdictOf(rescue.standing, rescue.exitReason) === 'failed') {
-    await ports.books.countFailed(rescueId, rescue.startedAt);
+  if (rescue !== null && rowOfState(rescue.standing, rescue.exitReason)?.verdict === 'failed') {
+    await ports.records.countFailed(rescueId, rescue.startedAt);
   }
 }
 
-async function run(
-  how: 'rescue' | 'resume' | 'start-new',
-  request: TaskRequest,
-  held: Held,
-): Promise<FileOutcome> {
+async function run(request: TaskRequest, held: LockedFile): Promise<FileOutcome> {
   const { facts, ports, onRan } = held;
   const { file, rescueId } = facts;
   const end = await ports.runTask(request);
-  if (end.kind === 'taken') return left('taken');
-  if (end.kind === 'refused') return left(end.reason, end.detail);
+  if (end.kind === 'leave') return end;
   onRan(end);
-  const verdict = verdictOf(end.status, end.exitReason);
+  const { verdict } = endingRow(end.status, end.exitReason);
   const isRescue = request.taskId === rescueId;
   let failedRescues: number | null = null;
   if (verdict === 'failed' && isRescue) {
-    failedRescues = await ports.books.countFailed(rescueId, end.startedAt);
+    failedRescues = await ports.records.countFailed(rescueId, end.startedAt);
     const isThere = (await ports.vault.look(file)) !== null;
     if (isThere && failedRescues >= MAX_RESCUES) return quarantine(held, failedRescues);
   }
-  if (verdict === 'done') await ports.books.close(rescueId);
-  if (verdict === 'common' && end.note !== null) await ports.notes.takeBack(end.note);
+  if (verdict === 'done') await ports.records.close(rescueId, ports.clock.now());
+  if (verdict === 'common' && end.note !== null) await ports.notes.remove(end.note);
   const { status, exitReason } = end;
-  return { kind: 'ran', how, taskId: request.taskId, status, exitReason, failedRescues };
+  const { kind: how, taskId } = request;
+  return { kind: 'ran', how, taskId, status, exitReason, failedRescues };
 }
 
-async function quarantine({ facts, ports }: Held, failedRescues: number): Promise<FileOutcome> {
+async function quarantine(
+  { facts, ports }: LockedFile,
+  failedRescues: number,
+): Promise<FileOutcome> {
   const { file, rescueId } = facts;
   const movedTo = await ports.vault.move(file, 'quarantine');
-  await ports.books.close(rescueId);
-  await ports.notes.leave({ kind: 'quarantined', taskId: rescueId, file: movedTo, failedRescues });
+  await ports.records.close(rescueId, ports.clock.now());
+  await ports.notes.write({ kind: 'quarantined', taskId: rescueId, file: movedTo, failedRescues });
   return { kind: 'quarantined', movedTo, failedRescues };
-}
-
-function left(reason: LeaveReason, detail = ''): FileOutcome {
-  return { kind: 'left', action: { kind: 'leave', reason, detail } };
 }

@@ -1,16 +1,26 @@
-import type { FileFacts, FileOutcome, VaultFile, VaultNote } from '../core/rescue/vault-files.ts';
-import type { EndedStatus } from '../core/task/task-state.ts';
+import type {
+  FileFacts,
+  FileOutcome,
+  Leave,
+  StartAction,
+  VaultFile,
+  VaultNote,
+} from '../core/rescue/vault-files.ts';
+import type { EndedStatus } from '../core/task/endings.ts';
 import type { Clock, StopRequests } from '../loop/ports.ts';
 
 /** The outside world that a pass over the vault needs. */
 export interface VaultPorts {
   readonly vault: Vault;
-  readonly books: RescueBooks;
+  readonly records: RescueRecords;
   readonly notes: VaultNotes;
-  /** Runs a task to its end. Rejects if it cannot start, except because of a live driver. */
-  readonly runTask: (request: TaskRequest) => Promise<TaskEnd>;
+  /**
+   * Runs a task to its end. Resolves to a `Leave` if a live loop has it or the pass may not run it;
+   * rejects if it cannot start for another reason.
+   */
+  readonly runTask: (request: TaskRequest) => Promise<RanTask | Leave>;
   /** Reports what happened to a file. */
-  readonly tell: (file: VaultFile, outcome: FileOutcome) => void;
+  readonly report: (file: VaultFile, outcome: FileOutcome) => void;
   readonly clock: Clock;
   readonly stops: StopRequests;
 }
@@ -19,59 +29,44 @@ export interface VaultPorts {
 export interface Vault {
   /** Lists `In_Progress`, and on request `Needs_Action`. Rejects if they cannot be read. */
   list(folders: { readonly withNew: boolean }): Promise<readonly FileFacts[]>;
-  /** Reads the current facts of a file, or null if it is gone. */
+  /** Resolves to the current facts of a file, or to null if the file is gone. */
   look(file: VaultFile): Promise<FileFacts | null>;
-  /** Locks a file against other passes until released. Resolves to null if another pass has it. */
+  /** Locks a file against other passes until `release`. Resolves to null if another pass has locked it. */
   hold(ownId: string): Promise<{ release(): void } | null>;
   /** Moves a file without overwriting another. Resolves to its new path, relative to the vault. */
   move(file: VaultFile, to: 'done' | 'quarantine'): Promise<string>;
 }
 
 /** The records of a file's rescues across runs. Call these only while the file is locked. */
-export interface RescueBooks {
+interface RescueRecords {
   /** Counts a failed rescue, each only once. Resolves to the number of failures. */
   countFailed(rescueId: string, startedAt: string): Promise<number>;
   /** Allows later passes to resume the file's own task. */
   adopt(rescueId: string): Promise<void>;
-  /** Ends the record of a file, so a later file of this name starts with a count of zero. */
-  close(rescueId: string): Promise<void>;
+  /** Ends the record of a file now (ISO), so a later file of this name starts with a count of zero. */
+  close(rescueId: string, at: string): Promise<void>;
 }
 
+/** The notes for a human in the vault. */
 export interface VaultNotes {
   /** Writes a note, unless it exists. Resolves to its path, or null if it could not be written. */
-  leave(note: VaultNote): Promise<string | null>;
-  /** Removes the note of a run if the pass's own note replaces it. */
-  takeBack(file: string): Promise<void>;
-  /** Removes the note that no file could be processed. */
+  write(note: VaultNote): Promise<string | null>;
+  /** Removes the note of a run, because a note of the pass replaces it. */
+  remove(file: string): Promise<void>;
+  /** Removes the note which says that no file can be processed. */
   clearBlocked(): Promise<void>;
 }
 
-/** A task to run. */
-export type TaskRequest =
-  | { readonly kind: 'new'; readonly taskId: string; readonly file: VaultFile }
-  | {
-      readonly kind: 'rescue';
-      readonly taskId: string;
-      readonly file: VaultFile;
-      readonly stuckForMs: number;
-    }
-  | { readonly kind: 'resume'; readonly taskId: string };
+/** A task to run, and its file. */
+export type TaskRequest = StartAction & { readonly file: VaultFile };
 
-export type TaskEnd =
-  | {
-      readonly kind: 'ended';
-      readonly status: EndedStatus;
-      readonly exitReason: string;
-      readonly exitCode: number;
-      readonly startedAt: string;
-      /** Path of the note it left, or null. */
-      readonly note: string | null;
-    }
-  /** A live loop already has it. */
-  | { readonly kind: 'taken' }
-  /** A pass may not run it. */
-  | {
-      readonly kind: 'refused';
-      readonly reason: 'not-yours' | 'beyond-pass';
-      readonly detail: string;
-    };
+/** How a task ended. */
+export interface RanTask {
+  readonly kind: 'ended';
+  readonly status: EndedStatus;
+  readonly exitReason: string;
+  readonly exitCode: number;
+  readonly startedAt: string;
+  /** Path of the note it left, or null. */
+  readonly note: string | null;
+}

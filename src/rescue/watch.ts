@@ -10,15 +10,15 @@ export interface WatchOptions extends PassOptions {
 /** Why a watch waits longer than usual before its next pass. */
 export type Rest =
   | { readonly kind: 'cause'; readonly cause: CommonCause; readonly forMs: number }
-  /** The folders cannot be read. */
+  /** The folders of the vault cannot be read. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly forMs: number };
 
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 30 * 60_000;
 
 /**
- * Runs pass after pass until it is asked to stop. After a cause that affects every file (no login, a
- * used-up limit) it rests for 1 minute, doubling up to 30; a pass that works resets this.
+ * Passes over the vault again and again until a stop request. After a cause that affects every file (no
+ * login, a used-up limit) it rests for 1 minute, doubling up to 30. A pass without a cause resets this.
  */
 export async function watch(
   ports: VaultPorts,
@@ -29,7 +29,7 @@ export async function watch(
   for (let inARow = 0; !signal.aborted; ) {
     const forMs = restMs(inARow);
     const rest = await onePass(ports, options, forMs);
-    // Not after a stop, which is reported separately.
+    // A stop is reported separately.
     if (rest !== null && !signal.aborted) onRest(rest);
     inARow = rest === null ? 0 : inARow + 1;
     const pauseMs = rest === null ? options.intervalMs : forMs;
@@ -50,7 +50,7 @@ async function onePass(
   }
 }
 
-/** How long to rest, in milliseconds, after this many failed passes in a row. */
+/** Returns how long to rest, in milliseconds, after `inARow` failed passes in a row. */
 export function restMs(inARow: number): number {
   return Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(inARow, 30));
 }

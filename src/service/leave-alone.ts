@@ -1,6 +1,6 @@
 /**
- * Ignores what a listener returned. If it is a promise that rejects, the rejection must not end the
- * program: reporting it is the listener's own business.
+ * Ignores what a listener returned. If that is a promise that rejects, the rejection must not end the
+ * program: the listener itself has to report its errors.
  */
 export function leaveAlone(returned: unknown): void {
   if (typeof returned !== 'object' || returned === null) return;

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
+import { maskSecrets } from '../core/secrets/secrets.ts';
 import { defaultTaskId } from '../core/task/task-id.ts';
-import { msBetween, type TaskState } from '../core/task/task-state.ts';
+import { msBetween, newTaskState, type TaskState } from '../core/task/task-state.ts';
 import { safeJson } from '../core/text/safe-json.ts';
+import { withoutControls } from '../core/text/untrusted-text.ts';
 import { leadsOut, nameInside } from '../effects/files/real-path.ts';
 import { promptProblem } from '../effects/plan/prompt-source.ts';
-import { readTaskFile } from '../effects/vault/task-file-text.ts';
+import { readTaskFile } from '../effects/vault/task-file.ts';
 import { InvalidPromptError, TaskNotFoundError, UsageError } from '../errors.ts';
 import type { ServicePlace } from './service-options.ts';
-import { newBookTask } from './task-changes.ts';
 import { type StartTaskOptions, taskSettings } from './task-options.ts';
+
+/** The longest prompt preview in a state, in UTF-16 code units. */
+const PREVIEW_CHARS = 1_000;
 
 /** A validated request for a new task. */
 export interface NewTaskRequest {
@@ -37,17 +41,29 @@ export function readNewTask(
   const problem = promptProblem(encoder.encode(source.words));
   if (problem !== null) throw new InvalidPromptError(named, problem);
   const prompt = encoder.encode(source.prompt);
-  const task = newBookTask(
+  const taskId = named ?? defaultTaskId(at, Math.random());
+  const { file } = source;
+  const state = newTaskState(
     {
-      taskId: named ?? defaultTaskId(at, Math.random()),
-      prompt: source.words,
+      taskId,
+      promptPreview: withoutControls(maskSecrets(source.words)).slice(0, PREVIEW_CHARS),
       promptSha256: createHash('sha256').update(prompt).digest('hex'),
-      settings,
-      taskFile: source.file,
+      taskType: settings.taskType,
+      promise: settings.promise,
+      match: 'statement',
+      watchGlobs: [],
+      watchFile: file ?? (settings.strategy === 'file_movement' ? `${taskId}.md` : null),
       doneFolder: nameInside(vault, doneFolder),
+      maxIterations: settings.maxIterations,
+      taskTimeoutMs: settings.timeoutMs,
+      driver: null,
+      gitBase: null,
     },
     at,
   );
+  // A task from a file is pending until its first iteration.
+  const status = file === null ? 'running' : 'pending';
+  const task = { ...state, status, task_file: file, kept_by: 'library' } as const;
   return { prompt, task, isNamed: named !== null };
 }
 
@@ -73,8 +89,8 @@ function readSource(options: StartTaskOptions, place: ServicePlace): PromptSourc
   return { ...source, words: source.body };
 }
 
-/** A new task's settings as a run stores them, so that `ralph resume` can continue the task. */
-export function settingsJson(task: TaskState, startDir: string): string {
+/** Returns a new task's settings in the form of a run's, so that `ralph resume` can continue the task. */
+export function librarySettingsJson(task: TaskState, startDir: string): string {
   const source = 'the library';
   const { watch_file, done_folder } = task;
   const values = {

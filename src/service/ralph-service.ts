@@ -1,36 +1,22 @@
-import { type EventBody, type RalphEvent, stamped } from '../core/machine/events.ts';
-import { maskSecrets } from '../core/secrets/secrets.ts';
+import { startOfIteration } from '../core/machine/caller-events.ts';
+import type { CallerEvent, IterationReport } from '../core/machine/loop-state.ts';
+import { maskSecrets, preview } from '../core/secrets/secrets.ts';
 import { writeDuration } from '../core/settings/duration.ts';
 import { type Evidence, msBetween, type TaskState } from '../core/task/task-state.ts';
-import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
-import { openTaskBooks, type TaskBooks } from '../effects/state/service-store.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
+import { openServiceStore } from '../effects/state/service-store.ts';
 import { InvalidStateError, MaxIterationsExceededError, TimeoutError } from '../errors.ts';
-import { endingEvent } from './ending-event.ts';
-import { leaveAlone } from './leave-alone.ts';
-import { readNewTask, settingsJson } from './new-task.ts';
-import { askApproval, grantedApproval } from './service-approval.ts';
-import { leaveNote } from './service-note.ts';
-import { type RalphServiceOptions, type ServicePlace, servicePlace } from './service-options.ts';
-import {
-  type BookEnd,
-  ended,
-  isOpen,
-  isOver,
-  paused,
-  resumed,
-  startOfIteration,
-  withCounts,
-  withProgress,
-  withReport,
-} from './task-changes.ts';
-import { type TaskLookup, taskLookup } from './task-lookup.ts';
+import { applyEvent, type CallerWorld } from './apply-event.ts';
+import { grantedApproval } from './granted-approval.ts';
+import { librarySettingsJson, readNewTask } from './new-task.ts';
+import { type RalphServiceOptions, servicePlace } from './service-options.ts';
+import { isOpen, isOver, type TaskLookup, taskLookup } from './task-lookup.ts';
 import {
   type CompleteTaskOptions,
   checkApprovalId,
   checkCounts,
   checkProgress,
   checkReport,
-  type IterationReport,
   type ProgressUpdate,
   type StartTaskOptions,
 } from './task-options.ts';
@@ -59,21 +45,18 @@ export type EndedTask = TaskState & { readonly message: string };
  * task, and with the system's error if a file cannot be read or written.
  */
 export class RalphService {
-  readonly #place: ServicePlace;
-  readonly #books: TaskBooks;
+  readonly #world: CallerWorld;
   readonly #lookup: TaskLookup;
-  readonly #now: () => Date;
-  readonly #onEvent: (event: RalphEvent) => void;
-  /** Runs calls one after another. */
+  /** Settles after all calls so far; the next call waits for it. */
   #queue: Promise<unknown> = Promise.resolve();
 
   /** Throws a `UsageError` for an invalid option or variable. */
   constructor(options: RalphServiceOptions = {}) {
-    this.#place = servicePlace(options);
-    this.#books = openTaskBooks(this.#place);
-    this.#lookup = taskLookup(this.#books, this.#place.stateDir);
-    this.#now = options.now ?? (() => new Date());
-    this.#onEvent = options.onEvent ?? (() => undefined);
+    const { now = () => new Date(), onEvent = () => undefined } = options;
+    const place = servicePlace(options);
+    const store = openServiceStore(place);
+    this.#world = { place, store, now: () => now().toISOString(), onEvent };
+    this.#lookup = taskLookup(store, place.stateDir);
   }
 
   /**
@@ -84,17 +67,14 @@ export class RalphService {
    */
   startTask(options: StartTaskOptions): Promise<StartedTask> {
     return this.#inTurn(async () => {
-      const at = this.#at();
-      const { prompt, task, isNamed } = readNewTask(options, this.#place, at);
+      const at = this.#now();
+      const { prompt, task, isNamed } = readNewTask(options, this.#world.place, at);
       this.#lookup.refuseOpen(task.task_id, at);
-      if (!isNamed) await this.#lookup.refuseSecond(at);
-      await this.#books.create(task, { prompt, settings: settingsJson(task, this.#place.vault) });
-      const { paths } = this.#books.find(task.task_id);
-      this.#tell(task, {
-        event: 'task_started',
-        prompt: oneLine(task.task_prompt, 500),
-        max_iterations: task.max_iterations,
-      });
+      if (!isNamed) this.#lookup.refuseSecond(at);
+      const files = { prompt, settings: librarySettingsJson(task, this.#world.place.vault) };
+      const create = (): Promise<void> => this.#world.store.create(task, files);
+      await this.#apply(task, { kind: 'started-by-caller', at }, create);
+      const { paths } = this.#world.store.find(task.task_id);
       return { ...task, state_file: paths.stateFile };
     });
   }
@@ -106,7 +86,7 @@ export class RalphService {
   getTaskState(taskId: string): Promise<TaskState | null> {
     return this.#inTurn(async () => {
       const task = this.#lookup.read(taskId);
-      const isLate = task?.kept_by === 'library' && isOver(task, this.#at());
+      const isLate = task?.kept_by === 'library' && isOver(task, this.#now());
       return task !== null && isLate ? { ...task, status: 'timeout' } : task;
     });
   }
@@ -130,7 +110,7 @@ export class RalphService {
   incrementIteration(taskId: string, report: IterationReport): Promise<CountedTask> {
     return this.#inTurn(async () => {
       checkReport(report);
-      const at = this.#at();
+      const at = this.#now();
       const task = this.#lookup.atWork(taskId, 'only a task at work has iterations');
       if (task.current_iteration >= task.max_iterations) {
         throw new MaxIterationsExceededError(taskId, task.max_iterations);
@@ -138,11 +118,9 @@ export class RalphService {
       if (msBetween(startOfIteration(task, report, at), task.timeout_at) <= 0) {
         throw new TimeoutError(taskId, task.timeout_at);
       }
-      const counted = withReport(task, report, at);
-      if ('context' in report) await this.#books.saveContext(taskId, report.context);
-      await this.#books.save(counted);
+      if ('context' in report) await this.#world.store.saveContext(taskId, report.context);
+      const counted = await this.#apply(task, { kind: 'reported-by-caller', at, report });
       const { current_iteration: iteration, max_iterations } = counted;
-      this.#tell(counted, taskIterated(counted));
       const isLast = iteration >= max_iterations || isOver(counted, at);
       const should_continue = !isLast && (await this.#evidence(counted)) === null;
       return { ...counted, iteration, should_continue };
@@ -154,9 +132,9 @@ export class RalphService {
     return this.#inTurn(async () => {
       checkProgress(update);
       const task = this.#lookup.atWork(taskId, 'only a task at work makes progress');
-      const moved = withProgress(task, update, this.#at());
-      await this.#books.save(moved);
-      return moved;
+      const { stepsTotal: total, stepsCompleted: done, currentStep } = update;
+      const report = { done, total, step: preview(currentStep, 200) };
+      return this.#apply(task, { kind: 'progressed-by-caller', at: this.#now(), report });
     });
   }
 
@@ -167,16 +145,10 @@ export class RalphService {
   pauseTask(taskId: string, approvalId: string, what = approvalId): Promise<TaskState> {
     return this.#inTurn(async () => {
       checkApprovalId(approvalId);
-      const at = this.#at();
+      const at = this.#now();
       const task = this.#lookup.atWork(taskId, 'only a task at work can be paused');
-      const logDir = this.#books.find(taskId).paths.folder;
-      const request = { task, approvalId, what, logDir };
-      const held = paused(task, await askApproval(request, this.#place.vault, at), at);
-      await this.#books.save(held);
-      const { id: approval_id, file } = held.approval;
-      const wanted = held.approval.what;
-      this.#tell(held, { event: 'task_paused', approval_id, what: wanted, file });
-      return held;
+      const request = { id: approvalId, what: oneLine(maskSecrets(what), 1_000), file: null };
+      return this.#apply(task, { kind: 'paused-by-caller', at, request });
     });
   }
 
@@ -190,11 +162,8 @@ export class RalphService {
       if (task.status !== 'paused_awaiting_approval' && task.status !== 'paused') {
         throw new InvalidStateError(taskId, task.status, 'only a paused task can be resumed');
       }
-      const answerFile = await grantedApproval(task, this.#place.vault);
-      const goingOn = resumed(task, answerFile, this.#at());
-      await this.#books.save(goingOn);
-      this.#tell(goingOn, taskResumed(goingOn));
-      return goingOn;
+      const answer = await grantedApproval(task, this.#world.place.vault);
+      return this.#apply(task, { kind: 'resumed-by-caller', at: this.#now(), answer });
     });
   }
 
@@ -205,8 +174,14 @@ export class RalphService {
       const task = this.#lookup.openTask(taskId);
       const evidence = await this.#evidence(task);
       const exitReason = oneLine(options.exitReason ?? '', 200) || 'completed';
-      const how: BookEnd = { status: 'completed', exitReason, evidence };
-      return this.#end(withCounts(task, options), how);
+      const { api_calls, files_created, files_modified } = task.metrics;
+      const metrics = {
+        ...task.metrics,
+        api_calls: options.apiCalls ?? api_calls,
+        files_created: options.filesCreated ?? files_created,
+        files_modified: options.filesModified ?? files_modified,
+      };
+      return this.#end({ ...task, metrics }, { status: 'completed', exitReason, evidence });
     });
   }
 
@@ -214,11 +189,8 @@ export class RalphService {
   failTask(taskId: string, errorMessage: string): Promise<TaskState> {
     return this.#inTurn(async () => {
       const error = oneLine(maskSecrets(errorMessage), 500);
-      return this.#end(this.#lookup.openTask(taskId), {
-        status: 'failed',
-        exitReason: 'failed:reported',
-        error,
-      });
+      const how = { status: 'failed', exitReason: 'failed:reported', error } as const;
+      return this.#end(this.#lookup.openTask(taskId), how);
     });
   }
 
@@ -235,57 +207,34 @@ export class RalphService {
   /** Ends a task without iterations left, with a note for a human. A second call changes nothing. */
   handleMaxIterations(taskId: string): Promise<EndedTask> {
     return this.#inTurn(async () => {
-      const task = await this.#endOnce(taskId, {
-        status: 'max_iterations_reached',
-        exitReason: 'max_iterations',
-      });
+      const how = { status: 'max_iterations_reached', exitReason: 'max_iterations' } as const;
+      const task = await this.#endOnce(taskId, how);
       const message = `The task was not complete after ${task.max_iterations} iterations; a person has to look at it.`;
       return { ...task, message };
     });
   }
 
-  async #endOnce(taskId: string, how: BookEnd): Promise<TaskState> {
+  async #endOnce(taskId: string, how: HowItEnds): Promise<TaskState> {
     const task = this.#lookup.own(taskId);
     return task.status === how.status ? task : this.#end(this.#lookup.openTask(taskId), how);
   }
 
-  /** Saves the state before it publishes the event. */
-  async #end(task: TaskState, how: BookEnd): Promise<TaskState> {
-    const at = this.#at();
-    const over = ended(task, how, at);
-    const taskId = task.task_id;
-    const lastOutput = await this.#books.context(taskId);
-    await this.#books.save(over.task);
-    const isComplete = how.status === 'completed';
-    const paths = isComplete ? await this.#books.archive(taskId) : this.#books.find(taskId).paths;
-    const whole = { ...over, stateFile: paths.stateFile, logDir: paths.folder };
-    const shown = lastOutput === null ? null : withoutControls(maskSecrets(lastOutput));
-    const note = await leaveNote(whole, this.#place, shown, at).catch((error: unknown) => ({
-      error,
-    }));
-    const isLeft = note === null || typeof note === 'string';
-    this.#tell(over.task, endingEvent(whole, isLeft ? note : null, shown));
-    if (!isLeft) throw note.error;
-    return over.task;
+  #end(task: TaskState, how: HowItEnds): Promise<TaskState> {
+    return this.#apply(task, { kind: 'ended-by-caller', at: this.#now(), ending: how });
   }
 
   /** Returns the evidence that an open task is complete, or null. A moved file counts before a promise. */
   async #evidence(task: TaskState): Promise<Evidence | null> {
-    const arrived = await this.#books.arrived(task);
+    const arrived = await this.#world.store.arrived(task);
     return arrived === null ? task.evidence : { kind: 'file-moved', detail: arrived };
   }
 
-  #tell(task: TaskState, body: EventBody): void {
-    this.#publish(stamped(body, this.#at(), task.task_id));
+  #apply(task: TaskState, event: CallerEvent, save?: () => Promise<void>): Promise<TaskState> {
+    return applyEvent(this.#world, task, event, save);
   }
 
-  #publish(event: RalphEvent): void {
-    this.#books.append(event);
-    leaveAlone(this.#onEvent(event));
-  }
-
-  #at(): string {
-    return this.#now().toISOString();
+  #now(): string {
+    return this.#world.now();
   }
 
   #inTurn<T>(action: () => Promise<T>): Promise<T> {
@@ -295,16 +244,4 @@ export class RalphService {
   }
 }
 
-function taskResumed({ current_iteration, max_iterations, approval }: TaskState): EventBody {
-  const body = { event: 'task_resumed' as const, iteration: current_iteration, max_iterations };
-  if (approval === null || approval.answer_file === null) return body;
-  return { ...body, approval_id: approval.id, decision: 'approved', file: approval.answer_file };
-}
-
-function taskIterated(task: TaskState): EventBody {
-  const last = task.iterations.at(-1);
-  if (last === undefined) throw new Error('the counted iteration is missing');
-  const { number, ...record } = last;
-  const error = record.outcome === 'errored' ? (task.errors.at(-1)?.message ?? '') : '';
-  return { event: 'task_iterated', iteration: number, ...record, detail: error };
-}
+type HowItEnds = Extract<CallerEvent, { kind: 'ended-by-caller' }>['ending'];

@@ -1,27 +1,24 @@
+import { announceMissedEnd } from '../compose/announce-missed-end.ts';
 import { startRun } from '../compose/run.ts';
 import { settle } from '../compose/settings.ts';
 import { NO_USAGE, type Usage } from '../core/agent/attempt.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
 import { nearest } from '../core/settings/nearest.ts';
-import type { Layer, Written } from '../core/settings/setting-source.ts';
-import {
-  SETTINGS,
-  type SettingName,
-  type Settings,
-  settingNames,
-} from '../core/settings/settings.ts';
+import { type Layer, layerOf } from '../core/settings/setting-source.ts';
+import { type SettingName, type Settings, settingNames } from '../core/settings/settings.ts';
+import type { EndedStatus } from '../core/task/endings.ts';
 import { defaultTaskId } from '../core/task/task-id.ts';
-import type { EndedStatus, Evidence } from '../core/task/task-state.ts';
-import { planRun, type RunPlan } from '../effects/plan/run-plan.ts';
+import type { Evidence } from '../core/task/task-state.ts';
+import { type RunPlan, requirePlan } from '../effects/plan/run-plan.ts';
 import { watchAbort } from '../effects/processes/signals.ts';
 import { readStateFile } from '../effects/state/state-file.ts';
 import { taskPaths } from '../effects/state/task-folder.ts';
 import { ApprovalPendingError, UsageError } from '../errors.ts';
 import { exitCodeFor } from '../exit-codes.ts';
-import type { View } from '../report/terminal/view.ts';
+import type { RunView } from '../report/terminal/view.ts';
 import { leaveAlone } from './leave-alone.ts';
 
-/** Settings for the command line only; `signal` means an `AbortSignal` here. */
+/** Settings of the command line only. `signal` is one, since the option `signal` is an `AbortSignal`. */
 type CommandLineOnly =
   | 'config'
   | 'detach'
@@ -47,7 +44,7 @@ export interface RunTaskOptions extends TaskSettings {
   readonly signals?: readonly string[];
   /** Aborting it stops the loop as `ralph stop` does; the task can be resumed. */
   readonly signal?: AbortSignal;
-  /** Receives every event as it happens, as `--json` prints it. Its errors are ignored. */
+  /** Receives every event as it happens, as `--json` prints it. An error that it throws is ignored. */
   readonly onEvent?: (event: RalphEvent) => void;
   /** Receives the agent's text as it arrives, without control characters. */
   readonly onText?: (text: string) => void;
@@ -78,35 +75,30 @@ export interface RunTaskResult {
  * Runs one task to its end: the engine of `ralph run` inside another program. Reads no configuration
  * file and no `RALPH_*` setting, installs no signal handler and never exits. Rejects with `UsageError`
  * for invalid options, with `TaskAlreadyActiveError`, and with `StateTooNewError` if a newer ralph has
- * used the id. However the task itself ends, even waiting for an approval, is a result.
+ * used the id. Every end of the task itself, even the wait for an approval, is a result and no error.
  */
 export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   refuseWrongOptions(options);
   const env = options.env ?? process.env;
   const settled = await settle({
-    flags: layerOf(options),
+    flags: flagsOf(options),
     variables: {},
     config: {},
     taskTypes: {},
     startDir: process.cwd(),
   });
-  const planned = await planRun({
+  const request = {
     ...settled,
     passthrough: options.agentArguments ?? [],
     startDir: process.cwd(),
     env,
-    readStdin: async () => new Uint8Array(),
     newTaskId: () => defaultTaskId(new Date().toISOString(), Math.random()),
-  });
-  const all = [
-    ...settled.valueProblems,
-    ...settled.problems,
-    ...('problems' in planned ? planned.problems : []),
-  ];
-  if ('problems' in planned || all.length > 0) throw new UsageError(all);
-  const { plan } = planned;
-  const run = { plan, view: viewOf(options), stops: watchAbort(options.signal ?? null) };
-  const ended = await startRun(run).catch((error: unknown) => {
+  };
+  const plan = await requirePlan(request, [...settled.valueProblems, ...settled.problems]);
+  const run = { plan, view: viewOf(options) };
+  const stops = () => watchAbort(options.signal ?? null);
+  await announceMissedEnd(run, stops);
+  const ended = await startRun({ ...run, stops: stops() }).catch((error: unknown) => {
     if (error instanceof ApprovalPendingError) return null;
     throw error;
   });
@@ -125,7 +117,7 @@ export async function runTask(options: RunTaskOptions): Promise<RunTaskResult> {
   };
 }
 
-/** The result for a task that still waits for a person, so it is not replaced by a new one. */
+/** Returns the result for a task that still waits for a person: a new run must not replace it. */
 function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
   const { stateFile } = taskPaths(stateDir, taskId);
   const file = readStateFile(stateFile);
@@ -143,7 +135,7 @@ function stillWaiting({ stateDir, taskId }: RunPlan): RunTaskResult {
   };
 }
 
-/** JavaScript callers have no type check: a misspelt limit must not count as no limit. */
+/** Throws for unknown options: in JavaScript, a misspelt limit must not count as no limit. */
 function refuseWrongOptions(options: unknown): void {
   if (typeof options !== 'object' || options === null) {
     throw new UsageError(['runTask expects an object of options, including a prompt.']);
@@ -168,20 +160,14 @@ const OTHER_OPTIONS = [
   'agentArguments',
 ] as const satisfies readonly (keyof RunTaskOptions)[];
 
-function layerOf({ signal, signals, ...options }: RunTaskOptions): Layer {
-  const given = new Map<string, unknown>(Object.entries({ ...options, signal: signals }));
-  const layer: Partial<Record<SettingName, Written>> = {};
-  for (const name of settingNames()) {
-    const value = given.get(name);
-    if (value === undefined || value === null) continue;
-    const isMs = SETTINGS[name].type.kind === 'duration' && typeof value === 'number';
-    const written = isMs ? `${value}ms` : value;
-    layer[name] = { value: written, source: { kind: 'flag', where: `the option ${name}` } };
-  }
-  return layer;
+function flagsOf({ signal, signals, ...options }: RunTaskOptions): Layer {
+  return layerOf({ ...options, signal: signals }, (name) => ({
+    kind: 'flag',
+    where: `the option ${name}`,
+  }));
 }
 
-function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): View {
+function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): RunView {
   return {
     showsActivity: onEvent !== undefined,
     showsText: onText !== undefined,
@@ -192,11 +178,11 @@ function viewOf({ onEvent, onText, onNotice }: RunTaskOptions): View {
   };
 }
 
-/** An error in a listener must not end the task. */
+/** Calls a listener and ignores its errors, which must not end the task. */
 function quietly(notify: () => unknown): void {
   try {
     leaveAlone(notify());
   } catch {
-    // Reporting it is the listener's own business.
+    // The listener itself has to report its errors.
   }
 }

@@ -6,11 +6,11 @@ import { UsageError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The folders of a service. Relative paths are relative to the program's working directory. */
+/** The options of a service. Relative paths are relative to the program's working directory. */
 export interface RalphServiceOptions {
   /** The folder with `Needs_Action` and `Done`. Default: `RALPH_VAULT`, else the working directory. */
   readonly vault?: string;
-  /** Default: `RALPH_STATE_DIR`, else `.ralph_state` in the vault. */
+  /** The folder of the states. Default: `RALPH_STATE_DIR`, else `.ralph_state` in the vault. */
   readonly stateDir?: string;
   /**
    * The key that signs the user's tasks, for a vault that several machines share. Default:
@@ -31,15 +31,15 @@ export interface RalphServiceOptions {
   readonly onEvent?: (event: RalphEvent) => void;
 }
 
-/** A service's options with everything filled in; paths are absolute. */
+/** A service's options with all defaults filled in. All paths are absolute. */
 export interface ServicePlace {
   readonly vault: string;
   readonly stateDir: string;
   readonly keyFile: string | null;
-  /** `keyFile` if a command has to name it; null if ralph finds it by itself. */
+  /** `keyFile` if a `ralph` command has to name it, or null if the command finds the key by itself. */
   readonly keyFlag: string | null;
   readonly doneFolder: string;
-  /** Default for new tasks, as is `timeoutMs`. */
+  /** The default for new tasks, as is `timeoutMs`. */
   readonly maxIterations: number;
   readonly timeoutMs: number;
 }

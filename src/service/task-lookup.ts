@@ -1,9 +1,9 @@
 import { isDriverAlive } from '../core/task/driver.ts';
 import { isTaskId } from '../core/task/task-id.ts';
-import type { TaskState } from '../core/task/task-state.ts';
+import { msBetween, type TaskState } from '../core/task/task-state.ts';
 import { thisPlace } from '../effects/lock/driver-identity.ts';
 import { liveClaim } from '../effects/lock/task-lock.ts';
-import type { TaskBooks } from '../effects/state/service-store.ts';
+import type { ServiceStore } from '../effects/state/service-store.ts';
 import {
   InvalidStateError,
   StateCorruptedError,
@@ -11,28 +11,28 @@ import {
   TaskAlreadyActiveError,
   TaskNotFoundError,
 } from '../errors.ts';
-import { isAtWork, isOpen, isOver } from './task-changes.ts';
 
 /** Finds tasks, and refuses those in the wrong status. */
 export interface TaskLookup {
-  /** Returns the task, open or in the history, or null. */
+  /** Returns a task, open or in the history, or null if there is none. */
   read(taskId: string): TaskState | null;
+  /** Returns a task. Throws `TaskNotFoundError` if there is none. */
   known(taskId: string): TaskState;
   /** Returns a task that the library may change: its own, or one of another tool without a driver. */
   own(taskId: string): TaskState;
   openTask(taskId: string): TaskState;
-  /** Returns a pending or running task. `rule` is half a sentence for the error otherwise. */
+  /** Returns a pending or running task. Otherwise throws an `InvalidStateError` that contains `rule`. */
   atWork(taskId: string, rule: string): TaskState;
   /** Throws if the task is open. A task of the library without time left may be replaced. */
   refuseOpen(taskId: string, at: string): void;
   /** Throws if a task of the library is running: only one task without a given id runs at a time. */
-  refuseSecond(at: string): Promise<void>;
+  refuseSecond(at: string): void;
 }
 
-export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
+export function taskLookup(store: ServiceStore, stateDir: string): TaskLookup {
   const read = (taskId: string): TaskState | null => {
     if (!isTaskId(taskId)) return null;
-    const { file, paths } = books.find(taskId);
+    const { file, paths } = store.find(taskId);
     switch (file.kind) {
       case 'none':
         return null;
@@ -65,7 +65,7 @@ export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
       const whatToDo = `it belongs to ralph run, and ralph resume ${taskId} continues it`;
       throw new InvalidStateError(taskId, task.status, whatToDo);
     }
-    // Ignore the id in the file: changes are written to where the task was found.
+    // The id in the state is ignored: changes are written to the file in which the task was found.
     return { ...task, task_id: taskId, kept_by: 'library' };
   };
 
@@ -84,7 +84,7 @@ export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
       return task;
     },
     refuseOpen(taskId, at) {
-      const { file } = books.find(taskId);
+      const { file } = store.find(taskId);
       if (file.kind !== 'task') return;
       const { state } = file;
       refuseLive(state);
@@ -92,16 +92,16 @@ export function taskLookup(books: TaskBooks, stateDir: string): TaskLookup {
       const isOurs = state.kept_by === 'library' && isAtWork(state.status);
       if (waits || (isOurs && !isOver(state, at))) throw alreadyOpen(state);
     },
-    async refuseSecond(at) {
-      const running = (await books.open()).find(
-        (task) => task.kept_by === 'library' && isAtWork(task.status) && !isOver(task, at),
-      );
+    refuseSecond(at) {
+      const running = store
+        .open()
+        .find((task) => task.kept_by === 'library' && isAtWork(task.status) && !isOver(task, at));
       if (running !== undefined) throw alreadyOpen(running);
     },
   };
 }
 
-/** The state of another tool's task has no hash of its prompt. */
+/** Whether the library may change a task. A state without a hash of the prompt is another tool's. */
 function mayKeep({ kept_by, prompt_sha256 }: TaskState): boolean {
   return kept_by === 'library' || prompt_sha256 === '';
 }
@@ -111,6 +111,19 @@ function alreadyOpen(task: TaskState): TaskAlreadyActiveError {
   return new TaskAlreadyActiveError(
     task_id,
     '',
-    `task '${task_id}' is ${status} (iteration ${current_iteration}/${max_iterations}); complete or fail it first, or give the new one a taskId of its own.`,
+    `task '${task_id}' is ${status} (iteration ${current_iteration}/${max_iterations}); complete or fail it first, or give the new one another taskId.`,
   );
+}
+
+export function isOpen({ status }: TaskState): boolean {
+  return isAtWork(status) || status === 'paused_awaiting_approval';
+}
+
+function isAtWork(status: TaskState['status']): boolean {
+  return status === 'pending' || status === 'running';
+}
+
+/** Whether a task is pending or running and has no time left. */
+export function isOver(task: TaskState, at: string): boolean {
+  return isAtWork(task.status) && msBetween(at, task.timeout_at) <= 0;
 }

@@ -1,6 +1,7 @@
 import { untagged } from '../core/completion/promise.ts';
+import type { IterationReport } from '../core/machine/loop-state.ts';
+import { DEFAULT_PROMISE } from '../core/settings/rows/completion.ts';
 import { isPayment } from '../core/settings/task-type.ts';
-import { DEFAULT_PROMISE } from '../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../core/task/task-id.ts';
 import { UsageError } from '../errors.ts';
 import type { ServicePlace } from './service-options.ts';
@@ -25,16 +26,6 @@ export interface StartTaskOptions {
   /** Default 30, or `RALPH_TIMEOUT_MINUTES`. Time in a pause does not count. */
   readonly timeoutMinutes?: number;
 }
-
-/** A report on an iteration: its output, or what was done and with which result. */
-export type IterationReport =
-  | { readonly context: string }
-  | {
-      readonly action: string;
-      /** `success`, or what went wrong. */
-      readonly result: string;
-      readonly durationSeconds: number;
-    };
 
 export interface ProgressUpdate {
   readonly stepsTotal: number;
@@ -61,7 +52,7 @@ export interface TaskSettings {
   readonly timeoutMs: number;
 }
 
-/** Keeps the time limit within the range of a JavaScript date. */
+/** One thousand years: a longer limit might end beyond the range of a JavaScript date. */
 const LONGEST_MINUTES = 365_000 * 1_440;
 
 /** Checks the options of a new task. Throws a `UsageError` with all problems. */
@@ -112,7 +103,7 @@ export function taskSettings(options: StartTaskOptions, place: ServicePlace): Ta
   };
 }
 
-/** Checks a report. Throws a `UsageError`. */
+/** Throws a `UsageError` if the report of an iteration is invalid. */
 export function checkReport(report: IterationReport): void {
   if ('context' in report) {
     if (typeof report.context === 'string') return;
@@ -126,7 +117,7 @@ export function checkReport(report: IterationReport): void {
   ]);
 }
 
-/** Checks step counts. Throws a `UsageError`. */
+/** Throws a `UsageError` if the step counts are invalid. */
 export function checkProgress({ stepsTotal, stepsCompleted, currentStep }: ProgressUpdate): void {
   const isGood =
     isCount(stepsTotal, 1) && isCount(stepsCompleted, 0) && stepsCompleted <= stepsTotal;
@@ -136,7 +127,7 @@ export function checkProgress({ stepsTotal, stepsCompleted, currentStep }: Progr
   ]);
 }
 
-/** Checks an approval's id, which becomes part of a file name. Throws a `UsageError`. */
+/** Throws a `UsageError` if an approval's id is invalid. The id becomes part of a file name. */
 export function checkApprovalId(approvalId: string): void {
   if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$/.test(approvalId)) return;
   throw new UsageError([
@@ -144,7 +135,7 @@ export function checkApprovalId(approvalId: string): void {
   ]);
 }
 
-/** Checks the counts of a completed task. Throws a `UsageError`. */
+/** Throws a `UsageError` if a count of a completed task is invalid. */
 export function checkCounts(options: CompleteTaskOptions): void {
   const { apiCalls = 0, filesCreated = 0, filesModified = 0 } = options;
   if ([apiCalls, filesCreated, filesModified].every((count) => isCount(count, 0))) return;

@@ -62,7 +62,7 @@ const SMALL = { small: { maxIterations: '2', iterationTimeout: '1m', timeout: '1
 const OF_SMALL = ['2 task type small', '60s task type small', '10m task type small'];
 
 describe('a type that only the task file names', () => {
-  test.each<[what: string, places: Places, limits: readonly string[]]>([
+  test.for<[what: string, places: Places, limits: readonly string[]]>([
     ['holds over the defaults', { front: 'type: coding' }, CODING],
     ['lowers the defaults', { front: 'type: small', types: SMALL }, OF_SMALL],
     [
@@ -188,7 +188,7 @@ describe('a type that only the task file names', () => {
       { front: 'type: small\nmax_iterations: 7', types: SMALL, flags: { maxIterations: '9' } },
       ['2 task type small', '60s task type small', '10m task type small'],
     ],
-  ])('%s', async (_, places, limits) => {
+  ])('%s', async ([, places, limits]) => {
     expect(await limitsOf(places)).toEqual(limits);
   });
 
@@ -197,7 +197,7 @@ describe('a type that only the task file names', () => {
     expect(taskType).toBe('coding');
   });
 
-  test('cuts a longer iteration, or silence, to the time it leaves, which is nobody’s mistake', async () => {
+  test('lowers longer iteration and idle limits to its own, and reports no problem', async () => {
     const flags = { iterationTimeout: '20m', idleTimeout: '15m', timeout: '2h' };
     const { settings, sources } = await settled({
       front: 'type: short',
@@ -220,7 +220,7 @@ describe('a type that only the task file names', () => {
   });
 });
 
-test('a front matter alone lowers the iterations, whoever has set them, and raises none', async () => {
+test('a front matter can lower the iterations that any source sets, but never raise them', async () => {
   const iterations = async (places: Places): Promise<string> => (await limitsOf(places))[0] ?? '';
   const low = 'max_iterations: 2';
   const high = 'max_iterations: 50';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 // The lint configuration holds the same arrows while one types; this is the net below it, and it
 // also knows what a linter of single statements cannot say.
@@ -18,6 +18,8 @@ type Rule = {
 };
 
 const LEAVES = ['errors', 'exit-codes'];
+/** The table that says of each ending what it means. */
+const ENDINGS = 'core/task/endings';
 
 /** The wings that only read and write files: other layers may use them, too. */
 const FILING = ['files', 'trust', 'lock', 'logs', 'state', 'vault', 'plan', 'claude'].map(
@@ -37,8 +39,12 @@ const ARROWS: Readonly<Record<string, Rule>> = {
   loop: { rooms: ['loop', 'core'], outside: false },
   effects: { rooms: ['effects', 'loop/ports', 'core', ...LEAVES], outside: true },
   report: {
-    // Text becomes harmless where it leaves ralph.
-    rooms: ['report', 'core/text/untrusted-text', 'core/text/safe-json', ...LEAVES],
+    // Text becomes harmless where it leaves ralph; what is said of an ending is in its row, and what an
+    // agent's failure needs, with the agent.
+    rooms: [
+      ...['report', 'core/text/untrusted-text', 'core/text/safe-json', 'core/agent/agents'],
+      ...[ENDINGS, ...LEAVES],
+    ],
     typesOnly: ['core'],
     outside: true,
   },
@@ -63,7 +69,7 @@ const ARROWS: Readonly<Record<string, Rule>> = {
   },
   index: { rooms: ['service', 'loop/ports', 'core', ...LEAVES], outside: false },
   errors: { rooms: ['exit-codes'], typesOnly: ['core'], outside: false },
-  'exit-codes': { rooms: [], typesOnly: ['core'], outside: false },
+  'exit-codes': { rooms: [ENDINGS], typesOnly: ['core'], outside: false },
 };
 
 /**
@@ -72,8 +78,17 @@ const ARROWS: Readonly<Record<string, Rule>> = {
  */
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   core: [
-    ...['text', 'secrets', 'agent', 'task', 'settings/rows', 'settings', 'markdown', 'completion'],
-    ...['completion/conditions', 'machine', 'rescue'],
+    ...[
+      'text',
+      'secrets',
+      'agent',
+      'agent/agents',
+      'settings/rows',
+      'settings',
+      'task',
+      'markdown',
+    ],
+    ...['completion', 'completion/conditions', 'prompt', 'machine', 'rescue'],
   ],
   effects: [
     ...['time', 'files', 'trust', 'processes', 'lock', 'logs', 'workspace', 'state', 'vault'],
@@ -137,13 +152,13 @@ describe('the arrows of the house', () => {
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => path.endsWith('.ts'));
 
-  it('are kept by every file', () => {
+  test('are kept by every file', () => {
     expect(files.length).toBeGreaterThan(0);
     const broken = files.flatMap((path) => violations(path, readFileSync(join(src, path), 'utf8')));
     expect(broken).toEqual([]);
   });
 
-  it('let through what they allow', () => {
+  test('let through what they allow', () => {
     const allowed: [path: string, source: string][] = [
       ['core/task/a.ts', "import { b } from './b.ts';\n// Date.now() is not ours to call\n"],
       ['core/task/a.ts', 'export const at = new Date(event.at);'],
@@ -156,7 +171,7 @@ describe('the arrows of the house', () => {
     for (const [path, source] of allowed) expect(violations(path, source)).toEqual([]);
   });
 
-  it.each([
+  test.for([
     ['core/a.ts', "import { readFile } from 'node:fs';", 'imports node:fs'],
     ['core/a.ts', "import { z } from 'zod';", 'imports zod'],
     ['core/a.ts', "import {\n  a,\n  b,\n} from '../loop/ports.ts';", 'imports loop/ports'],
@@ -175,7 +190,7 @@ describe('the arrows of the house', () => {
     ['service/a.ts', "import '../effects/workspace/a.ts';", 'imports effects/workspace/a'],
     ['service/a.ts', "import { main } from '../cli/main.ts';", 'imports cli/main'],
     ['utils/a.ts', '', 'the room "utils" has no rule'],
-  ])('catch a violation in %s: %s', (path, source, complaint) => {
+  ] as const)('catch a violation in %s: %s', ([path, source, complaint]) => {
     expect(violations(path, source)).toEqual([`${path}: ${complaint}`]);
   });
 });
@@ -192,21 +207,21 @@ describe('the wings of the house', () => {
       .filter((target) => target.startsWith('.'))
       .map((target) => posix.join(posix.dirname(path), target));
 
-  it('are all listed', () => {
+  test('are all listed', () => {
     for (const [layer, wings] of Object.entries(WINGS)) {
       const inLayer = folders.filter((each) => each === layer || each.startsWith(`${layer}/`));
       expect(inLayer.toSorted()).toEqual(wings.map((wing) => posix.join(layer, wing)).toSorted());
     }
   });
 
-  it('have no more files than a person takes in at a glance', () => {
+  test('have no more files than a person takes in at a glance', () => {
     const sizes = folders.map(
       (folder) => [folder, files.filter((path) => posix.dirname(path) === folder).length] as const,
     );
     expect(sizes.filter(([, size]) => size > MOST_FILES)).toEqual([]);
   });
 
-  it.each(Object.entries(WINGS))('%s: import only what is below them', (layer, wings) => {
+  test.for(Object.entries(WINGS))('%s: import only what is below them', ([layer, wings]) => {
     const floorOf = (path: string): number =>
       wings.findIndex((wing) => posix.join(layer, wing) === posix.dirname(path));
     const upward = files
@@ -219,7 +234,7 @@ describe('the wings of the house', () => {
     expect(upward).toEqual([]);
   });
 
-  it('have no circle of files', () => {
+  test('have no circle of files', () => {
     const targets = new Map(files.map((path) => [path, importsOf(path)]));
     const done = new Set<string>();
     const circles: string[] = [];
@@ -233,7 +248,7 @@ describe('the wings of the house', () => {
     expect(circles).toEqual([]);
   });
 
-  it('are each explained in CONTRIBUTING.md', () => {
+  test('are each explained in CONTRIBUTING.md', () => {
     const guide = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
     for (const folder of folders) {
       if (folder !== '.')
@@ -249,13 +264,13 @@ describe('the recipes of CONTRIBUTING.md', () => {
     ([, path = '']) => path,
   );
 
-  it('name only files and folders that are there', () => {
+  test('name only files and folders that are there', () => {
     expect(named.length).toBeGreaterThan(30);
     const missing = named.filter((path) => !path.includes('NAME') && !existsSync(join(root, path)));
     expect(missing).toEqual([]);
   });
 
-  it('put what is new into folders that are there', () => {
+  test('put what is new into folders that are there', () => {
     const fresh = named.filter((path) => path.includes('NAME'));
     expect(fresh.length).toBeGreaterThan(3);
     expect(fresh.filter((path) => !existsSync(join(root, dirname(path))))).toEqual([]);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SETTINGS, settingNames } from '../../src/core/settings/settings.ts';
 
 // What the documents tell people to type, held against what `--help` says.
@@ -65,24 +65,24 @@ function callsIn(code: string): readonly { readonly name: string; readonly flags
   }));
 }
 
-describe.each(DOCUMENTS)('%s', (document) => {
+describe.for(DOCUMENTS)('%s', (document) => {
   const code = codeIn(readFileSync(join(ROOT, document), 'utf8'));
 
-  it('names only commands that are there, with flags that they have', () => {
+  test('names only commands that are there, with flags that they have', () => {
     for (const { name, flags } of code.flatMap(callsIn)) {
       expect([...KNOWN.keys()]).toContain(name);
       expect(flags.filter((flag) => !KNOWN.get(name)?.has(flag))).toEqual([]);
     }
   });
 
-  it('names only flags that are there', () => {
+  test('names only flags that are there', () => {
     const named = code.filter((piece) => piece.startsWith('--')).flatMap((piece) => flagsIn(piece));
     const known = new Set([...ALL_FLAGS, ...(OF_OTHERS[document] ?? [])]);
     expect(named.filter((flag) => !known.has(flag))).toEqual([]);
   });
 });
 
-it('every command is told of in the documents', () => {
+test('every command is told of in the documents', () => {
   const told = new Set(
     DOCUMENTS.flatMap((name) => codeIn(readFileSync(join(ROOT, name), 'utf8')))
       .flatMap(callsIn)

@@ -1,32 +1,48 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { EXIT_CODES } from '../../scripts/settings-doc.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { SETTINGS, settingNames } from '../../src/core/settings/settings.ts';
-import { EXIT_CODES } from '../../src/exit-codes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** What `ralph` prints; a wide terminal must not widen it. */
-function help(...args: readonly string[]): string {
-  const env = { PATH: process.env.PATH ?? '', COLUMNS: '300' };
-  const argv = [join(root, 'bin/ralph.js'), ...args];
-  const { stdout, status } = spawnSync(process.execPath, argv, { env, encoding: 'utf8' });
-  expect(status).toBe(0);
-  return stdout;
+/** What `ralph … --help` prints, without a process of its own: of ralph itself, or of a command. */
+async function helpOf(...command: readonly string[]): Promise<string> {
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    expect(await runProgram([...command, '--help'])).toBe(0);
+    return written.mock.calls.map(([text]) => String(text)).join('');
+  } finally {
+    written.mockRestore();
+  }
 }
+
+const OWN_HELP = await helpOf();
 
 /** The names of all commands, in their groups. */
-function commands(): readonly string[] {
-  const list = help('--help').replace(/^Examples:$[\s\S]*/m, '');
-  return [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name ?? '');
-}
+const COMMANDS = [...OWN_HELP.replace(/^Examples:$[\s\S]*/m, '').matchAll(/^ {2}([a-z]+)/gm)].map(
+  ([, name]) => name ?? '',
+);
 
-describe('ralph run --help', () => {
-  const text = help('run', '--help');
+// These read their flags themselves, and take their help from the table of commands.
+test.for([[], ['run'], ['resume'], ['rescue'], ['watch']])(
+  'the installed program prints this very help, also on a wide terminal: ralph %s --help',
+  async (command) => {
+    const env = { PATH: process.env.PATH ?? '', COLUMNS: '300' };
+    const argv = [join(root, 'bin/ralph.js'), ...command, '--help'];
+    const { stdout, status } = spawnSync(process.execPath, argv, { env, encoding: 'utf8' });
+    expect(status).toBe(0);
+    expect(stdout).toBe(await helpOf(...command));
+  },
+);
 
-  test.each(settingNames())('tells of %s', (name) => {
+describe('ralph run --help', async () => {
+  const text = await helpOf('run');
+
+  test.for(settingNames())('tells of %s', (name) => {
     const { flag, short, argument, help: sentence, default: value } = SETTINGS[name];
     const written = `${short === undefined ? '' : `${short}, `}${flag}${argument === undefined ? '' : ` <${argument}>`}`;
     expect(text).toMatch(new RegExp(`^  ${escaped(written)}(\\s|$)`, 'm'));
@@ -43,9 +59,9 @@ describe('ralph run --help', () => {
   });
 });
 
-test('help fits a terminal of 80 columns, without a space at a line end', () => {
-  for (const args of [[], ...commands().map((name) => [name])]) {
-    for (const line of help(...args, '--help').split('\n')) {
+test('help fits a terminal of 80 columns, without a space at a line end', async () => {
+  for (const command of [[], ...COMMANDS.map((name) => [name])]) {
+    for (const line of (await helpOf(...command)).split('\n')) {
       expect(line.length).toBeLessThanOrEqual(80);
       expect(line).toBe(line.trimEnd());
     }
@@ -53,10 +69,10 @@ test('help fits a terminal of 80 columns, without a space at a line end', () => 
 });
 
 describe('the examples in the help', () => {
-  const all = commands().filter((name) => name !== 'help');
+  const all = COMMANDS.filter((name) => name !== 'help');
 
-  test.each(all)('of %s name it, and only flags that it has', (name) => {
-    const [text = '', list = ''] = help(name, '--help').split(/^Examples:$/m);
+  test.for(all)('of %s name it, and only flags that it has', async (name) => {
+    const [text = '', list = ''] = (await helpOf(name)).split(/^Examples:$/m);
     const examples = list
       .trim()
       .split('\n')
@@ -72,13 +88,13 @@ describe('the examples in the help', () => {
   });
 
   test('of ralph itself are of its commands', () => {
-    const [, list = ''] = help('--help').split(/^Examples:$/m);
+    const [, list = ''] = OWN_HELP.split(/^Examples:$/m);
     const used = [...list.matchAll(/^ {2}ralph (\w+)/gm)].map(([, name]) => name);
     expect(used).toEqual(['demo', 'run', 'status']);
   });
 
   test('stand below groups, the one that is wanted first on top', () => {
-    const headings = [...help('--help').matchAll(/^([A-Z].*):$/gm)].map(([, heading]) => heading);
+    const headings = [...OWN_HELP.matchAll(/^([A-Z].*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual([
       'Options',
       'Run a task',
@@ -88,7 +104,7 @@ describe('the examples in the help', () => {
       'Work through a vault',
       'Examples',
     ]);
-    expect(commands().slice(0, 3)).toEqual(['run', 'resume', 'demo']);
+    expect(COMMANDS.slice(0, 3)).toEqual(['run', 'resume', 'demo']);
   });
 });
 
@@ -103,7 +119,7 @@ describe('README.md', () => {
 
   test('names only commands and flags that are there', () => {
     const code = codeOf(read('README.md'));
-    const known = new Set([...commands(), 'help']);
+    const known = new Set([...COMMANDS, 'help']);
     const used = [...code.matchAll(/(?:^|[\s;&|(])(?:npx )?ralph ([a-z]+)/gm)].map(
       ([, name]) => name ?? '',
     );

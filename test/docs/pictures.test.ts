@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { colouredTerminal, terminalSvg, textOf } from '../../scripts/draw-terminal.ts';
 import { HAS_PSEUDO_TERMINALS, onTerminal } from '../helpers/pseudo-terminal.ts';
 import { makeScene } from '../helpers/scene.ts';
@@ -52,33 +52,36 @@ function isWellFormed(xml: string): boolean {
 }
 
 describe('docs/pictures/demo.svg', () => {
-  it('is well-formed and needs nothing beside itself', () => {
+  test('is well-formed and needs nothing beside itself', () => {
     expect(isWellFormed(SVG)).toBe(true);
     expect(SVG).not.toMatch(/href|url\(|@import|<(script|image|foreignObject)|\son\w+=/i);
     expect(SVG.match(/https?:[^"]*/g)).toEqual(['http://www.w3.org/2000/svg']);
   });
 
-  it('shows each iteration at work, in light and in dark', () => {
+  test('shows each iteration at work, in light and in dark', () => {
     expect(linesIn(SVG, 'f1').join('\n')).toContain('Write: greeting.txt');
     expect(linesIn(SVG, 'f3').join('\n')).toContain('iteration 3/5');
     expect(SVG).toContain('@media (prefers-color-scheme:dark)');
   });
 
-  it.skipIf(!HAS_PSEUDO_TERMINALS)('shows what the demo of now leaves on a terminal', async () => {
-    const scene = await makeScene();
-    const run = onTerminal(scene, 'ralph demo');
-    expect(await run.ended).toBe(0);
-    const terminal = colouredTerminal(80);
-    terminal.write(run.written());
-    const now = textOf(terminal.frame()).split('\n');
-    expect(masked(linesIn(SVG, 'last')), '`npm run pictures` makes it anew').toBe(
-      masked(['$ ralph demo', ...now]),
-    );
-  });
+  test.skipIf(!HAS_PSEUDO_TERMINALS)(
+    'shows what the demo of now leaves on a terminal',
+    async () => {
+      const scene = await makeScene();
+      const run = onTerminal(scene, 'ralph demo');
+      expect(await run.ended).toBe(0);
+      const terminal = colouredTerminal(80);
+      terminal.write(run.written());
+      const now = textOf(terminal.frame()).split('\n');
+      expect(masked(linesIn(SVG, 'last')), '`npm run pictures` makes it anew').toBe(
+        masked(['$ ralph demo', ...now]),
+      );
+    },
+  );
 });
 
 describe('docs/pictures/report.png', () => {
-  it('is a picture of fewer than 200 KB', () => {
+  test('is a picture of fewer than 200 KB', () => {
     const file = join(PICTURES, 'report.png');
     expect(readFileSync(file).subarray(1, 4).toString()).toBe('PNG');
     expect(statSync(file).size).toBeLessThan(200_000);
@@ -92,19 +95,19 @@ describe('the picture of a terminal', () => {
     return terminalSvg([terminal.frame()], { columns: 20, command: 'x', title: '<&">' });
   };
 
-  it('keeps what is drawn over, in its colours, and escapes it', () => {
+  test('keeps what is drawn over, in its colours, and escapes it', () => {
     const svg = draw('one\r\n\u001b[32mtwo\u001b[39m\u001b[1A\r\u001b[K<b> & "c"\r\n');
     expect(linesIn(svg, 'last')).toEqual(['$ x', '<b> & "c"', 'two']);
     expect(svg).toMatch(/<text class="c32"[^>]*>two</);
     expect(isWellFormed(svg)).toBe(true);
   });
 
-  it('folds a long line, and gives a wide sign two columns', () => {
+  test('folds a long line, and gives a wide sign two columns', () => {
     expect(linesIn(draw(`${'a'.repeat(19)}漢b`), 'last')).toEqual(['$ x', 'a'.repeat(19), '漢b']);
     expect(draw('漢')).toContain('textLength="16.8">漢');
   });
 
-  it.each(['\u001b[2J', '\u001b[48;5;1m', '\u0007', '\u001b]0;title\u0007'])(
+  test.for(['\u001b[2J', '\u001b[48;5;1m', '\u0007', '\u001b]0;title\u0007'])(
     'is refused where it would be wrong: %j',
     (sequence) => {
       expect(() => draw(sequence)).toThrow('cannot show');

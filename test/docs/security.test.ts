@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DOCUMENT = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
@@ -11,12 +11,12 @@ const PROMISES = [...DOCUMENT.matchAll(/^\| (.+) \| (\[.+\]\(test\/.+) \|$/gm)].
 );
 
 describe('SECURITY.md', () => {
-  it('makes promises, and is found from the README', () => {
+  test('makes promises, and is found from the README', () => {
     expect(PROMISES.length).toBeGreaterThan(5);
     expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain('](SECURITY.md)');
   });
 
-  it.each(PROMISES)('has tests for: $promise', ({ heldBy }) => {
+  test.for(PROMISES)('has tests for: $promise', ({ heldBy }) => {
     const links = [...heldBy.matchAll(/\]\((test\/[^)]+)\) ([^[]+)/g)];
     expect(links.length).toBeGreaterThan(0);
     for (const [, file = '', quoted = ''] of links) {
@@ -28,7 +28,7 @@ describe('SECURITY.md', () => {
     }
   });
 
-  it('names what an agent with a shell can do all the same', () => {
+  test('names what an agent with a shell can do all the same', () => {
     expect(DOCUMENT).toMatch(/An agent with a shell is you/);
   });
 });

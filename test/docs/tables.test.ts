@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 describe('what the documents take from the code', () => {
-  test.each(DOCUMENTS)('%s is as `npm run docs` would make it', (name) => {
+  test.for(DOCUMENTS)('%s is as `npm run docs` would make it', (name) => {
     expect(read(name)).toBe(withTables(read(name), read));
     expect(read(name)).toMatch(/<!-- (table|file): /);
   });
@@ -42,7 +42,7 @@ describe('docs/settings.md', () => {
   const text = read('docs/settings.md');
   const rows = text.split('\n').filter((line) => line.startsWith('| '));
 
-  test.each(settingNames())('has a row for %s', (name) => {
+  test.for(settingNames())('has a row for %s', (name) => {
     const { flag, aliases = [], help } = SETTINGS[name];
     const row = rows.filter((line) => new RegExp(`\`${flag}[ \`]`).test(line));
     expect(row).toHaveLength(1);
@@ -51,7 +51,7 @@ describe('docs/settings.md', () => {
   });
 
   // Written out here: this is what other systems call them.
-  test.each([
+  test.for([
     'enabled',
     'completion_signals',
     'circuit_breaker',
@@ -103,7 +103,7 @@ describe('links', () => {
     ...DOCS.map((name) => join('docs', name)),
   ];
 
-  test.each(files)('of %s lead to something', (file) => {
+  test.for(files)('of %s lead to something', (file) => {
     const links = [...read(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
     for (const link of links.filter((each) => !/^[a-z]+:/.test(each))) {
       const [path = '', anchor] = link.split('#');

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { EXIT_CODES } from '../../src/exit-codes.ts';
+import { describe, expect, test } from 'vitest';
+import { EXIT_CODES } from '../../scripts/settings-doc.ts';
+import { AGENT_NAMES } from '../../src/core/agent/agents/agents.ts';
+import { ENDINGS } from '../../src/core/task/endings.ts';
 import { remedyFor } from '../../src/report/messages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -29,7 +31,7 @@ const quotedIn = (cell: string): readonly string[] =>
   [...cell.matchAll(/`([^`]+)`/g)].map(([, words = '']) => words);
 
 describe('docs/troubleshooting.md', () => {
-  it.each(SAID)('quotes what is said: %s', (cell) => {
+  test.for(SAID)('quotes what is said: %s', (cell) => {
     const [first = '', ...others] = quotedIn(cell);
     for (const quoted of [first, ...others.filter((each) => each.includes(' '))]) {
       const passedOn = PASSED_ON[quoted];
@@ -46,16 +48,16 @@ describe('docs/troubleshooting.md', () => {
     }
   });
 
-  it('has a remedy for every cause of a failure that has one', () => {
+  test('has a remedy for every cause of a failure that has one', () => {
     const causes = SAID.flatMap(quotedIn).filter((words) => /^[a-z]+(-[a-z]+)*$/.test(words));
-    const told = [...SOURCE.matchAll(/^ {2}'?([a-z-]+)'?:\n? +'[^']+',$/gm)]
-      .map(([, cause = '']) => cause)
-      .filter((cause) => remedyFor(`failed:${cause}`, 'claude') !== null);
+    const told = Object.keys(ENDINGS.failed.reasons)
+      .filter((reason) => AGENT_NAMES.some((name) => remedyFor('failed', reason, name) !== null))
+      .map((reason) => reason.replace('failed:', ''));
     expect(told.length).toBeGreaterThan(6);
     expect(told.filter((cause) => !causes.includes(cause))).toEqual([]);
   });
 
-  it('has a heading for every exit code that is not 0, and for no other', () => {
+  test('has a heading for every exit code that is not 0, and for no other', () => {
     const headings = [...DOCUMENT.matchAll(/^## .*exit codes? (.+)$/gm)].map(
       ([, codes = '']) => codes,
     );

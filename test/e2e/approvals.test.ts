@@ -42,7 +42,7 @@ function events(scene: Scene): readonly string[] {
 }
 
 describe('a loop that asks', () => {
-  test('waits, with nothing running; the file moved to Approved lets it go on', async () => {
+  test('a loop that asks waits with nothing running, and goes on once the file is moved to Approved', async () => {
     const { scene, ralph } = await waitingLoop([ASKING, DONE]);
     expect(ralph.stderr()).toContain(
       `waits for an approval: deploy to production\nralph: to answer: ralph approve or ralph reject, or move ${REQUEST} to Approved/ or Rejected/`,
@@ -108,7 +108,7 @@ describe('a loop that asks', () => {
     expect(await ralph.ended).toMatchObject(COMPLETED);
   });
 
-  test('nor can that answer: it would have approved as soon as it could', async () => {
+  test('a background process of the agent cannot answer its request, and is ended before the wait', async () => {
     const forge = `exec > /dev/null 2>&1; echo $$ > forger.pid; mkdir -p Approved; until mv ${REQUEST} Approved/; do sleep 0.01; done`;
     const { scene, ralph } = await waitingLoop([{ ...ASKING, leaves: forge }, DONE]);
     expect(isDead(await untilPid(join(scene.folder, 'forger.pid')))).toBe(true);
@@ -117,7 +117,7 @@ describe('a loop that asks', () => {
     expect(scene.state()).toMatchObject({ approval: { decision: 'rejected' } });
   });
 
-  test('with --keep-background it stays', async () => {
+  test('with --keep-background a background process stays while the loop waits', async () => {
     const scene = await pendingTask(
       [{ ...ASKING, leaves: server('server.pid') }],
       ['--keep-background'],
@@ -134,7 +134,7 @@ describe('a loop that asks', () => {
     expect(await scene.ralph(['resume', 't'])).toMatchObject(COMPLETED);
   });
 
-  test('asks again and again, each time anew', async () => {
+  test('a loop may ask several times, each time with a new request', async () => {
     const scene = await pendingTask([ASKING, ASKING, DONE]);
     moveFile(scene, REQUEST, 'Approved');
     // Yesterday's yes is none today.
@@ -155,7 +155,7 @@ describe('a loop that asks', () => {
     expect(scene.state()).toMatchObject({ evidence: { kind: 'promise' } });
   });
 
-  test('where the request cannot be written: said, and exit 6', async () => {
+  test('a request that cannot be written is reported, with exit code 6', async () => {
     const scene = await makeScene([ASKING]);
     await scene.write('Pending_Approval', 'a file');
     const { exitCode, stderr } = await scene.ralph(RUN);
@@ -186,7 +186,7 @@ describe("the agent's own file in Pending_Approval", () => {
   const shell =
     "mkdir -p Pending_Approval && echo '# Mail Anna about t' > Pending_Approval/mail.md";
 
-  test('is the request, and answered as any', async () => {
+  test("the agent's own file is the request, and is answered like any other", async () => {
     const scene = await makeScene([{ text: 'I wait.', shell }, DONE]);
     endAllInLater(scene.home);
     const ralph = await scene.start(RUN);
@@ -199,7 +199,7 @@ describe("the agent's own file in Pending_Approval", () => {
     expect(scene.state().approval).toMatchObject({ by_agent: true, file: 'mail.md' });
   });
 
-  test('is rejected with its reason by its name', async () => {
+  test("the agent's own file is rejected by its name, with a reason", async () => {
     const scene = await pendingTask([{ text: 'I wait.', shell }, DONE]);
     const { exitCode } = await scene.ralph(['reject', 'mail.md', '--reason', 'She is away.']);
     expect(exitCode).toBe(0);
@@ -207,14 +207,14 @@ describe("the agent's own file in Pending_Approval", () => {
     expect(scene.prompt(2)).toContain('because: She is away. Do not');
   });
 
-  test('of another task is none of its business', async () => {
+  test('a file of the agent for another task is not its request', async () => {
     const other = "mkdir -p Pending_Approval && echo 'for another' > Pending_Approval/mail.md";
     const scene = await makeScene([{ text: 'Not yet.', shell: other }, DONE]);
     expect(await scene.ralph(RUN)).toMatchObject(COMPLETED);
     expect(scene.names('Pending_Approval')).toEqual(['mail.md']);
   });
 
-  test('that was there before the task is none', async () => {
+  test('a file that was there before the task is no request', async () => {
     const scene = await makeScene([DONE]);
     await scene.write('Pending_Approval/old.md', 'for t');
     expect(await scene.ralph(RUN)).toMatchObject(COMPLETED);
@@ -243,7 +243,7 @@ describe("the agent's own file in Pending_Approval", () => {
     expect(await ralph.ended).toMatchObject(COMPLETED);
   });
 
-  test('whose driver was killed in the same iteration is asked for after the resume', async () => {
+  test("after a kill in the same iteration the resumed task asks for the agent's own file", async () => {
     const scene = await makeScene([{ shell, hangs: true }, { text: 'On it.' }, DONE]);
     endAllInLater(scene.home);
     const ralph = await scene.start(RUN);
@@ -309,7 +309,7 @@ describe('--approval-timeout', () => {
 });
 
 describe('the driver', () => {
-  test('is killed while it waits: resume waits on, and an answer of meanwhile counts', async () => {
+  test('a driver that is killed while it waits can be resumed, and an answer given meanwhile counts', async () => {
     const { scene, ralph } = await waitingLoop([ASKING, DONE]);
     process.kill(ralph.pid, 'SIGKILL');
     await ralph.ended;
@@ -326,25 +326,31 @@ describe('the driver', () => {
   test.for<[string, number]>([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ])('gets %s while it waits', async ([signal, code]) => {
-    const { scene, ralph } = await waitingLoop([ASKING, DONE]);
-    process.kill(ralph.pid, signal);
-    expect(await ralph.ended).toMatchObject({ exitCode: code });
-    expect(scene.names('Pending_Approval')).toEqual([NAME]);
-    moveFile(scene, REQUEST, 'Approved');
-    expect(await scene.ralph(['resume', 't'])).toMatchObject(COMPLETED);
-  });
+  ])(
+    'a driver that gets %s while it waits ends with its exit code, and can be resumed',
+    async ([signal, code]) => {
+      const { scene, ralph } = await waitingLoop([ASKING, DONE]);
+      process.kill(ralph.pid, signal);
+      expect(await ralph.ended).toMatchObject({ exitCode: code });
+      expect(scene.names('Pending_Approval')).toEqual([NAME]);
+      moveFile(scene, REQUEST, 'Approved');
+      expect(await scene.ralph(['resume', 't'])).toMatchObject(COMPLETED);
+    },
+  );
 
   test.for<['stop' | 'pause', number]>([
     ['stop', 143],
     ['pause', 6],
-  ])('is asked to %s while it waits', async ([command, code]) => {
-    const { scene, ralph } = await waitingLoop([ASKING, DONE]);
-    expect(await scene.ralph([command, 't'])).toMatchObject({ exitCode: 0 });
-    expect(await ralph.ended).toMatchObject({ exitCode: code });
-    moveFile(scene, REQUEST, 'Approved');
-    expect(await scene.ralph(['resume', 't'])).toMatchObject(COMPLETED);
-  });
+  ])(
+    'ralph %s ends a driver that waits for an approval, and resume goes on',
+    async ([command, code]) => {
+      const { scene, ralph } = await waitingLoop([ASKING, DONE]);
+      expect(await scene.ralph([command, 't'])).toMatchObject({ exitCode: 0 });
+      expect(await ralph.ended).toMatchObject({ exitCode: code });
+      moveFile(scene, REQUEST, 'Approved');
+      expect(await scene.ralph(['resume', 't'])).toMatchObject(COMPLETED);
+    },
+  );
 
   test('waits: status says so, and a second one is refused', async () => {
     const { scene, ralph } = await waitingLoop([ASKING, DONE]);
@@ -368,7 +374,7 @@ describe('run with the id of a task that waits', () => {
     expect(scene.state()).toMatchObject({ approval: { decision: null } });
   });
 
-  test('nor where its driver was killed', async () => {
+  test('run replaces no task whose driver was killed while it waited', async () => {
     const { scene, ralph } = await waitingLoop([ASKING, DONE]);
     process.kill(ralph.pid, 'SIGKILL');
     await ralph.ended;

@@ -15,7 +15,7 @@ function throwing(folder: string, how: 'throw' | 'reject' = 'throw'): Record<str
   };
 }
 
-test.each(['throw', 'reject'] as const)(
+test.for(['throw', 'reject'] as const)(
   'an error that nobody waits for (%s) ends the agent and the task, which can be gone on with',
   async (how) => {
     const scene = await makeScene([

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RalphService, type StartTaskOptions } from '../../src/index.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
@@ -29,7 +29,7 @@ function hookInput(scene: Scene, lastMessage: string | null): string {
 const STATED = 'All tests pass.\n\n<promise>TASK_COMPLETE</promise>';
 
 describe('ralph check', () => {
-  it('holds an agent whose task is open: exit 1, the prompt and what is missing', async () => {
+  test('holds an agent whose task is open: exit 1, the prompt and what is missing', async () => {
     const scene = await makeScene();
     await keptTask(scene);
     for (const args of [['check', 't'], ['check']]) {
@@ -41,14 +41,14 @@ describe('ralph check', () => {
     }
   });
 
-  it('gives the context of the last iteration', async () => {
+  test('gives the context of the last iteration', async () => {
     const scene = await makeScene();
     const books = await keptTask(scene);
     await books.incrementIteration('t', { context: 'Half of it works.' });
     expect((await scene.ralph(['check', 't'])).stdout).toContain('Half of it works.');
   });
 
-  it.each([
+  test.for([
     [
       'complete by its promise',
       (books: RalphService) => books.incrementIteration('t', { context: STATED }),
@@ -56,7 +56,7 @@ describe('ralph check', () => {
     ['completed', (books: RalphService) => books.completeTask('t')],
     ['failed', (books: RalphService) => books.failTask('t', 'no')],
     ['waiting for an approval', (books: RalphService) => books.pauseTask('t', 'push')],
-  ])('lets go where the task is %s', async (_, act) => {
+  ] as const)('lets go where the task is %s', async ([, act]) => {
     const scene = await makeScene();
     await act(await keptTask(scene));
     for (const args of [['check', 't'], ['check'], ['check', '--hook']]) {
@@ -65,7 +65,7 @@ describe('ralph check', () => {
     }
   });
 
-  it('lets go where the file has been moved', async () => {
+  test('lets go where the file has been moved', async () => {
     const scene = await makeScene();
     await scene.write('Needs_Action/x.md', 'Do it.');
     const books = new RalphService({ vault: scene.folder, env: {} });
@@ -75,7 +75,7 @@ describe('ralph check', () => {
     expect((await scene.ralph(['check', 't'])).exitCode).toBe(0);
   });
 
-  it('lets go where the task is unknown, damaged, or one of several', async () => {
+  test('lets go where the task is unknown, damaged, or one of several', async () => {
     const scene = await makeScene();
     expect((await scene.ralph(['check'])).exitCode).toBe(0);
     expect(await scene.ralph(['check', '../../etc'])).toMatchObject({ exitCode: 0, stdout: '' });
@@ -88,7 +88,7 @@ describe('ralph check', () => {
     expect(await scene.ralph(['check', 'v'])).toMatchObject({ exitCode: 0, stdout: '' });
   });
 
-  it('lets go inside a loop, which decides by itself', async () => {
+  test('lets go inside a loop, which decides by itself', async () => {
     const scene = await makeScene();
     await keptTask(scene);
     const env = { RALPH_RUN_ID: 'x' };
@@ -101,7 +101,7 @@ describe('ralph check', () => {
     }
   });
 
-  it('changes nothing', async () => {
+  test('changes nothing', async () => {
     const scene = await makeScene();
     await keptTask(scene);
     const before = scene.read('.ralph_state/t.json');
@@ -109,7 +109,7 @@ describe('ralph check', () => {
     expect(scene.read('.ralph_state/t.json')).toBe(before);
   });
 
-  it('understands the state that a stop hook of another tool reads', async () => {
+  test('understands the state that a stop hook of another tool reads', async () => {
     const scene = await makeScene();
     const state = {
       loop_id: 'RALPH_1',
@@ -145,7 +145,7 @@ describe('ralph check of a task that ralph run left', () => {
     return scene;
   }
 
-  it('looks at the watched files against the marks of its start', async () => {
+  test('looks at the watched files against the marks of its start', async () => {
     const scene = await interrupted(['--watch-glob', 'out-*.md']);
     expect((await scene.ralph(['check', 't'])).exitCode).toBe(1);
     await scene.write('out-1.md', 'Here.');
@@ -153,7 +153,7 @@ describe('ralph check of a task that ralph run left', () => {
     expect((await scene.ralph(['check'])).exitCode).toBe(0);
   });
 
-  it('runs its commands only where it is named', async () => {
+  test('runs its commands only where it is named', async () => {
     const scene = await interrupted(['--until', 'touch ran && test -e ready']);
     await scene.write('ready', '');
     rmSync(join(scene.folder, 'ran'));
@@ -165,7 +165,7 @@ describe('ralph check of a task that ralph run left', () => {
     expect(scene.has('ran')).toBe(true);
   });
 
-  it('has a claim verified, and tells what that printed', async () => {
+  test('has a claim verified, and tells what that printed', async () => {
     const scene = await interrupted(['--verify', 'echo 3 tests failed; test -e ready']);
     const ask = (...id: readonly string[]) =>
       scene.ralph(['check', ...id, '--hook'], { input: hookInput(scene, STATED) });
@@ -176,7 +176,31 @@ describe('ralph check of a task that ralph run left', () => {
     expect((await ask('t')).stdout).toBe('');
   });
 
-  it('counts nothing: that is for its loop', async () => {
+  test('lets go where its prompt is lost or not the same, rather than give a part of it', async () => {
+    const scene = await interrupted(['--prompt', `Fix it. ${'And the next. '.repeat(200)}`]);
+    expect((await scene.ralph(['check', 't'])).exitCode).toBe(1);
+    const input = hookInput(scene, 'Not yet.');
+    for (const lose of [
+      () => scene.write('.ralph_state/t/prompt.md', 'Delete it.'),
+      () => rmSync(join(scene.folder, '.ralph_state/t/prompt.md')),
+    ]) {
+      await lose();
+      for (const args of [['t'], ['t', '--hook']]) {
+        const { exitCode, stdout, stderr } = await scene.ralph(['check', ...args], { input });
+        expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
+        expect(stderr).toContain('it is not what the task was started with');
+      }
+    }
+  });
+
+  test('gives no earlier output to a task with --context none', async () => {
+    const scene = await interrupted([]);
+    expect((await scene.ralph(['check', 't'])).stdout).toContain('Not yet.');
+    const bare = await interrupted(['--context', 'none']);
+    expect((await bare.ralph(['check', 't'])).stdout).not.toContain('Not yet.');
+  });
+
+  test('counts nothing: that is for its loop', async () => {
     const scene = await interrupted([]);
     const before = scene.read('.ralph_state/t.json');
     const input = hookInput(scene, 'Not yet.');
@@ -186,7 +210,7 @@ describe('ralph check of a task that ralph run left', () => {
 });
 
 describe('ralph check --hook', () => {
-  it('holds a session by the JSON of Claude Code, and counts', async () => {
+  test('holds a session by the JSON of Claude Code, and counts', async () => {
     const scene = await makeScene();
     const books = await keptTask(scene);
     const input = hookInput(scene, 'Half of it works.');
@@ -201,7 +225,7 @@ describe('ralph check --hook', () => {
     expect(task?.iterations[0]?.output_preview).toBe('Half of it works.');
   });
 
-  it('lets a session go that states the promise, and keeps that in the books', async () => {
+  test('lets a session go that states the promise, and keeps that in the books', async () => {
     const scene = await makeScene();
     const books = await keptTask(scene);
     const end = await scene.ralph(['check', 't', '--hook'], { input: hookInput(scene, STATED) });
@@ -209,7 +233,7 @@ describe('ralph check --hook', () => {
     expect(await books.checkTaskComplete('t')).toBe(true);
   });
 
-  it('takes the last message itself, where it is told', async () => {
+  test('takes the last message itself, where it is told', async () => {
     const scene = await makeScene();
     await keptTask(scene);
     const told = { ...JSON.parse(hookInput(scene, 'Not yet.')), last_assistant_message: STATED };
@@ -217,7 +241,7 @@ describe('ralph check --hook', () => {
     expect(end.stdout).toBe('');
   });
 
-  it('tells a near miss', async () => {
+  test('tells a near miss', async () => {
     const scene = await makeScene();
     await keptTask(scene);
     const input = hookInput(scene, 'I am not ready to say TASK_COMPLETE yet.');
@@ -225,7 +249,7 @@ describe('ralph check --hook', () => {
     expect(JSON.parse(stdout).reason).toContain('mentioned the promise without stating it');
   });
 
-  it('lets go once the iterations are used up', async () => {
+  test('lets go once the iterations are used up', async () => {
     const scene = await makeScene();
     await keptTask(scene, { maxIterations: 2 });
     const ask = () => scene.ralph(['check', '--hook'], { input: hookInput(scene, 'More to do.') });
@@ -235,7 +259,7 @@ describe('ralph check --hook', () => {
     expect(scene.state().current_iteration).toBe(2);
   });
 
-  it.each(['', 'no json', '[]', '{}', '{"transcript_path":7}'])(
+  test.for(['', 'no json', '[]', '{}', '{"transcript_path":7}'])(
     'keeps nobody from stopping for want of a good input: %j',
     async (input) => {
       const scene = await makeScene();

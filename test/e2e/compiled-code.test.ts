@@ -3,7 +3,7 @@ import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -39,7 +39,7 @@ async function install() {
   };
 }
 
-it('the compiled code of a run is kept for the next one', async () => {
+test('the compiled code of a run is kept for the next one', async () => {
   const { run, kept, compiled } = await install();
   expect(await run()).toBe('TASK_COMPLETE\n');
   const [name = '', ...others] = await kept();
@@ -50,7 +50,7 @@ it('the compiled code of a run is kept for the next one', async () => {
   expect(await readFile(join(compiled, name))).toEqual(code);
 });
 
-it('what a run of another end has compiled is kept beside it', async () => {
+test('what a run of another end has compiled is kept beside it', async () => {
   const { run, kept, compiled } = await install();
   await run();
   const file = join(compiled, (await kept())[0] ?? '');
@@ -64,11 +64,11 @@ it('what a run of another end has compiled is kept beside it', async () => {
   expect(await readFile(file)).toEqual(both);
 });
 
-it.each([
+test.for([
   ['a flipped bit', (code: Buffer) => code.map((byte, at) => (at === 20_000 ? byte ^ 1 : byte))],
   ['half of it', (code: Buffer) => code.subarray(0, code.length / 2)],
   ['nothing', () => Buffer.alloc(0)],
-])('damaged compiled code does no harm, and is made anew: %s', async (_, damage) => {
+] as const)('damaged compiled code does no harm, and is made anew: %s', async ([, damage]) => {
   const { run, kept, compiled } = await install();
   await run();
   const file = join(compiled, (await kept())[0] ?? '');
@@ -78,16 +78,16 @@ it.each([
   expect((await readFile(file)).equals(damaged)).toBe(false);
 });
 
-it('a dry run keeps nothing', async () => {
+test('a dry run keeps nothing', async () => {
   const { run, kept } = await install();
   await run('--dry-run');
   expect(await kept()).toEqual([]);
 });
 
-it.each([
+test.for([
   ['a link to nowhere', (place: string) => symlink('/proc/nowhere', place)],
   ['a file', (place: string) => writeFile(place, '')],
-])('where nothing can be written all works without: %s', async (_, put) => {
+] as const)('where nothing can be written all works without: %s', async ([, put]) => {
   const { run, compiled } = await install();
   await put(compiled);
   expect(await run()).toBe('TASK_COMPLETE\n');

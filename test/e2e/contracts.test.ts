@@ -63,7 +63,7 @@ const STATES = {
 };
 
 describe('a state of another tool', () => {
-  test.each(Object.keys(STATES) as (keyof typeof STATES)[])(
+  test.for(Object.keys(STATES) as (keyof typeof STATES)[])(
     '%s is shown by status and gone on with by resume',
     async (taskId) => {
       const scene = await makeScene([DONE]);

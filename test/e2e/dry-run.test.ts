@@ -118,31 +118,34 @@ describe('with no agent installed', () => {
 });
 
 describe('a plan that is not sound', () => {
-  test.each([[[]], [['--json']]])('ends 2 and says everything that is wrong %j', async (more) => {
-    const scene = await makeScene({ text: 'TASK_COMPLETE' });
-    await scene.write('ralph.config.yaml', 'max_iteration: 3\n');
-    const before = picture(scene.folder);
-    const { exitCode, stdout, stderr } = await scene.run(
-      ['--dry-run', '--max-iterations', 'abc', ...more],
-      { env: { RALPH_DELAY: 'soon', RALPH_TASK_TYPE: 'coding', RALPH_NONSENSE_PLUGH: '1' } },
-    );
-    // By flag it has a delay, and the bad one is told nevertheless.
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr.trimEnd().split('\n')).toEqual([
-      "ralph: --max-iterations expects a whole number, at least 1; found 'abc'.",
-      "ralph: RALPH_DELAY expects a duration such as 500ms, 90s, 30m or 1h30m; found 'soon'.",
-      'ralph: ralph.config.yaml:1 max_iteration is not a setting of ralph; did you mean max_iterations?',
-      'ralph: ralph does not know the variable RALPH_NONSENSE_PLUGH',
-    ]);
-    expect(picture(scene.folder)).toEqual(before);
-    expect(scene.fake.calls()).toEqual([]);
-  });
+  test.for([[[]], [['--json']]] as const)(
+    'ends 2 and says everything that is wrong %j',
+    async ([more]) => {
+      const scene = await makeScene({ text: 'TASK_COMPLETE' });
+      await scene.write('ralph.config.yaml', 'max_iteration: 3\n');
+      const before = picture(scene.folder);
+      const { exitCode, stdout, stderr } = await scene.run(
+        ['--dry-run', '--max-iterations', 'abc', ...more],
+        { env: { RALPH_DELAY: 'soon', RALPH_TASK_TYPE: 'coding', RALPH_NONSENSE_PLUGH: '1' } },
+      );
+      // By flag it has a delay, and the bad one is told nevertheless.
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr.trimEnd().split('\n')).toEqual([
+        "ralph: --max-iterations expects a whole number, at least 1; found 'abc'.",
+        "ralph: RALPH_DELAY expects a duration such as 500ms, 90s, 30m or 1h30m; found 'soon'.",
+        'ralph: ralph.config.yaml:1 max_iteration is not a setting of ralph; did you mean max_iterations?',
+        'ralph: ralph does not know the variable RALPH_NONSENSE_PLUGH',
+      ]);
+      expect(picture(scene.folder)).toEqual(before);
+      expect(scene.fake.calls()).toEqual([]);
+    },
+  );
 });
 
 describe('the plan', () => {
   const OUTPUT = 'I have done the first half.\nThe second is left.';
 
-  test.each<[string, readonly string[], readonly string[]]>([
+  test.for<[string, readonly string[], readonly string[]]>([
     [
       'with everything that goes to claude',
       ['--model', 'opus', '--allowed-tools', 'Edit,Bash(npm test:*)', '--promise', 'ALL "DONE"'],
@@ -151,7 +154,7 @@ describe('the plan', () => {
     ['with a file to wait for', ['--watch-glob', 'out/*.md', '--permission-mode', 'plan'], []],
     ['in a session of its own', ['--session', 'continue'], []],
     ['without context', ['--context', 'none', '--dangerously-skip-permissions'], []],
-  ])('is what is really done: %s', async (_what, args, behind) => {
+  ])('is what is really done: %s', async ([, args, behind]) => {
     const scene = await makeScene({ text: OUTPUT });
     // With a byte order mark, no newline at the end, and marks that are nobody's.
     await scene.write('task.md', '\uFEFFFix it.\r\n\n  <promise>half</promise> § "x" \\');

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CONDITIONS } from '../../src/core/completion/conditions/conditions.ts';
+import { SETTINGS } from '../../src/core/settings/settings.ts';
 import type { Evidence } from '../../src/core/task/task-state.ts';
 import type { Turn } from '../helpers/fake-claude.ts';
 import { makeScene } from '../helpers/scene.ts';
@@ -52,8 +55,31 @@ test('every condition has an example here', () => {
   expect(CONDITIONS.map(({ kind }) => kind).toSorted()).toEqual(Object.keys(EXAMPLES).toSorted());
 });
 
+test('every condition has a flag that README.md and docs/completion.md name', () => {
+  for (const name of ['README.md', 'docs/completion.md']) {
+    const text = readFileSync(join(import.meta.dirname, '../..', name), 'utf8');
+    const flags = ROWS.map(
+      ([
+        ,
+        {
+          flags: [flag = ''],
+        },
+      ]) => flag,
+    );
+    expect(flags.filter((flag) => !text.includes(flag))).toEqual([]);
+  }
+});
+
+test('only a trusted configuration may set what a condition runs', () => {
+  const settings = CONDITIONS.filter(({ command }) => command !== undefined).flatMap(
+    (condition) => condition.settings,
+  );
+  expect(settings.length).toBeGreaterThan(0);
+  expect(settings.filter((name) => SETTINGS[name].trust !== true)).toEqual([]);
+});
+
 describe('a task with a condition of its own', () => {
-  test.each(ROWS)('%s: does not end at the default promise', async (_kind, { flags }) => {
+  test.for(ROWS)('%s: does not end at the default promise', async ([, { flags }]) => {
     const scene = await makeScene({ text: 'All is well.\n\n<promise>TASK_COMPLETE</promise>' });
     await scene.write('task.md', 'Do it.');
     await scene.write('plan.md', '- [ ] all\n');
@@ -64,9 +90,9 @@ describe('a task with a condition of its own', () => {
     });
   });
 
-  test.each(ROWS)(
+  test.for(ROWS)(
     '%s: keeps it over a resume, shows it, and shows by what it was completed',
-    async (kind, { flags, done, shown }) => {
+    async ([kind, { flags, done, shown }]) => {
       const scene = await makeScene([{ text: 'TASK_COMPLETE\n\nStill at it.' }, done, done]);
       await scene.write('task.md', 'Do it.');
       await scene.write('plan.md', '- [ ] all\n');
@@ -83,9 +109,9 @@ describe('a task with a condition of its own', () => {
     },
   );
 
-  test.each(ROWS)(
+  test.for(ROWS)(
     '%s: is no flag of a rescue, whose only promise is its own',
-    async (_kind, { flags }) => {
+    async ([, { flags }]) => {
       const scene = await makeScene();
       const rescue = await scene.ralph(['rescue', ...flags]);
       expect(rescue).toMatchObject({ exitCode: 2, stdout: '' });

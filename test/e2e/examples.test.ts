@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { shellWords } from '../../src/core/settings/shell-words.ts';
-import { EXIT_CODES } from '../../src/exit-codes.ts';
 import { type FakeClaude, makeFakeClaude, type Turn } from '../helpers/fake-claude.ts';
 import { makeScene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
@@ -19,10 +19,10 @@ echo 'All is done.'
 echo '<promise>TASK_COMPLETE</promise>'
 `;
 
-it.each([
+test.for([
   ['codex.sh', 'codex', 'exec --full-auto -'],
   ['gemini.sh', 'gemini', '--yolo'],
-])('examples/%s drives %s', async (script, agent, args) => {
+] as const)('examples/%s drives %s', async ([script, agent, args]) => {
   const folder = await tempFolder();
   const bin = path.join(folder, 'bin');
   mkdirSync(bin);
@@ -113,7 +113,7 @@ describe('examples/crontab', () => {
     });
   }
 
-  it('runs with a bare PATH, finds claude in the home, and leaves nothing to mail', async () => {
+  test('runs with a bare PATH, finds claude in the home, and leaves nothing to mail', async () => {
     const machine = await makeMachine();
     const claude = await machine.install([{ text: 'Not yet.' }, { text: 'NIGHTLY DONE' }]);
     // Between its two iterations there is a pause of two seconds, which is not what is shown here.
@@ -127,7 +127,7 @@ describe('examples/crontab', () => {
     expect(second?.env).toMatchObject({ RALPH_TASK_ID: 'nightly', RALPH_MAX_ITERATIONS: '30' });
   });
 
-  it('has something to mail when it ends badly', async () => {
+  test('has something to mail when it ends badly', async () => {
     const { status, stdout, stderr } = runJob(await makeMachine());
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('claude was not found in');
@@ -136,7 +136,7 @@ describe('examples/crontab', () => {
 });
 
 describe('examples/ralph-nightly.service', () => {
-  it('runs with a bare environment, and goes on where the task stood', async () => {
+  test('runs with a bare environment, and goes on where the task stood', async () => {
     const [, command = ''] = /^ExecStart=(.*)$/m.exec(example('ralph-nightly.service')) ?? [];
     const [program = '', ...args] = shellWords(command) ?? [];
     expect(program).toBe('/usr/local/bin/ralph');
@@ -148,14 +148,14 @@ describe('examples/ralph-nightly.service', () => {
     expect(claude.calls()[0]?.env).toMatchObject({ RALPH_TASK_ID: 'nightly' });
   });
 
-  it('is started by the timer of its name, again where the service is away', () => {
+  test('is started by the timer of its name, again where the service is away', () => {
     expect(example('ralph-nightly.service')).toMatch(/^RestartForceExitStatus=75$/m);
     expect(example('ralph-nightly.timer')).toMatch(/^OnCalendar=\*-\*-\* 02:00:00$/m);
   });
 });
 
 describe('examples/commit-after.sh', () => {
-  it('commits what each iteration has changed, and nothing where nothing was', async () => {
+  test('commits what each iteration has changed, and nothing where nothing was', async () => {
     const scene = await makeScene([
       { shell: 'echo one > file', text: 'On it.' },
       { text: 'Nothing to do here.' },
@@ -191,7 +191,7 @@ describe('examples/nightly.sh', () => {
     42: 'unexpected',
   };
 
-  it('has something to say of every exit code, and passes it on', async () => {
+  test('has something to say of every exit code, and passes it on', async () => {
     const { bin, shell } = await makeMachine();
     const stub = path.join(bin, 'stub');
     mkdirSync(stub);
@@ -210,7 +210,7 @@ describe('examples/nightly.sh', () => {
     }
   });
 
-  it('runs a task', async () => {
+  test('runs a task', async () => {
     const { install, shell } = await makeMachine();
     const claude = await install([{ text: 'TASK_COMPLETE' }]);
     const { status, stdout, stderr } = shell([script, 'tasks/nightly.md'], {});
@@ -222,7 +222,7 @@ describe('examples/nightly.sh', () => {
     expect(claude.calls()[0]?.stdin.startsWith('Tidy up.\n')).toBe(true);
   });
 
-  it('says how it is used', async () => {
+  test('says how it is used', async () => {
     const { status, stdout, stderr } = (await makeMachine()).shell([script], {});
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain('usage: nightly.sh TASK.md');
@@ -248,7 +248,7 @@ describe('examples/github-actions.yml', () => {
     });
   }
 
-  it('installs this package, checks on a pull request and works at night', () => {
+  test('installs this package, checks on a pull request and works at night', () => {
     const { name } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
     expect(install?.run).toContain(` ${name} `);
     expect(Object.keys(workflow.on)).toEqual(['pull_request', 'schedule']);
@@ -258,7 +258,7 @@ describe('examples/github-actions.yml', () => {
     expect(Object.keys(work?.env ?? {})).toEqual(['ANTHROPIC_API_KEY']);
   });
 
-  it('checks the plan with no agent installed, and no key', async () => {
+  test('checks the plan with no agent installed, and no key', async () => {
     const machine = await makeMachine();
     const { status, stdout, stderr } = runStep(machine, check);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -266,7 +266,7 @@ describe('examples/github-actions.yml', () => {
     expect(stdout).toContain('allows 9 iterations of full length');
   });
 
-  it('does the work that it checked', async () => {
+  test('does the work that it checked', async () => {
     const machine = await makeMachine();
     const claude = await machine.install([{ text: 'All tidy.\n\nNIGHTLY DONE' }]);
     const { status, stdout } = runStep(machine, work);
@@ -277,7 +277,7 @@ describe('examples/github-actions.yml', () => {
     });
   });
 
-  it('is not held up by an outage: exit 75', async () => {
+  test('is not held up by an outage: exit 75', async () => {
     const machine = await makeMachine();
     // By default a few quick tries come first, which is not what is shown here.
     writeFileSync(path.join(machine.project, 'ralph.config.yaml'), 'retries: 0\n');

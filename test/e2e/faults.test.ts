@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { FAULT_SCENARIOS, faultScenario } from '../helpers/fault-scenarios.ts';
 import {
   compareFaults,
@@ -29,12 +30,26 @@ const AT_ONCE = 6;
 
 const NAMES = Object.keys(FAULT_SCENARIOS);
 
-/** A play of each that nothing disturbs. */
-async function undisturbed(root: string, name: string): Promise<{ folder: string; play: Play }> {
-  const folder = join(root, 'undisturbed');
-  const play = await playFaults(folder, faultScenario(name), () => null);
-  expect(play.problems).toEqual([]);
-  return { folder, play };
+interface Undisturbed {
+  readonly folder: string;
+  readonly play: Play;
+}
+
+const plays = mkdtempSync(join(tmpdir(), 'ralph-test-'));
+afterAll(() => rmSync(plays, { recursive: true, force: true, maxRetries: 5 }));
+const undisturbedPlays = new Map<string, Promise<Undisturbed>>();
+
+/** A play that nothing disturbs, the same one for all tests. */
+function undisturbed(name: string): Promise<Undisturbed> {
+  const known = undisturbedPlays.get(name);
+  if (known !== undefined) return known;
+  const folder = join(plays, String(undisturbedPlays.size));
+  const played = playFaults(folder, faultScenario(name), () => null).then((play) => {
+    expect(play.problems).toEqual([]);
+    return { folder, play };
+  });
+  undisturbedPlays.set(name, played);
+  return played;
 }
 
 /** How a driver is killed at a change. Of one that is no save point only where there is time for it. */
@@ -67,29 +82,25 @@ function only(driver: number, death: Death): (driver: number) => Death {
   return (each) => (each === driver ? death : null);
 }
 
-test.each(NAMES)(
-  'killed at each save point: %s',
-  async (name) => {
-    const root = await tempFolder();
-    const { folder, play } = await undisturbed(root, name);
-    const drivers = range(faultScenario(name).firstVictim ?? 0, play.drivers);
-    const cases = drivers.flatMap((driver) =>
-      pointsOf(folder, driver).flatMap((change, index) =>
-        casesOf(change).map((each) => {
-          return { driver, change, point: `${index + 1} ${each}` };
-        }),
-      ),
-    );
-    expect(cases.length).toBeGreaterThan(2);
-    const found: string[] = [];
-    await eachOf(cases, AT_ONCE, async ({ driver, change, point }) => {
-      const deaths = only(driver, { kind: 'at', point });
-      found.push(...(await compare(root, name, play, deaths, `${driver}: ${point} ${change}`)));
-    });
-    expect(found).toEqual([]);
-  },
-  LONG_MS,
-);
+test.for(NAMES)('killed at each save point: %s', { timeout: LONG_MS }, async (name) => {
+  const root = await tempFolder();
+  const { folder, play } = await undisturbed(name);
+  const drivers = range(faultScenario(name).firstVictim ?? 0, play.drivers);
+  const cases = drivers.flatMap((driver) =>
+    pointsOf(folder, driver).flatMap((change, index) =>
+      casesOf(change).map((each) => {
+        return { driver, change, point: `${index + 1} ${each}` };
+      }),
+    ),
+  );
+  expect(cases.length).toBeGreaterThan(2);
+  const found: string[] = [];
+  await eachOf(cases, AT_ONCE, async ({ driver, change, point }) => {
+    const deaths = only(driver, { kind: 'at', point });
+    found.push(...(await compare(root, name, play, deaths, `${driver}: ${point} ${change}`)));
+  });
+  expect(found).toEqual([]);
+});
 
 test(
   'each driver killed some changes later than the one before',
@@ -97,7 +108,7 @@ test(
     const root = await tempFolder();
     const found: string[] = [];
     await eachOf(NAMES, AT_ONCE, async (name) => {
-      const { play } = await undisturbed(join(root, name), name);
+      const { play } = await undisturbed(name);
       const step = IS_THOROUGH ? 1 : 7;
       const deaths = (driver: number): Death => ({
         kind: 'at',
@@ -119,10 +130,8 @@ test.runIf(HAS_STRACE)(
   async () => {
     const root = await tempFolder();
     const random = seeded(SEED);
-    const plays = new Map<string, Play>();
     const points: { name: string; driver: number; before: CallName; rank: number }[] = [];
     for (const [index, name] of NAMES.entries()) {
-      plays.set(name, (await undisturbed(join(root, `u${index}`), name)).play);
       const calls = await tracedCalls(join(root, `c${index}`), faultScenario(name));
       for (const { driver, ...call } of calls) {
         points.push({ name, driver, before: nameOf(call), rank: random() });
@@ -132,8 +141,7 @@ test.runIf(HAS_STRACE)(
     const chosen = points.sort((one, other) => one.rank - other.rank).slice(0, KILLS);
     const found: string[] = [];
     await eachOf([...chosen.entries()], AT_ONCE, async ([index, { name, driver, before }]) => {
-      const play = plays.get(name);
-      if (play === undefined) throw new Error(`no play of ${name}`);
+      const { play } = await undisturbed(name);
       const deaths = only(driver, { kind: 'call', before, log: join(root, `log-${index}`) });
       const what = `${name}: driver ${driver}, ${JSON.stringify(before)}`;
       found.push(...(await compare(root, name, play, deaths, what)));
@@ -154,14 +162,11 @@ test(
       fractions: [random(), random() < 0.4 ? random() : null],
       withGuard: random() < 0.3,
     }));
-    const known = new Map<string, Play>();
-    for (const name of NAMES) {
-      known.set(name, (await undisturbed(join(root, `${known.size}`), name)).play);
-    }
+    // Each once by itself: how long it takes tells when to kill.
+    for (const name of NAMES) await undisturbed(name);
     const found: string[] = [];
     await eachOf(plans, AT_ONCE, async ({ name, fractions, withGuard }) => {
-      const play = known.get(name);
-      if (play === undefined) throw new Error(`no play of ${name}`);
+      const { play } = await undisturbed(name);
       const { durationMs } = play;
       const deaths = (driver: number): Death => {
         const fraction = fractions[driver] ?? null;

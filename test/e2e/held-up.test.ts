@@ -96,11 +96,11 @@ const NOT_YET = { text: 'Not yet.' };
 const MINUTE_MS = 60_000;
 const RUN = ['run', '-p', 'Fix it', '--task-id', 't', '--delay', '0', '--timeout', '1m'];
 
-test.each([
+test.for([
   ['--verify', { text: PROMISED }],
   ['--until', NOT_YET],
   ['--after', NOT_YET],
-])('a stop during %s takes no time from the task', async (flag, first) => {
+] as const)('a stop during %s takes no time from the task', async ([flag, first]) => {
   const scene = await makeScene([first, { text: PROMISED }]);
   const command = `test -e begun || { : > begun; ${UNTIL_GO.shell}; exit 1; }`;
   const ralph = await scene.start([...RUN, flag, command]);
@@ -122,10 +122,10 @@ describe('the driver is killed soon after', () => {
     env: { NODE_OPTIONS: preloads.map((file) => `--require ${file}`).join(' ') },
   };
 
-  test.each<[what: string, happen: (scene: Scene, ralph: ChildProcess) => Promise<unknown>]>([
+  test.for<[what: string, happen: (scene: Scene, ralph: ChildProcess) => Promise<unknown>]>([
     ['ralph was stopped', async (_scene, ralph) => (await stop(ralph))()],
     ['the machine slept for ten hours', (scene) => scene.write('../jump', '36000000')],
-  ])('%s: the task has the time that it had', async (_what, happen) => {
+  ])('%s: the task has the time that it had', async ([, happen]) => {
     const scene = await makeScene([{ before: ['Let me see.'], hangs: true }, { text: PROMISED }]);
     const ralph = await scene.start(RUN, options);
     await scene.fake.untilCalls(1);

@@ -54,12 +54,12 @@ describe('beside a good task', () => {
     return scene;
   }
 
-  test.each<[string, (scene: Scene, file: string) => unknown]>([
+  test.for<[string, (scene: Scene, file: string) => unknown]>([
     ['a state of 2 MB', (scene, file) => scene.write(file, `{"a":"${'x'.repeat(2 * MB)}"}`)],
     ['a state that is a pipe', (scene, file) => execFileSync('mkfifo', [join(scene.folder, file)])],
     ['a state that is a folder', (scene, file) => mkdirSync(join(scene.folder, file))],
     ['a state of 100,000 levels', (scene, file) => scene.write(file, nested(100_000))],
-  ])('%s keeps no command from its work', async (_what, place) => {
+  ])('%s keeps no command from its work', async ([, place]) => {
     const scene = await stage();
     await place(scene, '.ralph_state/other.json');
     expect((await scene.ralph(['status'])).stdout).toContain('t ');

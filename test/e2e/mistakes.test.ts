@@ -1,87 +1,106 @@
 import { describe, expect, test } from 'vitest';
+import type { AgentName } from '../../src/core/agent/agents/agents.ts';
 import { endingFacts, remedyFor } from '../../src/report/messages.ts';
+import { refuseAll } from '../helpers/many-lines.ts';
 import { makeScene } from '../helpers/scene.ts';
 
+const COMMANDS_WITH_AN_ID = [
+  ...['status', 'logs', 'stop', 'pause', 'tell', 'approve', 'reject', 'resume'],
+];
+
 describe('a mistyped word is answered with the one that was probably meant', () => {
-  test.for<[string, RegExp]>([
-    ['statsu', /statsu is not a command of ralph; did you mean status\?/],
-    ['help rnu', /rnu is not a command of ralph; did you mean run\?/],
-    ['--verison', /--verison is not a flag of ralph; did you mean --version\?/],
-    ['run -p x --promt y', /--promt is not a flag of ralph run; did you mean --prompt\?/],
-    ['run -p x --no-prevent-slep', /did you mean --no-prevent-sleep\?/],
-    ['resume --tiemout +3m', /is not a flag of ralph resume; did you mean --timeout\?/],
-    ['watch --intervl 3s', /is not a flag of ralph watch; did you mean --interval\?/],
-    ['status --jsno', /--jsno is not a flag of ralph status; did you mean --json\?/],
-    ['run -p x --agent claud', /found 'claud' \(did you mean claude\?\)/],
-    ['run -p x --match statment', /found 'statment' \(did you mean statement\?\)/],
-    ['run -p x --session fersh', /found 'fersh' \(did you mean fresh\?\)/],
-    ['run -p x --task-type codign', /did you mean coding\?/],
-    ['completion bsh', /expects one of bash, zsh, fish; found 'bsh'; did you mean bash\?/],
-  ])('ralph %s', async ([words, message]) => {
+  test('or with what helps, and nothing is started', async () => {
+    const rows: readonly (readonly [string, RegExp])[] = [
+      ['statsu', /statsu is not a command of ralph; did you mean status\?/],
+      ['help rnu', /rnu is not a command of ralph; did you mean run\?/],
+      ['--verison', /--verison is not a flag of ralph; did you mean --version\?/],
+      ['run -p x --promt y', /--promt is not a flag of ralph run; did you mean --prompt\?/],
+      ['run -p x --no-prevent-slep', /did you mean --no-prevent-sleep\?/],
+      ['resume --tiemout +3m', /is not a flag of ralph resume; did you mean --timeout\?/],
+      ['watch --intervl 3s', /is not a flag of ralph watch; did you mean --interval\?/],
+      ['status --jsno', /--jsno is not a flag of ralph status; did you mean --json\?/],
+      ['run -p x --agent claud', /found 'claud' \(did you mean claude\?\)/],
+      ['run -p x --match statment', /found 'statment' \(did you mean statement\?\)/],
+      ['run -p x --session fersh', /found 'fersh' \(did you mean fresh\?\)/],
+      ['run -p x --task-type codign', /did you mean coding\?/],
+      ['completion bsh', /expects one of bash, zsh, fish; found 'bsh'; did you mean bash\?/],
+      [
+        'run --zzzzzzzzzz',
+        /--zzzzzzzzzz is not a flag of ralph run; ralph run --help lists them\./,
+      ],
+      ['logs --zzzzzzzzzz x', /is not a flag of ralph logs; ralph logs --help lists them\./],
+      ['zzzzzzzzzz', /is not a command of ralph; expected one of .*run/],
+      ['logs', /ralph logs needs the id of a task; ralph status lists them\./],
+      ['tell t', /ralph tell needs a hint, but none was given: ralph tell \[options\] <id> <hint>/],
+      ['completion', /ralph completion needs one of bash, zsh, fish/],
+      ['status a b', /one word too many, 'b': ralph status .*\. Quote/],
+      ['logs t --iteration', /--iteration needs a value/],
+      ['-p x', /-p is a flag of ralph run: ralph run -p x/],
+      ['--prompt x', /--prompt is a flag of ralph run: ralph run --prompt x/],
+    ];
     const scene = await makeScene();
-    const { exitCode, stdout, stderr } = await scene.ralph(words.split(' '));
-    expect(stderr).toMatch(message);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(scene.names()).toEqual([]);
+    const ends = refuseAll(
+      scene,
+      rows.map(([words]) => words.split(' ')),
+    );
+    expect(rows.map(([words], index) => ({ words, ...ends[index] }))).toEqual(
+      rows.map(([words, message]) => ({
+        words,
+        exitCode: 2,
+        stdout: '',
+        stderr: expect.stringMatching(message),
+        left: [],
+      })),
+    );
   });
 
-  test.for<[string, RegExp]>([
-    ['run --zzzzzzzzzz', /--zzzzzzzzzz is not a flag of ralph run; ralph run --help lists them\./],
-    ['logs --zzzzzzzzzz x', /is not a flag of ralph logs; ralph logs --help lists them\./],
-    ['zzzzzzzzzz', /is not a command of ralph; expected one of .*run/],
-    ['logs', /ralph logs needs the id of a task; ralph status lists them\./],
-    ['tell t', /ralph tell needs a hint, but none was given: ralph tell \[options\] <id> <hint>/],
-    ['completion', /ralph completion needs one of bash, zsh, fish/],
-    ['status a b', /one word too many, 'b': ralph status .*\. Quote/],
-    ['logs t --iteration', /--iteration needs a value/],
-    ['-p x', /-p is a flag of ralph run: ralph run -p x/],
-    ['--prompt x', /--prompt is a flag of ralph run: ralph run --prompt x/],
-  ])('or with what helps: ralph %s', async ([words, message]) => {
-    const scene = await makeScene();
-    const { exitCode, stdout, stderr } = await scene.ralph(words.split(' '));
-    expect(stderr).toMatch(message);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  test('the id of a task, to each command that takes one', async () => {
+    const scene = await makeScene([{ text: 'Working.' }, { text: 'TASK_COMPLETE' }]);
+    await scene.ralph(['run', '-p', 'x', '--task-id', 'nightly', '-n', '1']);
+    await scene.ralph(['run', '-p', 'x', '--task-id', 'weekly']);
+    const rows = COMMANDS_WITH_AN_ID.flatMap((command) =>
+      (
+        [
+          ['nigthly', 'did you mean nightly\\?'],
+          ['wekly', 'did you mean weekly\\?'],
+          ['zzzzzzzz', 'check the id and --vault'],
+        ] as const
+      ).map(([typed, help]) => {
+        const line = [command, typed, ...(command === 'tell' ? ['hint'] : [])];
+        return [
+          line,
+          new RegExp(`TaskNotFoundError: there is no task '${typed}' in .*; ${help}`),
+        ] as const;
+      }),
+    );
+    const ends = refuseAll(
+      scene,
+      rows.map(([line]) => line),
+    );
+    expect(rows.map(([line], index) => ({ line, ...ends[index] }))).toMatchObject(
+      rows.map(([line, message]) => ({
+        line,
+        exitCode: 1,
+        stderr: expect.stringMatching(message),
+      })),
+    );
   });
-
-  test.for(['status', 'logs', 'stop', 'pause', 'tell', 'approve', 'reject', 'resume'])(
-    'the id of a task, to ralph %s',
-    async (command) => {
-      const scene = await makeScene([{ text: 'Working.' }, { text: 'TASK_COMPLETE' }]);
-      await scene.ralph(['run', '-p', 'x', '--task-id', 'nightly', '-n', '1']);
-      await scene.ralph(['run', '-p', 'x', '--task-id', 'weekly']);
-      const more = command === 'tell' ? ['hint'] : [];
-      for (const [typed, meant] of [
-        ['nigthly', 'nightly'],
-        ['wekly', 'weekly'],
-      ] as const) {
-        const { exitCode, stderr } = await scene.ralph([command, typed, ...more]);
-        expect(stderr).toMatch(
-          new RegExp(
-            `TaskNotFoundError: there is no task '${typed}' in .*; did you mean ${meant}\\?`,
-          ),
-        );
-        expect(exitCode).toBe(1);
-      }
-      const { stderr } = await scene.ralph([command, 'zzzzzzzz', ...more]);
-      expect(stderr).toMatch(/there is no task 'zzzzzzzz' in .*; check the id and --vault/);
-    },
-  );
 });
 
 describe('every end that is not a completion says what to do', () => {
-  // Written out here: they are the causes of the contract.
-  test.for([
-    'agent-not-found',
-    'not-logged-in',
-    'no-credit',
-    'refused-request',
-    'slash-command',
-    'bad-option',
-    'root-refused',
-    'aborted',
-  ])('failed:%s', (cause) => {
-    for (const agent of ['claude', 'command'] as const) {
-      expect(remedyFor(`failed:${cause}`, agent)).toMatch(/.{20}/);
+  // Written out here: they are the causes of the contract. A command cannot fail by the four between.
+  test.for<[cause: string, agents: readonly AgentName[]]>([
+    ['agent-not-found', ['claude', 'command']],
+    ['not-logged-in', ['claude']],
+    ['slash-command', ['claude']],
+    ['bad-option', ['claude']],
+    ['root-refused', ['claude']],
+    ['no-credit', ['claude', 'command']],
+    ['refused-request', ['claude', 'command']],
+    ['aborted', ['claude', 'command']],
+  ])('failed:%s', ([cause, agents]) => {
+    for (const agent of agents) {
+      expect(remedyFor('failed', `failed:${cause}`, agent)).toMatch(/.{20}/);
     }
   });
 

@@ -183,7 +183,7 @@ describe('the line for cron leaves to a person', () => {
           exitCode: 8,
           stdout: '',
           stderr:
-            "ralph: LeftToPersonError: task 't' has ended (budget_spent), and a new run could spend as much again, so a person decides: ralph resume t --max-cost +2 goes on with it, and ralph run without --resume-if-open starts afresh.\n",
+            "ralph: LeftToPersonError: task 't' has ended (budget_spent), and a new run could spend as much again, so a person decides: ralph resume t --max-cost +2 continues it, and ralph run without --resume-if-open starts again.\n",
         }),
       );
     }
@@ -206,7 +206,7 @@ describe('the line for cron leaves to a person', () => {
     expect(stderr).toContain(
       'has ended (stalled: interrupted), and a new run could spend as much again',
     );
-    expect(stderr).toContain('ralph resume t goes on with it');
+    expect(stderr).toContain('ralph resume t continues it');
     expect(scene.fake.calls()).toHaveLength(5);
     // Somebody starts afresh.
     expect(await scene.ralph([...RUN, '-n', '1'])).toMatchObject({ exitCode: 3 });
@@ -215,7 +215,7 @@ describe('the line for cron leaves to a person', () => {
 });
 
 describe('a task file', () => {
-  test.each(['link', 'unlink', 'after'])(
+  test.for(['link', 'unlink', 'after'])(
     'whose driver dies while it is taken into work (%s) is gone on with by resume',
     async (moment) => {
       const scene = await makeScene([{ text: 'Done.\n\nTASK_COMPLETE' }]);

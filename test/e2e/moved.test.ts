@@ -27,7 +27,7 @@ const resumed = (scene: Scene, cwd: string, args: readonly string[] = []) =>
   scene.ralph(['resume', 't', '--cwd', join(scene.folder, cwd), ...args, ...MORE]);
 
 describe('a folder that was moved', () => {
-  test('is watched as before: what nobody has touched completes nothing', async () => {
+  test('a moved folder is watched as before, and untouched files complete nothing', async () => {
     const scene = await begun([WORKING, { ...WORKING, shell: 'echo new > README' }], WATCH);
     renameSync(join(scene.folder, 'repo'), join(scene.folder, 'moved'));
     expect(await resumed(scene, 'moved')).toMatchObject({ exitCode: 3 });
@@ -35,7 +35,7 @@ describe('a folder that was moved', () => {
     expect(scene.state().evidence).toEqual({ kind: 'watch-glob', detail: 'README' });
   });
 
-  test('is protected as before', async () => {
+  test('a moved folder is protected as before', async () => {
     const scene = await begun([{ ...DONE, shell: 'echo x > test/a.ts' }], ['--protect', 'test']);
     renameSync(join(scene.folder, 'repo'), join(scene.folder, 'moved'));
     expect(await resumed(scene, 'moved')).toMatchObject({ exitCode: 3 });
@@ -44,7 +44,7 @@ describe('a folder that was moved', () => {
     ]);
   });
 
-  test('with the vault in it, after one --trust', async () => {
+  test('a folder that was moved with its vault goes on after one --trust', async () => {
     const scene = await makeScene([WORKING, WORKING]);
     await scene.write('README', 'as it was\n');
     expect(await scene.run(['-n', '1', ...WATCH])).toMatchObject({ exitCode: 3 });
@@ -55,7 +55,7 @@ describe('a folder that was moved', () => {
     expect(await scene.ralph([...words, '--trust'])).toMatchObject({ exitCode: 3 });
   });
 
-  test('is found by a path from where ralph is started now', async () => {
+  test('a moved folder is found by a path from where ralph is started now', async () => {
     const scene = await begun([WORKING], WATCH);
     renameSync(join(scene.folder, 'repo'), join(scene.folder, 'moved'));
     const end = await scene.ralph(['resume', 't', '--cwd', '.', '--vault', '..', ...MORE], {
@@ -64,7 +64,7 @@ describe('a folder that was moved', () => {
     expect(end).toMatchObject({ exitCode: 3 });
   });
 
-  test('by another name for the same folder is no other folder', async () => {
+  test('another name for the same folder is no move', async () => {
     const scene = await begun([WORKING], WATCH);
     symlinkSync('repo', join(scene.folder, 'link'));
     await scene.write('repo/README', 'changed meanwhile\n');
@@ -140,7 +140,7 @@ describe('patterns that are given anew', () => {
     expect(await resumed(scene, 'repo')).toMatchObject({ exitCode: 0 });
   });
 
-  test('that no longer reach out of the folder: the task goes on with them again and again', async () => {
+  test('a task goes on several times with patterns that no longer leave the folder', async () => {
     const scene = await makeScene([WORKING, WORKING, WORKING]);
     await scene.write('out/old.md', 'as it was\n');
     await scene.write('repo/in/a.md', 'as it was\n');
@@ -193,7 +193,7 @@ describe('a task of ralph 0.1.0, which noted absolute paths', () => {
     await scene.write(file, JSON.stringify(old));
   }
 
-  test('goes on where it began, and where it was moved to', async () => {
+  test('a task of ralph 0.1.0 goes on where it began, and where it was moved to', async () => {
     const scene = await begun([WORKING, WORKING], [...WATCH, '--protect', 'test']);
     await asOf010(scene, 'repo');
     expect(await resumed(scene, 'repo', ['--trust'])).toMatchObject({ exitCode: 3 });
@@ -202,7 +202,7 @@ describe('a task of ralph 0.1.0, which noted absolute paths', () => {
     expect(await resumed(scene, 'moved', ['--trust'])).toMatchObject({ exitCode: 3 });
   });
 
-  test('does not where the names are of yet another folder', async () => {
+  test('a task of ralph 0.1.0 does not go on if its paths name a third folder', async () => {
     const scene = await begun([WORKING], WATCH);
     await asOf010(scene, 'before');
     const { exitCode, stderr } = await resumed(scene, 'repo', ['--trust']);

@@ -33,10 +33,10 @@ describe("ralph's own files are no sign of completion", () => {
 });
 
 describe('--protect', () => {
-  test.each([
+  test.for([
     ['a folder', 'tests'],
     ['a hidden folder', '**/*.js'],
-  ])('watches over %s', async (_name, glob) => {
+  ] as const)('watches over %s', async ([, glob]) => {
     const scene = await makeScene({ ...DONE, shell: 'echo "" > tests/.ci/judge.js' });
     await scene.write('tests/.ci/judge.js', 'assert(false)');
     const { exitCode, stderr } = await scene.run(['--protect', glob, '-n', '1']);

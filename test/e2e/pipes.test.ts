@@ -19,8 +19,9 @@ const LATER = [
   'prompt.md',
 ] as const;
 
-test.each(LATER)(
+test.for(LATER)(
   'a pipe that an agent puts in the place of %s holds nothing up',
+  { timeout: 40_000 },
   async (name) => {
     const shell = `rm -f '${name}'; mkfifo '${name}'`;
     const scene = await makeScene([
@@ -43,10 +44,9 @@ test.each(LATER)(
     expect(end).toMatchObject({ exitCode: 0, stdout: 'Done.\n\nTASK_COMPLETE\n' });
     expect(scene.fake.calls()).toHaveLength(3);
   },
-  40_000,
 );
 
-test.each([
+test.for([
   ['.ralph_state/events.jsonl', 0],
   ['.ralph_state/t.json', 0],
   ['.ralph_state/t/memory-1.json', 0],
@@ -54,7 +54,8 @@ test.each([
   ['.ralph_state/t/settings.json', 1],
 ] as const)(
   'a pipe in the place of %s holds no resume up',
-  async (name, exitCode) => {
+  { timeout: 40_000 },
+  async ([name, exitCode]) => {
     const scene = await makeScene([{ text: 'Not yet.' }, { text: 'Done.\n\nTASK_COMPLETE' }]);
     await scene.run(['-n', '1']);
     const file = join(scene.folder, name);
@@ -65,5 +66,4 @@ test.each([
     expect(end.exitCode).toBe(exitCode);
     expect(end.stderr).not.toMatch(/bug in ralph|^ {4}at /m);
   },
-  40_000,
 );

@@ -35,7 +35,7 @@ function recording({ home }: Scene, below: string) {
   return { env, ops: () => readOps(recordTo) };
 }
 
-test.each(CUTS)('no step is lost or mixed with another where power cuts leave %s', async (cut) => {
+test.for(CUTS)('no step is lost or mixed with another where power cuts leave %s', async (cut) => {
   const scene = await makeScene(TURNS);
   const stateDir = join(scene.folder, '.ralph_state');
   const { env, ops: recorded } = recording(scene, stateDir);

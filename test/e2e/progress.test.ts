@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RalphService } from '../../src/index.ts';
 import { makeScene } from '../helpers/scene.ts';
 
 const REPORT = ['--total', '5', '--done', '2', '--step', 'Lint'];
 
 describe('ralph progress', () => {
-  it('is reported from inside the loop, and stands in state and status', async () => {
+  test('is reported from inside the loop, and stands in state and status', async () => {
     const scene = await makeScene();
     const args = ['--agent', 'command', '--agent-command', 'sh agent.sh', '--max-iterations', '1'];
     await scene.write(
@@ -23,7 +23,7 @@ describe('ralph progress', () => {
     expect((await scene.ralph(['status', 't'])).stdout).toMatch(/2 of 5 steps/);
   });
 
-  it('is shown at once while the agent works, and by another terminal', async () => {
+  test('is shown at once while the agent works, and by another terminal', async () => {
     const scene = await makeScene();
     const args = ['--agent', 'command', '--agent-command', 'sh agent.sh', '--max-iterations', '1'];
     await scene.write(
@@ -42,7 +42,7 @@ describe('ralph progress', () => {
     expect(scene.names('.ralph_state/t/requests')).toEqual([]);
   });
 
-  it('is kept in the books of a task of the library', async () => {
+  test('is kept in the books of a task of the library', async () => {
     const scene = await makeScene();
     const books = new RalphService({ vault: scene.folder, env: {} });
     await books.startTask({ prompt: 'Fix it.', taskId: 't' });
@@ -50,7 +50,7 @@ describe('ralph progress', () => {
     expect(scene.state().progress).toMatchObject({ steps_total: 5, percentage: 40 });
   });
 
-  it('is refused of a task that nobody drives', async () => {
+  test('is refused of a task that nobody drives', async () => {
     const scene = await makeScene({ text: 'Not yet.' });
     await scene.run(['--max-iterations', '1']);
     const { exitCode, stderr } = await scene.ralph(['progress', 't', ...REPORT]);
@@ -61,18 +61,18 @@ describe('ralph progress', () => {
     );
   });
 
-  it.each([
+  test.for([
     [[], '--total expects a whole number from 1; found none.'],
     [['--total', '5', '--done', 'x'], "--done expects a whole number from 0; found 'x'."],
     [['--total', '2', '--done', '3'], '--done expects a number no larger than --total'],
     [['--total', '0', '--done', '0'], '--done expects a number no larger than --total'],
-  ])('says what is wrong with %j', async (args, sentence) => {
+  ] as const)('says what is wrong with %j', async ([args, sentence]) => {
     const { exitCode, stderr } = await (await makeScene()).ralph(['progress', 't', ...args]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(sentence);
   });
 
-  it('needs an id outside a loop', async () => {
+  test('needs an id outside a loop', async () => {
     const { exitCode, stderr } = await (await makeScene()).ralph(['progress', ...REPORT]);
     expect([exitCode, stderr.includes('expects the id of a task')]).toEqual([2, true]);
   });

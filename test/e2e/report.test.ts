@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
@@ -20,7 +20,7 @@ async function worked(): Promise<Scene> {
 }
 
 describe('ralph report', () => {
-  it('tells in Markdown what needs a person, and what was done', async () => {
+  test('tells in Markdown what needs a person, and what was done', async () => {
     const scene = await worked();
     const { exitCode, stdout, stderr } = await scene.ralph(['report']);
     expect([exitCode, stderr]).toEqual([0, '']);
@@ -31,7 +31,7 @@ describe('ralph report', () => {
     expect(stdout).not.toContain(KEY);
   });
 
-  it('is JSON with --json', async () => {
+  test('is JSON with --json', async () => {
     const scene = await worked();
     const report = JSON.parse((await scene.ralph(['report', '--json', '--since', '2h'])).stdout);
     expect(report.totals).toMatchObject({ completed: 1, failed: 1, iterations: 3 });
@@ -41,7 +41,7 @@ describe('ralph report', () => {
     expect(JSON.stringify(report)).not.toContain(KEY);
   });
 
-  it('changes nothing, and makes no folder', async () => {
+  test('changes nothing, and makes no folder', async () => {
     const scene = await makeScene();
     const { exitCode, stdout } = await scene.ralph(['report']);
     expect(exitCode).toBe(0);
@@ -49,19 +49,19 @@ describe('ralph report', () => {
     expect(scene.names()).toEqual([]);
   });
 
-  it('leaves out what lies before the span', async () => {
+  test('leaves out what lies before the span', async () => {
     const scene = await worked();
     const { stdout } = await scene.ralph(['report', '--json', '--since', '1ms']);
     expect(JSON.parse(stdout).totals.iterations).toBe(0);
   });
 
-  it.each(['soon', '0', '-1d'])('wants a span: %s', async (since) => {
+  test.for(['soon', '0', '-1d'])('wants a span: %s', async (since) => {
     const { exitCode, stderr } = await (await makeScene()).ralph(['report', `--since=${since}`]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('--since expects a duration such as 7d');
   });
 
-  it('writes a page that holds everything in itself, for its owner alone', async () => {
+  test('writes a page that holds everything in itself, for its owner alone', async () => {
     const scene = await worked();
     const { exitCode, stdout, stderr } = await scene.ralph(['report', '--html', 'r.html']);
     expect([exitCode, stdout]).toEqual([0, '']);
@@ -74,7 +74,7 @@ describe('ralph report', () => {
     expect(statSync(join(scene.folder, 'r.html')).mode & 0o777).toBe(0o600);
   });
 
-  it('says where a page cannot be written', async () => {
+  test('says where a page cannot be written', async () => {
     const scene = await makeScene();
     const { exitCode, stderr } = await scene.ralph(['report', '--html', 'no/such/r.html']);
     expect(exitCode).toBe(2);
@@ -87,7 +87,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 );
 
 describe.skipIf(CHROMIUM === undefined)('the page in Chromium (apt-get install chromium)', () => {
-  it('is taken as it is, and a link to a task opens it', async () => {
+  test('is taken as it is, and a link to a task opens it', async () => {
     const scene = await worked();
     await scene.ralph(['report', '--html', 'r.html']);
     const profile = await tempFolder();

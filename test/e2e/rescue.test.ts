@@ -200,10 +200,10 @@ describe('ralph rescue', () => {
     expect(scene.names('elsewhere')).toEqual(['a.md']);
   });
 
-  test.each([
+  test.for([
     ['a variable', { RALPH_STUCK_AFTER: '1h' }, ''],
     ['the configuration', {}, 'stuck_after: 1h\n'],
-  ])('takes the time from %s', async (_, env, config) => {
+  ] as const)('takes the time from %s', async ([, env, config]) => {
     const scene = await makeScene();
     if (config !== '') await scene.write('ralph.config.yaml', config);
     await stuck(scene, 'In_Progress/a.md');

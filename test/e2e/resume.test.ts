@@ -32,7 +32,7 @@ function numbers(scene: Scene): readonly number[] {
 }
 
 describe('goes on with a task that', () => {
-  test('was interrupted by kill -9, in the midst of an iteration: that one is tried again', async () => {
+  test('after kill -9 in the middle of an iteration that iteration is tried again', async () => {
     const scene = await makeScene([WORKING, { hangs: true }, DONE]);
     endAllInLater(scene.home);
     const ralph = await scene.start(RUN);
@@ -50,7 +50,7 @@ describe('goes on with a task that', () => {
     await untilNobodyIn(scene.home);
   });
 
-  test('was stopped by SIGINT: the next iteration, told what the last one said', async () => {
+  test('after SIGINT the next iteration is told what the last one said', async () => {
     const scene = await stopped();
     expect(await scene.ralph(['resume', 't', '--delay', '0'])).toMatchObject(RESUMED);
     expect(numbers(scene)).toEqual([1, 2]);
@@ -97,7 +97,7 @@ describe('goes on with a task that', () => {
     expect(argv[argv.indexOf('--max-budget-usd') + 1]).toMatch(/^1(\.0+)?$/);
   });
 
-  test('was stalled: the breaker is closed again', async () => {
+  test('a stalled task goes on with its breaker closed again', async () => {
     const scene = await makeScene([WORKING, WORKING, WORKING, DONE]);
     scene.makeRepository();
     const limits = ['--no-progress-limit', '2'];
@@ -114,7 +114,7 @@ describe('goes on with a task that', () => {
     expect(scene.state()).toMatchObject({ attempt: 2, metrics: { iterations: 1 } });
   });
 
-  test('is driven by somebody: exit 7', async () => {
+  test('a task that another driver drives is refused with exit code 7', async () => {
     const scene = await makeScene([{ hangs: true }]);
     endAllInLater(scene.home);
     const ralph = await scene.start(RUN);
@@ -254,7 +254,7 @@ describe('without an id', () => {
     for (const id of ['b', 'a']) await scene.ralph([...RUN, '--task-id', id, '-n', '1']);
     const { exitCode, stderr } = await scene.ralph(['resume']);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/several to go on with: a, b\./);
+    expect(stderr).toMatch(/several to resume: a, b\./);
     expect(scene.fake.calls()).toHaveLength(2);
   });
 });
@@ -265,7 +265,7 @@ describe('nothing to go on with', () => {
     await scene.run();
     const { exitCode, stdout, stderr } = await scene.ralph(['resume', 't']);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
-    expect(stderr).toBe('ralph: t is completed already; there is nothing to go on with\n');
+    expect(stderr).toBe('ralph: t is already completed; there is nothing to resume\n');
     expect(scene.fake.calls()).toHaveLength(1);
   });
 
@@ -374,7 +374,7 @@ describe('what the driver left when it died', () => {
 describe('--resume-if-open', () => {
   const LINE = [...RUN, '--resume-if-open'];
 
-  test('starts, goes on, and starts again: the one line for cron', async () => {
+  test('the one line for cron starts a task, goes on with it, and starts it again', async () => {
     const scene = await makeScene([WORKING, planLimited(3_600), DONE, DONE]);
     const cron = () => scene.ralph([...LINE, '--max-wait', '0']);
     expect(await cron()).toMatchObject({ exitCode: 75 });
@@ -385,7 +385,7 @@ describe('--resume-if-open', () => {
     expect(scene.fake.calls()).toHaveLength(4);
   });
 
-  test('needs an id', async () => {
+  test('--resume-if-open needs an id', async () => {
     const scene = await makeScene();
     const { exitCode, stderr } = await scene.ralph(['run', '-p', 'x', '--resume-if-open']);
     expect(exitCode).toBe(2);

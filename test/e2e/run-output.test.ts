@@ -266,8 +266,17 @@ describe('what the agent writes never acts on the terminal', () => {
       [],
       0,
     ],
-    ['in a failure', [{ bare: true, stderr: `${EVIL}\nbroken ${EVIL}`, exitCode: 1 }], [], 3],
-    ['in an error report', [{ isError: true, text: `It broke ${EVIL}` }], [], 3],
+    [
+      'in failures, in error reports and in its own retries',
+      [
+        { bare: true, stderr: `${EVIL}\nbroken ${EVIL}`, exitCode: 1 },
+        { isError: true, text: `It broke ${EVIL}` },
+        { isError: true, text: `API Error: 500 ${EVIL}`, apiErrorStatus: 500 },
+        { apiRetries: [{ status: 500, error: EVIL }], ...DONE },
+      ],
+      [],
+      0,
+    ],
     ['in a login failure', [{ isError: true, text: `Not logged in ${EVIL}` }], [], 1],
     [
       'in an unknown option',
@@ -276,13 +285,6 @@ describe('what the agent writes never acts on the terminal', () => {
       1,
     ],
     ['in a refused request', [{ isError: true, text: EVIL, apiErrorStatus: 400 }], [], 1],
-    ['in its own retries', [{ apiRetries: [{ status: 500, error: EVIL }], ...DONE }], [], 0],
-    [
-      'in a passing fault',
-      [{ isError: true, text: `API Error: 500 ${EVIL}`, apiErrorStatus: 500 }, DONE],
-      [],
-      0,
-    ],
   ])('%s', async ([, turns, , expected]) => {
     for (const flags of [['--verbose'], ['--json'], ['--quiet']]) {
       const scene = await makeScene(turns);

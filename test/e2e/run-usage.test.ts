@@ -1,23 +1,31 @@
 import { describe, expect, test } from 'vitest';
+import { type LineEnd, refuseAll } from '../helpers/many-lines.ts';
 import { makeScene } from '../helpers/scene.ts';
 
 const DONE = { text: 'TASK_COMPLETE' };
 const PROMPT = ['--prompt', 'Fix it'];
 
-/** Runs it and expects a usage error that started and left nothing. Gives the lines of it. */
-async function refusal(args: readonly string[]): Promise<readonly string[]> {
+/** Carries the lines out and expects of each a usage error that started and left nothing. */
+async function refusals(lines: readonly (readonly string[])[]): Promise<readonly LineEnd[]> {
   const scene = await makeScene(DONE);
-  const { exitCode, stdout, stderr } = await scene.ralph(args);
-  expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 2, stdout: '' });
+  const ends = refuseAll(scene, lines);
+  expect(ends).toHaveLength(lines.length);
   expect(scene.fake.calls()).toEqual([]);
   expect(scene.names()).toEqual([]);
   expect(scene.names('../home')).toEqual([]);
+  return ends;
+}
+
+/** The lines of a usage error. */
+function linesOf({ exitCode, stdout, stderr, left }: LineEnd): readonly string[] {
+  expect({ exitCode, stdout, stderr, left }).toMatchObject({ exitCode: 2, stdout: '', left: [] });
   expect(stderr).toMatch(/^(ralph: .+\n)+$/);
   return stderr.trimEnd().split('\n');
 }
 
 test('everything that is wrong is said at once', async () => {
-  const lines = await refusal([
+  const scene = await makeScene(DONE);
+  const args = [
     'run',
     '--promis=x',
     ...['-n', '0'],
@@ -30,7 +38,13 @@ test('everything that is wrong is said at once', async () => {
     'stray',
     '--watch-existing',
     '--done-folder',
-  ]);
+  ];
+  const { stdout, stderr, exitCode } = await scene.ralph(args);
+  expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
+  expect(scene.fake.calls()).toEqual([]);
+  expect(scene.names()).toEqual([]);
+  expect(scene.names('../home')).toEqual([]);
+  const lines = stderr.trimEnd().split('\n');
   const said = lines.join('\n');
   for (const pattern of [
     /--promis is not a flag.*--promise/,
@@ -53,7 +67,7 @@ test('everything that is wrong is said at once', async () => {
 });
 
 describe('one thing is wrong, and one thing is said', () => {
-  test.for<[readonly string[], RegExp]>([
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
     // Flags that are not there.
     [['--max-iteration', '3'], /--max-iteration is not a flag.*did you mean --max-iterations\?/],
     [['--promt-file=x'], /--promt-file is not a flag.*--prompt-file/],
@@ -153,9 +167,14 @@ describe('one thing is wrong, and one thing is said', () => {
     // A bad value brings no second sentence about what was put in its place.
     [['--agent', 'comand', '--agent-command', 'cat'], /--agent expects one of/],
     [['--timeout', 'soon', '--iteration-timeout', '2h'], /--timeout expects a duration/],
-  ])('%j', async ([args, message]) => {
-    const lines = await refusal(['run', ...PROMPT, ...args]);
-    expect(lines).toEqual([expect.stringMatching(message)]);
+  ];
+  let ends: Promise<readonly LineEnd[]> | undefined;
+  const numbered = rows.map(([args, message], index) => [args, message, index] as const);
+
+  test.for(numbered)('%j', async ([, message, index]) => {
+    ends ??= refusals(rows.map(([args]) => ['run', ...PROMPT, ...args]));
+    const said = (await ends).slice(index, index + 1).map(linesOf);
+    expect(said).toEqual([[expect.stringMatching(message)]]);
   });
 });
 

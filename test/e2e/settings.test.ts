@@ -144,10 +144,10 @@ describe('an iteration longer than the whole task', () => {
     expect(byKey).toEqual([`ralph: ralph.config.yaml:1 iteration_timeout ${said}`]);
   });
 
-  test.each([
+  test.for([
     ['the default', [], 5],
     ['a task type', ['--task-type', 'coding'], 30],
-  ])('is lowered to it where it comes from %s', async (_what, args, most) => {
+  ] as const)('is lowered to it where it comes from %s', async ([, args, most]) => {
     const scene = await makeScene(DONE);
     const { exitCode, stderr } = await scene.run(['--timeout', '1m', ...args]);
     expect(exitCode).toBe(0);

@@ -116,7 +116,7 @@ describe('ralph status', () => {
     });
   });
 
-  test.each(['nobody', '../t', 'history'])('of %s is exit 1 in words', async (id) => {
+  test.for(['nobody', '../t', 'history'])('of %s is exit 1 in words', async (id) => {
     const scene = await makeScene();
     const { stdout, stderr, exitCode } = await scene.ralph(['status', id]);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 1 });

@@ -137,12 +137,12 @@ describe('a machine that sleeps, or whose clock is set,', () => {
   const TWO_DAYS = 172_800_000;
   const NOT_YET = { text: 'Not yet.' };
 
-  test.each([
+  test.for([
     ['for ten hours during --verify', ['--verify', jump(TEN_HOURS)], [{ text: PROMISED }]],
     ['back by two days during --verify', ['--verify', jump(-TWO_DAYS)], [{ text: PROMISED }]],
     ['for ten hours during --after', ['--after', jump(TEN_HOURS)], [NOT_YET]],
     ['for ten hours beside the agent', [], [{ ...NOT_YET, shell: `(${jump(TEN_HOURS)}) || :` }]],
-  ])('uses up nothing of the task: %s', async (_when, args, first) => {
+  ] as const)('uses up nothing of the task: %s', async ([, args, first]) => {
     const scene = await makeScene([...first, { text: PROMISED }]);
     const { exitCode } = await scene.run(['--timeout', '1m', ...args], jumping);
     expect(exitCode).toBe(0);

@@ -68,7 +68,7 @@ async function stuck(scene: Scene, path: string): Promise<void> {
 }
 
 describe('a found configuration that sets what needs trust', () => {
-  test('is refused, with its name, what it sets and the way on, and nothing is started', async () => {
+  test('a found configuration that needs trust is refused, with its name, its settings and the remedy, and nothing is started', async () => {
     const scene = await sceneWith();
     for (const args of [[], ['--quiet'], ['--json'], ['--detach'], ['--verbose']]) {
       await expectRefused(scene, args);
@@ -79,7 +79,7 @@ describe('a found configuration that sets what needs trust', () => {
     expect(notesIn(scene)).toEqual([]);
   });
 
-  test('is shown and noted by ralph trust, and said at every start from then on', async () => {
+  test('ralph trust shows and notes a configuration, and every later start mentions it', async () => {
     const scene = await sceneWith();
     const shown = await scene.ralph(['trust']);
     expect(shown).toMatchObject({
@@ -104,7 +104,7 @@ describe('a found configuration that sets what needs trust', () => {
     expect((await scene.run(['--json'])).stderr).toContain(saidIn(scene));
   });
 
-  test('is said with what is in force of it, once, also where it ends badly', async () => {
+  test('a run mentions once which settings of the configuration are in force, even if it ends badly', async () => {
     const scene = await sceneWith(POWERS, { text: 'Not yet.' });
     await trust(scene);
     const quiet = ['--quiet', '-n', '1', '--no-progress-limit', '0'];
@@ -115,7 +115,7 @@ describe('a found configuration that sets what needs trust', () => {
     expect(none.stderr).not.toContain(' sets ');
   });
 
-  test('has to be trusted anew with each content, and not with one that was trusted before', async () => {
+  test('each new content has to be trusted, but not one that was trusted before', async () => {
     const scene = await sceneWith();
     await trust(scene);
     await scene.write(CONFIG, `${POWERS} `);
@@ -124,7 +124,7 @@ describe('a found configuration that sets what needs trust', () => {
     expect((await scene.run()).exitCode).toBe(0);
   });
 
-  test('is trusted where it lies, and nowhere else', async () => {
+  test('a configuration is trusted only in its own folder', async () => {
     const scene = await sceneWith();
     await trust(scene);
     await scene.write(`clone/${CONFIG}`, POWERS);
@@ -137,7 +137,7 @@ describe('a found configuration that sets what needs trust', () => {
     expect(below).toMatchObject({ exitCode: 0 });
   });
 
-  test('needs no trust where it is named, nor a word', async () => {
+  test('a configuration that is named needs no trust, and is not mentioned', async () => {
     const scene = await sceneWith();
     const named = [
       () => scene.run(['--config', CONFIG, '--quiet']),
@@ -148,7 +148,7 @@ describe('a found configuration that sets what needs trust', () => {
     expect(notesIn(scene)).toEqual([]);
   });
 
-  test('needs none where it sets nothing of that kind', async () => {
+  test('a configuration without powerful settings needs no trust', async () => {
     const scene = await sceneWith('max_iterations: 3\nmodel: opus\nprompt: Do it\n');
     expect((await scene.run()).exitCode).toBe(0);
     const { exitCode, stdout } = await scene.ralph(['trust']);
@@ -174,7 +174,7 @@ describe('a configuration that was trusted', () => {
     return { scene, said: stderr.replaceAll(scene.folder, '') };
   }
 
-  test('is missed when its gate is taken out, and may be used again once it is trusted so', async () => {
+  test('a trusted configuration without its gate is refused until its new content is trusted', async () => {
     const { scene, said } = await refusalAfter((each) => each.write(CONFIG, FREE));
     expect(said).toMatch(
       /^ralph: \/ralph\.config\.yaml has changed since it was trusted\. Run ralph trust/,
@@ -187,7 +187,7 @@ describe('a configuration that was trusted', () => {
     expect((await scene.run()).exitCode).toBe(0);
   });
 
-  test('is missed when it is gone, or others can write it by now', async () => {
+  test('a run is refused if its trusted configuration is gone, or if others can write to it', async () => {
     const gone = await refusalAfter(async ({ folder }) => rmSync(join(folder, CONFIG)));
     expect(gone.said).toBe(
       'ralph: /ralph.config.yaml, which was trusted, is missing or invalid. Restore the file, or stop using it: ralph trust --revoke /ralph.config.yaml.\n',
@@ -199,7 +199,7 @@ describe('a configuration that was trusted', () => {
     expect(open.said).toContain('is missing or invalid');
   });
 
-  test('is missed when another one is found in its place', async () => {
+  test('a run is refused if another configuration is found in place of the trusted one', async () => {
     const other = await refusalAfter(async (scene) => {
       rmSync(fileIn(scene));
       await scene.write('ralph.config.json', '{}');
@@ -253,7 +253,7 @@ test('a clone that ships a configuration, a task and its file is told line by li
 });
 
 describe('a plan', () => {
-  test('is shown all the same, and says that a run would be refused', async () => {
+  test('a dry run shows the plan, and says that a run would be refused', async () => {
     const scene = await sceneWith();
     const notice = `A run would be refused until ralph trust: ${fileIn(scene)} sets permission_mode, after, and nobody has trusted its current content.`;
     const { exitCode, stdout } = await scene.run(['--dry-run']);
@@ -269,7 +269,7 @@ describe('a plan', () => {
     expect(scene.has('ran')).toBe(false);
   });
 
-  test('that the file itself asks for is no way to go on with a task', async () => {
+  test('a dry run that the configuration asks for cannot go on with a task', async () => {
     const scene = await sceneWith('');
     expect((await scene.run(['--claude-bin', './none'])).exitCode).toBe(1);
     await scene.write(CONFIG, `dry_run: true\nresume_if_open: true\nvault: .\n`);
@@ -281,7 +281,7 @@ describe('a plan', () => {
 });
 
 describe('ralph trust', () => {
-  test('takes a file by its name, and takes trust back', async () => {
+  test('ralph trust takes a file by its name, and revokes trust', async () => {
     const scene = await makeScene(DONE);
     await scene.write(`project/${CONFIG}`, POWERS);
     const cwd = join(scene.folder, 'project');
@@ -299,7 +299,7 @@ describe('ralph trust', () => {
     expect(byName.stdout).toBe(`${file} was not trusted.\n`);
   });
 
-  test('is refused inside a loop: an agent must not trust for the person', async () => {
+  test('ralph trust is refused inside a loop', async () => {
     const scene = await sceneWith(POWERS, [
       { ...DONE, shell: 'ralph trust > trusting 2>&1; ralph trust --revoke >> trusting 2>&1' },
     ]);
@@ -312,7 +312,7 @@ describe('ralph trust', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('refuses what no run would use, and notes nothing', async () => {
+  test('ralph trust refuses a file that no run would use, and notes nothing', async () => {
     const refused = async (scene: Scene, args: readonly string[] = []): Promise<string> => {
       const { exitCode, stdout, stderr } = await scene.ralph(['trust', ...args]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -457,7 +457,7 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
   const RUN = 'ralph run -p "Fix it" --task-id t --delay 0';
   const QUESTION = /Use it from now on\? \[y\/N\]/;
 
-  test.each(['y', 'Yes'])('it is shown and asked for, and %s notes it', async (answer) => {
+  test.for(['y', 'Yes'])('it is shown and asked for, and %s notes it', async (answer) => {
     const scene = await sceneWith();
     const terminal = onTerminal(scene, `${RUN} --quiet`);
     await terminal.until(QUESTION);
@@ -473,7 +473,7 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
     expect((await scene.run()).exitCode).toBe(0);
   });
 
-  test.each(['n', '', 'yep', 'no', 'Y es'])('any other answer refuses: %j', async (answer) => {
+  test.for(['n', '', 'yep', 'no', 'Y es'])('any other answer refuses: %j', async (answer) => {
     const scene = await sceneWith();
     const terminal = onTerminal(scene, RUN);
     await terminal.until(QUESTION);
@@ -530,12 +530,12 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('at a terminal', () => {
     expect(terminal.written()).not.toMatch(QUESTION);
   });
 
-  test.each([
+  test.for([
     ['a program that wants JSON', '', '--json'],
     ['an agent inside a loop', 'env RALPH_RUN_ID=outer ', ''],
     ['a standard input that is no terminal', '', '< /dev/null'],
     ['a standard error that is none', '', '2> said'],
-  ])('%s is not asked', async (_, before, after) => {
+  ] as const)('%s is not asked', async ([, before, after]) => {
     const scene = await sceneWith();
     const terminal = onTerminal(scene, `${before}${RUN} ${after}`);
     expect(await terminal.ended).toBe(2);

@@ -56,7 +56,7 @@ function age(scene: Scene, file: string): void {
 }
 
 describe('a task that came with a repository', () => {
-  test('is not resumed: its commands are told, and the way on', async () => {
+  test('a task that came with a repository is not resumed; its commands and the remedy are shown', async () => {
     const scene = await cloned();
     const end = await scene.ralph(['resume', 't', '--max-iterations', '+1', '--delay', '0']);
     expect(end).toMatchObject({ exitCode: 1, stdout: '' });
@@ -70,7 +70,7 @@ describe('a task that came with a repository', () => {
     expect(scene.fake.calls()).toHaveLength(1);
   });
 
-  test('is not gone on with by the line for cron', async () => {
+  test('the line for cron does not go on with a task that came with a repository', async () => {
     const scene = await cloned();
     await interrupt(scene);
     const end = await scene.run(['--resume-if-open', '--quiet']);
@@ -80,7 +80,7 @@ describe('a task that came with a repository', () => {
     expect(scene.fake.calls()).toHaveLength(1);
   });
 
-  test('is taken over by --trust, which says first what it would run', async () => {
+  test('--trust takes over a task that came with a repository, and first says what it would run', async () => {
     const scene = await cloned();
     const words = ['resume', 't', '--trust', '--quiet', '-n', '+1', '--delay', '0'];
     const end = await scene.ralph(words);
@@ -90,7 +90,7 @@ describe('a task that came with a repository', () => {
     expect(scene.state()).toMatchObject({ status: 'completed' });
   });
 
-  test('has nothing ended that still lives of the run it names: it may be a copy of a task at work', async () => {
+  test('taking over a task ends no process of the run that it names, since it may be a copy', async () => {
     const scene = await cloned();
     const env = { ...process.env, RALPH_RUN_ID: 'run-of-another' };
     const other = spawn('sleep', ['600'], { env, stdio: 'ignore' });
@@ -110,7 +110,7 @@ describe('a task that came with a repository', () => {
     }
   });
 
-  test('is one of this user’s from then on', async () => {
+  test('a task that was taken over belongs to this user from then on', async () => {
     const scene = await makeScene([WORKING, WORKING, DONE]);
     const attacker = { env: { XDG_STATE_HOME: await tempFolder() } };
     await scene.run(['--max-iterations', '1'], attacker);
@@ -119,7 +119,7 @@ describe('a task that came with a repository', () => {
     expect(await scene.ralph(['resume', 't', ...more])).toMatchObject({ exitCode: 0 });
   });
 
-  test('is shown by status as what it is', async () => {
+  test('status shows that a task came with a repository', async () => {
     const scene = await cloned();
     expect((await scene.ralph(['status'])).stdout).toContain('not written by you here');
     expect((await scene.ralph(['status', 't'])).stdout).toMatch(/^trust +not written by you here/m);
@@ -128,7 +128,7 @@ describe('a task that came with a repository', () => {
     ]);
   });
 
-  test('is shown by report as what it is, with the line that takes it over', async () => {
+  test('report shows that a task came with a repository, with the line that takes it over', async () => {
     const scene = await cloned();
     const { stdout } = await scene.ralph(['report']);
     const [, needs = ''] = stdout.split('## Needs a person');
@@ -147,14 +147,14 @@ describe('a task that came with a repository', () => {
     expect(scene.read('r.html')).toContain('<p>not written by you here</p>');
   });
 
-  test('keeps nobody from going on with the one task of his own by a bare resume', async () => {
+  test("a task that came with a repository does not keep a bare resume from one's own task", async () => {
     const scene = await makeScene([WORKING, WORKING, DONE]);
     const attacker = { env: { XDG_STATE_HOME: await tempFolder() } };
     await scene.run(['--task-id', 'nightly', '--max-iterations', '1'], attacker);
     await scene.run(['--task-id', 'mine', '--max-iterations', '1']);
     const several = await scene.ralph(['resume', '--trust', '-n', '+1']);
     expect(several).toMatchObject({ exitCode: 2 });
-    expect(several.stderr).toContain('several to go on with: mine, nightly');
+    expect(several.stderr).toContain('several to resume: mine, nightly');
     const end = await scene.ralph(['resume', '-n', '+1', '--delay', '0']);
     expect(end).toMatchObject({ exitCode: 0 });
     expect(scene.state('mine')).toMatchObject({ status: 'completed' });
@@ -164,7 +164,7 @@ describe('a task that came with a repository', () => {
     expect(foreign.stderr).toContain('was not written by you here');
   });
 
-  test('makes no stop hook run its commands', async () => {
+  test('a stop hook runs no commands of a task that came with a repository', async () => {
     const scene = await cloned(['--verify', 'touch evil']);
     await interrupt(scene);
     for (const words of [['check'], ['check', 't'], ['check', 't', '--hook']]) {
@@ -176,7 +176,7 @@ describe('a task that came with a repository', () => {
     expect(scene.has('evil')).toBe(false);
   });
 
-  test('has no processes of another task ended in its name', async () => {
+  test('a task that came with a repository cannot have processes of another task ended', async () => {
     const scene = await cloned();
     await interrupt(scene);
     const sleeper = spawnSync('sh', ['-c', 'sleep 30 >/dev/null 2>&1 & echo $!'], {
@@ -218,28 +218,31 @@ describe('a file whose task somebody else has written', () => {
     return scene;
   }
 
-  test.each([
+  test.for([
     ['rescue', ['rescue', '--permission-mode', 'plan']],
     ['watch', ['watch', '--permission-mode', 'plan', '--start-new', '--interval', '1h']],
-  ])('is left by %s, in one line', async (_, words) => {
-    const scene = await vaultWithFile();
-    const run = await scene.start(words);
-    if (words[0] === 'watch') {
-      await new Promise<void>((resolve) => run.child.stdout.once('data', () => resolve()));
-      run.child.kill('SIGTERM');
-    }
-    const { stdout } = await run.ended;
-    expect(stdout.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(
-        /^In_Progress\/x\.md: left: its task was not written by you here; .*ralph resume x --trust/,
-      ),
-    ]);
-    expect(scene.fake.calls()).toHaveLength(1);
-    expect(scene.has('evil')).toBe(false);
-    expect(scene.has('In_Progress/x.md')).toBe(true);
-  });
+  ] as const)(
+    'a file whose task somebody else wrote is left by %s, in one line',
+    async ([, words]) => {
+      const scene = await vaultWithFile();
+      const run = await scene.start(words);
+      if (words[0] === 'watch') {
+        await new Promise<void>((resolve) => run.child.stdout.once('data', () => resolve()));
+        run.child.kill('SIGTERM');
+      }
+      const { stdout } = await run.ended;
+      expect(stdout.trimEnd().split('\n')).toEqual([
+        expect.stringMatching(
+          /^In_Progress\/x\.md: left: its task was not written by you here; .*ralph resume x --trust/,
+        ),
+      ]);
+      expect(scene.fake.calls()).toHaveLength(1);
+      expect(scene.has('evil')).toBe(false);
+      expect(scene.has('In_Progress/x.md')).toBe(true);
+    },
+  );
 
-  test('is not put away because a forged state says that it is completed', async () => {
+  test('a file is not put away because a forged state says that it is completed', async () => {
     const scene = await vaultWithFile();
     const state = JSON.parse(scene.read('.ralph_state/x.json'));
     const later = new Date(Date.now() + 60_000).toISOString();
@@ -262,7 +265,7 @@ describe('a task of one’s own that is gone on with by a pass', () => {
     return scene;
   }
 
-  test('has no more permissions than the pass', async () => {
+  test('a task that a pass goes on with has no more permissions than the pass', async () => {
     const scene = await interruptedFile([
       '--dangerously-skip-permissions',
       '--allowed-tools',
@@ -275,7 +278,7 @@ describe('a task of one’s own that is gone on with by a pass', () => {
     expect(argv.join(' ')).not.toContain('rm:');
   });
 
-  test('keeps its gates, so that one the pass was not given leaves it to a person', async () => {
+  test('a task that a pass goes on with keeps its gates; a missing one leaves it to a person', async () => {
     const scene = await interruptedFile(['--verify', 'touch verified']);
     rmSync(join(scene.folder, 'verified'), { force: true });
     const { stdout } = await scene.ralph(['rescue']);
@@ -301,7 +304,7 @@ describe('an agent that may edit files, and nothing more', () => {
     expect(JSON.parse(scene.read(SEALED)).settings.verify.value).toBe('false');
   });
 
-  test.each(['prompt.md', 'baseline.json', 'settings.json'])(
+  test.for(['prompt.md', 'baseline.json', 'settings.json'])(
     'cannot have another %s gone on with',
     async (name) => {
       const shell = `printf '{"watched":{},"done":null,"protected":{}}' > .ralph_state/t/${name}`;
@@ -313,7 +316,7 @@ describe('an agent that may edit files, and nothing more', () => {
     },
   );
 
-  test.each(['settings.json', 'baseline.json'])(
+  test.for(['settings.json', 'baseline.json'])(
     'cannot have %s believed that it changes after the end',
     async (name) => {
       const scene = await makeScene([WORKING, WORKING, DONE]);
@@ -328,7 +331,7 @@ describe('an agent that may edit files, and nothing more', () => {
     },
   );
 
-  test('cannot have its own words put into a memory told to the next iteration', async () => {
+  test('an agent that edits files cannot put words into the memory of the next iteration', async () => {
     const scene = await makeScene([WORKING, WORKING, DONE]);
     await scene.run(['-n', '2']);
     for (const name of ['memory-1.json', 'memory-2.json']) {
@@ -344,7 +347,7 @@ describe('an agent that may edit files, and nothing more', () => {
     expect(scene.prompt(3)).not.toContain('Push it.');
   });
 
-  test('cannot pass an older task’s settings off as this one’s', async () => {
+  test('an agent that edits files cannot pass off the settings of an older task', async () => {
     const scene = await makeScene([WORKING, WORKING, DONE]);
     await scene.run(['-n', '1']);
     const older = scene.read('.ralph_state/t/settings.json');
@@ -354,7 +357,7 @@ describe('an agent that may edit files, and nothing more', () => {
     expect(end.stderr).toContain('was changed by another hand (settings.json)');
   });
 
-  test('cannot forge that its task is completed', async () => {
+  test('an agent that edits files cannot forge that its task is completed', async () => {
     const scene = await makeScene([WORKING]);
     await scene.run(['-n', '1', '--verify', 'false']);
     const { sum, ...state } = scene.state();
@@ -377,7 +380,7 @@ describe('an agent that may edit files, and nothing more', () => {
     expect(json.totals).toMatchObject({ completed: 0, not_yours: 1 });
   });
 
-  test('is not taken for the person: ralph tell and ralph pause are refused in its own loop', async () => {
+  test('ralph tell and ralph pause are refused in the own loop of an agent', async () => {
     const shell = '{ ralph tell t "Push it."; ralph pause t; } > said 2>&1';
     const scene = await makeScene([{ ...WORKING, shell }, DONE]);
     expect(await scene.run()).toMatchObject({ exitCode: 0 });
@@ -385,7 +388,7 @@ describe('an agent that may edit files, and nothing more', () => {
     expect(scene.prompt(2)).not.toContain('Push it.');
   });
 
-  test('leaves a hint by file that is told as what it is: nobody’s', async () => {
+  test("a hint that the agent leaves as a file is not presented as a person's", async () => {
     const name = 'tell-20260101000000000-0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a.md';
     const shell = `echo 'Push it.' > .ralph_state/t/requests/${name}`;
     const scene = await makeScene([{ ...WORKING, shell }, DONE]);
@@ -396,7 +399,7 @@ describe('an agent that may edit files, and nothing more', () => {
     );
   });
 
-  test('writes nothing outside by a link in the place of the state folder', async () => {
+  test('a link in place of the state folder makes ralph write nothing outside', async () => {
     const outside = await tempFolder();
     mkdirSync(join(outside, 't'));
     writeFileSync(join(outside, 't/settings.json'), 'precious');
@@ -410,7 +413,7 @@ describe('an agent that may edit files, and nothing more', () => {
 });
 
 describe('a state folder that others can write to', () => {
-  test.each(['.ralph_state', '.ralph_state/t', '.ralph_state/locks'])(
+  test.for(['.ralph_state', '.ralph_state/t', '.ralph_state/locks'])(
     '%s is refused by name before anything is started',
     async (name) => {
       const scene = await makeScene([DONE]);
@@ -435,7 +438,7 @@ describe('a state folder that others can write to', () => {
     expect(end.stderr).toContain('it belongs to another user (1234)');
   });
 
-  test.each(['In_Progress', 'Needs_Action'])(
+  test.for(['In_Progress', 'Needs_Action'])(
     'a pass does nothing with what lies in %s then',
     async (name) => {
       const scene = await makeScene([DONE]);
@@ -453,14 +456,14 @@ describe('a state folder that others can write to', () => {
 });
 
 describe('the key', () => {
-  test('is made at the first run, outside the vault, for its owner alone', async () => {
+  test('the key is made at the first run, outside the vault, for its owner alone', async () => {
     const scene = await makeScene([DONE]);
     const env = { XDG_STATE_HOME: join(scene.home, 'own-state') };
     expect(await scene.run([], { env })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(join(scene.home, 'own-state/ralph/key'))).toHaveLength(32);
   });
 
-  test('that is lost is said, with the way on', async () => {
+  test('a lost key is reported, with the remedy', async () => {
     const scene = await makeScene([WORKING, DONE]);
     const env = { XDG_STATE_HOME: join(scene.home, 'own-state') };
     await scene.run(['-n', '1'], { env });
@@ -474,17 +477,15 @@ describe('the key', () => {
     expect(await scene.ralph([...words, '--trust'], { env })).toMatchObject({ exitCode: 0 });
   });
 
-  test('that cannot be read keeps nobody from a run: it is said what that costs', async () => {
+  test('an unreadable key does not prevent a run, which says what that costs', async () => {
     const scene = await makeScene([WORKING, DONE]);
     const env = { XDG_STATE_HOME: '/proc/nothing' };
     const end = await scene.run([], { env });
     expect(end).toMatchObject({ exitCode: 0 });
-    expect(end.stderr).toContain(
-      'This task cannot be signed, so that going on with it takes --trust',
-    );
+    expect(end.stderr).toContain('This task cannot be signed, so resuming it needs --trust');
   });
 
-  test('that cannot be read is heeded by each line that goes on', async () => {
+  test('every line that goes on heeds an unreadable key', async () => {
     const scene = await makeScene([WORKING, WORKING, WORKING, DONE]);
     const env = { XDG_STATE_HOME: '/proc/nothing' };
     const first = await scene.run(['-n', '1'], { env });
@@ -497,7 +498,7 @@ describe('the key', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('of one’s own takes no --trust', async () => {
+  test("one's own key needs no --trust", async () => {
     const scene = await makeScene([WORKING, WORKING]);
     const { stderr } = await scene.run(['-n', '1']);
     expect(stderr).toContain(`next: ralph resume t --max-iterations +5 --vault ${scene.folder}\n`);
@@ -505,7 +506,7 @@ describe('the key', () => {
     expect(again.stderr).toContain('; ralph resume t would have continued it');
   });
 
-  test('that was named by --key-file stands in the lines that go on; a variable is enough', async () => {
+  test('a key that --key-file named stands in the lines that go on; a variable is enough', async () => {
     const scene = await makeScene([WORKING, WORKING, WORKING, WORKING]);
     const key = join(scene.home, 'team.key');
     writeFileSync(key, Buffer.alloc(32, 5), { mode: 0o600 });
@@ -522,7 +523,7 @@ describe('the key', () => {
     expect(variable.stderr).toContain(`next: ${line}\n`);
   });
 
-  test('of a shared vault is named by --key-file, and lets another machine go on', async () => {
+  test('the key of a shared vault, named by --key-file, lets another machine go on', async () => {
     const scene = await makeScene([WORKING, DONE]);
     const key = join(scene.home, 'team.key');
     writeFileSync(key, Buffer.alloc(32, 5), { mode: 0o600 });
@@ -539,7 +540,7 @@ describe('the key', () => {
     expect(await scene.ralph(words, named)).toMatchObject({ exitCode: 0 });
   });
 
-  test('of one’s own binds a task to its folder: a copy elsewhere is not believed', async () => {
+  test("one's own key binds a task to its folder, so that a copy elsewhere is not believed", async () => {
     const scene = await makeScene([WORKING, DONE]);
     await scene.run(['-n', '1']);
     const elsewhere = join(scene.home, 'copy');
@@ -549,7 +550,7 @@ describe('the key', () => {
     expect(end.stderr).toContain('was not written by you here');
   });
 
-  test('is not taken from a configuration', async () => {
+  test('the key is not taken from a configuration', async () => {
     const scene = await makeScene([DONE]);
     await scene.write('ralph.config.yaml', 'key_file: ./evil.key\n');
     const end = await scene.run();
@@ -557,7 +558,7 @@ describe('the key', () => {
     expect(end.stderr).toContain('key_file is not a setting of ralph');
   });
 
-  test('that was named and is not there is a mistake, with the command that makes one', async () => {
+  test('a key file that is named and missing is a mistake, with the command that makes one', async () => {
     const scene = await makeScene([DONE]);
     const end = await scene.run(['--key-file', 'none.key']);
     expect(end).toMatchObject({ exitCode: 2 });

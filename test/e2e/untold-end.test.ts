@@ -75,10 +75,10 @@ describe('an end that nobody was told', () => {
     expect(scene.fake.calls()).toHaveLength(2);
   });
 
-  test.each([
+  test.for([
     ['the line for cron', ['--resume-if-open']],
     ['a new run of its id', []],
-  ])('is told by %s, which then starts afresh', async (_name, words) => {
+  ] as const)('is told by %s, which then starts afresh', async ([, words]) => {
     const scene = await untold([WORKING, DONE], ['-n', '1']);
     const end = await scene.ralph([...RUN, ...words, '-n', '1']);
     expect(end).toMatchObject({ exitCode: 0, stdout: `${DONE.text}\n` });
@@ -149,10 +149,10 @@ describe('an end that nobody was told', () => {
     expect(scene.state().status).toBe('completed');
   });
 
-  test.each([
+  test.for([
     ['resume', ['resume', 't', '-n', '2']],
     ['the line for cron', [...RUN, '--resume-if-open', '-n', '2']],
-  ])('nothing is started by %s if ralph is stopped while it tells', async (_name, words) => {
+  ] as const)('nothing is started by %s if ralph is stopped while it tells', async ([, words]) => {
     const scene = await makeScene([WORKING, DONE]);
     const waits = '[ -e died ] || { : > died; kill -9 $PPID; exit; }; : > telling; exec sleep 60';
     const killed = await scene.ralph([...RUN, '-n', '1', '--on-end', waits]);

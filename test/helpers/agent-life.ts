@@ -50,7 +50,7 @@ export interface AgentLifeOptions {
   readonly cwd?: string;
   readonly stops?: StopsByHand;
   readonly runId?: string;
-  readonly spare?: () => readonly ProcessIdentity[];
+  readonly exempt?: () => readonly ProcessIdentity[];
   /** Called in the middle of the start, as the reader of the output is. */
   readonly onStart?: (signs: AgentSigns) => void;
 }
@@ -94,7 +94,7 @@ export function startAgent(command: AgentCommand, options: AgentLifeOptions = {}
     limits: { iterationMs: HOUR_MS, idleMs: null, taskMs: HOUR_MS, ...options.limits },
     stops,
     guardPid: null,
-    spare: options.spare ?? (() => []),
+    exempt: options.exempt ?? (() => []),
     onMembers(members) {
       noted.push(members);
       for (const { pid } of members) endLater(pid);

@@ -13,7 +13,6 @@ export function attemptFacts(changes: Partial<AttemptFacts> = {}): AttemptFacts 
     end: { kind: 'exited', exitCode: 0 },
     durationMs: 1_000,
     result: null,
-    owesResult: true,
     finalMessage: null,
     partialOutput: '',
     stderrTail: '',

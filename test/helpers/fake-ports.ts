@@ -9,11 +9,10 @@ import type { RalphEvent } from '../../src/core/machine/events.ts';
 import type {
   ApprovalAnswer,
   LoopState,
-  Saying,
+  Notice,
   StopCause,
 } from '../../src/core/machine/loop-state.ts';
 import { laterBy, msBetween } from '../../src/core/task/task-state.ts';
-import { exitCodeFor } from '../../src/exit-codes.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
 import { START } from './new-task.ts';
 
@@ -35,8 +34,8 @@ export interface Script {
   readonly answers?: readonly ApprovalAnswer[];
   /** What nobody wants to be told of. */
   readonly unwanted?: readonly string[];
-  /** Whether looking takes no time; it does if nothing is said. */
-  readonly isQuick?: boolean;
+  /** Whether a look asks git, so that it takes time; it does if nothing is said. */
+  readonly usesGit?: boolean;
   /** The hints that have come by each reading, the first before the first event; none when used up. */
   readonly hints?: readonly (readonly string[])[];
   /** What scripts have reported by each reading; nothing when used up. */
@@ -64,7 +63,7 @@ export interface FakePorts {
   readonly saved: LoopState[];
   readonly requests: AgentRequest[];
   readonly texts: string[];
-  readonly sayings: Saying[];
+  readonly sayings: Notice[];
   /** The events that `--after` and `--on-end` got. */
   readonly given: RalphEvent[];
   /** The signals by which the agent's end could be hurried. */
@@ -87,7 +86,7 @@ export function fakePorts(script: Script): FakePorts {
   const saved: LoopState[] = [];
   const requests: AgentRequest[] = [];
   const texts: string[] = [];
-  const sayings: Saying[] = [];
+  const sayings: Notice[] = [];
   const given: RalphEvent[] = [];
   const closedWith: AbortSignal[] = [];
   const stopped = new AbortController();
@@ -158,7 +157,8 @@ export function fakePorts(script: Script): FakePorts {
         return (prompts.length > 1 ? prompts.shift() : prompts[0]) ?? new Uint8Array();
       },
     },
-    workspace: {
+    observer: {
+      usesGit: script.usesGit ?? true,
       async mark() {
         effect('mark');
       },
@@ -166,6 +166,9 @@ export function fakePorts(script: Script): FakePorts {
         effect('look');
         return sightings.shift() ?? NOTHING_SEEN;
       },
+      changes: async () => null,
+    },
+    commands: {
       async verify(command) {
         effect(`verify ${command}`);
         return verified.shift() ?? { command, exitCode: 0, timedOut: false, output: '' };
@@ -174,14 +177,12 @@ export function fakePorts(script: Script): FakePorts {
         given.push(event);
         effect(`after ${command}`);
       },
-      changes: async () => null,
-      isQuick: script.isQuick ?? false,
-      async finished() {},
       async ended(event) {
         given.push(event);
         effect(`on-end ${event.event}`);
       },
     },
+    moveToDone: async () => {},
     notes: {
       async write(_state, ending) {
         effect(`write note ${ending.note}`);
@@ -244,7 +245,6 @@ export function fakePorts(script: Script): FakePorts {
     },
     bugs: bugs.signal,
     abandon: () => effect('abandon'),
-    exitCode: exitCodeFor,
   };
 
   const fake: FakePorts = {

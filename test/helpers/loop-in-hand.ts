@@ -1,13 +1,17 @@
 import type { AttemptFacts, Usage } from '../../src/core/agent/attempt.ts';
-import type { CommandResult, Sightings } from '../../src/core/completion/sightings.ts';
+import {
+  type CommandResult,
+  NOTHING_SEEN,
+  type Sightings,
+} from '../../src/core/completion/sightings.ts';
 import type { EventBody } from '../../src/core/machine/events.ts';
 import type {
   Action,
   ApprovalAnswer,
-  Asking,
   Ending,
   LoopEvent,
   LoopState,
+  Question,
   StopCause,
 } from '../../src/core/machine/loop-state.ts';
 import { initialState, transition } from '../../src/core/machine/transition.ts';
@@ -30,7 +34,7 @@ export interface Turn {
   /** How the task ended, if it did. */
   readonly ending: Ending | null;
   /** How the agent is started; null if it is not. */
-  readonly agent: Extract<Asking, { kind: 'start-agent' }> | null;
+  readonly agent: Extract<Question, { kind: 'start-agent' }> | null;
   /** What stands behind the prompt, if the agent is started. */
   readonly addition: string | null;
   /** When the time of the whole task is over, as the agent is told; null if it is not started. */
@@ -79,6 +83,14 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
   };
   const answeredNow = () => ({ at, tookMs: awakeMs - heardMs, heldUpMs });
 
+  const attempt = (facts: AttemptFacts, random = 0.5): Turn => {
+    const startedAt = at;
+    pass(facts.durationMs);
+    heldUpMs += facts.heldUpMs;
+    return hand({ kind: 'attempt-ended', ...answeredNow(), startedAt, facts, random });
+  };
+  const look = (sightings: Sightings) => hand({ kind: 'looked', ...answeredNow(), sightings });
+
   return {
     policy: () => policy,
     now: () => at,
@@ -96,13 +108,13 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
     },
     start: () => hand({ kind: 'started', at, prompt: 'Fix the tests.' }),
     /** The running attempt ends after `facts.durationMs`. */
-    attempt(facts: AttemptFacts, random = 0.5): Turn {
-      const startedAt = at;
-      pass(facts.durationMs);
-      heldUpMs += facts.heldUpMs;
-      return hand({ kind: 'attempt-ended', ...answeredNow(), startedAt, facts, random });
+    attempt,
+    look,
+    /** One attempt, and if it is counted, what is seen after it. */
+    iterate(facts: AttemptFacts, sightings = NOTHING_SEEN): Turn {
+      const turn = attempt(facts);
+      return turn.actions.includes('look') ? look(sightings) : turn;
     },
-    look: (sightings: Sightings) => hand({ kind: 'looked', ...answeredNow(), sightings }),
     verified: (result: CommandResult) => hand({ kind: 'verified', ...answeredNow(), result }),
     /** The command after the iteration took so long. */
     followed(ms = 0): Turn {

@@ -1,4 +1,5 @@
-import { openSeal, type Seal, sealWith } from '../../src/effects/trust/seal.ts';
+import { readKey } from '../../src/effects/trust/key.ts';
+import { type Seal, sealWith } from '../../src/effects/trust/seal.ts';
 import { STATE_HOME } from './state-home.ts';
 
 /** The seal of a state folder by a key that every test knows. */
@@ -8,5 +9,6 @@ export function testSeal(stateDir: string): Seal {
 
 /** The seal by which the tests' own user signs. */
 export function ownSeal(stateDir: string): Seal {
-  return openSeal({ stateDir, keyFile: null, env: { XDG_STATE_HOME: STATE_HOME }, create: true });
+  const key = readKey(null, { XDG_STATE_HOME: STATE_HOME }, { create: true });
+  return sealWith(key, stateDir);
 }

@@ -5,14 +5,18 @@ import { initialState } from '../../src/core/machine/transition.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 import { lastWorkAt, laterBy, msBetween } from '../../src/core/task/task-state.ts';
 import { type RunEnd, runLoop } from '../../src/loop/run-loop.ts';
-import {
-  answered,
-  cut,
-  errorReport,
-  refusedTool,
-  withoutReport,
-} from '../helpers/attempt-facts.ts';
+import { answered, cut, errorReport, withoutReport } from '../helpers/attempt-facts.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
+import {
+  DONE,
+  GONE,
+  LIMITED,
+  MATCHED,
+  NO_LOGIN,
+  REFUSED,
+  TAG,
+  WORK,
+} from '../helpers/loop-events.ts';
 import { A_DAY_MS } from '../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
@@ -23,19 +27,12 @@ import { newTask, START } from '../helpers/new-task.ts';
  * must come to the same end.
  */
 
-const TAG = '<promise>DONE</promise>';
 const USAGE = { cost_usd: 0.25, input_tokens: 7, output_tokens: 3 };
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
 const PROGRESS = answered('<progress done="2" total="4">half of it</progress>');
 const NEAR = answered(`I will say ${TAG} soon.`);
 const DOUBT = answered(`${TAG}\nSummary: two files changed.`);
-const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
 const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529, { usage: USAGE });
 const UNREACHABLE = errorReport('API Error: 529 Overloaded.', 529);
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const GONE = errorReport('No conversation found with session ID: session-1');
 const BOOM = withoutReport(1, 'boom');
 const LATE = cut('iteration-timeout', { usage: USAGE });
 const NO_BUDGET_FLAG = withoutReport(1, "error: unknown option '--max-budget-usd'");
@@ -46,7 +43,6 @@ const MOVED = {
   ...NOTHING_SEEN,
   progress: { git: { commits: 1, filesChanged: 2 }, watched: null },
 };
-const MATCHED = { ...NOTHING_SEEN, watchMatches: ['out/a.md'] };
 const HINT = 'Use npm, not yarn.';
 
 type World = Required<Pick<Script, 'attempts' | 'sightings' | 'verified' | 'hints'>>;
@@ -339,7 +335,7 @@ function expectEveryIterationOnce({ saved }: FakePorts): void {
   }
 }
 
-describe.each(SCENARIOS)('a run $name', (scenario) => {
+describe.for(SCENARIOS)('a run $name', (scenario) => {
   const policy = loopPolicy(scenario.policy);
 
   async function undisturbed(): Promise<{ readonly fake: FakePorts; readonly end: RunEnd }> {
@@ -373,7 +369,7 @@ describe.each(SCENARIOS)('a run $name', (scenario) => {
     expect(won).toBeLessThanOrEqual(policy.delayMs * scenario.iterations);
   }
 
-  test('comes to the end it is meant to come to', async () => {
+  test('reaches the intended end', async () => {
     const { fake, end } = await undisturbed();
     expect(end.fields).toMatchObject({
       status: scenario.status,
@@ -382,7 +378,7 @@ describe.each(SCENARIOS)('a run $name', (scenario) => {
     expect(isToldOfHint([fake])).toBe((scenario.world.hints ?? []).flat().includes(HINT));
   });
 
-  test('comes to the same end wherever it is cut', async () => {
+  test('reaches the same end wherever it is cut', async () => {
     const whole = await undisturbed();
     const saves = whole.fake.saved.length - (endsAgain(scenario.status) ? 0 : 1);
     expect(saves).toBeGreaterThan(0);
@@ -394,7 +390,7 @@ describe.each(SCENARIOS)('a run $name', (scenario) => {
     }
   });
 
-  test('comes to the same end where each driver dies soon, or at once', async () => {
+  test('reaches the same end if each driver dies soon, or at once', async () => {
     const whole = await undisturbed();
     // A driver that gets no further than its first save comes no further; every other one does.
     const { fakes, end } = await disturbed(onceAndTwice(whole.fake.saved));

@@ -6,7 +6,7 @@ import { fakePorts } from '../helpers/fake-ports.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
-test('the work is marked before every attempt: only the workspace knows whether it has been', async () => {
+test('the work folder is recorded before every attempt: only the workspace knows whether that was done before', async () => {
   const overloaded = errorReport('API Error: 529 Overloaded.', 529);
   const done = answered('<promise>DONE</promise>');
   const policy = loopPolicy({ delayMs: 0 });

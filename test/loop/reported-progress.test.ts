@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ProgressReport } from '../../src/core/completion/progress-report.ts';
 import { NOTHING_SEEN } from '../../src/core/completion/sightings.ts';
 import { initialState } from '../../src/core/machine/transition.ts';
@@ -25,7 +25,7 @@ async function run(progress: readonly (readonly ProgressReport[])[]) {
 const report = (done: number): ProgressReport => ({ done, total: 5, step: `Step ${done}` });
 
 describe('progress that a script reports', () => {
-  it('stands in the state', async () => {
+  test('is in the state', async () => {
     const { progress } = await run([[], [report(1), report(2)]]);
     expect(progress).toEqual({
       steps_total: 5,
@@ -35,16 +35,16 @@ describe('progress that a script reports', () => {
     });
   });
 
-  it('is progress to the breaker in the iteration in which it came', async () => {
+  test('counts as progress for the breaker in the iteration in which it came', async () => {
     // The first is read before the start; then two events an iteration: its end, and the look.
     const moving = await run([[], [report(1)], [], [report(2)], [], [report(3)]]);
     expect([moving.status, moving.breaker.no_progress]).toEqual(['max_iterations_reached', 0]);
   });
 
-  it.each([
+  test.for([
     ['that does not advance', [[report(1)], [], [], [report(1)], [], [report(1)]]],
     ['that came once', [[], [report(1)]]],
-  ])('%s is none in the iterations after it', async (_, progress) => {
+  ] as const)('%s does not count in the iterations after it', async ([, progress]) => {
     const { status, exit_reason, metrics } = await run(progress);
     expect([status, exit_reason, metrics.iterations]).toEqual(['stalled', 'no-progress', 3]);
   });

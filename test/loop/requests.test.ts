@@ -5,16 +5,12 @@ import { initialState } from '../../src/core/machine/transition.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 import { laterBy } from '../../src/core/task/task-state.ts';
 import { runLoop } from '../../src/loop/run-loop.ts';
-import { answered, cut, errorReport } from '../helpers/attempt-facts.ts';
+import { answered, cut } from '../helpers/attempt-facts.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
+import { DONE, LIMITED, OVERLOADED, TAG, WORK } from '../helpers/loop-events.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
 const KEY = `sk-ant-api03-${'aB3dE5gH'.repeat(6)}`;
 const HINT = 'Use npm.';
 
@@ -54,13 +50,9 @@ function behind(effects: readonly string[], effect: string): readonly string[] {
 const PAUSED = ['close agent', 'tell task_paused', 'on-end task_paused'];
 
 describe('a request to pause', () => {
-  test('while the agent works lets it work, and holds then', async () => {
+  test('lets the agent finish its work, and takes effect then', async () => {
     const { effects, events, fields, requests } = await run(pausedIn([WORK], 'run agent 1.1'));
-    expect(behind(effects, 'run agent 1.1')).toEqual([
-      'save ended 1.1',
-      'tell task_iterated',
-      ...PAUSED,
-    ]);
+    expect(behind(effects, 'look')).toEqual(['save ended 1.1', 'tell task_iterated', ...PAUSED]);
     expect(requests[0]?.stops.signal.aborted).toBe(false);
     expect(fields).toMatchObject({
       status: 'paused',
@@ -73,11 +65,11 @@ describe('a request to pause', () => {
     expect(events.at(-1)).toMatchObject({ event: 'task_paused', final: true, ...fields });
   });
 
-  test.each<[name: string, attempt: AttemptFacts, wait: string]>([
+  test.for<[name: string, attempt: AttemptFacts, wait: string]>([
     ['a delay', WORK, 'wait 2000'],
     ['a back-off', OVERLOADED, 'wait 500'],
     ['a wait for a limit', LIMITED, `wait ${5 * 3_600_000 + 1_000 - LIMITED.durationMs}`],
-  ])('interrupts %s', async (_name, attempt, wait) => {
+  ])('interrupts %s', async ([, attempt, wait]) => {
     const { effects, state } = await run(pausedIn([attempt], wait));
     expect(behind(effects, wait)).toEqual(['save ended 1.1', ...PAUSED]);
     // The clock has not gone on to the end of the wait.
@@ -88,7 +80,7 @@ describe('a request to pause', () => {
     });
   });
 
-  test('holds before anything is started', async () => {
+  test('takes effect before anything is started', async () => {
     const { effects } = await run({ attempts: [] }, {}, { before: (fake) => fake.pause() });
     expect(effects).toEqual(['save ended 0.0', 'tell task_started', ...PAUSED]);
   });
@@ -105,12 +97,12 @@ describe('a request to pause', () => {
     expect(events.at(-1)).toMatchObject({ event: 'task_completed' });
   });
 
-  test('while the command that follows runs holds after it', async () => {
+  test('while the command that follows runs takes effect after it', async () => {
     const { effects } = await run(pausedIn([WORK], 'after ./sync'), { after: './sync' });
     expect(behind(effects, 'after ./sync')).toEqual(['save ended 1.1', ...PAUSED]);
   });
 
-  test('is told in the saved state, for whoever goes on', async () => {
+  test('is in the saved state, for the next driver', async () => {
     const { saved } = await run(pausedIn([WORK], 'run agent 1.1'));
     expect(saved.at(-1)).toMatchObject({ step: { kind: 'ended' }, task: { status: 'paused' } });
   });
@@ -157,7 +149,7 @@ describe('a request to stop', () => {
     expect(fields).toMatchObject({ status: 'stopped', exit_code: 130, iterations_used: 1 });
   });
 
-  test('that comes before the start lets nothing start', async () => {
+  test('that comes before the start prevents every start', async () => {
     const { effects, requests } = await run(
       { attempts: [] },
       {},
@@ -168,13 +160,13 @@ describe('a request to stop', () => {
   });
 });
 
-describe('what is asked for before a task is gone on with', () => {
+describe('a request before a task is resumed', () => {
   const resumed: LoopEvent = { kind: 'resumed', at: START, timeLeftMs: 60_000, lost: null };
 
-  test.each<[name: string, before: (fake: FakePorts) => void, exitReason: string]>([
+  test.for<[name: string, before: (fake: FakePorts) => void, exitReason: string]>([
     ['to stop', (fake) => fake.stop('SIGINT'), 'stopped:SIGINT'],
     ['to pause', (fake) => fake.pause(), 'paused'],
-  ])('lets nothing start: %s', async (_name, before, exitReason) => {
+  ])('prevents every start: %s', async ([, before, exitReason]) => {
     const { requests, fields, events } = await run(
       { attempts: [] },
       {},
@@ -185,10 +177,10 @@ describe('what is asked for before a task is gone on with', () => {
     expect(events[0]).toMatchObject({ event: 'task_resumed', iteration: 0, max_iterations: 5 });
   });
 
-  test.each<[name: string, before: (fake: FakePorts) => void]>([
+  test.for<[name: string, before: (fake: FakePorts) => void]>([
     ['to stop', (fake) => fake.stop('SIGINT')],
     ['to pause', (fake) => fake.pause()],
-  ])('cuts a wait short that was waited in: %s', async (_name, before) => {
+  ])('shortens a wait: %s', async ([, before]) => {
     const fake = fakePorts({
       attempts: [LIMITED],
       on: (effect) => {
@@ -210,7 +202,7 @@ describe('what is asked for before a task is gone on with', () => {
     expect(ended.task.finished_at).toBe(START);
   });
 
-  test('is told at once: a hint', async () => {
+  test('is in the next prompt: a hint', async () => {
     const { requests } = await run({ attempts: [DONE], hints: [[HINT]] }, {}, { event: resumed });
     expect(new TextDecoder().decode(requests[0]?.prompt)).toContain(HINT);
   });
@@ -222,9 +214,13 @@ describe('a hint', () => {
     return [...hints, ...carry.hints].some(({ text }) => text === HINT);
   }
 
-  test('is settled once the state that holds it is saved, and before anything else is done', async () => {
-    const { effects, saved } = await run({ attempts: [WORK, DONE], hints: [[], [HINT]] });
-    expect(behind(effects, 'run agent 1.1').slice(0, 3)).toEqual([
+  test('is settled after the state that contains it is saved, and before anything else is done', async () => {
+    const { effects, saved } = await run({
+      attempts: [WORK, DONE],
+      hints: [[], [HINT]],
+      usesGit: false,
+    });
+    expect(behind(effects, 'look').slice(0, 3)).toEqual([
       'save waiting 1.1',
       'settle hints',
       'tell task_iterated',
@@ -233,7 +229,7 @@ describe('a hint', () => {
     expect(effects.filter((effect) => effect === 'settle hints')).toHaveLength(1);
   });
 
-  test('is not settled where the driver dies before the state is saved', async () => {
+  test('is not settled if the driver dies before the state is saved', async () => {
     const fake = fakePorts({ attempts: [WORK], hints: [[], [HINT]] });
     const save = async (state: LoopState): Promise<void> => {
       if (holds(state)) throw new Error('killed');
@@ -245,7 +241,7 @@ describe('a hint', () => {
     expect(fake.effects).not.toContain('settle hints');
   });
 
-  test('is waited for: nothing is done before it is settled', async () => {
+  test('is awaited: nothing is done before it is settled', async () => {
     const fake = fakePorts({ attempts: [WORK, DONE], hints: [[HINT], [HINT], [HINT]] });
     const done: number[] = [];
     const settled = async (): Promise<void> => {
@@ -259,7 +255,7 @@ describe('a hint', () => {
     expect(done).toEqual(fake.saved.map(() => 0));
   });
 
-  test('that comes with the last answer is kept for whoever goes on', async () => {
+  test('that comes with the last answer is stored for the next driver', async () => {
     const { saved, fields } = await run(
       { attempts: [WORK], hints: [[], [HINT]] },
       { maxIterations: 1 },
@@ -268,7 +264,7 @@ describe('a hint', () => {
     expect(saved.at(-1)?.hints).toEqual([{ text: HINT, isProven: true }]);
   });
 
-  test('that comes while the command that follows runs is told to the next iteration', async () => {
+  test('that comes while the command that follows runs is in the next prompt', async () => {
     const { requests } = await run(
       { attempts: [WORK, DONE], hints: [[], [], [HINT]] },
       { after: './sync', delayMs: 0 },
@@ -279,7 +275,7 @@ describe('a hint', () => {
 });
 
 describe('the command that follows an iteration', () => {
-  test('runs once the iteration is saved as counted', async () => {
+  test('runs after the iteration is saved as counted', async () => {
     const { effects, saved } = await run({ attempts: [DONE] }, { after: './sync' });
     const before = effects.slice(0, effects.indexOf('after ./sync'));
     expect(before.findLast((effect) => effect.startsWith('save'))).toBe('save following 1.1');
@@ -325,8 +321,8 @@ describe('the command that follows an iteration', () => {
   });
 });
 
-describe('a completed task whose driver died before it was told', () => {
-  test('is put away and told, and nothing is started', async () => {
+describe('a completed task whose driver died before it announced the ending', () => {
+  test('is archived and announced, and nothing is started', async () => {
     const first = await run({ attempts: [WORK, DONE] });
     const state = first.saved.at(-1);
     const { effects, fields } = await run(

@@ -13,21 +13,14 @@ import {
   cut,
   errorReport,
   notFound,
-  refusedTool,
   retryFacts,
   withoutReport,
 } from '../helpers/attempt-facts.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
+import { DONE, MATCHED, NO_LOGIN, OVERLOADED, REFUSED, TAG, WORK } from '../helpers/loop-events.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
 import { newTask, START } from '../helpers/new-task.ts';
 
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
-const MATCHED = { ...NOTHING_SEEN, watchMatches: ['out/a.md'] };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 
 /** Runs a script to its end. */
@@ -56,7 +49,7 @@ function endings(events: FakePorts['events']): readonly string[] {
   return events.map(({ event }) => event).filter((event) => ENDINGS.includes(event));
 }
 
-describe('a question that is asked back', () => {
+describe('a question about a doubtful promise', () => {
   const DOUBT = answered(`${TAG}\nSummary: two files changed.`, { sessionId: 'session-7' });
 
   test('is all that the agent reads, in the session of its answer', async () => {
@@ -96,7 +89,7 @@ describe('a question that is asked back', () => {
 
 describe('the order of effects', () => {
   test('of a run that completes in its second iteration', async () => {
-    const { effects } = await run({ attempts: [WORK, DONE] });
+    const { effects } = await run({ attempts: [WORK, DONE], usesGit: false });
     expect(effects).toEqual([
       'save working 1.1',
       'tell task_started',
@@ -104,6 +97,7 @@ describe('the order of effects', () => {
       'read prompt',
       'mark',
       'run agent 1.1',
+      'look',
       'save waiting 1.1',
       'tell task_iterated',
       'wait 2000',
@@ -112,6 +106,7 @@ describe('the order of effects', () => {
       'read prompt',
       'mark',
       'run agent 2.1',
+      'look',
       'save ended 2.1',
       'tell task_iterated',
       'close agent',
@@ -121,7 +116,7 @@ describe('the order of effects', () => {
     ]);
   });
 
-  test('of a run that looks at files, without a delay', async () => {
+  test('of a run that observes files, without a delay', async () => {
     const { effects } = await run(
       { attempts: [WORK, WORK], sightings: [NOTHING_SEEN, MATCHED] },
       { ...GLOBS, delayMs: 0 },
@@ -152,8 +147,21 @@ describe('the order of effects', () => {
     ]);
   });
 
-  test('of a passing fault and a run that is exhausted', async () => {
-    const { effects } = await run({ attempts: [OVERLOADED, WORK] }, { maxIterations: 1 });
+  test.for<[what: string, usesGit: boolean, changes: Partial<Policy>, saves: readonly string[]]>([
+    ['a quick look, saved with its answer', false, { noProgressLimit: 3 }, []],
+    ['a look that asks git', true, { noProgressLimit: 3 }, ['save looking 1.1']],
+    ['a look for files', false, GLOBS, ['save looking 1.1']],
+  ])('of %s', async ([, usesGit, changes, saves]) => {
+    const { effects } = await run({ attempts: [DONE], usesGit }, changes);
+    const ran = effects.indexOf('run agent 1.1');
+    expect(effects.slice(ran + 1, effects.indexOf('look'))).toEqual(saves);
+  });
+
+  test('of a transient error and a run that is exhausted', async () => {
+    const { effects } = await run(
+      { attempts: [OVERLOADED, WORK], usesGit: false },
+      { maxIterations: 1 },
+    );
     expect(effects).toEqual([
       'save working 1.1',
       'tell task_started',
@@ -169,6 +177,7 @@ describe('the order of effects', () => {
       'read prompt',
       'mark',
       'run agent 1.2',
+      'look',
       'save ended 1.2',
       'tell task_iterated',
       'close agent',
@@ -183,7 +192,7 @@ describe('the user’s own commands', () => {
   const VERIFY = { verify: 'npm test', after: './sync', delayMs: 0 };
   const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '1 test failed' };
 
-  test('have their places: verified before the iteration is judged, --after behind what is told of it', async () => {
+  test('run in order: verify before the iteration is judged, --after behind its events', async () => {
     const { effects } = await run(
       { attempts: [DONE, DONE], verified: [FAILED] },
       { ...VERIFY, noProgressLimit: 3 },
@@ -218,12 +227,12 @@ describe('the user’s own commands', () => {
     ]);
   });
 
-  test('tell the next iteration what the check printed', async () => {
+  test('show the next iteration the output of the check', async () => {
     const { requests } = await run({ attempts: [DONE, DONE], verified: [FAILED] }, VERIFY);
     expect(new TextDecoder().decode(requests[1]?.prompt)).toContain('1 test failed');
   });
 
-  test('are given the very events that are told', async () => {
+  test('receive the same events that are published', async () => {
     const { events, given } = await run({ attempts: [WORK, OVERLOADED, DONE] }, VERIFY);
     expect(given.map(({ event }) => event)).toEqual([
       'task_iterated',
@@ -235,7 +244,7 @@ describe('the user’s own commands', () => {
     expect(given.at(-1)).toMatchObject({ exit_code: 0, iterations_used: 2 });
   });
 
-  test('that are stopped say nothing of the claim', async () => {
+  test('that are stopped do not decide about the claim', async () => {
     const cutOff = { command: 'npm test', exitCode: null, timedOut: false, output: '' };
     const { fields, requests } = await run(
       {
@@ -257,17 +266,17 @@ describe('hints', () => {
   const prompts = (fake: FakePorts) =>
     fake.requests.map(({ prompt }) => new TextDecoder().decode(prompt).includes(HINT));
 
-  test('that come while the agent works are told to the next iteration, once', async () => {
+  test('that come while the agent works are in the next prompt, once', async () => {
     const fake = await run({ attempts: [WORK, WORK, DONE], hints: [[], ['Use npm.']] });
     expect(prompts(fake)).toEqual([false, true, false]);
   });
 
-  test('that come in the delay are told to the iteration behind it', async () => {
+  test('that come in the delay are in the prompt after it', async () => {
     const fake = await run({ attempts: [WORK, DONE], hints: [[], [], ['Use npm.']] });
     expect(prompts(fake)).toEqual([false, true]);
   });
 
-  test('that lay there before the start are told to the first iteration, once', async () => {
+  test('that were there before the start are in the first prompt, once', async () => {
     const fake = await run({ attempts: [WORK, DONE], hints: [['Use npm.']] });
     expect(prompts(fake)).toEqual([true, false]);
   });
@@ -362,18 +371,18 @@ const WAYS: readonly {
   },
 ];
 
-describe.each(WAYS)(
+describe.for(WAYS)(
   'a run that is $name',
   ({ attempts, changes, taskTimeoutMs, ending, exitCode, note }) => {
     const start = () => run({ attempts }, changes, taskTimeoutMs);
 
-    test('tells its end once, as the last thing it does', async () => {
+    test('announces its ending once, as the last thing it does', async () => {
       const { effects, events } = await start();
       expect(endings(events)).toEqual([ending]);
       expect(effects.slice(-2)).toEqual([`tell ${ending}`, `on-end ${ending}`]);
     });
 
-    test('closes the agent once, after it is saved and before anything is left for people', async () => {
+    test('closes the agent once, after the state is saved and before anything is written for people', async () => {
       const { effects } = await start();
       expect(effects.filter((effect) => effect === 'close agent')).toHaveLength(1);
       const after = effects.slice(effects.indexOf('close agent') + 1);
@@ -385,7 +394,7 @@ describe.each(WAYS)(
       ]);
     });
 
-    test('saves the end before it acts on it', async () => {
+    test('saves the ending before it acts on it', async () => {
       const { effects, saved, fields, state } = await start();
       const ended = effects.findIndex((effect) => effect.startsWith('save ended'));
       expect(ended).toBeGreaterThan(effects.findLastIndex((effect) => effect.startsWith('run')));
@@ -399,7 +408,7 @@ describe.each(WAYS)(
       expect(state.task.driver === null).toBe(fields.status === 'completed');
     });
 
-    test('saves before every start of the agent, which reads the prompt afresh', async () => {
+    test('saves before each start of the agent, and reads the prompt again for it', async () => {
       const { effects, requests } = await start();
       expect(requests).toHaveLength(attempts.length);
       for (const [index, effect] of effects.entries()) {
@@ -434,7 +443,7 @@ describe('a request to stop', () => {
     ['request', 143],
   ] as const;
 
-  test.each(stopCodes)('while the agent works: %s', async (by, exitCode) => {
+  test.for(stopCodes)('while the agent works: %s', async ([by, exitCode]) => {
     const { effects, events, fields, state } = await run({
       attempts: [WORK, cut('stop-requested')],
       on: (effect, fake) => {
@@ -458,7 +467,7 @@ describe('a request to stop', () => {
     expect(state.task.status).toBe('stopped');
   });
 
-  test.each(stopCodes)('during a delay: %s', async (by, exitCode) => {
+  test.for(stopCodes)('during a delay: %s', async ([by, exitCode]) => {
     const { effects, events, fields, state } = await run({
       attempts: [WORK],
       on: (effect, fake) => {
@@ -493,7 +502,7 @@ describe('a request to stop', () => {
     expect(state.task).toMatchObject({ status: 'stopped', current_iteration: 1, attempt: 1 });
   });
 
-  test('wakes the loop: it waits no longer', async () => {
+  test('wakes the loop from a wait', async () => {
     const { state } = await run({
       attempts: [OVERLOADED, OVERLOADED],
       on: (effect, fake) => {
@@ -503,13 +512,13 @@ describe('a request to stop', () => {
     expect(state.task.finished_at).toBe(laterBy(START, 2_500));
   });
 
-  test.each<[name: string, changes: Partial<Policy>]>([
+  test.for<[name: string, changes: Partial<Policy>]>([
     ['with a delay to come', {}],
     ['with no delay to come', { delayMs: 0 }],
     ['with files to look at', GLOBS],
   ])(
     'as the agent answers, %s: the iteration counts, and no other is said to start',
-    async (_name, changes) => {
+    async ([, changes]) => {
       const { effects, fields, state, requests } = await run(
         {
           attempts: [WORK],
@@ -527,11 +536,11 @@ describe('a request to stop', () => {
     },
   );
 
-  test.each<[name: string, changes: Partial<Policy>, effect: string]>([
+  test.for<[name: string, changes: Partial<Policy>, effect: string]>([
     ['as the agent states the promise', {}, 'run agent 1.1'],
     ['as it states the promise, with files to look at', GLOBS, 'run agent 1.1'],
     ['as it looks', GLOBS, 'look'],
-  ])('%s comes too late: the task is complete', async (_name, changes, at) => {
+  ])('%s comes too late: the task is complete', async ([, changes, at]) => {
     const { events, fields } = await run(
       {
         attempts: [DONE],
@@ -557,12 +566,12 @@ describe('a request to stop', () => {
     expect(effects.filter((effect) => effect === 'close agent')).toHaveLength(1);
   });
 
-  test('that is repeated hurries the end of what is left running', async () => {
+  test('that is repeated ends running processes immediately', async () => {
     const { closedWith, ports } = await run({ attempts: [DONE] });
     expect(closedWith).toEqual([ports.stops.hurry]);
   });
 
-  test('is handed to the agent, so that it can be ended', async () => {
+  test('is passed to the agent, so that it can be ended', async () => {
     const { requests, ports } = await run({ attempts: [DONE] });
     expect(requests[0]?.stops).toBe(ports.stops);
   });
@@ -572,7 +581,7 @@ describe('the prompt', () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   const PROTOCOL = 'About this session:';
 
-  test('stands first and unchanged, what ralph adds behind it', async () => {
+  test('stands first and unchanged, before what ralph adds', async () => {
     const prompt = 'Fix the tests.\n\n  @notes.md stays \u001b[31mas\u001b[0m it is.\r\n';
     const { requests } = await run({ attempts: [WORK, DONE], prompts: [bytes(prompt)] });
     const [first = '', second = ''] = requests.map((request) =>
@@ -586,7 +595,7 @@ describe('the prompt', () => {
     expect(second.endsWith(note)).toBe(true);
   });
 
-  test('is handed on byte for byte where it is not UTF-8', async () => {
+  test('is passed on byte for byte if it is not UTF-8', async () => {
     const odd = Uint8Array.from([0xff, 0xfe, 0x00, 0x80, 0x0a, 0xc3, 0xed, 0xa0, 0x80, 0xef]);
     const { requests } = await run({ attempts: [WORK, DONE], prompts: [odd] });
     for (const request of requests) {
@@ -598,14 +607,14 @@ describe('the prompt', () => {
     }
   });
 
-  test('is read afresh for each start of the agent', async () => {
+  test('is read again for each start of the agent', async () => {
     const prompts = ['First.', 'Second, and longer.', 'Third.'].map(bytes);
     const { requests } = await run({ attempts: [WORK, OVERLOADED, DONE], prompts });
     const seen = requests.map(({ prompt }) => new TextDecoder().decode(prompt).split('\n')[0]);
     expect(seen).toEqual(['First.', 'Second, and longer.', 'Third.']);
   });
 
-  test('is left as it was where it was read', async () => {
+  test('is not changed by being read', async () => {
     const prompt = bytes('Fix the tests.');
     await run({ attempts: [WORK, DONE], prompts: [prompt] });
     expect(new TextDecoder().decode(prompt)).toBe('Fix the tests.');
@@ -613,7 +622,7 @@ describe('the prompt', () => {
 });
 
 describe('the agent', () => {
-  test('is handed its session and its budget', async () => {
+  test('receives its session and its budget', async () => {
     const { requests } = await run(
       { attempts: [WORK, DONE] },
       { session: 'continue', maxCostUsd: 2 },
@@ -624,7 +633,7 @@ describe('the agent', () => {
     ]);
   });
 
-  test('that does not know its budget is started without it, and people are told', async () => {
+  test('that does not know its budget is started without it, and people are informed', async () => {
     const unknown = withoutReport(1, "error: unknown option '--max-budget-usd'");
     const { requests, sayings, fields } = await run(
       { attempts: [unknown, DONE] },
@@ -635,7 +644,7 @@ describe('the agent', () => {
     expect(fields).toMatchObject({ status: 'completed', iterations_used: 1 });
   });
 
-  test('is told its iteration, its attempt and the deadline of the whole task', async () => {
+  test('receives its iteration, its attempt and the deadline of the whole task', async () => {
     const { requests } = await run({ attempts: [WORK, OVERLOADED, DONE] });
     expect(
       requests.map(({ iteration, attempt, taskDeadlineAt }) => [
@@ -650,7 +659,7 @@ describe('the agent', () => {
     ]);
   });
 
-  test('is heard while it runs, without what could act on a terminal', async () => {
+  test('is shown while it runs, without what could act on a terminal', async () => {
     const hostile = '\u001b]0;title\u0007a\n\u001b[2Jb\u202e';
     const { events, texts } = await run({
       attempts: [
@@ -676,7 +685,7 @@ describe('the agent', () => {
     expect(texts).toEqual(['a\nb']);
   });
 
-  test('is shown without credentials, also with something in them that nobody sees', async () => {
+  test('is shown without credentials, even if they contain invisible characters', async () => {
     const half = 'aB3dE6gH9jK2mN5pQ8';
     const token = `gh\u200bp_${half}\u001b[1m${half}`;
     const line = `${half}${half}sT1vW4xY7zA0cD3fG6iJ9`;
@@ -705,7 +714,7 @@ describe('the agent', () => {
     ]);
   });
 
-  test('is not told where nobody wants to know', async () => {
+  test('is not shown if nobody wants it', async () => {
     const { events, texts } = await run({
       attempts: [
         {
@@ -725,7 +734,7 @@ describe('the agent', () => {
     expect(texts).toEqual([]);
   });
 
-  test('is heard in bounded words', async () => {
+  test('is shown in texts of limited length', async () => {
     const long = 'x'.repeat(100_000);
     const { events } = await run({
       attempts: [
@@ -746,7 +755,7 @@ describe('the agent', () => {
 });
 
 describe('the final message', () => {
-  test('is told without what could act on a terminal', async () => {
+  test('is announced without what could act on a terminal', async () => {
     const { fields, events } = await run({
       attempts: [answered(`\u001b]0;title\u0007All \u001b[32mgood\u001b[0m.\n${TAG}\u202e`)],
     });
@@ -754,14 +763,14 @@ describe('the final message', () => {
     expect(events.at(-1)).toMatchObject({ final_message: `All good.\n${TAG}` });
   });
 
-  test('is told as none where there was none', async () => {
+  test('is announced as null if there was none', async () => {
     const { fields } = await run({ attempts: [NO_LOGIN] });
     expect(fields.final_message).toBeNull();
   });
 });
 
 describe('the store', () => {
-  test('that cannot save is its own business: the loop goes on by its memory', async () => {
+  test('that cannot save does not stop the loop', async () => {
     const whole = await run({ attempts: [WORK, OVERLOADED, DONE] });
     const fake = fakePorts({ attempts: [WORK, OVERLOADED, DONE] });
     const failures: string[] = [];
@@ -781,7 +790,7 @@ describe('the store', () => {
     expect(fake.events).toEqual(whole.events);
   });
 
-  test('is waited for: nothing is done before the state is safe', async () => {
+  test('is awaited: nothing is done before the state is saved', async () => {
     const fake = fakePorts({ attempts: [WORK, DONE] });
     const order: string[] = [];
     const store = {
@@ -799,7 +808,7 @@ describe('the store', () => {
     expect(new Set(order)).toEqual(new Set(['0 effects during a save']));
   });
 
-  test('holds at every save what a dead driver would need', async () => {
+  test('contains at every save what another driver would need', async () => {
     const { saved } = await run({ attempts: [WORK, OVERLOADED, WORK, DONE] });
     for (const [index, { task }] of saved.entries()) {
       expect(JSON.parse(stateJson(task))).toEqual(task);
@@ -816,7 +825,7 @@ describe('the store', () => {
 });
 
 describe('a note', () => {
-  test('that could not be written is told as none', async () => {
+  test('that could not be written is announced as null', async () => {
     const { fields, events } = await run({ attempts: [NO_LOGIN], notePath: null });
     expect(fields.note).toBeNull();
     expect(endings(events)).toEqual(['task_failed']);
@@ -896,7 +905,7 @@ describe('the event stream', () => {
     },
   };
 
-  test.each<
+  test.for<
     [name: string, script: Script, changes: Partial<Policy>, taskTimeoutMs?: number | undefined]
   >([
     ...WAYS.map(
@@ -939,28 +948,23 @@ describe('the event stream', () => {
       },
       {},
     ],
-  ])(
-    'of a run that is %s is that of the contract',
-    async (_name, script, changes, taskTimeoutMs) => {
-      const { events } = await run(script, changes, taskTimeoutMs);
-      for (const one of events) {
-        // As it is written out: what JSON cannot hold would be missing.
-        const line = JSON.stringify(one);
-        expect(line).toMatch(
-          /^\{"event":"[a-z_]+","at":"2026-01-05T[0-9:.]+Z","task_id":"task-1",/,
-        );
-        expect(EVENT.safeParse(JSON.parse(line)).error?.message).toBeUndefined();
-      }
-      const instants = events.map(({ at }) => at);
-      expect(instants).toEqual(instants.toSorted());
-      expect(events[0]?.event).toBe('task_started');
-      expect(events.filter(({ event: name }) => name === 'task_started')).toHaveLength(1);
-      expect(endings(events)).toHaveLength(1);
-      expect(endings(events.slice(-1))).toHaveLength(1);
-    },
-  );
+  ])('of a run that is %s is that of the contract', async ([, script, changes, taskTimeoutMs]) => {
+    const { events } = await run(script, changes, taskTimeoutMs);
+    for (const one of events) {
+      // As it is written out: what JSON cannot hold would be missing.
+      const line = JSON.stringify(one);
+      expect(line).toMatch(/^\{"event":"[a-z_]+","at":"2026-01-05T[0-9:.]+Z","task_id":"task-1",/);
+      expect(EVENT.safeParse(JSON.parse(line)).error?.message).toBeUndefined();
+    }
+    const instants = events.map(({ at }) => at);
+    expect(instants).toEqual(instants.toSorted());
+    expect(events[0]?.event).toBe('task_started');
+    expect(events.filter(({ event: name }) => name === 'task_started')).toHaveLength(1);
+    expect(endings(events)).toHaveLength(1);
+    expect(endings(events.slice(-1))).toHaveLength(1);
+  });
 
-  test('starts each iteration before it tells of it, and tells of it once', async () => {
+  test('starts each iteration before it announces it, and announces it once', async () => {
     const { events } = await run({ attempts: [busy, OVERLOADED, WORK, DONE] });
     const told = events.flatMap((one) =>
       one.event === 'iteration_started'
@@ -981,7 +985,7 @@ describe('the event stream', () => {
   });
 });
 
-describe('a bug of ralph’s own', () => {
+describe('a bug in ralph', () => {
   /** A loop whose ports have been changed. */
   async function broken(script: Script, change: (fake: ReturnType<typeof fakePorts>) => object) {
     const fake = fakePorts(script);
@@ -992,10 +996,10 @@ describe('a bug of ralph’s own', () => {
     return { ...fake, ...end };
   }
 
-  test('in a port ends the task like any failure: saved, noted, told, and what runs ended', async () => {
+  test('in a port ends the task like any failure: saved, noted, announced, and with processes ended', async () => {
     const { fields, effects, saved, events } = await broken({ attempts: [WORK] }, ({ ports }) => ({
-      workspace: {
-        ...ports.workspace,
+      observer: {
+        ...ports.observer,
         async mark() {
           throw new RangeError('too deep\u001b[2J');
         },
@@ -1030,20 +1034,17 @@ describe('a bug of ralph’s own', () => {
     expect(fields).toMatchObject({ exit_reason: 'failed:bug', exit_code: 70 });
   });
 
-  test('after the end is told to nobody but the caller', async () => {
-    const ended = broken({ attempts: [DONE] }, ({ ports }) => ({
-      workspace: {
-        ...ports.workspace,
-        async finished() {
-          throw new Error('too late');
-        },
+  test('after the ending is reported only to the caller', async () => {
+    const ended = broken({ attempts: [DONE] }, () => ({
+      async moveToDone() {
+        throw new Error('too late');
       },
     }));
     await expect(ended).rejects.toThrow('too late');
   });
 });
 
-describe.each(['jump', 'holdUp'] as const)('time that nobody can work in (%s)', (happen) => {
+describe.for(['jump', 'holdUp'] as const)('time that nobody can work in (%s)', (happen) => {
   const HOURS = 10 * 3_600_000;
   const JUMPS: readonly (readonly [effect: string, changes: Partial<Policy>])[] = [
     ['save working 1.1', {}],
@@ -1056,7 +1057,7 @@ describe.each(['jump', 'holdUp'] as const)('time that nobody can work in (%s)', 
     ['wait 2000', {}],
   ];
 
-  test.each(JUMPS)('in "%s" is not taken from the task', async (effect, changes) => {
+  test.for(JUMPS)('in "%s" is not taken from the task', async ([effect, changes]) => {
     // The agent's own clock tells in its facts how long ralph was stopped beside it.
     const heldUpMs = happen === 'holdUp' && effect.startsWith('run agent') ? HOURS : 0;
     const attempts = [{ ...(effect.startsWith('verify') ? DONE : WORK), heldUpMs }, DONE];
@@ -1088,7 +1089,7 @@ describe.each(['jump', 'holdUp'] as const)('time that nobody can work in (%s)', 
   });
 });
 
-test('a stop while the agent waits in its own retries is given back once', async () => {
+test('a suspension while the agent waits in its own retries is given back once', async () => {
   const HOUR = 3_600_000;
   const { state } = await run({
     attempts: [{ ...DONE, retryWaitMs: HOUR }],

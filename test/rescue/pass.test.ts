@@ -2,19 +2,18 @@ import { describe, expect, test } from 'vitest';
 import type {
   FileFacts,
   FileOutcome,
+  Leave,
   VaultFile,
   VaultNote,
 } from '../../src/core/rescue/vault-files.ts';
 import { type PassOptions, pass } from '../../src/rescue/pass.ts';
-import type { TaskEnd, TaskRequest, VaultPorts } from '../../src/rescue/ports.ts';
+import type { RanTask, TaskRequest, VaultPorts } from '../../src/rescue/ports.ts';
 import { restMs, watch } from '../../src/rescue/watch.ts';
 import { fileFacts, fileTask, minutesAgo, NOW } from '../helpers/vault-facts.ts';
 
 const OPTIONS: PassOptions = { stuckAfterMs: 20 * 60_000, startNew: true, concurrency: 1 };
 
-type Ended = Extract<TaskEnd, { kind: 'ended' }>;
-
-function ended(status: Ended['status'], said: Partial<Ended> = {}): Ended {
+function ended(status: RanTask['status'], said: Partial<RanTask> = {}): RanTask {
   return {
     kind: 'ended',
     status,
@@ -36,7 +35,7 @@ interface Script {
   /** How a file stands once it is held; null: it is gone. As before where nothing is said. */
   readonly again?: (file: VaultFile) => FileFacts | null;
   /** One for each task that is run; an error is thrown. */
-  readonly ends?: readonly (TaskEnd | Error)[];
+  readonly ends?: readonly (RanTask | Leave | Error)[];
   /** Files that another pass has in hand. */
   readonly taken?: readonly string[];
   readonly counted?: number;
@@ -66,7 +65,7 @@ function fakeVault(script: Script) {
         return `${to}/${file.name}`;
       },
     },
-    books: {
+    records: {
       async countFailed(rescueId, startedAt) {
         effects.push(`count ${rescueId} ${startedAt}`);
         return script.counted ?? 1;
@@ -75,12 +74,12 @@ function fakeVault(script: Script) {
       close: async (rescueId) => void effects.push(`close ${rescueId}`),
     },
     notes: {
-      async leave(note) {
+      async write(note) {
         notes.push(note);
         effects.push(`note ${note.kind} ${note.taskId}`);
         return 'Needs_Action/note.md';
       },
-      takeBack: async (file) => void effects.push(`take back ${file}`),
+      remove: async (file) => void effects.push(`take back ${file}`),
       clearBlocked: async () => void effects.push('clear blocked'),
     },
     async runTask(request) {
@@ -90,7 +89,7 @@ function fakeVault(script: Script) {
       if (end instanceof Error) throw end;
       return end;
     },
-    tell: (file: VaultFile, outcome: FileOutcome) => {
+    report: (file: VaultFile, outcome: FileOutcome) => {
       told.push(`${file.name} ${outcome.kind}`);
     },
     clock: {
@@ -110,7 +109,7 @@ const stuck = (name: string, said: Parameters<typeof fileFacts>[0] = {}) =>
   fileFacts({ ...said, file: { name, ...said.file } });
 
 describe('a pass', () => {
-  test('holds a file, looks again, rescues it and closes its books', async () => {
+  test('locks a file, reads it again, rescues it and ends its record', async () => {
     const fake = fakeVault({ files: [stuck('a.md')] });
     expect(await pass(fake.ports, OPTIONS)).toEqual({ cause: null, problems: 0 });
     expect(fake.effects).toEqual([
@@ -123,11 +122,11 @@ describe('a pass', () => {
     expect(fake.requests[0]).toMatchObject({ stuckForMs: 25 * 60_000 });
   });
 
-  test.each([
-    ['is gone', () => null, 'left'],
-    ['a live loop has', () => stuck('a.md', { rescue: fileTask('live') }), 'left'],
-    ['is fresh again', () => stuck('a.md', { file: { touchedAt: NOW } }), 'left'],
-  ])('does nothing with a file that %s once it is held', async (_, again, told) => {
+  test.for<[string, (file: VaultFile) => FileFacts | null, string]>([
+    ['is gone', () => null, 'leave'],
+    ['a live loop has', () => stuck('a.md', { rescue: fileTask('live') }), 'leave'],
+    ['is fresh again', () => stuck('a.md', { file: { touchedAt: NOW } }), 'leave'],
+  ])('does nothing with a file that %s once it is held', async ([, again, told]) => {
     const fake = fakeVault({ files: [stuck('a.md')], again });
     await pass(fake.ports, OPTIONS);
     expect(fake.requests).toEqual([]);
@@ -135,29 +134,29 @@ describe('a pass', () => {
     expect(fake.effects).toEqual(['hold a', 'release a']);
   });
 
-  test('leaves what another pass has in hand, and what a live loop has', async () => {
+  test('leaves files that another pass or a live loop has', async () => {
     const fake = fakeVault({
       files: [stuck('a.md'), stuck('b.md')],
       taken: ['a'],
-      ends: [{ kind: 'taken' }],
+      ends: [{ kind: 'leave', reason: 'taken', detail: '' }],
     });
     expect(await pass(fake.ports, OPTIONS)).toEqual({ cause: null, problems: 0 });
-    expect(fake.told).toEqual(['a.md left', 'b.md left']);
+    expect(fake.told).toEqual(['a.md leave', 'b.md leave']);
   });
 
-  test.each([
+  test.for([
     ['max_iterations_reached', 'max_iterations'],
     ['stalled', 'no-progress'],
     ['timeout', 'timeout'],
     ['failed', 'failed:aborted'],
-  ] as const)('counts a rescue that ends %s (%s)', async (status, exitReason) => {
+  ] as const)('counts a rescue that ends %s (%s)', async ([status, exitReason]) => {
     const fake = fakeVault({ files: [stuck('a.md')], ends: [ended(status, { exitReason })] });
     await pass(fake.ports, OPTIONS);
     expect(fake.effects).toContain(`count stuck_a ${NOW}`);
     expect(fake.effects).not.toContain('move a.md quarantine');
   });
 
-  test.each([
+  test.for([
     ['budget_spent', 'budget'],
     ['paused', 'paused'],
     ['stopped', 'stopped:request'],
@@ -165,13 +164,13 @@ describe('a pass', () => {
     ['paused_awaiting_approval', 'approval-pending'],
     ['failed', 'failed:refused-request'],
     ['usage_limited', 'outage'],
-  ] as const)('does not count one that ends %s (%s)', async (status, exitReason) => {
+  ] as const)('does not count one that ends %s (%s)', async ([status, exitReason]) => {
     const fake = fakeVault({ files: [stuck('a.md')], ends: [ended(status, { exitReason })] });
     await pass(fake.ports, OPTIONS);
     expect(fake.effects.filter((effect) => effect.startsWith('count'))).toEqual([]);
   });
 
-  test('puts a file away at once after the third failed rescue, with a note', async () => {
+  test('quarantines a file at once after the third failed rescue, with a note', async () => {
     const fake = fakeVault({ files: [stuck('a.md')], ends: [ended('stalled')], counted: 3 });
     await pass(fake.ports, OPTIONS);
     expect(fake.told).toEqual(['a.md quarantined']);
@@ -185,7 +184,7 @@ describe('a pass', () => {
     ]);
   });
 
-  test('does not put away a file that the agent has moved', async () => {
+  test('does not quarantine a file that the agent has moved', async () => {
     let looks = 0;
     const again = () => {
       looks += 1;
@@ -196,7 +195,7 @@ describe('a pass', () => {
     expect(fake.told).toEqual(['a.md ran']);
   });
 
-  test('counts an earlier rescue before its state is put away', async () => {
+  test('counts an earlier rescue before its state is archived', async () => {
     const rescue = fileTask('timeout', { startedAt: minutesAgo(90) });
     const fake = fakeVault({ files: [stuck('a.md', { rescue, failedRescues: 1 })] });
     await pass(fake.ports, OPTIONS);
@@ -207,7 +206,7 @@ describe('a pass', () => {
     ]);
   });
 
-  test('ends with a common cause, one note of its own, and nothing counted', async () => {
+  test('ends after a common cause, with one note, and counts nothing', async () => {
     const files = [stuck('a.md'), stuck('b.md'), stuck('c.md')];
     const fake = fakeVault({ files, ends: [NO_LOGIN] });
     const { cause } = await pass(fake.ports, OPTIONS);
@@ -222,7 +221,7 @@ describe('a pass', () => {
     ]);
   });
 
-  test('begins nothing after a signal', async () => {
+  test('starts nothing after a signal', async () => {
     const fake = fakeVault({ files: [stuck('a.md'), stuck('b.md')] });
     fake.stop();
     await pass(fake.ports, OPTIONS);
@@ -239,7 +238,7 @@ describe('a pass', () => {
     expect(fake.effects).toContain('release a');
   });
 
-  test('takes what is stuck before what is new, the oldest of that first, the refused last', async () => {
+  test('handles stuck files before new ones, the oldest new file first, refused ones last', async () => {
     const folder = 'Needs_Action' as const;
     const refused = fileTask('failed', { exitReason: 'failed:refused-request' });
     const fake = fakeVault({
@@ -253,19 +252,19 @@ describe('a pass', () => {
     await pass(fake.ports, OPTIONS);
     expect(fake.requests.map(({ kind, taskId }) => `${kind} ${taskId}`)).toEqual([
       'rescue stuck_d',
-      'new c',
-      'new b',
+      'start-new c',
+      'start-new b',
       'rescue stuck_a',
     ]);
   });
 
-  test('takes over the own task of a file before it runs', async () => {
+  test('adopts the task of a file before it runs', async () => {
     const fake = fakeVault({ files: [stuck('a.md', { own: fileTask('interrupted') })] });
     await pass(fake.ports, OPTIONS);
     expect(fake.effects.slice(0, 3)).toEqual(['hold a', 'adopt stuck_a', 'run resume a']);
   });
 
-  test('moves what is completed, and leaves payments to a human, without an agent', async () => {
+  test('moves completed files and leaves payments to a human, without an agent', async () => {
     const over = fileTask('completed', { finishedAt: NOW });
     const fake = fakeVault({
       files: [stuck('a.md', { rescue: over }), stuck('payment.md')],
@@ -276,12 +275,12 @@ describe('a pass', () => {
     expect(fake.notes).toMatchObject([{ kind: 'for-human', file: 'In_Progress/payment.md' }]);
   });
 
-  test('runs as many at a time as it may', async () => {
+  test('runs at most as many tasks at a time as allowed', async () => {
     const files = ['a', 'b', 'c'].map((name) => stuck(`${name}.md`));
     const { ports } = fakeVault({ files });
     let running = 0;
     let most = 0;
-    const runTask = async (): Promise<TaskEnd> => {
+    const runTask = async (): Promise<RanTask> => {
       running += 1;
       most = Math.max(most, running);
       await new Promise((resolve) => setImmediate(resolve));
@@ -294,7 +293,7 @@ describe('a pass', () => {
 });
 
 describe('a watch', () => {
-  test('rests longer and longer where nothing works, and at its own pace again after', async () => {
+  test('rests longer and longer while nothing works, and then uses its interval again', async () => {
     const fake = fakeVault({
       files: [stuck('a.md')],
       ends: [NO_LOGIN, NO_LOGIN, ended('completed'), NO_LOGIN],
@@ -317,7 +316,7 @@ describe('a watch', () => {
     expect(rests).toEqual([60_000, 120_000, 60_000]);
   });
 
-  test('rests where the folder cannot be read, instead of ending', async () => {
+  test('rests if the folder cannot be read, instead of ending', async () => {
     const fake = fakeVault({ files: [] });
     const list = async () => {
       throw new Error('no such disk');
@@ -331,7 +330,7 @@ describe('a watch', () => {
     expect(rests).toEqual([{ kind: 'unreadable', message: 'no such disk', forMs: 60_000 }]);
   });
 
-  test('rests 30 minutes at most', () => {
+  test('rests for at most 30 minutes', () => {
     expect([0, 1, 2, 3, 4, 5, 6, 99].map((inARow) => restMs(inARow) / 60_000)).toEqual([
       1, 2, 4, 8, 16, 30, 30, 30,
     ]);

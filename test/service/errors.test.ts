@@ -90,12 +90,12 @@ describe('TaskAlreadyActiveError', () => {
 });
 
 describe('InvalidPromptError', () => {
-  test.each([
+  test.for([
     ['none', {}],
     ['an empty one', { prompt: '' }],
     ['white space', { prompt: ' \n\t' }],
     ['one over 1 MB', { prompt: 'x'.repeat(1024 * 1024 + 1) }],
-  ])('InvalidPromptError: %s', async (_name, options) => {
+  ] as const)('InvalidPromptError: %s', async ([, options]) => {
     const { books, names } = await openBooks();
     expect(await refusal(books.startTask(options))).toBeInstanceOf(ralph.InvalidPromptError);
     expect(names('.')).toEqual([]);
@@ -312,7 +312,7 @@ describe('the errors of the system', () => {
 });
 
 describe('the error response', () => {
-  test.each([
+  test.for([
     new ralph.TaskAlreadyActiveError('t', 'pid 1'),
     new ralph.InvalidPromptError('t', 'is empty'),
     new ralph.TaskNotFoundError('t', '/vault/.ralph_state'),

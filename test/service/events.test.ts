@@ -126,7 +126,7 @@ describe('events', () => {
     expect(newest()).toMatchObject({ event: 'task_timeout', exit_code: 4 });
   });
 
-  test('a listener that throws does not harm the books', async () => {
+  test('a listener that throws does not harm the stored state', async () => {
     const { service, state } = await withTask();
     const onEvent = () => {
       throw new Error('of the listener');

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stamped } from '../../src/core/machine/events.ts';
-import { openTaskBooks } from '../../src/effects/state/service-store.ts';
+import { openServiceStore } from '../../src/effects/state/service-store.ts';
 import { OPENED, openBooks } from '../helpers/books.ts';
 import { HOSTILE, hostileSign } from '../helpers/hostile-signs.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
@@ -20,7 +20,7 @@ function filesBelow(folder: string): readonly string[] {
     .filter((file) => !/(?:prompt|context)\.md$/.test(file));
 }
 
-test('nothing in them acts on a terminal, or is a credential', async () => {
+test('nothing in them acts on a terminal or is a credential', async () => {
   const { books, vault, events } = await openBooks();
   await books.startTask({ prompt: `Write ${TEXT}`, taskId: 't', completionPromise: `D${TEXT}` });
   await books.incrementIteration('t', { context: TEXT });
@@ -44,7 +44,7 @@ test('nothing in them acts on a terminal, or is a credential', async () => {
 
 test('nor does the journal hold anything raw, whatever an event says', async () => {
   const vault = await tempFolder();
-  const books = openTaskBooks({ vault, stateDir: vault, keyFile: null, doneFolder: vault });
+  const books = openServiceStore({ vault, stateDir: vault, keyFile: null, doneFolder: vault });
   const body = { event: 'task_started', prompt: HOSTILE, max_iterations: 1 } as const;
   const event = stamped(body, OPENED, HOSTILE);
   books.append(event);

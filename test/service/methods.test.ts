@@ -346,6 +346,15 @@ describe('pauseTask and resumeTask', () => {
     expect(read(REQUEST)).toBe('May I send the mail to Anna?');
   });
 
+  test('pauseTask that cannot write its request rejects, and the task goes on', async () => {
+    const { books, write, state, journal } = await withTask();
+    write('Pending_Approval', 'a file in the way');
+    const before = state('t');
+    await expect(books.pauseTask('t', 'send-mail')).rejects.toThrow();
+    expect(state('t')).toEqual(before);
+    expect(journal()).toHaveLength(1);
+  });
+
   test('pauseTask takes no id that leads out of the folder', async () => {
     const { books, names } = await withTask();
     await expect(books.pauseTask('t', '../../x')).rejects.toThrow('approvalId expects');
@@ -443,7 +452,7 @@ describe('failTask, handleTimeout, handleMaxIterations', () => {
     expect(note).toContain(`ralph resume t --vault ${path('.').replace(/\/$/, '')}`);
   });
 
-  test('failTask reports a note that cannot be written, once the books are kept', async () => {
+  test('failTask reports a note that cannot be written, after it has saved the state', async () => {
     const { books, write, state, events } = await withTask();
     write('Needs_Action', 'in the way');
     await expect(books.failTask('t', 'It broke.')).rejects.toThrow();
@@ -520,7 +529,7 @@ describe('the example of the contract', () => {
   });
 });
 
-test('nothing is made in a vault that is only looked at', async () => {
+test('reading creates nothing in a vault', async () => {
   const { books, names } = await openBooks();
   await books.getTaskState('t');
   await books.checkTaskComplete('t').catch(() => undefined);

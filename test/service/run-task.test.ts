@@ -88,7 +88,7 @@ describe('a task that is completed', () => {
     expect(notices).toEqual([]);
   });
 
-  test("tells the agent's text as it comes, free of control characters", async () => {
+  test("passes on the agent's text as it arrives, without control characters", async () => {
     const { run } = await stage([{ ...DONE, before: ['One \u001b[31mmoment\u001b[0m.'] }]);
     const texts: string[] = [];
     await run({ onText: (text) => void texts.push(text) });
@@ -159,7 +159,7 @@ describe('a task that is not completed is a result', () => {
     expect(livingIn(scene.home)).toEqual([]);
   });
 
-  test('an agent that is not there', async () => {
+  test('an agent that does not exist', async () => {
     const { run } = await stage([]);
     const result = await run({ claudeBin: '/nowhere/claude' });
     expect(result).toMatchObject({ status: 'failed', exitReason: 'failed:agent-not-found' });
@@ -179,7 +179,7 @@ describe('a task that is not completed is a result', () => {
     expect(scene.fake.calls()).toHaveLength(1);
   });
 
-  test('a listener that throws is its own business', async () => {
+  test('an error that a listener throws is ignored', async () => {
     const { run } = await stage([DONE]);
     const fail = (): never => {
       throw new Error('the listener is broken');
@@ -205,6 +205,41 @@ test('an async listener that rejects is its own business, and does not end the p
   expect(unhandled).not.toHaveBeenCalled();
 });
 
+describe('an earlier task with the same id whose end was not announced', () => {
+  /** Kills ralph before it can tell how its task has ended, and takes down what it is told later. */
+  const DIES = [
+    '[ -e died ] || {',
+    ': > died; rm -f Needs_Action/RALPH_*; : > .ralph_state/events.jsonl; kill -9 $PPID; exit;',
+    '}; cat > end.json',
+  ].join(' ');
+
+  async function killed() {
+    const set = await stage([WORKING, DONE]);
+    const args = ['--prompt', 'Fix it', '--task-id', 't', '-n', '1', '--on-end', DIES];
+    expect(await set.scene.ralph(['run', ...args])).toMatchObject({ signal: 'SIGKILL' });
+    expect(set.scene.notes()).toEqual([]);
+    return set;
+  }
+
+  test('is announced first, by its own settings', async () => {
+    const { scene, run, events } = await killed();
+    expect(await run()).toMatchObject({ status: 'completed', iterations: 1 });
+    const own = names(events).lastIndexOf('task_started');
+    expect(names(events)[own - 1]).toBe('max_iterations_reached');
+    expect(scene.notes()).toMatchObject([{ frontMatter: { type: 'ralph_exhausted' } }]);
+    // The new run has no such command.
+    expect(scene.read('end.json')).toContain('max_iterations_reached');
+  });
+
+  test('is not announced if its settings are lost, and the new task still runs', async () => {
+    const { scene, run, events, notices } = await killed();
+    await scene.write('.ralph_state/t/settings.json', 'no JSON');
+    expect(await run()).toMatchObject({ status: 'completed' });
+    expect(names(events)).not.toContain('max_iterations_reached');
+    expect(notices[0]).toMatch(/cannot announce how the earlier run of t ended/);
+  });
+});
+
 describe('it rejects', () => {
   test.for<[name: string, options: Partial<RunTaskOptions>, problem: string]>([
     ['an empty prompt', { prompt: '' }, 'The prompt is empty'],
@@ -227,7 +262,7 @@ describe('it rejects', () => {
     expect(scene.names()).toEqual([]);
   });
 
-  test('all that is wrong at once', async () => {
+  test('all problems at once', async () => {
     const { run } = await stage([]);
     const error = await run({ timeout: 'soon', maxIterations: 0 }).catch(
       (thrown: unknown) => thrown,
@@ -235,7 +270,7 @@ describe('it rejects', () => {
     expect((error as UsageError).problems.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('a task that a live loop has, be it in this process', async () => {
+  test('a task that a live loop has, even in this process', async () => {
     const { scene, run } = await stage([{ hangs: true }]);
     const abort = new AbortController();
     const first = run({ signal: abort.signal });
@@ -295,7 +330,7 @@ describe('an AbortSignal', () => {
     expect(scene.state().paused_for_approval).toBe(true);
   });
 
-  test('is let go of', async () => {
+  test('has no listener left after the run', async () => {
     const { run } = await stage([DONE]);
     const abort = new AbortController();
     let listeners = 0;

@@ -38,12 +38,12 @@ describe('statuses of the service contracts', () => {
     expect(FOREIGN_STATUSES.waiting_approval).toBe('paused_awaiting_approval');
   });
 
-  test.each<[Status, (books: Awaited<ReturnType<typeof withTask>>['books']) => Promise<unknown>]>([
+  test.for<[Status, (books: Awaited<ReturnType<typeof withTask>>['books']) => Promise<unknown>]>([
     ['completed', (books) => books.completeTask('t')],
     ['failed', (books) => books.failTask('t', 'It broke.')],
     ['timeout', (books) => books.handleTimeout('t')],
     ['max_iterations_reached', (books) => books.handleMaxIterations('t')],
-  ])('%s ends a task, whatever it did', async (wanted, end) => {
+  ])('%s ends a task, whatever it did', async ([wanted, end]) => {
     const { books, status, journal } = await withTask();
     await end(books);
     expect(await status()).toBe(wanted);

@@ -9,10 +9,11 @@ import { InvalidStateError, messageOf, UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { formatDuration } from '../../report/format.ts';
 import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
-import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
+import { say } from '../terminal/outlet.ts';
 
-export interface ApprovalsOptions extends PlaceOptions {
+export interface ApprovalsOptions extends FolderOptions {
   readonly json?: boolean;
 }
 
@@ -23,21 +24,21 @@ interface Waiting {
 
 /** `ralph approvals`: lists the requests that wait for a person, the oldest first. Changes nothing. */
 export async function approvals(options: ApprovalsOptions): Promise<number> {
-  const place = placeOf(options);
+  const place = foldersOf(options);
   const at = new Date().toISOString();
   const waiting = waitingIn(place);
   if (options.json === true) {
     const rows = waiting.map((each) => asJson(each, at));
     process.stdout.write(`${safeJson(rows, 2)}\n`);
   } else if (waiting.length === 0) {
-    process.stderr.write('ralph: no task waits for an approval\n');
+    say('no task waits for an approval');
   } else {
     process.stdout.write(`${waiting.map((each) => inWords(each, at)).join('\n')}\n`);
   }
   return 0;
 }
 
-export interface AnswerOptions extends PlaceOptions {
+export interface AnswerOptions extends FolderOptions {
   readonly reason?: string;
 }
 
@@ -47,7 +48,7 @@ export async function answer(
   name: string,
   options: AnswerOptions,
 ): Promise<number> {
-  const place = placeOf(options);
+  const place = foldersOf(options);
   const { taskId, file } = requestOf(name, place);
   const command = decision === 'approved' ? 'approve' : 'reject';
   if (taskId !== null) {
@@ -57,16 +58,16 @@ export async function answer(
   const reason = options.reason?.trim() ? options.reason : null;
   try {
     const where = await answerRequest(place.vault, file, { decision, reason, at });
-    process.stderr.write(`ralph: ${decision}: ${oneLine(where, 300)}\n`);
+    say(`${decision}: ${oneLine(where, 300)}`);
     return 0;
   } catch (error) {
-    process.stderr.write(`ralph: cannot answer ${file}: ${messageOf(error)}\n`);
+    say(`cannot answer ${file}: ${messageOf(error)}`);
     return EXIT_FAILED;
   }
 }
 
 /** Finds a request by the id of its task or by its file name. */
-function requestOf(name: string, place: Place): { taskId: string | null; file: string } {
+function requestOf(name: string, place: TaskFolders): { taskId: string | null; file: string } {
   const open = waitingIn(place);
   const byTask = open.find(({ task }) => task.task_id === name);
   const byFile = open.find(({ approval }) => approval.file === name);
@@ -85,7 +86,7 @@ function requestOf(name: string, place: Place): { taskId: string | null; file: s
   throw new InvalidStateError(name, state.state.status, 'it does not wait for an approval');
 }
 
-function waitingIn(place: Place): readonly Waiting[] {
+function waitingIn(place: TaskFolders): readonly Waiting[] {
   return openTaskIds(place.stateDir)
     .flatMap((taskId) => {
       const file = tryReadStateFile(taskPaths(place.stateDir, taskId).stateFile);

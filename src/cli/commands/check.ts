@@ -1,19 +1,19 @@
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
-import { askTask, type CheckedTask, letGo, subjectOf } from '../tasks/stop-question.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
+import { allowStop, askTask, type CheckedTask, subjectOf } from '../tasks/stop-question.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
 
-export interface CheckOptions extends PlaceOptions {
-  /** Speaks Claude Code's stop-hook JSON. */
+export interface CheckOptions extends FolderOptions {
+  /** Read and answer the JSON of a stop hook of Claude Code. */
   readonly hook?: boolean;
   /** Trust the named task although this user did not write it here. */
   readonly trust?: boolean;
 }
 
 /**
- * `ralph check [ID]`: the stop-hook contract. Exit code 0 lets the agent stop; 1 blocks it, with prompt
- * and context on standard output. With `--hook` the answer is JSON and the exit code always 0: a failing
+ * `ralph check [ID]`: decides whether an agent may stop. Exit code 0 lets it stop; 1 blocks it, with prompt
+ * and context on standard output. With `--hook` the answer is JSON and the exit code is always 0: a failing
  * hook must not prevent an agent from stopping.
  */
 export async function check(
@@ -21,26 +21,26 @@ export async function check(
   options: CheckOptions,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<number> {
-  // In a loop of `ralph run` the loop itself decides.
-  if (env.RALPH_RUN_ID) return letGo('inside a loop the loop itself decides');
+  // Inside a loop of `ralph run`, the loop decides whether its agent is done.
+  if (env.RALPH_RUN_ID) return allowStop('inside a loop the loop itself decides');
   if (options.trust && id === undefined) {
     throw new UsageError(['ralph check expects the id of a task with --trust; none was given.']);
   }
   const named = { id, isTrusted: options.trust === true };
-  if (!options.hook) return checkTask(named, placeOf(options, env));
+  if (!options.hook) return checkTask(named, foldersOf(options, env));
   const { checkInHook } = await import('../tasks/stop-hook.ts');
-  return checkInHook(named, () => placeOf(options, env));
+  return checkInHook(named, () => foldersOf(options, env));
 }
 
-async function checkTask(named: CheckedTask, place: Place): Promise<number> {
+async function checkTask(named: CheckedTask, place: TaskFolders): Promise<number> {
   const { id } = named;
   const subject = subjectOf(named, place);
-  if ('none' in subject) return letGo(subject.none);
+  if ('none' in subject) return allowStop(subject.none);
   const { task_id: taskId } = subject.found.state;
   const question = { message: null, remembers: false, isNamed: id !== undefined };
-  const { answer, prompt } = await askTask(subject.found, place, question);
-  if (answer.kind === 'lets-go') return letGo(`${taskId} holds nobody: ${answer.why}`);
-  process.stderr.write(`ralph: ${taskId} is not complete\n`);
-  await standardOutlet().write(prompt());
+  const answer = await askTask(subject.found, place, question);
+  if (answer.kind === 'lets-go') return allowStop(`${taskId} blocks no agent: ${answer.why}`);
+  say(`${taskId} is not complete`);
+  await standardOutlet().write(answer.prompt);
   return EXIT_FAILED;
 }

@@ -1,16 +1,16 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { openTaskIds } from '../../effects/state/task-folder.ts';
-import { placeOf } from '../tasks/place.ts';
+import { foldersOf } from '../tasks/named-folders.ts';
 
 /**
- * `ralph __complete-ids WORDS`: prints the ids of the open tasks, one a line. WORDS are an unfinished
+ * `ralph __complete-ids WORDS`: prints the ids of the open tasks, one per line. WORDS are an unfinished
  * command line, which may name the folder. Never fails, since nobody would see the error.
  */
 export function completeIds(words: readonly string[]): number {
   const vault = flagIn(words, '--vault');
   const stateDir = flagIn(words, '--state-dir');
-  const { stateDir: folder } = placeOf({
+  const { stateDir: folder } = foldersOf({
     ...(vault === undefined ? {} : { vault }),
     ...(stateDir === undefined ? {} : { stateDir }),
   });
@@ -22,7 +22,7 @@ export function completeIds(words: readonly string[]): number {
   return 0;
 }
 
-/** The last value of a flag, written `--vault DIR`, `--vault=DIR` or, as bash splits it, `--vault = DIR`. */
+/** Returns the last value of a flag: `--vault DIR`, `--vault=DIR` or, as bash splits it, `--vault = DIR`. */
 function flagIn(words: readonly string[], flag: string): string | undefined {
   const index = words.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
   if (index === -1) return undefined;

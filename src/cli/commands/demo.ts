@@ -4,12 +4,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRun } from '../../compose/run.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
-import type { Layer, Written } from '../../core/settings/setting-source.ts';
-import { type SettingName, settingNames } from '../../core/settings/settings.ts';
-import { planRun } from '../../effects/plan/run-plan.ts';
-import { UsageError } from '../../errors.ts';
+import { type Layer, layerOf } from '../../core/settings/setting-source.ts';
+import { requirePlan } from '../../effects/plan/run-plan.ts';
 import { announcements } from '../run/run-notices.ts';
 import { viewFor } from '../run/start-run.ts';
+import { say } from '../terminal/outlet.ts';
 
 const PROMPT = `Write greeting.txt with one friendly line in it.
 When the file is there and you have read it back, state the promise GREETING_READY.
@@ -19,42 +18,38 @@ When the file is there and you have read it back, state the promise GREETING_REA
 export async function demo(): Promise<number> {
   const vault = await mkdtemp(path.join(tmpdir(), 'ralph-demo-'));
   try {
-    const { settings, sources, bad } = resolveSettings([demoLayer(vault)]);
-    const planned = await planRun({
-      settings,
-      sources,
-      bad,
+    const resolved = resolveSettings([demoLayer(vault)]);
+    const plan = await requirePlan({
+      ...resolved,
       taskType: 'default',
       passthrough: [],
       startDir: vault,
       env: process.env,
-      readStdin: async () => new Uint8Array(),
       newTaskId: () => 'demo',
     });
-    if ('problems' in planned) throw new UsageError(planned.problems);
-    const view = await viewFor(settings, { agent: 'claude', task: null });
+    const view = await viewFor(plan.settings, { agent: plan.policy.agent, task: null });
     view.notice(
       'This is the real loop with a stand-in agent: no account, no network, nothing kept.',
     );
     const { fields } = await startRun({
-      plan: planned.plan,
+      plan,
       view,
-      announcements: announcements(planned.plan),
+      announcements: announcements(plan),
       agentPrefixArgs: [fileURLToPath(new URL('stand-in-agent.js', import.meta.url))],
     });
     if (fields.final_message !== null) {
       process.stdout.write(`${fields.final_message}\n`);
     }
-    process.stderr.write('ralph: the folder of the demo is removed again\n');
+    say('the folder of the demo is removed again');
     return fields.exit_code;
   } finally {
     await rm(vault, { recursive: true, force: true });
   }
 }
 
-/** The settings of the demo. The user's variables and configuration do not apply. */
+/** Returns the settings of the demo. The user's variables and configuration do not apply. */
 function demoLayer(vault: string): Layer {
-  const values: Partial<Record<SettingName, unknown>> = {
+  const values = {
     prompt: PROMPT,
     promise: 'GREETING_READY',
     delay: '300ms',
@@ -64,10 +59,5 @@ function demoLayer(vault: string): Layer {
     permissionMode: 'acceptEdits',
     claudeBin: process.execPath,
   };
-  const source = { kind: 'flag' as const, where: 'ralph demo' };
-  const layer: Partial<Record<SettingName, Written>> = {};
-  for (const name of settingNames()) {
-    if (values[name] !== undefined) layer[name] = { value: values[name], source };
-  }
-  return layer;
+  return layerOf(values, () => ({ kind: 'flag', where: 'ralph demo' }));
 }

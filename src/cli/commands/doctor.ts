@@ -1,17 +1,15 @@
 import path from 'node:path';
-import { findAgent } from '../../compose/agent.ts';
+import { examineAgent } from '../../compose/agent.ts';
+import { AGENTS, chosenAgent } from '../../core/agent/agents/agents.ts';
 import { isGiven, type Layer, type Written } from '../../core/settings/setting-source.ts';
 import type { SettingName } from '../../core/settings/settings.ts';
 import { agentOf } from '../../core/settings/settings-problems.ts';
-import { shellWords } from '../../core/settings/shell-words.ts';
 import { shownState } from '../../core/task/shown-task.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { findLoginSigns } from '../../effects/claude/login-signs.ts';
-import { findOtherLoops } from '../../effects/claude/other-loops.ts';
 import { freeBytes, probeFolder } from '../../effects/files/folder-probe.ts';
 import { leadsOut } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
-import { findStaleLocks } from '../../effects/lock/stale-locks.ts';
+import { findStaleLocks } from '../../effects/lock/lock-folder.ts';
 import { planRun } from '../../effects/plan/run-plan.ts';
 import { askVersion } from '../../effects/processes/ask-version.ts';
 import { listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
@@ -19,10 +17,14 @@ import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
 import { probeGit } from '../../effects/workspace/git-probe.ts';
 import { messageOf } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
-import { findings, renderFindings } from '../../report/screens/doctor.ts';
-import type { AgentFacts, DoctorFacts } from '../../report/screens/doctor-facts.ts';
+import {
+  type AgentFacts,
+  type DoctorFacts,
+  findings,
+  renderFindings,
+} from '../../report/screens/doctor.ts';
 import { type CollectedSettings, collectSettings } from '../settings/collect.ts';
-import { startFolder } from '../tasks/place.ts';
+import { startFolder } from '../tasks/named-folders.ts';
 import { signalled } from '../terminal/outlet.ts';
 
 export interface DoctorOptions {
@@ -53,7 +55,7 @@ export async function doctor(
   return all.some(({ kind }) => kind === 'problem') ? EXIT_FAILED : 0;
 }
 
-/** An agent may take seconds to print its version. No spinner if standard error is not a terminal. */
+/** Starts a spinner, since an agent may take seconds to print its version. Returns null without a terminal. */
 async function spinnerFor(env: NodeJS.ProcessEnv): Promise<{ stop(): unknown } | null> {
   const { stderr } = process;
   if (!stderr.isTTY || env.TERM === 'dumb' || env.CI !== undefined) return null;
@@ -67,7 +69,7 @@ async function examine(
   signal: AbortSignal,
 ): Promise<DoctorFacts> {
   const startDir = startFolder();
-  // Untrusted settings may name programs and folders, so they are not used here either.
+  // Untrusted settings can name programs and folders, so no check uses them.
   const collected = await collectSettings({
     flags: layerOf(options),
     env,
@@ -82,7 +84,7 @@ async function examine(
       ? path.join(vault, '.ralph_state')
       : path.resolve(cwd, settings.stateDir);
   const untrusted = untrustedOf(collected);
-  const agent = untrusted?.program == null ? await examineAgent(collected, cwd, env, signal) : null;
+  const agent = untrusted?.program == null ? await agentFacts(collected, cwd, env, signal) : null;
   return {
     problems: [...collected.problems, ...(await planProblems(collected, startDir, env))],
     notices: [...collected.powers, ...collected.notices],
@@ -96,7 +98,6 @@ async function examine(
     freeBytes: freeBytes(stateDir),
     cwd,
     git: (await probeGit(cwd, env, signal)).kind,
-    otherLoops: agent?.kind === 'claude' ? findOtherLoops(cwd, env) : [],
     ...examineStates(stateDir),
   };
 }
@@ -111,7 +112,7 @@ function layerOf(options: DoctorOptions): Layer {
   return layer;
 }
 
-/** The problems of any run with these settings, whatever its prompt. */
+/** Returns the problems that any run with these settings would have, whatever its prompt. */
 async function planProblems(
   collected: CollectedSettings,
   startDir: string,
@@ -123,13 +124,12 @@ async function planProblems(
     startDir,
     env,
     keptPrompt: new TextEncoder().encode('any'),
-    readStdin: async () => new Uint8Array(),
     newTaskId: () => 'doctor',
   });
   return 'problems' in planned ? planned.problems : [];
 }
 
-/** The untrusted configuration, with the agent that it would start, or null. */
+/** Returns the untrusted configuration and the program that it would start, or null if all is trusted. */
 function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
   const { untrusted, sources } = collected;
   if (untrusted === null) return null;
@@ -139,40 +139,32 @@ function untrustedOf(collected: CollectedSettings): DoctorFacts['untrusted'] {
     return typeof value === 'string' ? value : null;
   };
   const isChosen = isGiven(sources.agent) || isGiven(sources.agentCommand);
-  const ofFile = written('agent') ?? (written('agentCommand') === null ? 'claude' : 'command');
-  const kind = isChosen ? agentOf({ ...collected, passthrough: [] }) : ofFile;
+  const agent = isChosen
+    ? agentOf(collected)
+    : chosenAgent(written('agent'), written('agentCommand'));
   const command = isChosen ? null : written('agentCommand');
   const bin = isGiven(sources.claudeBin) ? null : written('claudeBin');
-  return { ...untrusted, program: kind === 'command' ? command : bin };
+  const program = AGENTS[agent].takes.includes('agentCommand') ? command : bin;
+  return { ...untrusted, program };
 }
 
-async function examineAgent(
-  { settings, sources, bad }: CollectedSettings,
+async function agentFacts(
+  collected: CollectedSettings,
   cwd: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<AgentFacts> {
-  const kind = agentOf({ settings, sources, bad, passthrough: [] });
-  if (kind === 'command') {
-    const words = shellWords(settings.agentCommand ?? '') ?? [];
-    const place =
-      words.length === 0
-        ? { missing: '--agent-command is not a valid command' }
-        : findAgent({ words, claudeBin: null, cwd, env });
-    return { kind, place, version: null, login: null, isRefusedAsRoot: false };
-  }
-  const place = findAgent({ words: null, claudeBin: settings.claudeBin, cwd, env });
-  return {
-    kind,
-    place,
-    version:
-      'missing' in place
-        ? null
-        : await askVersion({ ...place, cwd, env, timeoutMs: VERSION_TIMEOUT_MS, signal }),
-    login: findLoginSigns(cwd, env),
-    isRefusedAsRoot:
-      settings.dangerouslySkipPermissions && process.getuid?.() === 0 && env.IS_SANDBOX !== '1',
-  };
+  const { settings } = collected;
+  const name = agentOf(collected);
+  const examined = examineAgent(name, { settings, passthrough: [], cwd, env });
+  const { program } = examined;
+  const { versionVariables } = AGENTS[name];
+  const question = { cwd, timeoutMs: VERSION_TIMEOUT_MS, signal };
+  const version =
+    'missing' in program || versionVariables === null
+      ? null
+      : await askVersion({ ...question, ...program, env: { ...env, ...versionVariables } });
+  return { name, ...examined, version };
 }
 
 type StateFacts = Pick<DoctorFacts, 'staleLocks' | 'interrupted' | 'broken' | 'statesUnreadable'>;

@@ -1,15 +1,11 @@
 import path from 'node:path';
 import { configTemplate } from '../../core/settings/config-template.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import {
-  liesIn,
-  makeVaultFolders,
-  type SetUp,
-  writeNewConfig,
-} from '../../effects/vault/vault-setup.ts';
+import { leadsOut } from '../../effects/files/real-path.ts';
+import { makeVaultFolders, type SetUp, writeNewConfig } from '../../effects/vault/vault-setup.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { renderInit } from '../../report/screens/init.ts';
-import { placeOf, startFolder } from '../tasks/place.ts';
+import { foldersOf, startFolder } from '../tasks/named-folders.ts';
 
 export interface InitOptions {
   readonly vault?: string;
@@ -18,12 +14,13 @@ export interface InitOptions {
 /** `ralph init`: creates the vault's folders and a commented configuration. Overwrites nothing. */
 export function init(options: InitOptions): number {
   const here = startFolder();
-  const { vault } = placeOf(options);
+  const { vault } = foldersOf(options);
   const folders = makeVaultFolders(vault);
   const isVaultThere = folders[0]?.kind !== 'refused';
   const done = [...folders, ...(isVaultThere ? [writeNewConfig(vault, configTemplate())] : [])];
   const lines = done.map((each) => ({ ...each, path: shown(each, here) }));
-  process.stdout.write(renderInit(lines, liesIn(here, vault)));
+  // Inside the vault, its configuration is found.
+  process.stdout.write(renderInit(lines, isVaultThere && !leadsOut(here, vault)));
   return done.some(({ kind }) => kind === 'refused') ? EXIT_FAILED : 0;
 }
 

@@ -13,11 +13,11 @@ import {
   noSuchIteration,
   STDERR_HEADER,
 } from '../../report/screens/logs.ts';
-import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
 
-export interface LogsOptions extends PlaceOptions {
+export interface LogsOptions extends FolderOptions {
   /** Print the bytes as the agent wrote them. */
   readonly raw?: boolean;
   /** A number, not yet parsed. */
@@ -25,19 +25,19 @@ export interface LogsOptions extends PlaceOptions {
   readonly follow?: boolean;
 }
 
-/** `ralph logs ID`: what the agent wrote, iteration by iteration. */
+/** `ralph logs ID`: prints what the agent wrote, iteration by iteration. */
 export async function logs(taskId: string, options: LogsOptions): Promise<number> {
   const iteration = options.iteration === undefined ? null : iterationOf(options.iteration);
-  const { stateDir } = placeOf(options);
+  const { stateDir } = foldersOf(options);
   const found = openTaskLogs(stateDir, taskId);
   if (found === null) throw unknownTask(taskId, stateDir);
   const follow = options.follow ?? false;
   const there = found.iterations();
   if (iteration !== null && !there.includes(iteration)) {
-    process.stderr.write(`ralph: ${noSuchIteration(taskId, iteration, there)}\n`);
+    say(noSuchIteration(taskId, iteration, there));
     return EXIT_FAILED;
   }
-  if (there.length === 0) process.stderr.write(noLogsYet(taskId));
+  if (there.length === 0) say(noLogsYet(taskId));
   const outlet = standardOutlet();
   const show = options.raw ? rawBytes : readableText();
   for await (const piece of found.read({ iteration, follow })) {
@@ -56,7 +56,7 @@ function rawBytes(piece: LogPiece): Uint8Array {
   return piece.kind === 'stdout' ? piece.chunk : new Uint8Array();
 }
 
-/** Returns a function that turns each piece into text. An incomplete line waits for its end. */
+/** Returns a function that turns each piece of a log into text. It holds back an incomplete line. */
 function readableText(): (piece: LogPiece) => string {
   let stdout = createReadableLog();
   let stderr = createPlainLog();

@@ -1,15 +1,14 @@
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { findOpenTask, notLive, refuseInsideOwnLoop } from '../tasks/find-task.ts';
-import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
+import { say } from '../terminal/outlet.ts';
 
-/** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for it. */
-export async function pause(taskId: string, options: PlaceOptions): Promise<number> {
-  const { paths, standing } = findOpenTask(taskId, placeOf(options));
+/** `ralph pause ID`: asks the task's driver to pause after the current iteration. Does not wait for that. */
+export async function pause(taskId: string, options: FolderOptions): Promise<number> {
+  const { paths, standing } = findOpenTask(taskId, foldersOf(options));
   refuseInsideOwnLoop('pause', taskId, paths.stateFile, process.env);
   if (standing !== 'live') throw notLive(taskId, standing);
   await leaveRequest(paths.folder, { kind: 'pause' }, new Date().toISOString());
-  process.stderr.write(
-    `ralph: ${taskId} pauses after its current iteration; ralph resume ${taskId} continues it\n`,
-  );
+  say(`${taskId} pauses after its current iteration; ralph resume ${taskId} continues it`);
   return 0;
 }

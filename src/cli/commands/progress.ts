@@ -4,9 +4,9 @@ import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { UsageError } from '../../errors.ts';
 import { findOpenTask, notLive } from '../tasks/find-task.ts';
-import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
 
-export interface ProgressOptions extends PlaceOptions {
+export interface ProgressOptions extends FolderOptions {
   /** A number, not yet parsed, as is `done`. */
   readonly total?: string;
   readonly done?: string;
@@ -62,12 +62,12 @@ function expected(flag: string, from: string, found: string | undefined): string
   return `${flag} expects a whole number ${from}; ${what}.`;
 }
 
-/** Finds the task and its place. Inside a loop both come from the loop, whatever the agent's folder is. */
+/** Returns the task's id and folders. Inside a loop both default to the loop's, whatever the agent's folder. */
 function whereabouts(
   id: string | undefined,
-  options: PlaceOptions,
+  options: FolderOptions,
   env: NodeJS.ProcessEnv,
-): { readonly taskId: string; readonly place: Place } {
+): { readonly taskId: string; readonly place: TaskFolders } {
   const { RALPH_RUN_ID, RALPH_TASK_ID, RALPH_STATE_FILE } = env;
   const ownId = RALPH_RUN_ID ? RALPH_TASK_ID : undefined;
   const taskId = id ?? ownId;
@@ -76,7 +76,7 @@ function whereabouts(
       'ralph progress expects the id of a task; you can omit it only inside a loop.',
     ]);
   }
-  const place = placeOf(options, env);
+  const place = foldersOf(options, env);
   const isPlaceGiven = options.vault !== undefined || options.stateDir !== undefined;
   if (isPlaceGiven || taskId !== ownId || !RALPH_STATE_FILE) return { taskId, place };
   return { taskId, place: { ...place, stateDir: path.dirname(RALPH_STATE_FILE) } };

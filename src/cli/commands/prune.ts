@@ -4,9 +4,10 @@ import { pruneHistory } from '../../effects/state/prune-history.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { prunedLine, pruneFailure, pruneSummary } from '../../report/screens/prune.ts';
-import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
+import { say } from '../terminal/outlet.ts';
 
-export interface PruneOptions extends PlaceOptions {
+export interface PruneOptions extends FolderOptions {
   /** A duration; default `30d`. */
   readonly olderThan?: string;
   readonly dryRun?: boolean;
@@ -21,7 +22,7 @@ export async function prune(options: PruneOptions): Promise<number> {
       `--older-than expects a duration such as 30d, 12h or 90m; found '${olderThan}'.`,
     ]);
   }
-  const { stateDir } = placeOf(options);
+  const { stateDir } = foldersOf(options);
   const totals = { tasks: 0, corruptFiles: 0, bytes: 0, dryRun, olderThan };
   let exitCode = 0;
   for (const { kind, name, bytes, failure } of pruneHistory(stateDir, {
@@ -30,7 +31,7 @@ export async function prune(options: PruneOptions): Promise<number> {
   })) {
     const shown = oneLine(name, 300);
     if (failure !== null) {
-      process.stderr.write(pruneFailure(shown, oneLine(failure, 300)));
+      say(pruneFailure(shown, oneLine(failure, 300)));
       exitCode = EXIT_FAILED;
       continue;
     }

@@ -15,11 +15,16 @@ import { openNotes, openRequests } from '../../effects/vault/open-notes.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { renderBriefing } from '../../report/briefing/briefing.ts';
 import { briefingJson } from '../../report/briefing/briefing-json.ts';
-import { type Place, type PlaceOptions, placeOf, startFolder } from '../tasks/place.ts';
+import {
+  type FolderOptions,
+  foldersOf,
+  startFolder,
+  type TaskFolders,
+} from '../tasks/named-folders.ts';
 import { shownOf } from '../tasks/task-view.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
 
-export interface ReportOptions extends PlaceOptions {
+export interface ReportOptions extends FolderOptions {
   /** A duration; default `7d`. */
   readonly since?: string;
   readonly json?: boolean;
@@ -35,7 +40,7 @@ export async function report(options: ReportOptions): Promise<number> {
     throw new UsageError([`--since expects a duration such as 7d, 12h or 90m; found '${since}'.`]);
   }
   const until = new Date().toISOString();
-  const briefing = await briefingOf(placeOf(options), laterBy(until, -spanMs), until);
+  const briefing = await briefingOf(foldersOf(options), laterBy(until, -spanMs), until);
   if (html !== undefined) await writePage(briefing, path.resolve(startFolder(), html));
   if (json) {
     await standardOutlet().write(`${safeJson(briefingJson(briefing), 2)}\n`);
@@ -52,11 +57,11 @@ async function writePage(briefing: Briefing, file: string): Promise<void> {
   } catch (error) {
     throw new UsageError([`--html expects a writable file; ${messageOf(error)}.`]);
   }
-  process.stderr.write(`ralph: the report is in ${file}\n`);
+  say(`the report is in ${file}`);
 }
 
 /** Gathers the briefing of a period, without control characters and secrets. */
-async function briefingOf(place: Place, since: string, until: string): Promise<Briefing> {
+async function briefingOf(place: TaskFolders, since: string, until: string): Promise<Briefing> {
   const { vault, stateDir } = place;
   const here = thisPlace(until);
   const { open, ended } = listTasksSince(stateDir, Date.parse(since), sealAt(place));

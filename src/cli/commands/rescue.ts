@@ -24,7 +24,7 @@ export async function rescueCommand(
   }
 }
 
-/** Returns 128 plus the number of the signal that ended the pass, or null. */
+/** Returns 128 plus the number of the signal that ended the pass, or null if none did. */
 export function stopCode({ stops }: VaultPorts): number | null {
   const cause = stops.cause();
   return cause === null ? null : exitCodeFor('stopped', `stopped:${cause}`);

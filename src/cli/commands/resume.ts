@@ -1,4 +1,3 @@
-import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { tryReadStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
@@ -6,13 +5,14 @@ import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { completedByAnother } from '../../report/messages.ts';
 import { readFlags } from '../flags/flags.ts';
+import { announceBeforeResume } from '../run/announce-missed-end.ts';
 import { planResume, type ResumeFlags } from '../run/plan-resume.ts';
 import { runPlan } from '../run/start-run.ts';
-import { tellBeforeResume } from '../run/tell-untold.ts';
 import { findTask, standingOf } from '../tasks/find-task.ts';
-import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { foldersNamed, type TaskFolders } from '../tasks/named-folders.ts';
 import { unknownTask } from '../tasks/unknown-task.ts';
 import { personAt } from '../terminal/ask-person.ts';
+import { say } from '../terminal/outlet.ts';
 
 /** `ralph resume [ID]`: resumes a task that is not completed and has no live driver. */
 export async function resumeCommand(
@@ -22,15 +22,15 @@ export async function resumeCommand(
   const { isTrusted, words } = takeTrust(argv);
   const flags = { ...readFlags(words, 'resume'), isTrusted };
   if (flags.wantsHelp) return help();
-  const place = placeOf(textsOf(flags.layer));
-  // With an id, all problems are reported together with those of the task; without one, there may be no task.
+  const place = foldersNamed(flags.layer);
+  // With an id, these problems are reported together with those of the task. Without one, no task may be found.
   if (flags.taskId === null && flags.problems.length > 0) throw new UsageError(flags.problems);
   return resumeTask(flags.taskId ?? onlyCandidate(place, flags.isTrusted), place, flags, argv);
 }
 
 const TRUST = '--trust';
 
-/** Only this command has `--trust`, so that a cron job cannot trust whatever is in a folder. */
+/** Removes `--trust`, which is no setting: a cron job with `ralph rescue` must not trust a folder's tasks. */
 function takeTrust(argv: readonly string[]): {
   readonly isTrusted: boolean;
   readonly words: readonly string[];
@@ -47,7 +47,7 @@ function takeTrust(argv: readonly string[]): {
 /** Resumes a task; the flags override its stored settings. Resolves to the exit code. */
 export async function resumeTask(
   taskId: string,
-  place: Place,
+  place: TaskFolders,
   flags: ResumeFlags,
   argv: readonly string[],
 ): Promise<number> {
@@ -55,31 +55,31 @@ export async function resumeTask(
   const ask = flags.layer.json === undefined ? personAt(process.env) : null;
   const planned = await planResume(taskId, place, flags, { ask });
   if (planned === null) return tellCompleted(taskId, place);
-  if (planned.takenOver !== null) process.stderr.write(`ralph: ${planned.takenOver}\n`);
+  if (planned.takenOver !== null) say(planned.takenOver);
   if (planned.isUntold && !planned.plan.settings.dryRun) {
-    const stopped = await tellBeforeResume(taskId, place, flags);
+    const stopped = await announceBeforeResume(taskId, place, flags);
     if (stopped !== null) return stopped;
   }
   return runPlan({ ...planned, notices: [], again: ['resume', ...argv] });
 }
 
-function tellCompleted(taskId: string, place: Place): number {
+function tellCompleted(taskId: string, place: TaskFolders): number {
   const found = findTask(taskId, place);
   if (found === null) throw unknownTask(taskId, place.stateDir);
   if (!found.isOwn) {
     const { problem } = sealAt(place);
-    process.stderr.write(`ralph: ${completedByAnother(taskId, problem)}\n`);
+    say(completedByAnother(taskId, problem));
     return EXIT_FAILED;
   }
-  process.stderr.write(`ralph: ${taskId} is completed already; there is nothing to go on with\n`);
+  say(`${taskId} is already completed; there is nothing to resume`);
   return 0;
 }
 
 /**
- * Without an id: returns the only task that can be resumed, or throws an error that lists all of them. Tasks
- * written by somebody else count only if the user has none, or with `--trust`.
+ * Returns the id of the only task that can be resumed. If there are several, throws an error that lists
+ * them. Tasks of somebody else count only if the user has none, or with `--trust`.
  */
-function onlyCandidate(place: Place, isTrusted: boolean): string {
+function onlyCandidate(place: TaskFolders, isTrusted: boolean): string {
   const seal = sealAt(place);
   const open = openTaskIds(place.stateDir).flatMap((taskId) => {
     const file = tryReadStateFile(taskPaths(place.stateDir, taskId).stateFile, seal);
@@ -97,19 +97,8 @@ function onlyCandidate(place: Place, isTrusted: boolean): string {
   }
   if (others.length > 0) {
     throw new UsageError([
-      `ralph resume expects the id of a task, since there are several to go on with: ${candidates.join(', ')}.`,
+      `ralph resume expects the id of a task, since there are several to resume: ${candidates.join(', ')}.`,
     ]);
   }
   return only;
-}
-
-function textsOf(layer: Layer): PlaceOptions {
-  const text = (written: Written | undefined): string | undefined =>
-    typeof written?.value === 'string' ? written.value : undefined;
-  const [vault, stateDir, keyFile] = [layer.vault, layer.stateDir, layer.keyFile].map(text);
-  return {
-    ...(vault === undefined ? {} : { vault }),
-    ...(stateDir === undefined ? {} : { stateDir }),
-    ...(keyFile === undefined ? {} : { keyFile }),
-  };
 }

@@ -9,19 +9,19 @@ import {
   type TableOptions,
 } from '../../report/screens/status.ts';
 import { type TaskDetail, taskDetail } from '../../report/screens/task-detail.ts';
-import { type Place, type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf, type TaskFolders } from '../tasks/named-folders.ts';
 import { viewTask, viewTasks } from '../tasks/task-view.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { say, standardOutlet } from '../terminal/outlet.ts';
 import { type Frame, watchView } from '../terminal/watch-view.ts';
 
-export interface StatusOptions extends PlaceOptions {
+export interface StatusOptions extends FolderOptions {
   readonly json?: boolean;
   readonly watch?: boolean;
 }
 
 /** `ralph status [ID]`: shows running, waiting and ended tasks. Changes nothing. */
 export async function status(taskId: string | undefined, options: StatusOptions): Promise<number> {
-  const place = placeOf(options);
+  const place = foldersOf(options);
   const { stateDir } = place;
   const terminal = await terminalOf(process.stdout, process.env);
   const json = options.json ?? false;
@@ -31,12 +31,12 @@ export async function status(taskId: string | undefined, options: StatusOptions)
       : taskFrame(place, taskId, json, terminal());
   if (options.watch) return watchView(frame, process.stdout);
   const { text } = frame();
-  if (text === '') process.stderr.write(noTasks(stateDir));
+  if (text === '') say(noTasks(stateDir));
   await standardOutlet().write(text);
   return 0;
 }
 
-function listFrame(place: Place, json: boolean, options: TableOptions): Frame {
+function listFrame(place: TaskFolders, json: boolean, options: TableOptions): Frame {
   const tasks = viewTasks(place);
   const text = json
     ? jsonText(tasks.map(statusJson))
@@ -46,7 +46,12 @@ function listFrame(place: Place, json: boolean, options: TableOptions): Frame {
   return { text, key: keyOf(tasks), isLast: false };
 }
 
-function taskFrame(place: Place, taskId: string, json: boolean, options: TableOptions): Frame {
+function taskFrame(
+  place: TaskFolders,
+  taskId: string,
+  json: boolean,
+  options: TableOptions,
+): Frame {
   const detail = viewTask(place, taskId);
   const { shown, task } = detail;
   const text = json ? jsonText(wholeState(detail)) : taskDetail(detail, options);
@@ -57,7 +62,7 @@ function taskFrame(place: Place, taskId: string, json: boolean, options: TableOp
   };
 }
 
-/** Everything in the state file, also fields that this version does not know. */
+/** Returns everything in the state file, also fields that this version does not know. */
 function wholeState({ shown, task }: TaskDetail): object {
   const { state, stateFile, logDir, isOwn } = shown;
   const { progress } = task;
@@ -73,11 +78,11 @@ function jsonText(value: unknown): string {
   return `${safeJson(withoutControlsIn(value), 2)}\n`;
 }
 
-/** The width if the terminal reports none, or too small a one. */
+/** The width for a terminal that reports none, or less than `NARROWEST_COLUMNS`. */
 const USUAL_COLUMNS = 80;
 const NARROWEST_COLUMNS = 20;
 
-/** Returns a function for the current width and colours. The colour package is loaded only if needed. */
+/** Returns a function that returns the current width and colours. Loads the colour package only if needed. */
 async function terminalOf(
   stream: NodeJS.WriteStream,
   env: NodeJS.ProcessEnv,

@@ -15,9 +15,10 @@ import {
   type Standing,
   standingOf,
 } from '../tasks/find-task.ts';
-import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
+import { say } from '../terminal/outlet.ts';
 
-/** A driver ends its agent within 5 s after it has noticed the request. */
+/** How long to wait for the driver, which ends its agent within 5 s after it has noticed the request. */
 const ENDS_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 
@@ -25,8 +26,8 @@ const LOOK_EVERY_MS = 50;
  * `ralph stop ID`: asks the task's driver to end its iteration and stop, and waits for it. Sends no
  * signals: if the driver hangs, the message names it, and the person has to end it.
  */
-export async function stop(taskId: string, options: PlaceOptions): Promise<number> {
-  const place = placeOf(options);
+export async function stop(taskId: string, options: FolderOptions): Promise<number> {
+  const place = foldersOf(options);
   const found = findOpenTask(taskId, place);
   refuseInsideOwnLoop('stop', taskId, found.paths.stateFile, process.env);
   if (found.standing !== 'live') throw notLive(taskId, found.standing);
@@ -35,11 +36,11 @@ export async function stop(taskId: string, options: PlaceOptions): Promise<numbe
     liveClaim(place.stateDir, taskId, thisPlace(new Date().toISOString())) === null;
   const look = (): FoundTask | null => findTask(taskId, place);
   const standing = await untilItEnds(found, look, isFree);
-  process.stderr.write(`ralph: ${outcome(taskId, standing, found.state.driver)}\n`);
+  say(outcome(taskId, standing, found.state.driver));
   return standing === 'live' ? EXIT_FAILED : 0;
 }
 
-/** The standing of the task after its driver has gone, or `live` if it does not go in time. */
+/** Waits for the task's driver to end. Resolves to the task's standing, which is `live` after too long. */
 async function untilItEnds(
   found: FoundTask,
   look: () => FoundTask | null,
@@ -48,7 +49,7 @@ async function untilItEnds(
   const startedMs = performance.now();
   for (;;) {
     const standing = lookAgain(found, look);
-    // The state ends first. The driver may still run a last command, and then releases its claim.
+    // The driver saves the end first. It may then run a last command before it releases its claim.
     const isOver = standing !== 'live' && isFree();
     if (isOver || performance.now() - startedMs > ENDS_WITHIN_MS) return standing;
     await sleep(LOOK_EVERY_MS);
@@ -61,9 +62,9 @@ function lookAgain(found: FoundTask, look: () => FoundTask | null): Standing {
     // The history may hold an older task of the same id.
     if (seen?.state.started_at === found.state.started_at) return seen.standing;
   } catch {
-    // Unreadable now, but its driver may be about to rewrite it.
+    // The state cannot be read, but the driver may be about to rewrite it.
   }
-  // The state is gone, so only the driver's process can tell.
+  // Without the state, only the driver's process shows whether the task is live.
   return standingOf(found.state);
 }
 

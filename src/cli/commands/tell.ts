@@ -1,12 +1,13 @@
-import { HINT_MAX_BYTES } from '../../core/machine/hints.ts';
+import { HINT_MAX_BYTES } from '../../core/prompt/hints.ts';
 import { leaveRequest } from '../../effects/state/requests.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { findOpenTask, refuseInsideOwnLoop, resumeCommand } from '../tasks/find-task.ts';
-import { type PlaceOptions, placeOf } from '../tasks/place.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
+import { say } from '../terminal/outlet.ts';
 
 /** `ralph tell ID "…"`: leaves a hint for the task's next prompt, even if that follows a resume. */
-export async function tell(taskId: string, text: string, options: PlaceOptions): Promise<number> {
+export async function tell(taskId: string, text: string, options: FolderOptions): Promise<number> {
   if (text.trim() === '') throw new UsageError(['ralph tell expects a hint; found an empty text.']);
   const bytes = Buffer.byteLength(text);
   if (bytes > HINT_MAX_BYTES) {
@@ -14,7 +15,7 @@ export async function tell(taskId: string, text: string, options: PlaceOptions):
       `ralph tell expects a hint of at most ${HINT_MAX_BYTES / 1024} KB; found ${bytes} bytes. Put it into a file and name that file to the agent.`,
     ]);
   }
-  const place = placeOf(options);
+  const place = foldersOf(options);
   const { paths, standing } = findOpenTask(taskId, place);
   refuseInsideOwnLoop('tell', taskId, paths.stateFile, process.env);
   const at = new Date().toISOString();
@@ -23,6 +24,6 @@ export async function tell(taskId: string, text: string, options: PlaceOptions):
     standing === 'live'
       ? `the next iteration of ${taskId} gets the hint`
       : `${taskId} is ${standing} and gets the hint when it is resumed: ${resumeCommand(taskId, standing)}`;
-  process.stderr.write(`ralph: ${when}\n`);
+  say(when);
   return 0;
 }

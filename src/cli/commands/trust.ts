@@ -1,19 +1,17 @@
 import path from 'node:path';
+import { type SettingNeedingTrust, settingsNeedingTrust } from '../../core/settings/needs-trust.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
 import {
   type ConfigText,
   configPlaces,
   findConfig,
-  noteTrust,
   readFoundConfig,
-  revokeTrust,
-  trustedAmong,
-} from '../../compose/config.ts';
-import { type Power, powersOf } from '../../core/settings/power.ts';
-import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+} from '../../effects/plan/config-search.ts';
+import { noteTrust, revokeTrust, trustedAmong } from '../../effects/plan/trust-store.ts';
 import { InsideLoopError, UsageError } from '../../errors.ts';
 import { noTrustNeeded, powerLines, revoked, TRUSTED } from '../../report/screens/trust.ts';
 import { readConfig } from '../settings/config-file.ts';
-import { startFolder } from '../tasks/place.ts';
+import { startFolder } from '../tasks/named-folders.ts';
 
 export interface TrustOptions {
   readonly revoke?: boolean;
@@ -67,10 +65,10 @@ function namedBy(name: string): ConfigText {
   return config;
 }
 
-/** Throws a `UsageError` for an invalid configuration: correcting it changes the content to trust. */
-function readPowers(config: ConfigText): readonly Power[] {
+/** Throws a `UsageError` for an invalid configuration: a correction would change the trusted content. */
+function readPowers(config: ConfigText): readonly SettingNeedingTrust[] {
   const { layer, vault, problems } = readConfig(config);
   const all = [...problems, ...resolveSettings([layer]).problems];
   if (all.length > 0) throw new UsageError(all);
-  return powersOf(layer, vault);
+  return settingsNeedingTrust(layer, vault);
 }

@@ -4,7 +4,7 @@ import { readVaultFlags } from '../flags/rescue-flags.ts';
 import { openVault } from '../run/rescue-run.ts';
 import { stopCode } from './rescue.ts';
 
-/** `ralph watch`: makes pass after pass until a signal ends it and its loops. */
+/** `ralph watch`: passes over the vault again and again, until a signal ends it and its loops. */
 export async function watchCommand(
   argv: readonly string[],
   help: () => Promise<number>,

@@ -1,7 +1,7 @@
 import type { CompletedCommand, CompletedFlag } from './model.ts';
 import { IDS_COMMAND } from './names.ts';
 
-/** The script for bash 3.2 or newer. macOS still ships 3.2, so the script uses no associative arrays. */
+/** Returns the script for bash. It uses no associative arrays, since macOS still ships bash 3.2. */
 export function bashScript(commands: readonly CompletedCommand[]): string {
   return `# Completion of ralph for bash. To enable it in every shell, add this to ~/.bashrc:
 #   eval "$(ralph completion bash)"
@@ -71,7 +71,7 @@ function commandCase({ name, flags, takesId, takesFile, words }: CompletedComman
 ${valued.length === 0 ? '' : `      case "$previous" in\n${valueCases(valued).join('\n')}\n      esac\n`}      ;;`;
 }
 
-/** One line for all flags with the same suggestions. */
+/** Returns one line for all flags with the same suggestions. */
 function valueCases(valued: readonly CompletedFlag[]): readonly string[] {
   const alike = new Map<string, string[]>();
   for (const { names, value } of valued) {

@@ -11,13 +11,13 @@ type Suggestion =
   | { readonly kind: 'free' };
 
 export interface CompletedFlag {
-  /** `--prompt`, `-p`: the long name first. */
+  /** The long name first: `--prompt`, `-p`. */
   readonly names: readonly string[];
   readonly description: string;
   /** The name of its value, such as `TEXT`, or null if it takes none. */
   readonly argument: string | null;
   readonly value: Suggestion;
-  /** Accepted as an alias of another flag, but not suggested. */
+  /** Whether this is an alias of another flag, which no shell suggests. */
   readonly isHidden: boolean;
 }
 
@@ -25,15 +25,15 @@ export interface CompletedCommand {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly CompletedFlag[];
-  /** Whether its first word is the id of a task. */
+  /** Whether its first argument is the id of a task. */
   readonly takesId: boolean;
-  /** Whether its first word is a file. */
+  /** Whether its first argument is a file. */
   readonly takesFile: boolean;
-  /** The possible first words; empty if any word is allowed. */
+  /** The allowed first arguments; empty if any word is allowed. */
   readonly words: readonly string[];
 }
 
-/** The command line to complete, derived from the program and the table of settings. */
+/** Returns the commands to complete, derived from the program and the table of settings. */
 export function completionModel(program: Command): readonly CompletedCommand[] {
   return program
     .createHelp()

@@ -1,7 +1,7 @@
 import type { CompletedCommand, CompletedFlag } from './model.ts';
 import { IDS_COMMAND } from './names.ts';
 
-/** The script for zsh, to be sourced or saved as `_ralph` in a folder of `fpath`. */
+/** Returns the script for zsh, to be sourced or saved as `_ralph` in a folder of `fpath`. */
 export function zshScript(commands: readonly CompletedCommand[]): string {
   const names = commands.map(
     ({ name, description }) => `    ${quoted(`${name}:${description.replaceAll(':', '\\:')}`)}`,
@@ -64,7 +64,7 @@ function choices(words: readonly string[]): string {
   return quoted(`1: :(${words.join(' ')})`);
 }
 
-/** `*` allows a flag to be repeated; `=` allows `--flag=value`. */
+/** Returns a flag's specs for `_arguments`. `*` allows the flag to be repeated; `=` allows `--flag=value`. */
 function flagSpecs({ names, description, argument, value }: CompletedFlag): readonly string[] {
   const help = `[${description.replace(/[[\]\\]/g, '\\$&')}]`;
   return names.map((name) => {

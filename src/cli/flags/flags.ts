@@ -4,37 +4,45 @@ import {
   VAULT_COMMANDS,
   VAULT_SETTINGS,
   type VaultCommand,
+  type VaultLayer,
+  type VaultSettingName,
 } from '../../core/settings/rescue-settings.ts';
 import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
 
-/** The words of a command line, with values not yet validated. */
+type AnySettingName = SettingName | VaultSettingName;
+
+const ROWS: Readonly<Record<AnySettingName, SettingRow>> = { ...SETTINGS, ...VAULT_SETTINGS };
+
+/** What the words of a command line say. The values are not yet validated. */
 export interface ReadFlags {
-  readonly layer: Layer;
+  readonly layer: Layer & VaultLayer;
   /** The words after `--`. */
   readonly passthrough: readonly string[];
-  /** All unknown words and missing values. */
+  /** One sentence for each unknown word and each missing value. */
   readonly problems: readonly string[];
   /** The task id given to `ralph resume`, or null. */
   readonly taskId: string | null;
   readonly wantsHelp: boolean;
 }
 
-/** Reads the arguments of `ralph run` or a vault command, or of `ralph resume`, which takes a task id, too. */
+/** Reads the arguments of the command `ralph NAME`. Only `ralph resume` takes a task id. */
 export function readFlags(
   argv: readonly string[],
   name: 'run' | 'resume' | VaultCommand = 'run',
 ): ReadFlags {
   const dashes = argv.indexOf('--');
-  const own = dashes === -1 ? argv : argv.slice(0, dashes);
+  const words = dashes === -1 ? argv : argv.slice(0, dashes);
   const passthrough = dashes === -1 ? [] : argv.slice(dashes + 1);
-  const { given, others, problems } = parse(own);
+  const flags = flagTable(name === 'rescue' || name === 'watch' ? VAULT_COMMANDS[name] : []);
+  const { layer, others, problems } = parse(words, flags);
   const [first] = others;
   const taskId = name === 'resume' && first !== undefined && !first.startsWith('-') ? first : null;
-  problems.push(...strayWords(taskId === null ? others : others.slice(1), name));
+  const known = [...flags.keys()].filter((flag) => flag.startsWith('--'));
+  problems.push(...strayWords(taskId === null ? others : others.slice(1), known, name));
   const wantsHelp = others.some((word) => word === '--help' || word === '-h');
-  return { layer: layerFrom(given), passthrough, problems, taskId, wantsHelp };
+  return { layer, passthrough, problems, taskId, wantsHelp };
 }
 
 /** Keeps only the flags that say how a task is shown. */
@@ -49,75 +57,77 @@ export function outputFlags(flags: ReadFlags): ReadFlags {
   return { ...flags, layer, passthrough: [], problems: [] };
 }
 
-/** The values by flag name. */
-type Given = ReadonlyMap<string, readonly (string | boolean)[]>;
-
 /**
  * Separates flags and their values from all other words. Written by hand because it runs before each
- * run, and loading commander takes longer than everything else before the start of the agent.
+ * run: loading commander takes longer than everything else before the start of the agent, and
+ * `parseArgs` of node takes 1 ms.
  */
-function parse(words: readonly string[]): { given: Given; others: string[]; problems: string[] } {
-  const given = new Map<string, (string | boolean)[]>();
+function parse(words: readonly string[], flags: FlagTable) {
+  const layer: Partial<Record<AnySettingName, Written>> = {};
   const others: string[] = [];
   const problems: string[] = [];
-  const flags = flagTable();
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
-    const { name, value: attached } = splitWord(word);
-    const found = flags.get(name);
-    if (found === undefined || (!found.takesValue && attached !== undefined)) {
+    const { flag, value: attached } = splitWord(word);
+    const found = flags.get(flag);
+    const isSwitch = found !== undefined && ROWS[found.setting].type.kind === 'switch';
+    // A switch takes no value. `--start-new=no` does: it is the only switch that is not in `SETTINGS`.
+    if (found === undefined || (isSwitch && attached !== undefined && found.setting in SETTINGS)) {
       others.push(word);
       continue;
     }
-    if (found.takesValue && attached === undefined) at += 1;
-    const value = found.takesValue ? (attached ?? words[at]) : !found.isNegation;
+    if (!isSwitch && attached === undefined) at += 1;
+    const value = attached ?? (isSwitch ? !found.isNegation : words[at]);
     if (value === undefined) problems.push(`${word} needs a value, but none was given.`);
-    else given.set(found.flag, [...(given.get(found.flag) ?? []), value]);
+    else layer[found.setting] = together(layer[found.setting], found, value);
   }
-  return { given, others, problems };
+  return { layer, others, problems };
 }
 
 /** Splits `--delay=2s` and `-n5` into flag and value. The value is undefined if it is a separate word. */
-function splitWord(word: string): { name: string; value: string | undefined } {
-  const [, name = word, value] =
+function splitWord(word: string): { flag: string; value: string | undefined } {
+  const [, flag = word, value] =
     /^(--[^=]+)=(.*)$/s.exec(word) ?? /^(-[^-])(.+)$/s.exec(word) ?? [];
-  return { name, value };
+  return { flag, value };
 }
 
-interface FlagForm {
-  /** The flag under which the value is stored. */
-  readonly flag: string;
-  readonly takesValue: boolean;
+interface Flag {
+  readonly setting: AnySettingName;
+  /** The long form, for messages. */
+  readonly where: string;
   readonly isNegation: boolean;
 }
 
-function flagTable(): ReadonlyMap<string, FlagForm> {
-  const table = new Map<string, FlagForm>();
-  for (const name of settingNames()) {
-    const { flag, short, aliases = [], negation, type } = SETTINGS[name];
-    const form = { flag, takesValue: type.kind !== 'switch', isNegation: false };
-    table.set(flag, form);
-    if (short !== undefined) table.set(short, form);
-    if (negation !== undefined) table.set(negation, { ...form, isNegation: true });
-    for (const alias of aliases) table.set(alias, { ...form, flag: alias });
+/** The flags of a command by each of their forms: `--prompt` and `-p`. */
+type FlagTable = ReadonlyMap<string, Flag>;
+
+function flagTable(own: readonly VaultSettingName[]): FlagTable {
+  const table = new Map<string, Flag>();
+  for (const setting of [...settingNames(), ...own]) {
+    const { flag, short, aliases = [], negation } = ROWS[setting];
+    for (const where of [flag, ...aliases]) table.set(where, { setting, where, isNegation: false });
+    if (negation !== undefined) table.set(negation, { setting, where: negation, isNegation: true });
+    if (short !== undefined) table.set(short, { setting, where: flag, isNegation: false });
   }
   return table;
 }
 
-/** Makes a layer of the flags. If a flag is repeated, the last value counts, or all values of a list. */
-function layerFrom(given: Given): Layer {
-  const layer: Partial<Record<SettingName, Written>> = {};
-  for (const name of settingNames()) {
-    const { flag: ownFlag, aliases = [], negation = ownFlag, type } = SETTINGS[name];
-    for (const flag of [ownFlag, ...aliases]) {
-      const values = given.get(flag);
-      if (values === undefined) continue;
-      const value: unknown = type.kind === 'texts' ? values : values.at(-1);
-      const where = value === false ? negation : flag;
-      layer[name] ??= { value, source: { kind: 'flag', where } };
-    }
-  }
-  return layer;
+/**
+ * Combines a value with an earlier value of the same setting. The last one counts, but a list keeps all.
+ * The flag itself overrides its aliases.
+ */
+function together(
+  before: Written | undefined,
+  { setting, where }: Flag,
+  value: string | boolean,
+): Written {
+  const { flag, aliases = [], type } = ROWS[setting];
+  if (before?.source.where === flag && aliases.includes(where)) return before;
+  const list = before?.source.where === where && Array.isArray(before.value) ? before.value : [];
+  return {
+    value: type.kind === 'texts' ? [...list, value] : value,
+    source: { kind: 'flag', where },
+  };
 }
 
 /** Declares every setting, except those in `but`, as a flag of a command. */
@@ -151,19 +161,12 @@ function helpOf(row: SettingRow): string {
   return `${row.help}${choices}${row.default === undefined ? '' : ` (default: ${row.default})`}`;
 }
 
-/** One sentence for each word that is neither a known flag nor its value. */
+/** Returns one sentence for each word that is neither a known flag nor its value. */
 function strayWords(
   words: readonly string[],
-  name: 'run' | 'resume' | VaultCommand,
+  flags: readonly string[],
+  name: string,
 ): readonly string[] {
-  const own = name === 'rescue' || name === 'watch' ? VAULT_COMMANDS[name] : [];
-  const flags = [
-    ...settingNames().flatMap((each) => {
-      const { flag, aliases = [], negation } = SETTINGS[each];
-      return [flag, ...aliases, ...(negation === undefined ? [] : [negation])];
-    }),
-    ...own.map((each) => VAULT_SETTINGS[each].flag),
-  ];
   const problems: string[] = [];
   words.forEach((word, index) => {
     if (word.startsWith('-') && word !== '-') {

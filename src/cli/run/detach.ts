@@ -6,7 +6,8 @@ import type { RalphEvent } from '../../core/machine/events.ts';
 import { DETACHED_LOG } from '../../core/settings/environment.ts';
 import { makePrivateFolder } from '../../effects/files/write-file.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import type { View } from '../../report/terminal/view.ts';
+import type { RunView } from '../../report/terminal/view.ts';
+import { say } from '../terminal/outlet.ts';
 
 /*
  * How a loop outlives the terminal it was started from:
@@ -42,7 +43,7 @@ export async function detach(plan: RunPlan, argv: readonly string[]): Promise<nu
     child.disconnect();
     child.unref();
     process.stdout.write(`${plan.taskId}\n`);
-    process.stderr.write(`ralph: ${plan.taskId} runs in the background; log: ${outcome}\n`);
+    say(`${plan.taskId} runs in the background; log: ${outcome}`);
     return 0;
   }
   process.stderr.write(readFileSync(log));
@@ -50,7 +51,7 @@ export async function detach(plan: RunPlan, argv: readonly string[]): Promise<nu
   return outcome;
 }
 
-/** Creates the log of the background process for the time until its task has a folder. */
+/** Returns the log of the background process for the time until its task has a folder. */
 function logFile(plan: RunPlan): string {
   const name = `.${plan.taskId}.${process.pid}.log`;
   try {
@@ -67,10 +68,10 @@ function logFile(plan: RunPlan): string {
 const FAILS_WITHIN_MS = 1_500;
 
 /**
- * Reports to the parent process that the task has begun: at the first sign of the agent or of a wait, or if
- * the task has not failed after a moment.
+ * Returns a view that reports to the parent process that the task has begun: at the first of `SIGNS`, or if
+ * the first iteration has not failed within `FAILS_WITHIN_MS`.
  */
-export function detachedView(log: string, folder: string): View {
+export function detachedView(log: string, folder: string): RunView {
   let timer: NodeJS.Timeout | undefined;
   let isReported = false;
   const report = (): void => {

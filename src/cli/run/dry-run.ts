@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
-import { buildAddition } from '../../core/machine/prompt.ts';
+import { buildAddition } from '../../core/prompt/prompt.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import {
   SETTINGS,
@@ -54,7 +54,7 @@ function planFacts(plan: RunPlan, notices: readonly string[]): PlanFacts {
   };
 }
 
-/** The value as a user would write it. An absent value is shown as the run fills it in. */
+/** Returns a value as a user would write it. An absent value is shown as the run fills it in. */
 function shownValue(name: SettingName, plan: RunPlan): unknown {
   const inForce: Partial<Record<SettingName, unknown>> = {
     agent: plan.policy.agent,
@@ -73,7 +73,7 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
   return isDuration && typeof value === 'number' ? writeDuration(value) : value;
 }
 
-/** How many full-length iterations, with the delays between them, fit into the limit of the whole task. */
+/** Returns how many full-length iterations, with delays between them, fit into the limit of the whole task. */
 function fullIterations({ policy, taskTimeoutMs }: RunPlan): number {
   const { iterationTimeoutMs, delayMs } = policy;
   return Math.floor((taskTimeoutMs + delayMs) / (iterationTimeoutMs + delayMs));

@@ -1,8 +1,8 @@
-/** The newest Node this was measured on. A later one may not know the flag, and would print a warning. */
+/** The newest Node on which the limit was measured. A later Node may print a warning about the flag. */
 const NEWEST_MEASURED_NODE = 24;
 const MUCH_BYTES = 1_000_000;
 
-/** V8's default. */
+/** V8's default for the growth of the young generation. */
 const USUAL_FACTOR = 2;
 
 /** Limits the growth of the heap during much output. */
@@ -14,12 +14,12 @@ export interface HeapLimit {
 }
 
 /**
- * Stops V8's young generation from growing after the first megabyte of input. V8 would let it grow to
- * 32 MB in a long-running process; ralph keeps few objects alive, and reads as fast without. Only for a
- * process of ralph's own, since the setting is global.
+ * Stops V8's young generation from growing after the first megabyte of output. V8 would let it grow to
+ * 32 MB in a long-running process; ralph keeps few objects alive, and reads as fast without that. Use it
+ * only in the command, not in the library, since the setting applies to the whole process.
  *
- * Not earlier: V8 rejects cached code, even node's own, that was compiled under other flags. For the same
- * reason the limit has to be lifted before code is cached.
+ * The limit does not start earlier, because V8 rejects cached code, even node's own, that was compiled
+ * under other flags. For the same reason, call `lift` before code is cached.
  */
 export function limitHeap(): HeapLimit {
   const isKnown = Number.parseInt(process.versions.node, 10) <= NEWEST_MEASURED_NODE;

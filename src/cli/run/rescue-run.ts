@@ -1,27 +1,29 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type FileRun, type OrchestrateOptions, orchestrate } from '../../compose/rescue.ts';
+import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { RESCUE_PROMISE, rescuePrompt } from '../../core/rescue/rescue-prompt.ts';
 import type { VaultCommand, VaultLayer } from '../../core/settings/rescue-settings.ts';
 import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type Settings } from '../../core/settings/settings.ts';
-import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
-import { planRun, type RunPlan } from '../../effects/plan/run-plan.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
 import { vaultLine } from '../../report/screens/vault-line.ts';
 import { plainView, quietView } from '../../report/terminal/plain.ts';
-import type { View } from '../../report/terminal/view.ts';
+import type { RunView } from '../../report/terminal/view.ts';
 import type { TaskRequest, VaultPorts } from '../../rescue/ports.ts';
 import { outputFlags, type ReadFlags } from '../flags/flags.ts';
 import { type ReadVaultFlags, settleVault, type VaultSettings } from '../flags/rescue-flags.ts';
 import { collectSettings } from '../settings/collect.ts';
 import { sayPowers } from '../settings/found-config.ts';
-import { startFolder } from '../tasks/place.ts';
+import { startFolder } from '../tasks/named-folders.ts';
 import { personAt } from '../terminal/ask-person.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
+import { say } from '../terminal/outlet.ts';
 import { limitHeap } from './heap-growth.ts';
 import { planResume } from './plan-resume.ts';
 import { announcements, planWarnings } from './run-notices.ts';
@@ -35,8 +37,8 @@ export interface VaultRun {
 }
 
 /**
- * Checks everything that can be checked before the first file, and connects a pass to the real world.
- * Repeats the line of a file only if it has changed. Rejects with a `UsageError`.
+ * Checks the settings before the first file and creates the ports of a pass over the vault. Prints a line
+ * about a file again only if it has changed. Rejects with a `UsageError`.
  */
 export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promise<VaultRun> {
   const startDir = startFolder();
@@ -49,13 +51,10 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     ]);
   }
   const { settings } = plan;
-  const say = (sentence: string): void => {
-    if (!settings.quiet)
-      process.stderr.write(`${withoutControls(sentence).replace(/^/gm, 'ralph: ')}\n`);
-  };
+  const sayUnlessQuiet = settings.quiet ? (): void => {} : say;
   for (const notice of [...notices, ...planWarnings(plan)]) {
     said.add(notice);
-    say(oneLine(notice, 2_000));
+    sayUnlessQuiet(oneLine(notice, 2_000));
   }
   const printed = new Map<string, string>();
   const heap = limitHeap();
@@ -70,8 +69,8 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
       onOutput: heap.count,
     }),
     endedByBugs,
-    warn: say,
-    tell(file, outcome) {
+    warn: sayUnlessQuiet,
+    report(file, outcome) {
       const line = vaultLine(file, outcome);
       // A new age alone is not worth a new line.
       const ageless = line?.replace(/ \S+ ago$/, '') ?? '';
@@ -81,7 +80,11 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
       process.stdout.write(`${line}\n`);
     },
   };
-  return { ports: orchestrate(options), settings: settleVault(read.own, vault), say };
+  return {
+    ports: orchestrate(options),
+    settings: settleVault(read.own, vault),
+    say: sayUnlessQuiet,
+  };
 }
 
 interface Base {
@@ -101,7 +104,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
     if (planned === null) throw new Error(`${request.taskId} is already completed`);
     const { powers, isUntold, ...run } = planned;
     sayNewPowers(powers, base);
-    // What follows for the file is decided by how the task has ended: by the next pass.
+    // If the end was not announced, this run only announces it. The next pass decides about the file.
     const resume = { ...run.resume, tellsOnly: isUntold };
     return { ...run, resume, view, announcements: [] };
   }
@@ -109,13 +112,13 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   const where = `${file.folder}/${file.name}`;
   const written = (value: string): Written => ({ value, source: { kind: 'flag', where } });
   const asked = { taskFile: written(path.join(first.vault, file.folder, file.name)) };
-  if (request.kind === 'new') {
+  if (request.kind === 'start-new') {
     const { plan } = await planOf(base, asked, where);
     return { plan, view, announcements: news(plan, base) };
   }
   const prompt = rescuePrompt(
     { name: file.name, text: file.text ?? '', stuckForMs: request.stuckForMs },
-    { expandsAtPaths: policy.agent === 'claude' },
+    AGENTS[policy.agent],
   );
   const layer = {
     ...asked,
@@ -126,7 +129,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
   return { plan, view, announcements: news(plan, base) };
 }
 
-/** Prints only new sentences. They can change during a watch, when an edited configuration is trusted. */
+/** Prints only new sentences: during `ralph watch`, a person may edit and trust a configuration. */
 function sayNewPowers(powers: readonly string[], { said }: Base): void {
   sayPowers(powers.filter((sentence) => !said.has(sentence)));
   for (const sentence of powers) said.add(sentence);
@@ -139,13 +142,13 @@ function news(plan: RunPlan, { said }: Base): readonly string[] {
 interface PlannedFile {
   readonly plan: RunPlan;
   readonly notices: readonly string[];
-  /** The command's own settings in the configuration. */
+  /** The settings of `ralph rescue` and `ralph watch` alone in the configuration. */
   readonly vault: VaultLayer;
 }
 
 /**
- * Plans one run from the caller's settings and those of its file. Without a file it only reports problems
- * of the settings. Rejects with a `UsageError`.
+ * Plans one run from the caller's settings and those of its file. A plan without a file only checks the
+ * settings. Rejects with a `UsageError`.
  */
 async function planOf(
   base: Base,
@@ -160,14 +163,14 @@ async function planOf(
     flags: { ...flags.layer, ...ofFile },
     env,
     startDir,
-    // Only before the first file: a question would block running tasks.
+    // Asks only before the first file, since a question would block running tasks.
     ask: isAlone ? personAt(env) : null,
   });
   const { settings, sources } = collected;
   const isRescue = prompt !== undefined;
   const isGiven = sources.maxWait.kind !== 'default';
   const source = { kind: 'default' as const, where };
-  const planned = await planRun({
+  const request = {
     ...collected,
     settings: {
       ...settings,
@@ -182,24 +185,17 @@ async function planOf(
     passthrough: flags.passthrough,
     startDir,
     env,
-    readStdin: async () => new Uint8Array(),
     newTaskId: () => 'task',
     ...(isAlone ? { keptPrompt: new TextEncoder().encode('task') } : {}),
     ...(isRescue ? { keptPrompt: prompt } : {}),
-  });
-  const problems = [
-    ...(isAlone ? read.problems : []),
-    ...collected.problems,
-    ...('problems' in planned ? planned.problems : []),
-  ];
-  if ('problems' in planned || problems.length > 0) {
-    throw new UsageError([...problems, ...collected.notices].map((each) => oneLine(each, 2_000)));
-  }
+  };
+  const problems = [...(isAlone ? read.problems : []), ...collected.problems];
+  const plan = await requirePlan(request, problems, collected.notices);
   sayNewPowers(collected.powers, base);
-  return { plan: planned.plan, notices: collected.notices, vault: collected.vault };
+  return { plan, notices: collected.notices, vault: collected.vault };
 }
 
-/** Settings that an environment or a configuration may hold, but that make no sense for several tasks. */
+/** Settings that an environment or a configuration may contain, but that make no sense for several tasks. */
 const NOT_OF_MANY = {
   prompt: null,
   promptFile: null,
@@ -209,7 +205,7 @@ const NOT_OF_MANY = {
   json: false,
 } as const;
 
-/** A rescue is complete by its own promise, or when the agent has moved the file. */
+/** Turns all other conditions off: a rescue is complete by its own promise, or after its file was moved. */
 function onlyPromise(): Partial<Settings> {
   const others = conditionSettings().filter((name) => name !== 'promise');
   return Object.fromEntries(others.map((name) => [name, emptyOf(SETTINGS[name].type)]));
@@ -220,15 +216,15 @@ function emptyOf({ kind }: SettingRow['type']): [] | false | null {
   return kind === 'switch' ? false : null;
 }
 
-/** Only the output flags apply to a resumed task. */
+/** Returns the flags for a resumed task: those of the output, and `--no-wait`. */
 function flagsOfNow(flags: ReadFlags): ReadFlags {
   const noWait: Written = { value: true, source: { kind: 'flag', where: '--no-wait' } };
   const { layer, ...others } = outputFlags(flags);
   return { ...others, layer: { ...layer, noWait } };
 }
 
-/** Starts each line with the task id, since several tasks may run at once. */
-function viewOf(taskId: string, plan: RunPlan): View {
+/** Returns a view that starts each line with the task id, since several tasks may run at once. */
+function viewOf(taskId: string, plan: RunPlan): RunView {
   const { settings, policy } = plan;
   const task = { ...plan, taskId, needsTrust: sealAt(plan, true).problem !== null };
   const sink = {

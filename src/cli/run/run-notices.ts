@@ -1,10 +1,11 @@
+import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { judgePromise } from '../../core/completion/promise.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
-import { PERMISSIONS_NOTICE, promptStatesPromise, startLine } from '../../report/messages.ts';
+import { promptStatesPromise, startLine } from '../../report/messages.ts';
 
-/** What a person should know before the first iteration, one sentence each. */
+/** Returns what a person should know before the first iteration, one sentence each. */
 export function announcements(plan: RunPlan): readonly string[] {
   const { policy } = plan;
   const start = startLine(plan.taskId, {
@@ -13,31 +14,31 @@ export function announcements(plan: RunPlan): readonly string[] {
     taskTimeoutMs: plan.taskTimeoutMs,
     completion: describeCompletion(policy),
   });
-  // A file's name may hold anything, line breaks too.
+  // A file name may contain anything, even line breaks.
   return [start, ...planWarnings(plan)].map((each) => oneLine(each, 2_000));
 }
 
-/** What may not be what the user meant, one sentence each. */
+/** Returns warnings about settings that the user perhaps did not mean, one sentence each. */
 export function planWarnings(plan: RunPlan): readonly string[] {
   const { policy, settings } = plan;
   const warnings: string[] = [];
+  const { permissionsNotice } = AGENTS[policy.agent];
   const allowsNothing =
-    policy.agent === 'claude' &&
     settings.permissionMode === null &&
     settings.allowedTools.length === 0 &&
     !settings.dangerouslySkipPermissions &&
     plan.passthrough.length === 0;
-  if (allowsNothing) warnings.push(PERMISSIONS_NOTICE);
+  if (permissionsNotice !== null && allowsNothing) warnings.push(permissionsNotice);
   const { promise } = policy;
   const text = new TextDecoder().decode(plan.prompt);
-  if (promise !== null && mayState(text, promise, policy)) {
+  if (promise !== null && couldStatePromise(text, promise, policy)) {
     warnings.push(promptStatesPromise(promise));
   }
   return warnings;
 }
 
-/** Whether an agent that repeats this text would count as done, or be asked whether it is. */
-function mayState(text: string, promise: string, { match }: RunPlan['policy']): boolean {
+/** Whether an agent that repeats `text` would count as done, or would be asked whether it is done. */
+function couldStatePromise(text: string, promise: string, { match }: RunPlan['policy']): boolean {
   const { kind } = judgePromise(text, promise, match, []);
   return kind === 'stated' || kind === 'in-doubt';
 }

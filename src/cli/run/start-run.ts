@@ -4,8 +4,8 @@ import { takeDetachedLog } from '../../core/settings/environment.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { RunPlan } from '../../effects/plan/run-plan.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
-import type { Telling } from '../../report/messages.ts';
-import { allOf, type View } from '../../report/terminal/view.ts';
+import type { MessageContext } from '../../report/messages.ts';
+import { allOf, type RunView } from '../../report/terminal/view.ts';
 import { sayPowers } from '../settings/found-config.ts';
 import { endedByBugs } from '../terminal/bugs.ts';
 import { limitHeap } from './heap-growth.ts';
@@ -16,10 +16,10 @@ export interface PlannedRun {
   readonly plan: RunPlan;
   /** Warnings from planning, one sentence each. */
   readonly notices: readonly string[];
-  /** The trusted settings from a found configuration, printed at every start, even a quiet one. */
+  /** Sentences about the trusted settings of a found configuration, printed even with `--quiet`. */
   readonly powers?: readonly string[];
   readonly resume?: Resume;
-  /** The command line, to start the run again as a background process. */
+  /** The command line that starts the run again as a background process. */
   readonly again: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export async function runPlan(run: PlannedRun): Promise<number> {
   if (settings.detach && log === null) {
     const { detach } = await import('./detach.ts');
     const code = await detach(plan, resume === undefined ? withTaskId(again, plan.taskId) : again);
-    // If it did not start, its log is shown, which includes these.
+    // If the background process did not start, `detach` has printed its log, which contains `powers`.
     if (code === 0) sayPowers(powers);
     return code;
   }
@@ -56,7 +56,7 @@ export async function runPlan(run: PlannedRun): Promise<number> {
         isAttended: isLiveTerminal(),
         announcements: [...notices, ...announcements(plan)],
         ...(resume === undefined ? {} : { resume }),
-        tell({ status, final_message }) {
+        announceEnd({ status, final_message }) {
           if (!settings.json && status === 'completed') printResult(final_message ?? '');
         },
       }),
@@ -73,7 +73,7 @@ function withTaskId(argv: readonly string[], taskId: string): readonly string[] 
   return [command, '--task-id', taskId, ...words];
 }
 
-async function backgroundView(log: string, plan: RunPlan): Promise<View> {
+async function backgroundView(log: string, plan: RunPlan): Promise<RunView> {
   const { detachedView } = await import('./detach.ts');
   return detachedView(log, `${plan.stateDir}/${plan.taskId}`);
 }
@@ -83,12 +83,12 @@ function printResult(message: string): void {
     process.stdout.write(message.endsWith('\n') ? message : `${message}\n`);
 }
 
-/** The views that the settings require; loads nothing else. */
-export async function viewFor(settings: Settings, telling: Telling): Promise<View> {
+/** Returns the views that the settings require, as one view. Loads no other views. */
+export async function viewFor(settings: Settings, telling: MessageContext): Promise<RunView> {
   const { stderr, stdout } = process;
-  const views: View[] = [];
+  const views: RunView[] = [];
   if (settings.json) {
-    const { jsonView } = await import('../../report/terminal/json.ts');
+    const { jsonView } = await import('../../report/terminal/plain.ts');
     views.push(jsonView(stdout));
   }
   if (settings.quiet) {
@@ -115,7 +115,7 @@ export async function viewFor(settings: Settings, telling: Telling): Promise<Vie
   return allOf(views);
 }
 
-/** Some job runners provide terminals of width 0, on which nothing can be drawn. */
+/** Nothing is drawn on a terminal with fewer columns; those of some job runners report 0. */
 const NARROWEST_COLUMNS = 20;
 
 function isLiveTerminal(): boolean {

@@ -1,18 +1,18 @@
 import path from 'node:path';
-import { type ConfigText, findConfig, readNamedConfig } from '../../compose/config.ts';
 import { type SettledSettings, settle } from '../../compose/settings.ts';
 import { settingsFromEnvironment } from '../../core/settings/environment.ts';
-import { powersInForce } from '../../core/settings/power.ts';
+import { trustedSettingsInForce } from '../../core/settings/needs-trust.ts';
 import type { VaultLayer } from '../../core/settings/rescue-settings.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
-import type { Layer, Written } from '../../core/settings/setting-source.ts';
+import { type Layer, textOf, type Written } from '../../core/settings/setting-source.ts';
+import { type ConfigText, findConfig, readNamedConfig } from '../../effects/plan/config-search.ts';
 import { setsLine } from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
 import {
   type Ask,
+  type ConfigNeedingTrust,
+  configNeedingTrust,
   noticeOf,
-  type PowerfulConfig,
-  powerfulConfig,
   wantTrust,
 } from './found-config.ts';
 
@@ -34,10 +34,10 @@ export interface CollectedSettings extends SettledSettings {
   readonly vault: VaultLayer;
   /** Warnings, one sentence each. */
   readonly notices: readonly string[];
-  /** A sentence for every start about what a trusted configuration sets, if it sets anything that needs trust. */
+  /** At most one sentence, printed at every start: what a trusted configuration sets that needs trust. */
   readonly powers: readonly string[];
   /** The found configuration that nobody has trusted, or null. */
-  readonly untrusted: PowerfulConfig | null;
+  readonly untrusted: ConfigNeedingTrust | null;
 }
 
 /**
@@ -53,9 +53,9 @@ export async function collectSettings(request: CollectRequest): Promise<Collecte
       ? findConfig(startDir, env)
       : readNamedConfig(path.resolve(startDir, named.text), named.where);
   const read = search.config === null ? NO_CONFIG : await readConfig(search.config);
-  // Naming a file is trusting it.
+  // A file that the user names is trusted.
   const powerful =
-    named === undefined ? powerfulConfig({ config: search.config, read, startDir }, env) : null;
+    named === undefined ? configNeedingTrust({ config: search.config, read, startDir }, env) : null;
   const use = await useOf(powerful, [flags, variables.layer, read.layer], request);
   const config = use === 'left-out' ? NO_CONFIG : read;
   const settled = await settle({
@@ -95,15 +95,15 @@ const NO_CONFIG: ConfigSettings = {
 
 type Use = 'used' | 'shown' | 'left-out';
 
-/** Asks a person if necessary. Rejects with a `UsageError` if the configuration must not be used. */
+/** Decides how to use a configuration; asks a person if necessary. Rejects with a `UsageError` to refuse it. */
 async function useOf(
-  powerful: PowerfulConfig | null,
+  powerful: ConfigNeedingTrust | null,
   layers: readonly Layer[],
   { untrusted = 'refuse', ask = null, env }: CollectRequest,
 ): Promise<Use> {
   if (powerful === null || powerful.isTrusted) return 'used';
   if (untrusted === 'leave-out') return 'left-out';
-  // Without the task file: files that an untrusted configuration names must not be read yet.
+  // The task file is not read here, since an untrusted configuration may have named it.
   const { dryRun, json } = resolveSettings(layers).settings;
   if (untrusted === 'show' && dryRun) return 'shown';
   // `--json` means that a program is reading, which cannot answer.
@@ -115,11 +115,15 @@ type Messages = Pick<CollectedSettings, 'notices' | 'powers'>;
 
 const NO_MESSAGES: Messages = { notices: [], powers: [] };
 
-function messagesFor(powerful: PowerfulConfig, use: Use, { sources }: SettledSettings): Messages {
+function messagesFor(
+  powerful: ConfigNeedingTrust,
+  use: Use,
+  { sources }: SettledSettings,
+): Messages {
   if (use === 'left-out') return NO_MESSAGES;
   if (use === 'shown') return { notices: [noticeOf(powerful)], powers: [] };
   const { file, powers } = powerful;
-  const inForce = powersInForce(powers, sources);
+  const inForce = trustedSettingsInForce(powers, sources);
   return { notices: [], powers: inForce.length === 0 ? [] : [setsLine(file, inForce)] };
 }
 
@@ -130,8 +134,4 @@ function placedText(
   return text === undefined || written === undefined
     ? undefined
     : { text, where: written.source.where };
-}
-
-function textOf(written: Written | undefined): string | undefined {
-  return typeof written?.value === 'string' ? written.value : undefined;
 }

@@ -1,7 +1,5 @@
 import path from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, type YAMLMap } from 'yaml';
-import type { ConfigText } from '../../compose/config.ts';
-import { parseYaml } from '../../compose/yaml.ts';
 import { nearest } from '../../core/settings/nearest.ts';
 import { parseValue } from '../../core/settings/parse-value.ts';
 import {
@@ -12,7 +10,7 @@ import {
 } from '../../core/settings/rescue-settings.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import {
-  furtherNames,
+  aliasKeys,
   keyOf,
   SETTINGS,
   type SettingName,
@@ -20,6 +18,8 @@ import {
   snakeCase,
 } from '../../core/settings/settings.ts';
 import { isPayment, type TaskTypeLimits } from '../../core/settings/task-type.ts';
+import { parseYaml } from '../../effects/files/yaml-document.ts';
+import type { ConfigText } from '../../effects/plan/config-search.ts';
 
 export interface ConfigSettings {
   readonly layer: Layer;
@@ -29,7 +29,7 @@ export interface ConfigSettings {
   readonly problems: readonly string[];
 }
 
-/** Keys of other tools, and the settings they stand for. The unit is added to a bare number. */
+/** Keys of other tools, and the settings that they stand for. `unit` is added to a bare number. */
 const FURTHER_KEYS: Readonly<Record<string, { name: SettingName; unit: string }>> = {
   timeout_minutes: { name: 'timeout', unit: 'm' },
   check_interval_seconds: { name: 'delay', unit: 's' },
@@ -78,7 +78,7 @@ export function readConfig(config: ConfigText): ConfigSettings {
   const keys = section === undefined ? whole : section.value;
   if (isMap(keys)) readKeys(keys, reader);
   else if (section !== undefined && plainValue(section, reader) !== null) {
-    reader.problems.push(`${placeOf(section, reader)} ralph expects keys and values below it.`);
+    reader.problems.push(`${positionOf(section, reader)} ralph expects keys and values below it.`);
   }
   return reader;
 }
@@ -96,11 +96,11 @@ function readKeys(map: YAMLMap, reader: Reader): void {
   const names = new Map<string, SettingName>();
   for (const name of settingNames()) {
     const key = keyOf(name);
-    for (const each of key === null ? [] : [key, ...furtherNames(name)]) names.set(each, name);
+    for (const each of key === null ? [] : [key, ...aliasKeys(name)]) names.set(each, name);
   }
   for (const pair of map.items) {
     const key = keyText(pair);
-    const where = `${placeOf(pair, reader)} ${key}`;
+    const where = `${positionOf(pair, reader)} ${key}`;
     const source = { kind: 'config' as const, where };
     const value = plainValue(pair, reader);
     if (value === UNREADABLE) continue;
@@ -148,7 +148,7 @@ function readCircuitBreaker(value: unknown, where: string, reader: Reader): void
   }
   for (const pair of value.items) {
     const key = keyText(pair);
-    const place = `${placeOf(pair, reader)} circuit_breaker.${key}`;
+    const place = `${positionOf(pair, reader)} circuit_breaker.${key}`;
     const name = Object.hasOwn(CIRCUIT_BREAKER_KEYS, key) ? CIRCUIT_BREAKER_KEYS[key] : undefined;
     const written = plainValue(pair, reader);
     if (name === undefined) {
@@ -188,7 +188,7 @@ function readTaskTypes(value: unknown, where: string, reader: Reader): void {
   }
   for (const pair of value.items) {
     const type = keyText(pair);
-    const place = `${placeOf(pair, reader)} task_types.${type}`;
+    const place = `${positionOf(pair, reader)} task_types.${type}`;
     if (isPayment(type)) {
       reader.problems.push(`${place} is refused: ralph never automates payments.`);
     } else if (isMap(pair.value)) {
@@ -203,7 +203,7 @@ function readLimits(map: YAMLMap, type: string, reader: Reader): TaskTypeLimits 
   const limits: Partial<Record<keyof TaskTypeLimits, string>> = {};
   for (const pair of map.items) {
     const key = keyText(pair);
-    const where = `${placeOf(pair, reader)} task_types.${type}.${key}`;
+    const where = `${positionOf(pair, reader)} task_types.${type}.${key}`;
     const name = isLimitKey(key) ? LIMIT_KEYS[key] : undefined;
     if (name === undefined) {
       reader.problems.push(unknownKey(where, key, Object.keys(LIMIT_KEYS)));
@@ -226,11 +226,11 @@ function keyText(pair: Pair): string {
   return isScalar(pair.key) ? String(pair.key.value) : '';
 }
 
-function placeOf(pair: Pair, reader: Reader): string {
+function positionOf(pair: Pair, reader: Reader): string {
   return reader.at(isScalar(pair.key) ? pair.key.range?.[0] : undefined);
 }
 
-/** Bounds the growth by YAML aliases: a few lines can expand to gigabytes. */
+/** The most YAML aliases in a value: with more, a few lines can expand to gigabytes. */
 const MAX_ALIASES = 100;
 
 /** Marks a value whose problem is already reported. */
@@ -241,12 +241,12 @@ function plainValue(pair: Pair, reader: Reader): unknown {
   if (!isNode(value)) return value;
   try {
     const plain: unknown = value.toJS(reader.document, { maxAliasCount: MAX_ALIASES });
-    // Throws if an alias refers to itself: such a value could not even be shown.
+    // Throws if an alias refers to itself, since no message could print such a value.
     JSON.stringify(plain);
     return plain;
   } catch (error) {
     const reason = error instanceof ReferenceError ? error.message : 'an alias refers to itself';
-    reader.problems.push(`${placeOf(pair, reader)} ${keyText(pair)}: ${reason}.`);
+    reader.problems.push(`${positionOf(pair, reader)} ${keyText(pair)}: ${reason}.`);
     return UNREADABLE;
   }
 }

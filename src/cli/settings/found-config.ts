@@ -1,11 +1,6 @@
-import {
-  type ConfigText,
-  configPlaces,
-  noteTrust,
-  trustedAmong,
-  trustStanding,
-} from '../../compose/config.ts';
-import { powersOf } from '../../core/settings/power.ts';
+import { settingsNeedingTrust } from '../../core/settings/needs-trust.ts';
+import { type ConfigText, configPlaces } from '../../effects/plan/config-search.ts';
+import { noteTrust, trustedAmong, trustStanding } from '../../effects/plan/trust-store.ts';
 import { UsageError } from '../../errors.ts';
 import {
   trustQuestion,
@@ -15,9 +10,9 @@ import {
 } from '../../report/screens/trust.ts';
 import type { ConfigSettings } from './config-file.ts';
 
-/** A configuration that needs trust, and whether it has it. */
-export interface PowerfulConfig extends UntrustedConfig {
-  /** Null if it is missing or unusable. */
+/** A found configuration that needs trust. `isTrusted` says whether a person has given it. */
+export interface ConfigNeedingTrust extends UntrustedConfig {
+  /** The file and its text, or null if the file is missing or unusable. */
   readonly config: ConfigText | null;
   readonly isTrusted: boolean;
 }
@@ -32,14 +27,14 @@ interface Found {
 }
 
 /**
- * Returns the found configuration if it needs trust. Otherwise null: nothing in it needs trust, and no
- * configuration was trusted in these places before, whose gates would otherwise silently disappear.
+ * Returns the found configuration if it needs trust, or else null. It also needs trust if it takes the place
+ * of a configuration that was trusted before, whose gates must not disappear silently.
  */
-export function powerfulConfig(
+export function configNeedingTrust(
   { config, read, startDir }: Found,
   env: NodeJS.ProcessEnv,
-): PowerfulConfig | null {
-  const powers = config === null ? [] : powersOf(read.layer, read.vault);
+): ConfigNeedingTrust | null {
+  const powers = config === null ? [] : settingsNeedingTrust(read.layer, read.vault);
   const standing = config === null ? null : trustStanding(config, env);
   const isTrusted = standing?.kind === 'trusted';
   const unsafe = standing?.kind === 'unsafe' ? standing.why : null;
@@ -49,18 +44,18 @@ export function powerfulConfig(
   return { file, config, powers, isTrusted, unsafe, trusted, isUsable: config !== null };
 }
 
-/** Prints what a trusted configuration sets, at every start, even with `--quiet`. */
+/** Prints the sentences about what a trusted configuration sets, even with `--quiet`. */
 export function sayPowers(powers: readonly string[]): void {
   for (const sentence of powers) process.stderr.write(`ralph: ${sentence}\n`);
 }
 
-/** Why a run refuses the configuration. */
-export function refusalOf(powerful: PowerfulConfig): string {
+/** Returns why a run refuses the configuration. */
+export function refusalOf(powerful: ConfigNeedingTrust): string {
   return untrustedRefusal(powerful);
 }
 
-/** The notice on a plan that shows an untrusted configuration. */
-export function noticeOf(powerful: PowerfulConfig): string {
+/** Returns the notice for a dry run that shows an untrusted configuration. */
+export function noticeOf(powerful: ConfigNeedingTrust): string {
   return untrustedNotice(powerful);
 }
 
@@ -69,7 +64,7 @@ export function noticeOf(powerful: PowerfulConfig): string {
  * `ask` is null or the answer is no.
  */
 export async function wantTrust(
-  powerful: PowerfulConfig,
+  powerful: ConfigNeedingTrust,
   ask: Ask | null,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {

@@ -1,8 +1,8 @@
-import { realpathSync } from 'node:fs';
-import path from 'node:path';
+import { rowOfState } from '../../core/task/endings.ts';
 import { hasLiveDriver, type ShownState, shownState } from '../../core/task/shown-task.ts';
 import { isTaskId } from '../../core/task/task-id.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
+import { realPath } from '../../effects/files/real-path.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { readStateFile } from '../../effects/state/state-file.ts';
 import { inHistory, type TaskPaths, taskPaths } from '../../effects/state/task-folder.ts';
@@ -14,8 +14,7 @@ import {
   StateCorruptedError,
   StateTooNewError,
 } from '../../errors.ts';
-import { moreFor } from '../../report/resume-command.ts';
-import type { Place } from './place.ts';
+import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 
 /** The state of a task as commands see it: `live` if it has a live driver, otherwise the shown state. */
@@ -26,7 +25,7 @@ export interface FoundTask {
   readonly state: TaskState;
   readonly paths: TaskPaths;
   readonly isInHistory: boolean;
-  /** Whether this user's ralph wrote it here; otherwise it must not be acted on. */
+  /** Whether this user's ralph wrote the state here. If not, commands must not act on the task. */
   readonly isOwn: boolean;
   readonly standing: Standing;
 }
@@ -51,7 +50,7 @@ export function findTask(taskId: string, place: SealedPlace): FoundTask | null {
  * Finds a task that can be steered. Throws `TaskNotFoundError`, `InvalidStateError` for a task that is
  * completed or in the history, and the errors of `findTask`.
  */
-export function findOpenTask(taskId: string, place: Place): FoundTask {
+export function findOpenTask(taskId: string, place: TaskFolders): FoundTask {
   const found = findTask(taskId, place);
   if (found === null) throw unknownTask(taskId, place.stateDir);
   if (found.isInHistory || found.standing === 'completed') {
@@ -86,18 +85,18 @@ function readOr(taskId: string, stateFile: string, seal: Seal): ReturnType<typeo
   }
 }
 
-/** The current standing of a task. */
+/** Returns the state of a task as commands see it now. */
 export function standingOf(task: TaskState): Standing {
   const here = thisPlace(new Date().toISOString());
   return hasLiveDriver(task, here) ? 'live' : shownState(task, here);
 }
 
-/** The command that resumes a task, with a flag that raises a used-up limit. */
+/** Returns the command that resumes a task, with a flag that raises a used-up limit. */
 export function resumeCommand(taskId: string, standing: Standing): string {
-  return ['ralph resume', taskId, moreFor(standing) ?? []].flat().join(' ');
+  return ['ralph resume', taskId, rowOfState(standing, null)?.more ?? []].flat().join(' ');
 }
 
-/** The error for steering a task without a live driver. */
+/** Returns the error for steering a task without a live driver. */
 export function notLive(taskId: string, standing: Standing): InvalidStateError {
   return new InvalidStateError(taskId, standing, `${resumeCommand(taskId, standing)} continues it`);
 }
@@ -117,13 +116,4 @@ export function refuseInsideOwnLoop(
     ? realPath(env.RALPH_STATE_FILE) === realPath(stateFile)
     : env.RALPH_TASK_ID === taskId;
   if (isOwn) throw new InsideOwnLoopError(command, taskId);
-}
-
-/** Resolves links, since one of the two paths may lead through one. */
-function realPath(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return path.resolve(file);
-  }
 }

@@ -3,10 +3,10 @@ import { lastMessageIn } from '../../effects/claude/session-transcript.ts';
 import { parseObject } from '../../effects/files/json-fields.ts';
 import { messageOf } from '../../errors.ts';
 import { RalphService } from '../../service/ralph-service.ts';
-import type { Place } from './place.ts';
-import { askTask, type CheckedTask, letGo, subjectOf } from './stop-question.ts';
+import type { TaskFolders } from './named-folders.ts';
+import { allowStop, askTask, type CheckedTask, subjectOf } from './stop-question.ts';
 
-/** A stop hook's input is a few hundred bytes and the agent's last message. */
+/** Far above the input of a stop hook, which is a few hundred bytes and the agent's last message. */
 const INPUT_MAX_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -14,22 +14,23 @@ const INPUT_MAX_BYTES = 16 * 1024 * 1024;
  * output lets it end. Always resolves to 0, since a session that cannot end is worse than an incomplete
  * task.
  */
-export async function checkInHook(named: CheckedTask, place: () => Place): Promise<number> {
+export async function checkInHook(named: CheckedTask, place: () => TaskFolders): Promise<number> {
   try {
     const input = parseObject(await readStandardInput());
-    if (input === null) return letGo('--hook expects the JSON of a stop hook on standard input');
+    if (input === null)
+      return allowStop('--hook expects the JSON of a stop hook on standard input');
     const reason = await reasonToHold(named, place(), messageOfSession(input));
-    if ('none' in reason) return letGo(reason.none);
+    if ('none' in reason) return allowStop(reason.none);
     process.stdout.write(`${safeJson({ decision: 'block', reason: reason.text })}\n`);
     return 0;
   } catch (error) {
-    return letGo(messageOf(error));
+    return allowStop(messageOf(error));
   }
 }
 
 async function reasonToHold(
   named: CheckedTask,
-  place: Place,
+  place: TaskFolders,
   message: string | null,
 ): Promise<{ readonly text: string } | { readonly none: string }> {
   const { id } = named;
@@ -37,33 +38,33 @@ async function reasonToHold(
   if ('none' in subject) return subject;
   const { state, standing } = subject.found;
   const question = { message, remembers: true, isNamed: id !== undefined };
-  const { answer, prompt } = await askTask(subject.found, place, question);
+  const answer = await askTask(subject.found, place, question);
   // A loop counts the iterations of its own task.
   const isOurs = state.kept_by === 'library' && standing !== 'live';
   const mayGoOn = !isOurs || (await countStop(state.task_id, place, message));
-  if (answer.kind === 'lets-go') return { none: `${state.task_id} holds nobody: ${answer.why}` };
-  if (mayGoOn) return { text: new TextDecoder().decode(prompt()) };
+  if (answer.kind === 'lets-go') return { none: `${state.task_id} blocks no agent: ${answer.why}` };
+  if (mayGoOn) return { text: new TextDecoder().decode(answer.prompt) };
   return {
-    none: `${state.task_id} holds nobody: it has no iterations or no time left`,
+    none: `${state.task_id} blocks no agent: it has no iterations or no time left`,
   };
 }
 
-/** Counts an iteration with the agent's last message. Resolves to whether another may follow. */
+/** Counts an iteration with the agent's last message. Resolves to whether another iteration may follow. */
 async function countStop(
   taskId: string,
-  { vault, stateDir, keyFile }: Place,
+  { vault, stateDir, keyFile }: TaskFolders,
   message: string | null,
 ): Promise<boolean> {
-  const books = new RalphService({
+  const service = new RalphService({
     vault,
     stateDir,
     ...(keyFile === null ? {} : { keyFile }),
   });
   const report = { context: message ?? '' };
-  return (await books.incrementIteration(taskId, report)).should_continue;
+  return (await service.incrementIteration(taskId, report)).should_continue;
 }
 
-/** Newer versions pass the last message, since it may not be in the transcript yet. */
+/** Returns the agent's last message, or null. The transcript may lack it, so newer versions pass it directly. */
 function messageOfSession({ last_assistant_message: last, transcript_path: file }: HookInput) {
   if (typeof last === 'string') return last;
   return typeof file === 'string' ? lastMessageIn(file) : null;

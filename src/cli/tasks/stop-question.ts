@@ -1,39 +1,35 @@
-import { buildAddition } from '../../core/machine/prompt.ts';
-import {
-  checkStop,
-  heldCarry,
-  releasedBy,
-  type StopAnswer,
-} from '../../core/machine/stop-check.ts';
-import { keptPolicy } from '../../core/machine/stored-policy.ts';
-import { withoutControls } from '../../core/text/untrusted-text.ts';
-import { readSavedSettings } from '../../effects/plan/saved-settings.ts';
+import { storedPolicy } from '../../core/machine/policy-of.ts';
+import { checkStop, releasedBy, stopHandover } from '../../core/machine/stop-check.ts';
+import { buildAddition } from '../../core/prompt/prompt.ts';
+import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import { readStoredPrompt, readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { foreignFiles } from '../../effects/state/foreign-files.ts';
 import { readStateFile } from '../../effects/state/state-file.ts';
 import { openTaskIds, taskPaths } from '../../effects/state/task-folder.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { messageOf } from '../../errors.ts';
+import { say } from '../terminal/outlet.ts';
 import { type FoundTask, findTask, standingOf } from './find-task.ts';
-import type { Place } from './place.ts';
+import type { TaskFolders } from './named-folders.ts';
 
 /** The task to check. */
 export interface CheckedTask {
   /** Undefined means the only open task. */
   readonly id: string | undefined;
-  /** Trust the task although this user did not write it here. */
+  /** Whether to trust the task although this user did not write it here. */
   readonly isTrusted: boolean;
 }
 
-/** Prints the reason on standard error and nothing on standard output. */
-export function letGo(why: string): number {
-  process.stderr.write(`ralph: ${withoutControls(why)}\n`);
+/** Lets the agent stop: prints the reason on standard error only and returns exit code 0. */
+export function allowStop(why: string): number {
+  say(why);
   return 0;
 }
 
-/** Returns the open task to check, or why there is none. */
+/** Returns the open task to check, or says in `none` why there is no such task. */
 export function subjectOf(
   { id, isTrusted }: CheckedTask,
-  place: Place,
+  place: TaskFolders,
 ): { readonly found: FoundTask } | { readonly none: string } {
   const taskId = id ?? onlyOpenTask(place);
   if (typeof taskId !== 'string') return taskId;
@@ -42,23 +38,23 @@ export function subjectOf(
     if (found === null) return { none: `there is no task '${taskId}' in ${place.stateDir}` };
     if (!isTrusted && !isBelieved(found, place)) {
       return {
-        none: `${taskId} holds nobody: it was not written by you here; if it is yours, ralph check ${taskId} --trust asks it all the same`,
+        none: `${taskId} blocks no agent: it was not written by you here; if it is yours, ralph check ${taskId} --trust asks it all the same`,
       };
     }
     const why = releasedBy(found.state, found.standing, new Date().toISOString());
-    return why === null ? { found } : { none: `${taskId} holds nobody: ${why}` };
+    return why === null ? { found } : { none: `${taskId} blocks no agent: ${why}` };
   } catch (error) {
     // An unreadable state must not block an agent.
     return { none: messageOf(error) };
   }
 }
 
-/** Whether this user's ralph wrote every file of the task that is used here. */
-function isBelieved({ isOwn, state, paths }: FoundTask, place: Place): boolean {
+/** Whether this user's ralph wrote every file of the task that the check uses. */
+function isBelieved({ isOwn, state, paths }: FoundTask, place: TaskFolders): boolean {
   return isOwn && foreignFiles(paths.folder, state, sealAt(place)).length === 0;
 }
 
-function onlyOpenTask(place: Place): string | { readonly none: string } {
+function onlyOpenTask(place: TaskFolders): string | { readonly none: string } {
   const { stateDir } = place;
   const seal = sealAt(place);
   const at = new Date().toISOString();
@@ -81,46 +77,45 @@ function onlyOpenTask(place: Place): string | { readonly none: string } {
 interface StopQuestion {
   /** Its last message, or null if unknown. */
   readonly message: string | null;
-  /** The agent remembers what it has done. */
+  /** Whether the agent remembers what it has done. */
   readonly remembers: boolean;
-  /** The user named the task; it was not just found in a folder. */
+  /** Whether the user named the task. If not, ralph found it in a folder. */
   readonly isNamed: boolean;
 }
 
-/** The answer, and the prompt for an agent that may not stop. */
-interface TaskAnswer {
-  readonly answer: Exclude<StopAnswer, { kind: 'ask-verify' }>;
-  readonly prompt: () => Uint8Array;
-}
+/** Whether the agent may stop, and if not, the prompt for it. */
+type TaskAnswer =
+  | { readonly kind: 'lets-go'; readonly why: string }
+  | { readonly kind: 'holds'; readonly prompt: Uint8Array };
 
 /**
  * Decides whether an agent of an open task may stop. Runs the task's commands only if the task was named:
  * a state that happens to be in a folder must not make a hook run anything.
  */
 export async function askTask(
-  { state: task, paths }: FoundTask,
-  { vault, stateDir }: Place,
+  { state: task, paths: { folder } }: FoundTask,
+  { vault, stateDir }: TaskFolders,
   { message, remembers, isNamed }: StopQuestion,
 ): Promise<TaskAnswer> {
-  const { keptContext, keptPrompt, lookAtTask, runTaskCommand } = await import(
-    '../../compose/stop-check.ts'
-  );
-  const settings = readSavedSettings(paths.folder);
-  const policy = keptPolicy(task, settings);
-  const scene = { task, policy, settings, folder: paths.folder, vault, stateDir };
-  const sightings = await lookAtTask(scene, isNamed);
+  const { keptContext, observeTask, runTaskCommand } = await import('../../compose/stop-check.ts');
+  const stored = readStoredRun(folder);
+  const policy = storedPolicy(task, stored ?? resolveSettings([]));
+  const scene = { task, policy, stored, folder, vault, stateDir };
+  const sightings = await observeTask(scene, isNamed);
   const view = { task, policy, message, sightings, verified: null };
   let answer = checkStop(view);
   if (answer.kind === 'ask-verify' && policy.verify !== null && isNamed) {
     answer = checkStop({ ...view, verified: await runTaskCommand(scene, policy.verify) });
   }
-  const final = answer.kind === 'ask-verify' ? { kind: 'holds' as const, missing: [] } : answer;
-  return {
-    answer: final,
-    prompt() {
-      const missing = final.kind === 'holds' ? final.missing : [];
-      const carry = heldCarry(remembers ? null : keptContext(scene), missing);
-      return Buffer.concat([keptPrompt(scene), Buffer.from(buildAddition(policy, carry, 2))]);
-    },
-  };
+  if (answer.kind === 'lets-go') return answer;
+  const missing = answer.kind === 'holds' ? answer.missing : [];
+  const carry = stopHandover(remembers ? null : keptContext(scene), missing);
+  try {
+    const prompt = readStoredPrompt(folder, task);
+    const addition = Buffer.from(buildAddition(policy, carry, 2));
+    return { kind: 'holds', prompt: Buffer.concat([prompt, addition]) };
+  } catch (error) {
+    // The agent could not continue without the lost prompt.
+    return { kind: 'lets-go', why: messageOf(error) };
+  }
 }

@@ -1,4 +1,7 @@
+import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { progressOf } from '../../core/completion/progress-report.ts';
+import { settingsIn } from '../../core/machine/policy-of.ts';
+import { SETTINGS } from '../../core/settings/settings.ts';
 import type { Here } from '../../core/task/driver.ts';
 import {
   inShownOrder,
@@ -10,7 +13,7 @@ import {
 import type { TaskState } from '../../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../../core/text/untrusted-text.ts';
 import { thisPlace } from '../../effects/lock/driver-identity.ts';
-import { readSavedSettings } from '../../effects/plan/saved-settings.ts';
+import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { pendingProgress } from '../../effects/state/requests.ts';
 import { findTaskEntry, listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
@@ -18,10 +21,10 @@ import { StateCorruptedError, StateTooNewError } from '../../errors.ts';
 import type { TaskDetail } from '../../report/screens/task-detail.ts';
 import { unknownTask } from './unknown-task.ts';
 
-/** Number of tasks shown from the history. */
+/** How many tasks of the history are shown. */
 const ENDED_SHOWN = 10;
 
-/** The tasks of a state folder as they are shown, in display order. */
+/** Returns the tasks of a state folder as they are shown, in display order. */
 export function viewTasks(place: SealedPlace): readonly ShownTask[] {
   const here = thisPlace(new Date().toISOString());
   const { open, ended } = listTasks(place.stateDir, ENDED_SHOWN, sealAt(place));
@@ -29,8 +32,8 @@ export function viewTasks(place: SealedPlace): readonly ShownTask[] {
 }
 
 /**
- * One task in detail. Throws `TaskNotFoundError`, or `StateTooNewError` or `StateCorruptedError` if the
- * state cannot be read.
+ * Returns one task in detail. Throws `TaskNotFoundError`, or `StateTooNewError` or `StateCorruptedError` if
+ * the state cannot be read.
  */
 export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
   const { stateDir } = place;
@@ -43,28 +46,20 @@ export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
     const why = found.kind === 'corrupt' ? 'not a ralph state file' : 'not readable';
     throw new StateCorruptedError(taskId, stateFile, why);
   }
-  const settings = readSavedSettings(entry.folder);
-  const maxCost = settings.get('max_cost');
+  const settings = readStoredRun(entry.folder)?.settings;
+  const inState = settingsIn(found.state);
+  const names = [...conditionSettings().filter((name) => !(name in inState)), ...GATE_SETTINGS];
   return {
     shown: shownOf(entry, thisPlace(at)),
     task: withoutControlsIn(upToDate(found.state, entry)),
-    conditions: CONDITIONS.flatMap(([key, flag]) => conditionText(flag, settings.get(key))),
-    maxCostUsd: typeof maxCost === 'number' ? maxCost : null,
+    conditions: names.flatMap((name) => conditionText(SETTINGS[name].flag, settings?.[name])),
+    maxCostUsd: settings?.maxCost ?? null,
     at,
   };
 }
 
-/** The completion settings, which are not stored in the state file. */
-const CONDITIONS = [
-  ['until', '--until'],
-  ['plan_file', '--plan-file'],
-  ['signal', '--signal'],
-  ['verify', '--verify'],
-  ['confirm', '--confirm'],
-  ['min_iterations', '--min-iterations'],
-  ['protect', '--protect'],
-  ['abort_promise', '--abort-promise'],
-] as const;
+/** The settings of the gates that a claim of completion has to pass. The state does not contain them. */
+const GATE_SETTINGS = ['verify', 'confirm', 'minIterations', 'protect', 'abortPromise'] as const;
 
 function conditionText(flag: string, value: unknown): readonly string[] {
   if (typeof value === 'number') return value > 1 ? [`${flag} ${value}`] : [];
@@ -74,7 +69,7 @@ function conditionText(flag: string, value: unknown): readonly string[] {
     .map((text) => `${flag} '${oneLine(text, 200)}'`);
 }
 
-/** A task as it is shown, whatever the condition of its file. */
+/** Returns a task as it is shown, even if its state file cannot be read. */
 export function shownOf(entry: TaskEntry, here: Here): ShownTask {
   const { name, stateFile, folder, archived, found } = entry;
   const isOwn = found.kind === 'task' && found.isOwn;

@@ -5,7 +5,7 @@ import { TaskNotFoundError } from '../../errors.ts';
 /** How many of the most recently ended tasks are suggested. */
 const ENDED_AT_MOST = 50;
 
-/** The error for an unknown task, with the id that was probably meant. */
+/** Returns the error for an unknown task, with the id that was probably meant. */
 export function unknownTask(taskId: string, stateDir: string): TaskNotFoundError {
   const near = nearest(taskId, idsIn(stateDir));
   return near === null

@@ -5,8 +5,8 @@ const STDIN = 0;
 const STDERR = 2;
 
 /**
- * Returns a function that asks the person at the terminal, or null if there is no terminal. Null inside a
- * loop, too, where the agent would answer.
+ * Returns a function that asks the person at the terminal. Returns null if there is no terminal, and inside
+ * a loop, where the agent would answer.
  */
 export function personAt(env: NodeJS.ProcessEnv): ((question: string) => boolean) | null {
   return !env.RALPH_RUN_ID && isatty(STDIN) && isatty(STDERR) ? askPerson : null;
@@ -23,7 +23,7 @@ function askPerson(question: string): boolean {
 
 const LONGEST_ANSWER = 100;
 
-/** Reads from the terminal itself: standard input may be non-blocking, and its further lines must stay in it. */
+/** Reads from the terminal itself: standard input may be non-blocking, and must keep its further lines. */
 function readLine(): string {
   const terminal = openTerminal();
   const byte = Buffer.alloc(1);

@@ -1,6 +1,8 @@
+import { withoutControls } from '../../core/text/untrusted-text.ts';
+
 /** An output that may be large, and whose reader may go away. */
 export interface Outlet {
-  /** Resolves, after the text is taken, to false if the reader has gone. */
+  /** Resolves after the text is written: to true, or to false if the reader has gone. */
   write(text: string | Uint8Array): Promise<boolean>;
 }
 
@@ -14,6 +16,11 @@ export function standardOutlet(stream: NodeJS.WritableStream = process.stdout): 
       });
     },
   };
+}
+
+/** Prints a sentence on standard error, without control characters, since it may quote untrusted text. */
+export function say(sentence: string): void {
+  process.stderr.write(`${withoutControls(sentence).replace(/^/gm, 'ralph: ')}\n`);
 }
 
 /** Returns a signal that SIGINT, SIGTERM or SIGHUP aborts, instead of ending the process. */

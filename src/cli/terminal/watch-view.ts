@@ -60,6 +60,6 @@ export interface Frame {
   readonly text: string;
   /** Changes if something has happened, but not with elapsed time alone. */
   readonly key: string;
-  /** True if nothing more will happen. */
+  /** Whether nothing more will happen. */
   readonly isLast: boolean;
 }

@@ -1,9 +1,9 @@
-/**
- * What one start of the agent showed, as plain facts without judgement. The agents in `effects/` produce
- * them, and `classify` reads them.
+/*
+ * What one start of the agent showed, as plain facts. The code in `effects/agents` collects them, and
+ * `classify` derives the outcome from them.
  */
 
-/** Why ralph itself ended the agent. The first cause wins over whatever the agent reports afterwards. */
+/** Why ralph itself ended the agent. The first cause wins over anything that the agent reports later. */
 export type CutCause =
   /** The time limit of one iteration passed. */
   | 'iteration-timeout'
@@ -39,7 +39,7 @@ export interface ResultFacts {
   readonly numTurns: number | null;
 }
 
-/** One wait in the agent's own retries, as the agent announced it. */
+/** A retry that the agent made by itself, as it announced it. */
 export interface RetryFacts {
   /** HTTP status, or null if the agent reported none. */
   readonly status: number | null;
@@ -55,17 +55,17 @@ export interface RateLimitFacts {
   /** Instant (ISO 8601) at which the limit resets; null if none was given. */
   readonly resetsAt: string | null;
   readonly type: string | null;
-  /** 0 to 1; null if none was given. */
+  /** The used part of the limit, from 0 to 1; null if none was given. */
   readonly utilization: number | null;
 }
 
 /** A tool call that was not allowed to run. */
 export interface RefusedTool {
   readonly tool: string;
-  /** The target of the call: a command, file, pattern or address, on one line of at most 200 characters. */
+  /** The command, file, pattern or address of the call, on one line of at most 200 characters. */
   readonly target: string;
   /**
-   * The whole command line if the tool runs commands, else null. Empty if it was longer than 2,000
+   * The whole command line; null if the tool runs no commands. Empty if it was longer than 2,000
    * characters, which is too long to compare with a pattern.
    */
   readonly command: string | null;
@@ -73,7 +73,7 @@ export interface RefusedTool {
   readonly laterSucceeded: boolean;
 }
 
-/** What a piece of work cost, in US dollars and tokens. */
+/** What an attempt or a whole task used: US dollars and tokens. */
 export interface Usage {
   readonly cost_usd: number;
   readonly input_tokens: number;
@@ -86,17 +86,15 @@ export interface Leftover {
   readonly command: string;
 }
 
-/** Everything that one attempt showed. */
+/** Everything that ralph knows of one attempt of the agent. */
 export interface AttemptFacts {
   readonly end: AttemptEnd;
   readonly durationMs: number;
   /** Null if the agent gave no result report (always for a plain command). */
   readonly result: ResultFacts | null;
-  /** Whether this kind of agent must give a result report, so that its absence is a failure. */
-  readonly owesResult: boolean;
-  /** The message in which the promise is searched; null if there was none. */
+  /** The message that is searched for the promise; null if there was none. */
   readonly finalMessage: string | null;
-  /** For an attempt that ralph ended: the text so far and the last tool calls. */
+  /** The text and the last tool calls of an attempt that ralph ended. */
   readonly partialOutput: string;
   /** The last 4,000 characters of standard error. */
   readonly stderrTail: string;
@@ -135,7 +133,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** The text of an attempt: its final message, or the partial output if ralph ended it. */
+/** Returns the text of an attempt: its final message, or the partial output if there is no such message. */
 export function outputOf(facts: AttemptFacts): string {
   if (facts.end.kind === 'cut' || facts.finalMessage === null) return facts.partialOutput;
   return facts.finalMessage;

@@ -1,25 +1,24 @@
 import { oneLine } from '../text/untrusted-text.ts';
-import type { AttemptFacts, CutCause, ResultFacts } from './attempt.ts';
-import { readCommandLimit } from './command-limit.ts';
-import type { FatalCause, Outcome } from './outcome.ts';
-import { readUsageLimit } from './usage-limit.ts';
-
-/** Read `timeZone` only when needed: it is a getter, and finding the zone takes a while. */
-interface Machine {
-  readonly timeZone: string;
-}
+import type { Agent, HostMachine } from './agent.ts';
+import type { AttemptFacts, CutCause } from './attempt.ts';
+import { errored, fatal, type Outcome, transient } from './outcome.ts';
 
 /**
- * Determines how an attempt ended from what it showed.
+ * Returns how an attempt of an agent ended, derived from the facts of the attempt.
  *
  * The order matters: first ralph's own cause, then the structured report, then exit code and standard
  * error. Free text counts only in a report that says it is an error, since an agent's task may be about
- * rate limits or logins. The exception is a failed command that reports a plan limit in words, since it
- * has no other way.
+ * rate limits or logins. The exception is an agent that failed without a report: then only its last words
+ * remain, and `agent.readLastWords` reads them.
  *
- * `at` is when the attempt ended. A plan limit without a zone gives its reset in the machine's time zone.
+ * `at` is when the attempt ended. A reset time without a zone is in the time zone of `machine`.
  */
-export function classify(facts: AttemptFacts, at: string, machine: Machine): Outcome {
+export function classify(
+  facts: AttemptFacts,
+  agent: Agent,
+  at: string,
+  machine: HostMachine,
+): Outcome {
   switch (facts.end.kind) {
     case 'cut':
       return classifyCut(facts.end.cause, facts);
@@ -30,8 +29,8 @@ export function classify(facts: AttemptFacts, at: string, machine: Machine): Out
     case 'exited':
     case 'signalled':
       return facts.result === null
-        ? classifyWithoutResult(facts, at, machine)
-        : classifyResult(facts.result, facts, at, machine);
+        ? classifyWithoutResult(facts, agent, at, machine)
+        : (agent.readReport(facts.result, facts, at, machine) ?? classifyAnswer(facts));
   }
 }
 
@@ -51,113 +50,45 @@ function classifyCut(cause: CutCause, facts: AttemptFacts): Outcome {
   }
 }
 
-function classifyResult(
-  result: ResultFacts,
-  facts: AttemptFacts,
-  at: string,
-  machine: Machine,
-): Outcome {
-  if (result.subtype === 'error_max_turns') return { kind: 'bounded', by: 'max-turns' };
-  if (result.subtype === 'error_max_budget_usd') return { kind: 'bounded', by: 'max-budget' };
-  if (result.isError || result.subtype !== 'success')
-    return classifyErrorResult(result, facts, at, machine);
-  if (result.numTurns === 0 && facts.usage.cost_usd === 0 && facts.turns === 0) {
-    return fatal('slash-command', oneLine(result.text ?? '', 300));
+function classifyAnswer({ end }: AttemptFacts): Outcome {
+  if (end.kind === 'signalled') {
+    return errored(`the agent was ended by ${end.signal} after its answer`);
   }
-  if (facts.end.kind === 'signalled') {
-    return errored(`the agent was ended by ${facts.end.signal} after its answer`);
-  }
-  if (facts.end.kind === 'exited' && facts.end.exitCode !== 0) {
-    return errored(`the agent answered and then exited with code ${facts.end.exitCode}`);
+  if (end.kind === 'exited' && end.exitCode !== 0) {
+    return errored(`the agent answered and then exited with code ${end.exitCode}`);
   }
   return { kind: 'answered' };
 }
 
-function classifyErrorResult(
-  result: ResultFacts,
+function classifyWithoutResult(
   facts: AttemptFacts,
+  agent: Agent,
   at: string,
-  machine: Machine,
+  machine: HostMachine,
 ): Outcome {
-  const text = oneLine(result.text ?? result.errors.join('; '), 300);
-  const status = result.apiErrorStatus;
-  if (SESSION_GONE.test(text)) return { kind: 'session-gone', message: text };
-  const limit = readUsageLimit(text, status, facts.rateLimit, at, machine.timeZone);
-  if (limit !== null) return { kind: 'usage-limited', resetsAt: limit.resetsAt, message: text };
-  if (status === 401 || status === 403) return fatal('not-logged-in', text);
-  if (/^credit balance is too low/i.test(text)) return fatal('no-credit', text);
-  if (status === 400 || status === 404 || status === 413) return fatal('refused-request', text);
-  if (status === 429 || (status !== null && status >= 500)) return transient(facts, text, status);
-  // There is no status from here on, so only the first words of an error report can tell.
-  if (/^(not logged in|please run \/login|invalid api key)/i.test(text)) {
-    return fatal('not-logged-in', text);
-  }
-  if (/^prompt is too long/i.test(text) || result.terminalReason === 'prompt_too_long') {
-    return fatal('refused-request', text);
-  }
-  if (/^api error: (repeated )?5\d\d\b/i.test(text) || NETWORK_ERROR.test(text)) {
-    return transient(facts, text);
-  }
-  if (
-    facts.endedInRetry ||
-    (status === null && facts.retries.length > 0 && /^api error/i.test(text))
-  ) {
-    return transient(facts, text);
-  }
-  return errored(text === '' ? `the agent reported ${result.subtype}` : text);
-}
-
-const SESSION_GONE = /^no conversation found with session id.*$/im;
-
-const NETWORK_ERROR =
-  /^api error\b.*\b(connection error|econnrefused|econnreset|enotfound|etimedout|eai_again|fetch failed|socket hang up|socket connection was closed|connection closed|request timed out|unable to connect)/i;
-
-function classifyWithoutResult(facts: AttemptFacts, at: string, machine: Machine): Outcome {
-  if (facts.owesResult && facts.endedInRetry) return transient(facts, describeRetries(facts));
+  if (facts.endedInRetry) return transient(facts, describeRetries(facts));
   if (facts.end.kind === 'signalled') {
     return errored(`the agent was ended by ${facts.end.signal}, which ralph did not send`);
   }
   const exitCode = facts.end.kind === 'exited' ? facts.end.exitCode : null;
   if (exitCode === 0) {
-    return facts.owesResult
+    return agent.requiresReport
       ? errored('the agent exited with code 0 but gave no result')
       : { kind: 'answered' };
   }
+  const lastWords = lastLine(facts.stderrTail);
   // Only before a session exists: later, the text may come from any program that the agent ran.
-  if (facts.owesResult && facts.sessionId === null) {
-    const gone = SESSION_GONE.exec(facts.stderrTail);
-    if (gone !== null) return { kind: 'session-gone', message: oneLine(gone[0], 300) };
-    const fatalCause = readFatalStderr(facts.stderrTail);
-    if (fatalCause !== null) return fatalCause;
-    // A wrapper script did not find the program: shells and env use these exit codes for that.
-    if (exitCode === 127 || exitCode === 126) {
-      return fatal('agent-not-found', lastLine(facts.stderrTail));
+  if (facts.sessionId === null) {
+    const told = agent.readLastWords(facts, at, machine);
+    if (told !== null) return told;
+    // Shells and env use these exit codes if they do not find a program, here in a wrapper script.
+    if (agent.requiresReport && (exitCode === 127 || exitCode === 126)) {
+      return fatal('agent-not-found', lastWords);
     }
   }
-  if (!facts.owesResult) {
-    const limit = readCommandLimit(facts, at, machine.timeZone);
-    if (limit !== null) return { kind: 'usage-limited', ...limit };
-  }
-  const lastWords = lastLine(facts.stderrTail);
   return errored(
     `the agent exited with code ${exitCode ?? 'unknown'}${lastWords === '' ? '' : `: ${lastWords}`}`,
   );
-}
-
-/** Refusals that `claude` writes to standard error before it has a session. */
-const FATAL_STDERR: readonly { readonly pattern: RegExp; readonly cause: FatalCause }[] = [
-  { pattern: /^error: unknown option .*$/m, cause: 'bad-option' },
-  { pattern: /^error: (option|argument) .*$/im, cause: 'bad-option' },
-  { pattern: /^.*cannot be used with root\/sudo privileges.*$/m, cause: 'root-refused' },
-  { pattern: /^(not logged in|please run \/login|invalid api key).*$/im, cause: 'not-logged-in' },
-];
-
-function readFatalStderr(stderr: string): Outcome | null {
-  for (const { pattern, cause } of FATAL_STDERR) {
-    const match = pattern.exec(stderr);
-    if (match !== null) return fatal(cause, oneLine(match[0], 300));
-  }
-  return null;
 }
 
 function describeRetries(facts: AttemptFacts): string {
@@ -165,22 +96,6 @@ function describeRetries(facts: AttemptFacts): string {
   if (last === undefined) return 'the agent kept retrying';
   const status = last.status === null ? last.error : `${last.status} ${last.error}`;
   return oneLine(`the agent's own retries ended with ${status}`, 300);
-}
-
-function fatal(cause: FatalCause, message: string): Outcome {
-  return { kind: 'fatal', cause, message };
-}
-
-function errored(message: string): Outcome {
-  return { kind: 'errored', message };
-}
-
-function transient(facts: AttemptFacts, message: string, status?: number): Outcome {
-  return {
-    kind: 'transient',
-    status: status ?? facts.retries.at(-1)?.status ?? null,
-    message: message === '' ? 'the agent reported a passing fault' : message,
-  };
 }
 
 function lastLine(text: string): string {

@@ -1,6 +1,6 @@
-/** Every way in which an attempt can end, as returned by `classify`. Add new outcomes here. */
+import type { AttemptFacts } from './attempt.ts';
 
-/** Causes that another attempt cannot fix. */
+/** Causes of a failure that another attempt cannot fix. */
 export type FatalCause =
   | 'agent-not-found'
   | 'not-logged-in'
@@ -11,10 +11,11 @@ export type FatalCause =
   | 'root-refused'
   | 'aborted';
 
+/** Every way in which an attempt can end, as `classify` returns it. */
 export type Outcome =
   /** The agent answered. */
   | { readonly kind: 'answered' }
-  /** The agent's own limit stopped it: it worked, but its text cannot complete the task. */
+  /** The agent stopped at a limit of the agent itself. It worked, but its text cannot complete the task. */
   | { readonly kind: 'bounded'; readonly by: 'max-turns' | 'max-budget' }
   /** One of ralph's time limits passed. */
   | { readonly kind: 'timed-out'; readonly limit: 'iteration' | 'idle' | 'task' }
@@ -26,7 +27,7 @@ export type Outcome =
   | { readonly kind: 'usage-limited'; readonly resetsAt: string | null; readonly message: string }
   /** The agent's own session is gone or too long: the same iteration starts with a new session. */
   | { readonly kind: 'session-gone'; readonly message: string }
-  /** Trying again would not help. */
+  /** A failure that another attempt cannot fix: the task ends. */
   | { readonly kind: 'fatal'; readonly cause: FatalCause; readonly message: string }
   /** Any other failure: the iteration fails and the loop continues. */
   | { readonly kind: 'errored'; readonly message: string };
@@ -37,7 +38,7 @@ export type CountedOutcome = Extract<
   { kind: 'answered' | 'bounded' | 'timed-out' | 'errored' }
 >;
 
-/** Whether the iteration counts: the agent was allowed to answer, or used up its chance. */
+/** Whether the iteration counts: the agent answered, or failed although it could have answered. */
 export function isCounted(outcome: Outcome): outcome is CountedOutcome {
   return (
     outcome.kind === 'answered' ||
@@ -47,7 +48,24 @@ export function isCounted(outcome: Outcome): outcome is CountedOutcome {
   );
 }
 
-/** One line for people about the outcome. */
+export function fatal(cause: FatalCause, message: string): Outcome {
+  return { kind: 'fatal', cause, message };
+}
+
+export function errored(message: string): Outcome {
+  return { kind: 'errored', message };
+}
+
+/** Returns a transient outcome. Without a `status`, it has the status of the agent's last retry. */
+export function transient(facts: AttemptFacts, message: string, status?: number): Outcome {
+  return {
+    kind: 'transient',
+    status: status ?? facts.retries.at(-1)?.status ?? null,
+    message: message === '' ? 'the agent reported a passing fault' : message,
+  };
+}
+
+/** Describes the outcome in one line for people. */
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'answered':

@@ -1,14 +1,14 @@
-/**
+/*
  * Reads from a report of a plan limit when the limit resets. The report gives a wall-clock time,
- * mostly without a day and hardly ever with a year, so the instant follows from the zone and from
- * when it was said.
+ * mostly without a day and hardly ever with a year, so the instant depends on the zone and on the
+ * time of the report.
  */
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * `resets 3pm`, said at 3:00:20pm, means the 3pm twenty seconds ago and not tomorrow's. A time
+ * `resets 3pm`, reported at 3:00:20pm, means the 3pm twenty seconds ago and not tomorrow's. A time
  * further back than this means the next such time.
  */
 const RESET_GRACE_MS = 10 * MINUTE_MS;
@@ -17,19 +17,19 @@ const RESET_GRACE_MS = 10 * MINUTE_MS;
 const DATE_GRACE_MS = DAY_MS;
 
 /**
- * The longest plan limit is a week. A bare number further ahead is not a reset; a date is accepted
- * as it is, and a time without a date is never more than two days ahead.
+ * The longest plan limit is a week, so a bare number further ahead than this is not a reset. It does
+ * not apply to dates, nor to times without a date, which are at most two days ahead.
  */
 const LONGEST_AHEAD_MS = 8 * DAY_MS;
 
-/** Older versions append the reset after a pipe, in epoch seconds or milliseconds. */
+/** Older versions of claude give the reset after a pipe, in seconds or milliseconds since 1970. */
 const EPOCH = /\|\s*(\d{13}|\d{10})(?!\d)/;
 
 /**
- * `resets 3pm (Europe/London)`, `reset at 9am`, `resets 15:00`, `resets Jul 15 at 12am (…)`,
- * `resets Oct 5, 3pm (UTC)`, `resets Jan 1, 2100, 1pm (UTC)`, `try again at Nov 24th, 2026 11:20 AM`.
- * Without a zone, the time must end the sentence, or an alternative must follow: `resets 3pm tomorrow` and
- * `resets 3pm PST` are not understood here.
+ * Matches `resets 3pm (Europe/London)`, `reset at 9am`, `resets 15:00`, `resets Jul 15 at 12am (…)`,
+ * `resets Oct 5, 3pm (UTC)`, `resets Jan 1, 2100, 1pm (UTC)` and
+ * `try again at Nov 24th, 2026 11:20 AM`. A time without a zone must end the sentence, or `or` must follow:
+ * `resets 3pm tomorrow` and `resets 3pm PST` do not match.
  */
 const SAID = new RegExp(
   [
@@ -43,7 +43,7 @@ const SAID = new RegExp(
   'i',
 );
 
-/** `try again in 2 days 17 hours 14 minutes`, `wait 43 minutes for …`, `will reset after 5h3m`. */
+/** Matches `try again in 2 days 17 hours 14 minutes`, `wait 43 minutes for …`, `will reset after 5h3m`. */
 const SAID_SPAN =
   /\b(?:(?:try again|retry|resets?) (?:in|after)|wait(?: for)?) ((?:\d+(?:\.\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|ms|m|seconds?|secs?|s)(?![a-z])(?:,? (?:and )?)?)+)/i;
 const SPAN_PART = /(\d+(?:\.\d+)?) ?(d|h|ms|m|s)/gi;
@@ -58,15 +58,15 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /**
- * Names from the time zone database. Other abbreviations stand for several zones, and the runtime
- * picks one of them: BST becomes Bangladesh.
+ * Matches names from the time zone database. Other abbreviations stand for several zones, of which
+ * the runtime picks one: BST becomes Bangladesh.
  */
 const ZONE_NAME =
   /^(?:(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|[CEMW]ET|[A-Z]{3}\d[A-Z]{3}|[\w+-]+(?:\/[\w+-]+)+)$/i;
 
 /**
  * Returns the instant (ISO 8601) at which the limit in `text` resets, or null if there is none.
- * `at` is when it was said; `localZone` applies to a time without a zone.
+ * `at` is the time of the report; `localZone` applies to a time without a zone.
  */
 export function readResetTime(text: string, at: string, localZone: string): string | null {
   const atMs = Date.parse(at);
@@ -75,7 +75,7 @@ export function readResetTime(text: string, at: string, localZone: string): stri
   return resetMs === null ? null : new Date(resetMs).toISOString();
 }
 
-/** Whether a reset is so far in the past that `at` cannot have meant it. */
+/** Whether a reset is so long past that a report at `at` cannot mean it. Both are ISO instants. */
 export function isLongOver(resetsAt: string, at: string): boolean {
   return Date.parse(resetsAt) < Date.parse(at) - RESET_GRACE_MS;
 }
@@ -87,7 +87,7 @@ function epochIn(text: string, atMs: number): number | null {
   return ms > atMs + LONGEST_AHEAD_MS ? null : ms;
 }
 
-/** As far ahead as a date is believed. */
+/** A longer span is not a reset. A date without a year reaches about as far. */
 const LONGEST_SPAN_MS = 366 * DAY_MS;
 
 function spanIn(text: string, atMs: number): number | null {
@@ -112,7 +112,7 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   const firstOf = (dates: readonly (number | null)[], graceMs: number): number | null => {
     for (const date of dates) {
       const instants = date === null ? [] : instantsOf(date + clockMs, offsetAt);
-      // When clocks go back, a time occurs twice: use the second once the first has passed.
+      // When clocks go back, a time occurs twice. The second counts after the first has passed.
       const next = instants.find((ms) => ms >= atMs - RESET_GRACE_MS) ?? instants.at(-1);
       if (next !== undefined && next >= atMs - graceMs) return next;
     }
@@ -122,7 +122,7 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   const today = new Date(atMs);
   const year = today.getUTCFullYear();
   if (said.month === undefined) {
-    // Relative to the UTC day: the zone may be a day behind or ahead, and midnight may be near.
+    // Days from the UTC day: the zone can be a day behind or ahead, and midnight can be near.
     const dates = [-1, 0, 1, 2].map((days) =>
       Date.UTC(year, today.getUTCMonth(), today.getUTCDate() + days),
     );
@@ -140,13 +140,13 @@ function wallTimeIn(text: string, atMs: number, localZone: string): number | nul
   );
 }
 
-/** Midnight of a date, as if in UTC; null if that year has no such date. */
+/** Returns midnight of a date in milliseconds, as if in UTC, or null if the year has no such date. */
 function dateOf(year: number, month: number, day: number): number | null {
   const date = Date.UTC(year, month, day);
   return new Date(date).getUTCDate() === day ? date : null;
 }
 
-/** Milliseconds since midnight; null if no clock shows that time. */
+/** Returns milliseconds since midnight, or null if no clock shows such a time. */
 function clockOf(
   hourSaid: string | undefined,
   minuteSaid: string | undefined,
@@ -167,10 +167,10 @@ function clockOf(
 /** Returns how far a zone's clocks are ahead of UTC at an instant, in milliseconds. */
 type OffsetAt = (ms: number) => number;
 
-/** `GMT-3`, `UTC+5:30`: minutes count away from zero as the hours do. */
+/** Matches `GMT-3` and `UTC+5:30`. The sign applies to the minutes, too. */
 const FIXED_OFFSET = /^(?:UTC|GMT)([+-])(\d{1,2})(?::(\d{2}))?$/i;
 
-/** Returns null if the zone is unknown. */
+/** Returns the offsets of a time zone, or null if the zone is unknown. */
 function offsetsOf(zone: string): OffsetAt | null {
   const [, sign, hours, minutes = '0'] = FIXED_OFFSET.exec(zone) ?? [];
   if (sign !== undefined) {
@@ -212,9 +212,9 @@ function formatIn(timeZone: string): Intl.DateTimeFormat | null {
 }
 
 /**
- * Returns the instants, in order, at which a zone's clocks show a time (given as if in UTC): two if
- * they go back over it. If they skip it, the instant as long after the skip as the time would have
- * been.
+ * Returns the instants, in order, at which a zone's clocks show `wallMs`, a time given as if in UTC.
+ * There are two if the clocks go back over this time. If they skip it, returns the instant as long
+ * after the skip as the time would have been.
  */
 function instantsOf(wallMs: number, offsetAt: OffsetAt): readonly number[] {
   // No zone is a day away from UTC, so these two enclose the instant and any clock change near it.

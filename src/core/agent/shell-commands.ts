@@ -3,17 +3,17 @@ const PLAIN =
   /[ \t]+|\\[\s\S]|'[^']*'|\$\{\w+\}|\$['{]|[$<>]?\(|`[^`'"\\#]*`|<<<|<<|&>>?|[<>]&|>\||&&|\|\||\|&|[^\\'"$`<>()&|;\n# \t]+|[\s\S]/y;
 /** The next token inside double quotes. */
 const QUOTED = /\\[\s\S]|\$\{\w+\}|\$\{|\$\(|`[^`'"\\#]*`|[^\\"$`]+|[\s\S]/y;
-/** Open quotes, and expansions inside which shells read quotes differently. */
+/** Tokens that make a command line unclear: open quotes, and expansions in which quotes work differently. */
 const UNCLEAR_IN_QUOTES = new Set(['`', '\\', '${']);
-/** Here-documents, too. */
+/** Outside double quotes, here-documents and open single quotes make it unclear, too. */
 const UNCLEAR = new Set([...UNCLEAR_IN_QUOTES, '<<', "'", "$'"]);
 const SEPARATORS = new Set(['&&', '||', '|&', ';', '&', '|', '\n']);
 const OPENERS = new Set(['(', '$(', '<(', '>(']);
 
 /**
  * Returns the commands that a shell runs for a command line, split at `&&`, `||`, `;`, `|`, `&` and line
- * ends. The content of `$(…)`, backticks, `<(…)`, `>(…)` and `(…)` counts as separate commands. Quotes and
- * backslashes protect; white space is collapsed. Returns null if only a shell could tell.
+ * ends, but not at those that are quoted or escaped. The content of `$(…)`, backticks, `<(…)`, `>(…)` and
+ * `(…)` counts as separate commands. Collapses white space. Returns null if only a shell could tell.
  */
 export function commandsIn(line: string): readonly string[] | null {
   const found: string[] = [];
@@ -26,7 +26,7 @@ export function commandsIn(line: string): readonly string[] | null {
     return token;
   };
 
-  /** Reads to the end, or past the closing parenthesis. Returns false if the command line is unclear. */
+  /** Reads to the end of the line, or past the closing parenthesis. Returns false if the line is unclear. */
   const readCommands = (isInner: boolean): boolean => {
     let command = '';
     let isQuoted = false;
@@ -53,7 +53,7 @@ export function commandsIn(line: string): readonly string[] | null {
         found.push(...inner);
         command += token;
       } else if (OPENERS.has(token) && !(isQuoted && token !== '$(')) {
-        // After a word it is a function or a glob pattern; at the start, a subshell.
+        // At the start of a command, `(` is a subshell; after a word, a function or a glob pattern.
         const isSubshell = token === '(';
         if (isSubshell && command.trim() !== '') return false;
         if (!readCommands(true)) return false;

@@ -24,7 +24,7 @@ function splitPatterns(text: string): readonly string[] {
   return text.match(/[^\s,(]+(\([^)]*\))?/g) ?? [];
 }
 
-/** Whether a pattern matches every call of the tool, or exactly this command line. */
+/** Whether a pattern matches every call of the tool, or is exactly this command line. */
 function matchesWhole(tool: string, command: string, pattern: string): boolean {
   const { name, inner } = partsOf(pattern);
   if (!fits(tool, name)) return false;
@@ -47,7 +47,7 @@ function partsOf(pattern: string): { readonly name: string; readonly inner: stri
   return { name, inner };
 }
 
-/** `*` matches anything. Scans once from left to right: a regular expression could take exponential time. */
+/** Whether a pattern, in which `*` matches anything, matches a text. A regular expression could take too long. */
 function fits(text: string, pattern: string): boolean {
   const [start = '', ...parts] = pattern.split('*');
   const end = parts.pop();

@@ -4,15 +4,15 @@ import { oneLine } from '../text/untrusted-text.ts';
 
 /** What an agent asks a person to allow. */
 export interface ApprovalRequest {
-  /** `[a-z0-9-]{1,40}`. */
+  /** Matches `[a-z0-9-]{1,40}`. */
   readonly id: string;
   /** One line without control characters. */
   readonly what: string;
-  /** The request file that the agent wrote to `Pending_Approval`; null: ralph writes one. */
+  /** The request file that the agent wrote to `Pending_Approval`; null if ralph has to write one. */
   readonly file: string | null;
 }
 
-/** Bounded, so that a message full of opening tags is read in linear time. */
+/** Lengths are bounded, so that a message full of opening tags is read in linear time. */
 const REQUEST =
   /<approval\s+id\s*=\s*(?:"([a-z0-9-]{1,40})"|'([a-z0-9-]{1,40})')\s*>((?:(?!<approval\b)[\s\S]){1,4000}?)<\/approval\s*>/g;
 const LONGEST_WHAT = 1_000;
@@ -42,10 +42,10 @@ export function readApprovalRequest(
   return last;
 }
 
-/** Looks like a request, but the id is invalid or the text is missing. Tested after REQUEST has failed. */
+/** Matches a request with an invalid id or without text. Used only if no match of `REQUEST` is valid. */
 const MALFORMED = /<approval\b[^<>]{0,200}>[^<]{0,4000}<\/approval\s*>/g;
 
-/** Whether a final message contains only malformed requests, and at least one. Ignores what is only shown. */
+/** Whether a final message contains a malformed request and no valid one. Ignores what is only shown. */
 export function hasMalformedRequest(message: string): boolean {
   if (!message.includes('</approval') || readApprovalRequest(message) !== null) return false;
   const text = plainText(message);

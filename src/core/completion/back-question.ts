@@ -1,9 +1,9 @@
 import type { PromiseVerdict } from './promise.ts';
 
-/** A place where a statement may or may not be meant. */
+/** A place in a message where the promise may be stated, but not be meant. */
 export type DoubtfulPlace = Extract<PromiseVerdict, { kind: 'in-doubt' }>['where'];
 
-/** Each place in words, to follow "stated the promise". */
+/** Describes each place, to follow the words "stated the promise". */
 export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
   'earlier-line': 'on an earlier line, with more text behind it',
   'closing-sentence': 'at its end, without its tags and behind other words',
@@ -11,8 +11,8 @@ export const PLACES: Readonly<Record<DoubtfulPlace, string>> = {
 };
 
 /**
- * The question that an agent is asked back. It has the promise inside a sentence, so that an agent that
- * repeats the question does not state the promise.
+ * Builds the question whether the task is complete. The promise is inside a sentence, so that an agent that
+ * only repeats the question does not state it.
  */
 export function backQuestion(promise: string, where: DoubtfulPlace): string {
   return [

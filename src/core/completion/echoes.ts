@@ -1,36 +1,36 @@
 import {
   anywhere,
   asWords,
-  placesOf,
   plainText,
+  REPLACEMENT_CHARACTERS,
   replaceSpans,
   type Span,
-  STAND_INS,
+  spansOf,
 } from '../markdown/phrase.ts';
 import { hasWords } from '../markdown/words.ts';
 
 /**
  * A text that ralph itself put into the prompt. An echo of it is not a statement.
  *
- * - `sentence-wise` (the reminder, the protocol note): removed as a whole, by each line and sentence that
- *   contains the phrase, and by the two words before or after the phrase. Such a text must have the phrase
- *   inside a sentence: an echo of a line that is only the phrase looks the same as a statement.
- * - `whole` (a block of earlier output between its markers): removed only as a whole, since the agent may
- *   truthfully repeat a part of it. The text includes the markers.
+ * - `sentence-wise` (the reminder, the protocol note): an echo is the whole text, a line or sentence of it
+ *   with the phrase, or the phrase with the same two words before or after it. In such a text, the phrase
+ *   must be inside a sentence: an echo of a line that is only the phrase looks the same as a statement.
+ * - `whole` (a block of earlier output between its markers): only the whole text with its markers is an echo,
+ *   since the agent may truthfully repeat a part of it.
  */
-export interface OwnText {
+export interface PromptText {
   readonly kind: 'sentence-wise' | 'whole';
   readonly text: string;
 }
 
 /**
- * Returns the message as plain text without echoes of ralph's own texts that contain the phrase. Each echo
- * is replaced by one character that is neither space nor punctuation, so that the rest does not become a
- * separate line or sentence by the removal. Never throws. The rules are in docs/completion.md.
+ * Returns the message as plain text without echoes of ralph's own texts that contain the phrase. One
+ * character that is neither space nor punctuation replaces each echo, so that the text beside it does not
+ * become a separate line or sentence. Never throws. The rules are in docs/completion.md.
  */
 export function removeEchoes(
   message: string,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
   phrase: string,
 ): string {
   const text = plainText(message);
@@ -45,18 +45,20 @@ export function removeEchoes(
     ...sentenceWise.flatMap((one) => linesAndSentences(one, phrase)),
   ].filter((unit) => saysMore(unit, phrase));
   const spans = [...findUnits(text, units), ...findByNeighbours(text, sentenceWise, phrase)];
-  return replaceSpans(text, spans, () => STAND_INS.echo);
+  return replaceSpans(text, spans, () => REPLACEMENT_CHARACTERS.echo);
 }
 
-/** Whether a unit says more than the phrase. If not, it is never an echo; else nobody could state it. */
+/**
+ * Whether a text says more than the phrase. Only then can it be an echo, or nobody could state the phrase.
+ */
 function saysMore(unit: string, phrase: string): boolean {
   const rest = unit.replace(new RegExp(anywhere(phrase), 'gu'), ' ').replace(/<\/?promise>/g, ' ');
   return hasWords(rest);
 }
 
 function linesAndSentences(own: string, phrase: string): string[] {
-  const sentenceEnds = placesOf(own, `[.!?…]["'”’)\\]*_]*\\s+`).map(({ to }) => to);
-  const units = placesOf(own, anywhere(phrase)).flatMap(({ from, to }) => {
+  const sentenceEnds = spansOf(own, `[.!?…]["'”’)\\]*_]*\\s+`).map(({ to }) => to);
+  const units = spansOf(own, anywhere(phrase)).flatMap(({ from, to }) => {
     const lineEnd = own.indexOf('\n', to);
     return [
       own.slice(own.lastIndexOf('\n', from) + 1, lineEnd === -1 ? own.length : lineEnd),
@@ -147,7 +149,7 @@ function search(text: Uint16Array, pattern: Uint16Array): number[] {
 /** Finds partial echoes: the phrase with the same two words before or after it as in one of ralph's texts. */
 function findByNeighbours(text: string, own: readonly string[], phrase: string): Span[] {
   const placesIn = (one: string): readonly Span[] =>
-    placesOf(one, `(?:<promise>\\s*)?${asWords(phrase, one)}(?:\\s*</promise>)?`);
+    spansOf(one, `(?:<promise>\\s*)?${asWords(phrase, one)}(?:\\s*</promise>)?`);
   const before = new Set<string>();
   const behind = new Set<string>();
   for (const one of own) {
@@ -176,8 +178,8 @@ const LONGEST_WORD = 60;
 const STOPS = new Set([...'.!?…\n'].map((stop) => stop.charCodeAt(0)));
 
 /**
- * Returns up to two words before or after an index, the nearest first. Returns none if a line or a sentence
- * ends before the first word, since the phrase then stands alone.
+ * Returns up to two words before or after an index, the nearest first. Returns no word if a line or a
+ * sentence ends before the first one, since the phrase then stands alone.
  */
 function neighbours(text: string, start: number, step: 1 | -1): readonly string[] {
   const words: string[] = [];

@@ -4,7 +4,7 @@ import type { Policy } from '../task/policy.ts';
 import type { Evidence } from '../task/task-state.ts';
 import type { CommandResult, Sightings } from './sightings.ts';
 
-/** Everything that a gate may look at. */
+/** What a gate knows about a claim. */
 export interface ClaimView {
   readonly claim: Claim;
   readonly iteration: number;
@@ -21,12 +21,12 @@ export interface ClaimView {
 }
 
 /** Which gate blocks a claim, and why, for the events and the reminder. */
-export type Held =
+export type Blocker =
   | { readonly gate: 'min-iterations'; readonly from: number }
   | {
       readonly gate: 'refused-tools';
       readonly tools: readonly RefusedTool[];
-      /** How the `--verify` command failed, which could have proven the claim; null if there is none. */
+      /** The failed result of `--verify`, which could have proven the claim; null if it is not set. */
       readonly verified: CommandResult | null;
     }
   | { readonly gate: 'protect'; readonly files: readonly string[] }
@@ -35,7 +35,7 @@ export type Held =
   | { readonly gate: 'confirm'; readonly so_far: number; readonly of: number };
 
 type GateAnswer = { readonly kind: 'passed' } | { readonly kind: 'ask-verify' } | HeldAnswer;
-type HeldAnswer = { readonly kind: 'held'; readonly held: Held };
+type HeldAnswer = { readonly kind: 'held'; readonly held: Blocker };
 
 const PASSED: GateAnswer = { kind: 'passed' };
 
@@ -49,7 +49,7 @@ const GATES: readonly ((view: ClaimView) => GateAnswer)[] = [
   confirmation,
 ];
 
-/** Checks a claim against the gates in order. The first that does not let it pass decides. */
+/** Checks a claim against the gates in order. The first gate that does not pass it decides. */
 export function askGates(view: ClaimView): GateAnswer {
   for (const gate of GATES) {
     const answer = gate(view);
@@ -65,7 +65,7 @@ function minIterations({ iteration, policy }: ClaimView): GateAnswer {
 
 /**
  * Blocks a claim by words if tools were refused: an agent that was not allowed to act cannot have done the
- * task. A user's command that verifies the result outweighs this.
+ * task. A successful `--verify` command outweighs this.
  */
 function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnswer {
   const open = refused.filter((refusal) => !isAccepted(refusal, policy.acceptRefused));
@@ -75,7 +75,7 @@ function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnsw
   return verified.exitCode === 0 ? PASSED : held({ gate: 'refused-tools', tools: open, verified });
 }
 
-/** Protected files may decide whether the task is complete, so the agent must not edit them. */
+/** Blocks a claim if protected files have changed, since they may decide whether the task is complete. */
 function protectedFiles({ sightings }: ClaimView): GateAnswer {
   const files = sightings.protectedChanged;
   return files.length === 0 ? PASSED : held({ gate: 'protect', files });
@@ -87,7 +87,7 @@ function verification({ verified, policy }: ClaimView): GateAnswer {
   return verified.exitCode === 0 ? PASSED : held({ gate: 'verify', result: verified });
 }
 
-/** The work of stopped sub-agents may be missing. A `--verify` command, if set, has passed by now. */
+/** Blocks a claim if sub-agents were stopped, since work may be missing. Any `--verify` has passed here. */
 function stoppedSubAgents({ stoppedSubAgents: count, policy }: ClaimView): GateAnswer {
   if (count === 0 || policy.verify !== null) return PASSED;
   return held({ gate: 'stopped-subagents', count });
@@ -98,22 +98,22 @@ function confirmation({ confirmations, policy }: ClaimView): GateAnswer {
   return held({ gate: 'confirm', so_far: confirmations, of: policy.confirm });
 }
 
-function held(what: Held): HeldAnswer {
+function held(what: Blocker): HeldAnswer {
   return { kind: 'held', held: what };
 }
 
-/** The result of an iteration's claims. */
-export type Judged =
+/** What the gates decided about the claims of an iteration. */
+export type ClaimVerdict =
   | { readonly kind: 'no-claim' }
   | { readonly kind: 'passed'; readonly claim: Claim }
-  | { readonly kind: 'held'; readonly claim: Claim; readonly held: Held };
+  | { readonly kind: 'held'; readonly claim: Claim; readonly held: Blocker };
 
-/** The refused tools that did not succeed later in the iteration. */
+/** Returns the refused tools that did not succeed later in the iteration. */
 export function openRefusals({ refused }: Pick<AttemptFacts, 'refused'>): readonly RefusedTool[] {
   return refused.filter((refusal) => !refusal.laterSucceeded);
 }
 
-/** A statement that the task is complete, before it is verified. */
+/** The evidence of one condition that the task is complete, before the gates have checked it. */
 export interface Claim {
   readonly evidence: Evidence;
   readonly byWords: boolean;

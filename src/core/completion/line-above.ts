@@ -16,7 +16,7 @@ export type Above = 'closed' | 'unstopped' | 'open';
 
 /** More words than this without a full stop may be the first half of a wrapped sentence. */
 const FEW_WORDS = 3;
-/** A longer line was not wrapped: some agents wrap at 120 columns. */
+/** In characters. A longer line was not wrapped: some agents wrap at 120 columns. */
 const LONGEST_WRAPPED = 120;
 /** A colon, a comma, an arrow, an opening bracket or tag at the end of a line announces the next one. */
 const ANNOUNCES =
@@ -30,8 +30,8 @@ const CLOSERS = new RegExp(`(?:[\\s"'”’»)\\]}」』）】*_~]|${CHEERS})+$`
 const LABEL = /^[\s*_-]*\p{L}[\p{L}\p{N} _-]{0,24}[*_]*[:：][*_]*\s/u;
 
 /**
- * Reads how the text above the line at `lineStart` ends. `masked` is the text with everything masked that
- * is not prose, `original` is the same part of the message without masks.
+ * Returns how the text above the line at `lineStart` ends. In `masked`, everything that is not prose is
+ * masked; `original` is the same part of the message without masks.
  */
 export function readAbove(
   masked: string,
@@ -46,20 +46,20 @@ export function readAbove(
   const line = above.slice(from).replace(HARD_BREAK, '');
   const why = whyMasked(line, line.length - 1);
   const shown = original.slice(from, above.length);
-  // Of the masked kinds, only these may continue in the statement's line.
+  // Of the masked kinds of text, only these can continue in the line of the statement.
   if (why === 'in-a-transcript') return 'open';
   if (why === 'in-a-heading')
     return ANNOUNCES.test(shown.replace(/[\s*_#=]+$/, '')) ? 'open' : 'closed';
   if (why === 'in-an-unticked-box' && isRightAbove) return 'open';
   if (why !== null && why !== 'in-code') return 'closed';
   if (why === 'in-code' && whyMasked(line, line.search(/\S/)) === 'in-code') return 'closed';
-  // Another tagged statement: a different promise directly above makes a list of choices.
+  // The line above states a promise, too. If that is a different one, the two are a list of choices.
   if (/<\/promise>[\s*_.!]*$/.test(line)) {
     const isSame =
       line.includes(statement.text) && !hasWords(line.slice(0, line.indexOf('<promise>')));
     return isRightAbove && !isSame ? 'open' : 'closed';
   }
-  // A horizontal rule.
+  // The line is a horizontal rule.
   if (/^\s*(?:-{2,}|\*{3,}|_{3,})$/.test(line)) return 'closed';
   const said = line.replace(CLOSERS, '');
   if (ANNOUNCES.test(said) || ANNOUNCES.test(line)) return 'open';
@@ -67,7 +67,7 @@ export function readAbove(
   if (isIndentedBelow(line, isRightAbove, masked, lineStart)) return 'open';
   if (isRightAbove && (OPENING_MARK.test(line) || SAYS_NO.test(line))) return 'open';
   if (/^\s*(?:[-*+•]|\d{1,9}[.)])$/.test(line)) return 'open';
-  // An echo was removed here, and it does not continue below.
+  // The line ends with a removed echo, which does not continue below.
   if (line.endsWith('\uE000') || line.endsWith('\uE000.')) return 'closed';
   if (endsInCheer(line) || sentenceEnd(`${line} `) !== 'none') return 'closed';
   const isAsking = /(?:[?？…]|\.\.)["'”’»)\]}*_]*$/.test(line);
@@ -80,7 +80,7 @@ export function readAbove(
   return mayBeWrapped ? 'open' : 'unstopped';
 }
 
-/** Two lines in a row with at most this many words may be a list of states that the promise ends. */
+/** Two lines in a row with at most this many words each can be a list of states that the promise ends. */
 const STATE_WORDS = 2;
 
 function endsInStates(above: string): boolean {

@@ -7,9 +7,9 @@ export interface PlanCount {
   readonly done: number;
 }
 
-/** Quote signs and list markers, nested ones too; then the box, followed by a space. */
+/** Matches quote signs and list markers, also nested ones, then a ticked box and a space. */
 const TICKED_LINE = /^\s*(?:>\s*)*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:>\s*)*)+\[[xX]\](?:\s|$)/;
-/** A fence may begin after quote signs and list markers. */
+/** Matches the first line of a fence, also after quote signs and list markers. */
 const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:(`{3,})[^`]*|(~{3,}).*)$/;
 const COMMENT = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*<!--/;
 const HEADING_OR_ROW = /^[\s>]*(?:#{1,6}\s|\|)/;
@@ -44,8 +44,8 @@ function hasOpenBox(line: string): boolean {
 }
 
 /**
- * Returns the last line of the fence or comment that begins at line `at`; `at` itself if none begins here,
- * null if it never ends.
+ * Returns the index of the last line of the fence or comment that begins at line `at`; `at` itself if none
+ * begins there, null if it never ends.
  */
 function endOfHidden(lines: readonly string[], at: number): number | null {
   const line = lines[at] ?? '';
@@ -61,7 +61,7 @@ function endOfHidden(lines: readonly string[], at: number): number | null {
   return null;
 }
 
-/** A closing fence repeats the sign at least as often, with nothing after it. */
+/** Whether a line closes the fence: it repeats the sign at least as often, with nothing after it. */
 function closes(line: string, fence: string): boolean {
   const sign = line.replace(/^[\s>]+/, '').trimEnd();
   return sign.startsWith(fence) && endOfRun(sign, 0) === sign.length;

@@ -1,6 +1,6 @@
 import { plainText } from '../markdown/phrase.ts';
 import { maskNonProse, whyMasked } from '../markdown/prose.ts';
-import { preview } from '../secrets/preview.ts';
+import { preview } from '../secrets/secrets.ts';
 import type { Progress } from '../task/task-state.ts';
 
 /** The progress that the agent reports. */
@@ -11,7 +11,7 @@ export interface ProgressReport {
   readonly step: string;
 }
 
-/** Bounded, so that a message full of opening tags is read in linear time. */
+/** Lengths are bounded, so that a message full of opening tags is read in linear time. */
 const REPORT =
   /<progress((?:\s+[a-z]{1,20}\s*=\s*(?:"[^"<>]{0,40}"|'[^'<>]{0,40}')){1,5})\s*>((?:(?!<progress\b)[\s\S]){0,2000}?)<\/progress\s*>/g;
 const ATTRIBUTE = /([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
@@ -47,7 +47,7 @@ function readReport(attributes: string, step: string): ProgressReport | null {
   return progressReport(done, total, step);
 }
 
-/** Builds a report. Returns null if the numbers are not whole or do not make sense. */
+/** Builds a report. Returns null unless the numbers are whole and 0 ≤ `done` ≤ `total`, `total` ≥ 1. */
 export function progressReport(done: number, total: number, step: string): ProgressReport | null {
   const isGood = isCount(done) && isCount(total) && total >= 1 && done <= total;
   return isGood ? { done, total, step: preview(step, LONGEST_STEP) } : null;

@@ -4,16 +4,16 @@ import {
   foldSpace,
   lastMention,
   type Mention,
+  REPLACEMENT_CHARACTERS,
   type Span,
-  STAND_INS,
 } from '../markdown/phrase.ts';
 import type { NonProse } from '../markdown/prose.ts';
 import type { MatchRule } from '../task/policy.ts';
 import { clip } from '../text/untrusted-text.ts';
-import { type OwnText, removeEchoes } from './echoes.ts';
-import { readStand } from './statement.ts';
+import { type PromptText, removeEchoes } from './echoes.ts';
+import { readPlacement } from './statement.ts';
 
-export type { OwnText } from './echoes.ts';
+export type { PromptText } from './echoes.ts';
 
 /** What a message says about the promise. `line` is the evidence: one line, at most 200 code units. */
 export type PromiseVerdict =
@@ -23,7 +23,7 @@ export type PromiseVerdict =
       readonly form: 'tagged' | 'bare' | 'contained';
       readonly line: string;
     }
-  /** The promise may be stated; the agent should be asked. */
+  /** The promise may or may not be meant as a statement, so the agent should be asked. */
   | {
       readonly kind: 'in-doubt';
       readonly line: string;
@@ -62,7 +62,7 @@ export function judgePromise(
   message: string,
   promise: string,
   rule: MatchRule,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
 ): PromiseVerdict {
   const phrase = untagged(promise);
   if (phrase === '') return { kind: 'absent' };
@@ -78,12 +78,12 @@ export function judgePromise(
 
 /**
  * Whether the message states the phrase by the rule `statement`, tagged or bare, or as its closing
- * sentence. For signals and abort promises, about which the agent is never asked back.
+ * sentence. For signals and abort promises: the agent is never asked whether it meant those.
  */
 export function statesPhrase(
   message: string,
   phrase: string,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
 ): boolean {
   const verdict = judgePromise(message, phrase, 'statement', ownTexts);
   return (
@@ -98,9 +98,9 @@ export function untagged(promise: string): string {
   return foldSpace(inner ?? promise);
 }
 
-/** Judges the last mention: a mention after a statement revokes it or talks about it. */
+/** Judges the last mention of the promise: a mention after a statement revokes it or talks about it. */
 function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'): PromiseVerdict {
-  // A promise that looks like Markdown must be read as a word, or it could never be stated.
+  // A promise that looks like Markdown must be read as a word. Otherwise it could never be stated.
   const phrase = shield(promise);
   const shielded =
     phrase === promise ? text : text.replace(new RegExp(anywhere(promise), 'gu'), shield);
@@ -115,9 +115,9 @@ function judgeStatement(text: string, promise: string, rule: 'statement' | 'tag'
 
 type WithoutLine<V> = V extends { readonly line: string } ? Omit<V, 'line'> : never;
 
-/** Judges a mention by its place. */
+/** Judges a mention by where it stands in the message. */
 function judgeMention(text: string, phrase: string, mention: Mention): WithoutLine<PromiseVerdict> {
-  const stand = readStand(text, mention, phrase);
+  const stand = readPlacement(text, mention, phrase);
   const { tagged } = mention;
   switch (stand.kind) {
     case 'shown':
@@ -159,17 +159,17 @@ function judgeEarlier(
 }
 
 function shield(promise: string): string {
-  return promise.replace(/[`~#>|<=[]/g, STAND_INS.shield);
+  return promise.replace(/[`~#>|<=[]/g, REPLACEMENT_CHARACTERS.shield);
 }
 
 const LONGEST_LINE = 200;
 
-/** Returns the line of a place as evidence. A long line is cut around the place. */
+/** Returns the line that contains the span, as evidence. A long line is cut around the span. */
 function lineOf(text: string, { from, to }: Span): string {
   const start = Math.max(text.lastIndexOf('\n', from - 1) + 1, from - 60);
   const lineEnd = text.indexOf('\n', to);
   const end = Math.min(lineEnd === -1 ? text.length : lineEnd, start + 2 * LONGEST_LINE);
   // The cut may have split a surrogate pair.
   const line = text.slice(start, end).replace(/^[\udc00-\udfff]/, '');
-  return clip(foldSpace(line).replaceAll(STAND_INS.echo, '…'), LONGEST_LINE);
+  return clip(foldSpace(line).replaceAll(REPLACEMENT_CHARACTERS.echo, '…'), LONGEST_LINE);
 }

@@ -1,4 +1,5 @@
 import type { PlanCount } from './plan-file.ts';
+
 /** How one of the user's shell commands ended. */
 export interface CommandResult {
   readonly command: string;
@@ -15,7 +16,11 @@ export interface Sightings {
   readonly watchMatches: readonly string[];
   /** The path of the watched file in the done folder, if it was moved there during the task. */
   readonly movedFile: string | null;
-  readonly until: CommandResult | null;
+  /**
+   * What the commands of the conditions came to, by the kind of the condition. Absent in a step that ralph
+   * 0.1.0 saved.
+   */
+  readonly commands?: Readonly<Record<string, CommandResult>>;
   readonly plan: PlanCount | null;
   /** Protected files that have changed since the task's start. */
   readonly protectedChanged: readonly string[];
@@ -34,7 +39,7 @@ export interface ProgressSigns {
 export const NOTHING_SEEN: Sightings = {
   watchMatches: [],
   movedFile: null,
-  until: null,
+  commands: {},
   plan: null,
   protectedChanged: [],
   approvalFile: null,

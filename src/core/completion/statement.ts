@@ -5,7 +5,7 @@ import { hasWords } from '../markdown/words.ts';
 import { type Above, isUnclosed, readAbove } from './line-above.ts';
 
 /** Where and how a phrase appears in a message. */
-export type Stand =
+export type Placement =
   /** Only shown: in code, a quotation, data. */
   | { readonly kind: 'shown'; readonly why: NonProse }
   /** Alone on its line. */
@@ -15,7 +15,7 @@ export type Stand =
       readonly kind: 'closing';
       readonly isLast: boolean;
       readonly behind: Exclude<SentenceEnd, 'none'>;
-      /** The sentence is a list item or somebody's words: after a colon, in a quotation. */
+      /** Whether the sentence is a list item, or quotes somebody after a colon or in a quotation. */
       readonly isListed: boolean;
     }
   /** After a sentence, with more text on its line. */
@@ -42,7 +42,8 @@ const BEHIND = new RegExp(
 );
 const STOP = new RegExp(`[${STOPS}]$`, 'u');
 
-export function readStand(text: string, mention: Mention, phrase: string): Stand {
+/** Returns where and how the phrase of a mention appears in a text. */
+export function readPlacement(text: string, mention: Mention, phrase: string): Placement {
   const from = Math.max(0, mention.from - WINDOW);
   const lineBreak = text.indexOf('\n', mention.to);
   const lineEnd = lineBreak === -1 ? text.length : lineBreak;
@@ -86,7 +87,7 @@ export function readStand(text: string, mention: Mention, phrase: string): Stand
   return { kind: isBetween ? 'in-between' : 'in-a-sentence' };
 }
 
-/** A bullet, a number or a timestamp before the sentence, or a colon in it. */
+/** Matches a bullet, a number or a timestamp before the sentence, or a colon in it. */
 const LISTED =
   /^\s*(?:[-+•‣◦]\s|\*\s|\(?\d{1,9}[.)]\s|\[[^\]\n]*\]\s|\d{1,4}[-:/.]\d)|[:：][*_]*\s|[:：]$/u;
 

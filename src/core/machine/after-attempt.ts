@@ -1,66 +1,70 @@
+import { AGENTS } from '../agent/agents/agents.ts';
 import { addUsage } from '../agent/attempt.ts';
 import { classify } from '../agent/classify.ts';
-import { describeOutcome, isCounted, type Outcome } from '../agent/outcome.ts';
+import { type CountedOutcome, describeOutcome, type Outcome } from '../agent/outcome.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
-import { preview } from '../secrets/preview.ts';
+import { promptTexts } from '../prompt/prompt.ts';
+import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { laterBy, type TaskState, withError } from '../task/task-state.ts';
-import { askBack, replied } from './asking-back.ts';
-import { endStopped } from './ending.ts';
-import { lookOrJudge } from './judge.ts';
-import type { LoopEvent, LoopState, Transition } from './loop-state.ts';
-import { ownTexts } from './prompt.ts';
+import { askBack } from './asking-back.ts';
+import type { Decided, Moment } from './decision.ts';
+import type { EventOf, LoopState } from './loop-state.ts';
 import { answerOf } from './record-iteration.ts';
-import { beginAfresh, endUsedUp, fatal, tryAgain, waitForReset } from './retry.ts';
 
-type AttemptEnded = Extract<LoopEvent, { kind: 'attempt-ended' }>;
-type NotCounted = Exclude<Outcome, { kind: 'answered' | 'bounded' | 'timed-out' | 'errored' }>;
+/** Returns the outcome of an attempt, and the state with its cost, session and error. */
+export function withAttempt(
+  state: LoopState,
+  event: EventOf<'attempt-ended'>,
+  moment: Moment,
+): { readonly state: LoopState; readonly outcome: Outcome } {
+  const outcome = outcomeOf(state, event, moment);
+  return { state: withFacts(state, event, outcome), outcome };
+}
 
-/** Decides what follows an attempt: judge it (perhaps after asking back), retry it, or end the task. */
-export function attemptEnded(state: LoopState, event: AttemptEnded, policy: Policy): Transition {
-  const outcome = outcomeOf(state, event, policy);
-  const known = withFacts(state, event, outcome);
-  if (known.step.kind === 'asking-back') {
-    const reply = { outcome, facts: event.facts };
-    return replied(known, known.step.answer, reply, event.at, policy);
-  }
-  if (!isCounted(outcome)) return notCounted(known, outcome, event, policy);
-
-  const { facts, startedAt, at } = event;
-  const verdict = verdictOn(state, outcome, facts.finalMessage, policy);
-  const answer = answerOf(known, { outcome, verdict, facts, startedAt });
-  return askBack(known, answer, at, policy) ?? lookOrJudge(known, answer, at, policy);
+/** Decides what follows a counted attempt: a question about its promise, or an observation of its work. */
+export function counted(
+  state: LoopState,
+  outcome: CountedOutcome,
+  { facts, startedAt }: EventOf<'attempt-ended'>,
+  moment: Moment,
+): Decided {
+  const verdict = verdictOn(state, outcome, facts.finalMessage, moment.policy);
+  const answer = answerOf(state, { outcome, verdict, facts, startedAt });
+  return askBack(state, answer, moment) ?? { state, decision: { kind: 'looking', answer } };
 }
 
 /**
- * Classifies the attempt, corrected by whether its session was resumed. If the prompt is too long in a
- * resumed session, the session is to blame, so it counts as gone. If a session is missing that ralph did
- * not resume, the user asked for it: starting again would fail the same way, so it is an error.
+ * Classifies the attempt; two outcomes depend on whether ralph resumed a session. A prompt too long for a
+ * resumed session counts as `session-gone`, since a new one has more room. A missing session that ralph did
+ * not resume counts as `errored`: the user named it, so each attempt would fail in the same way.
  */
-function outcomeOf(state: LoopState, { facts, at }: AttemptEnded, policy: Policy): Outcome {
-  const outcome = classify(facts, at, policy);
-  const { step } = state;
+function outcomeOf(
+  { step }: LoopState,
+  { facts }: EventOf<'attempt-ended'>,
+  { at, policy }: Moment,
+): Outcome {
+  const agent = AGENTS[policy.agent];
+  const outcome = classify(facts, agent, at, policy);
   const resumed = step.kind === 'asking-back' || (step.kind === 'working' && step.resumed);
   if (outcome.kind === 'session-gone' && !resumed) {
     return { kind: 'errored', message: outcome.message };
   }
-  const isTooLong =
-    facts.result?.terminalReason === 'prompt_too_long' ||
-    /^prompt is too long/i.test(facts.result?.text ?? '');
+  const isTooLong = facts.result !== null && agent.isTooLong(facts.result);
   return resumed && isTooLong && outcome.kind === 'fatal'
     ? { kind: 'session-gone', message: outcome.message }
     : outcome;
 }
 
-/** A promise counts only as a mention if the agent did not end well. */
+/** Judges the final message. If the agent did not end well, a stated promise counts as a near miss. */
 function verdictOn(
   state: LoopState,
   outcome: Outcome,
   message: string | null,
   policy: Policy,
 ): PromiseVerdict {
-  const own = ownTexts(policy, state.carry, state.task.current_iteration);
+  const own = promptTexts(policy, state.carry, state.task.current_iteration);
   const verdict = judgeMessage(message, policy, own);
   const isStated = verdict.kind === 'stated' || verdict.kind === 'in-doubt';
   return isStated && outcome.kind !== 'answered'
@@ -68,8 +72,8 @@ function verdictOn(
     : verdict;
 }
 
-/** Adds what every attempt leaves in the state, counted or not: its cost, its session, its error. */
-function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): LoopState {
+/** Adds the cost, the session and the error of an attempt to the state. */
+function withFacts(state: LoopState, event: EventOf<'attempt-ended'>, outcome: Outcome): LoopState {
   const { facts } = event;
   let task: TaskState = {
     ...state.task,
@@ -93,24 +97,4 @@ function withFacts(state: LoopState, event: AttemptEnded, outcome: Outcome): Loo
     attemptsUsage: addUsage(state.attemptsUsage, facts.usage),
     hasAnswered: state.hasAnswered || outcome.kind === 'answered',
   };
-}
-
-function notCounted(
-  state: LoopState,
-  outcome: NotCounted,
-  event: AttemptEnded,
-  policy: Policy,
-): Transition {
-  switch (outcome.kind) {
-    case 'transient':
-      return endUsedUp(state, event.at, policy) ?? tryAgain(state, outcome, event, policy);
-    case 'usage-limited':
-      return endUsedUp(state, event.at, policy) ?? waitForReset(state, outcome, event, policy);
-    case 'session-gone':
-      return endUsedUp(state, event.at, policy) ?? beginAfresh(state, event.at, policy);
-    case 'stopped':
-      return endStopped(state, event.at, state.stopRequested ?? 'SIGTERM');
-    case 'fatal':
-      return fatal(state, outcome, event.at, policy);
-  }
 }

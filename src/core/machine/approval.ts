@@ -1,13 +1,13 @@
 import type { ApprovalRequest } from '../completion/approval-request.ts';
+import type { Missing } from '../prompt/prompt.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
-import type { Policy } from '../task/policy.ts';
-import { type Approval, laterBy } from '../task/task-state.ts';
+import { type Approval, laterBy, type TaskState } from '../task/task-state.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 import { postponed } from './clock-gap.ts';
-import { end, endStopped } from './ending.ts';
-import type { LoopEvent, LoopState, Transition } from './loop-state.ts';
-import { endBudget, startNext } from './next-iteration.ts';
-import type { Missing } from './prompt.ts';
+import { type Decided, type Decision, type Moment, publish, strayed } from './decision.ts';
+import { end, PAUSED, stoppedBy } from './ending.ts';
+import type { EventOf, LoopState, PersonsAnswer } from './loop-state.ts';
+import { continueAtOnce } from './next-iteration.ts';
 
 /*
  * Asks a person before the agent continues. No process of the task runs in the meantime.
@@ -18,191 +18,146 @@ import type { Missing } from './prompt.ts';
  *                                                                               └─ stopped, paused ─► ended
  */
 
-/** The id of the request that `approval_required` in a task file causes. */
+/** The id of the request for a task file with `approval_required`. */
 export const START_APPROVAL = 'start';
 
-/** Asks a person; the loop continues once there is an answer. */
-export function askApproval(
-  state: LoopState,
-  request: ApprovalRequest,
-  at: string,
-  policy: Policy,
-): Transition {
-  const { task } = state;
-  const approval: Approval = {
-    id: request.id,
-    what: maskSecrets(request.what),
-    file: request.file ?? `APPROVAL_${task.task_id}_${request.id}.md`,
-    by_agent: request.file !== null,
-    requested_at: at,
-    expires_at: laterBy(at, policy.approvalTimeoutMs),
-    there_before: null,
-    decision: null,
-    answered_at: null,
-    answer_file: null,
-    reason: null,
+/** Decides to ask a person; the loop continues after the answer. */
+export function askPerson(
+  { task_id }: TaskState,
+  { id, what, file }: ApprovalRequest,
+  { at, policy }: Moment,
+): Decision {
+  return {
+    kind: 'request-approval',
+    approval: {
+      id,
+      what: maskSecrets(what),
+      file: file ?? `APPROVAL_${task_id}_${id}.md`,
+      by_agent: file !== null,
+      requested_at: at,
+      expires_at: laterBy(at, policy.approvalTimeoutMs),
+      there_before: null,
+      decision: null,
+      answered_at: null,
+      answer_file: null,
+      reason: null,
+    },
   };
-  return requested(awaiting(state, approval));
 }
 
 /**
- * Repeats the request that a resumed task was waiting for, or that was rejected before the task began.
- * Returns null if there is nothing to ask.
+ * Asks a person again if the request of a resumed task is unanswered, or was rejected before the first
+ * iteration. Returns null otherwise.
  */
-export function askAgain(state: LoopState, at: string, policy: Policy): Transition | null {
-  const { approval, paused_for_approval, current_iteration } = state.task;
-  // The state shows that something was asked, but the request itself is lost.
-  if (approval === null) {
-    return paused_for_approval ? askApproval(state, LOST_REQUEST, at, policy) : null;
-  }
+export function askAgain(task: TaskState, moment: Moment): Decision | null {
+  const { approval, paused_for_approval, current_iteration } = task;
+  // The state says that a person was asked, but it does not contain the request.
+  if (approval === null) return paused_for_approval ? askPerson(task, LOST_REQUEST, moment) : null;
   if (approval.decision === 'rejected' && current_iteration === 0) {
-    return askApproval(state, { ...approval, file: null }, at, policy);
+    return askPerson(task, { ...approval, file: null }, moment);
   }
   if (approval.decision !== null || !paused_for_approval) return null;
-  const renewed = { ...approval, expires_at: laterBy(at, policy.approvalTimeoutMs) };
-  // Repeated even if the request was already written: its file may be gone, so nobody could answer.
-  return requested(awaiting(state, renewed));
+  const expires_at = laterBy(moment.at, moment.policy.approvalTimeoutMs);
+  // The request is written again in any case: if its file is gone, nobody can answer it.
+  return { kind: 'request-approval', approval: { ...approval, expires_at } };
 }
 
 const LOST_REQUEST: ApprovalRequest = {
   id: 'resume',
-  what: 'go on; what the task had asked for is not known any more',
+  what: 'continue the task; its original request is lost',
   file: null,
 };
 
-function awaiting(state: LoopState, approval: Approval): LoopState {
-  return {
-    ...state,
-    step: { kind: 'approving' },
-    task: {
-      ...state.task,
-      status: 'paused_awaiting_approval',
-      paused_for_approval: true,
-      approval,
-      wait: null,
-    },
-  };
-}
-
-function requested(state: LoopState): Transition {
-  const { approval } = state.task;
-  if (approval === null) throw new Error('there is nothing to ask for');
-  return { state, actions: [{ kind: 'request-approval', approval }] };
-}
-
-/** Called only after the request is written, so that a person who answers the event at once finds it. */
-function wait(state: LoopState, approval: Approval, policy: Policy): Transition {
-  const body = {
-    event: 'task_paused' as const,
-    approval_id: approval.id,
-    what: approval.what,
-    file: shownName(approval.file),
-  };
-  return {
-    state,
-    actions: [
-      { kind: 'publish', body },
-      { kind: 'await-approval', approval, patiently: !policy.noWait },
-    ],
-  };
-}
-
-/** Handles that the request has been written; now the loop waits for the answer. */
+/**
+ * Decides to wait for the answer. The request is announced only after its file is written, so that a person
+ * can answer as soon as the event arrives.
+ */
 export function approvalRequested(
   state: LoopState,
-  event: Extract<LoopEvent, { kind: 'approval-requested' }>,
-  policy: Policy,
-): Transition {
-  const { approval } = state.task;
-  if (state.step.kind !== 'approving' || approval === null) return { state, actions: [] };
-  const asked = { ...approval, there_before: event.thereBefore };
-  return wait({ ...state, task: { ...state.task, approval: asked } }, asked, policy);
+  { thereBefore: there_before }: EventOf<'approval-requested'>,
+): Decided {
+  if (state.step.kind !== 'approving' || state.task.approval === null) return strayed(state);
+  const approval = { ...state.task.approval, there_before };
+  const { id: approval_id, what } = approval;
+  const file = shownName(approval.file);
+  return {
+    state: { ...state, task: { ...state.task, approval } },
+    announced: [publish({ event: 'task_paused', approval_id, what, file })],
+    decision: { kind: 'await-approval', approval },
+  };
 }
 
-/** Handles a person's answer, or that the wait ended without one. */
+/** Handles a person's answer, or the end of the wait without an answer. */
 export function approvalAnswered(
   state: LoopState,
-  event: Extract<LoopEvent, { kind: 'approval-answered' }>,
-  policy: Policy,
-): Transition {
-  const { answer, at } = event;
+  { answer, tookMs, heldUpMs }: EventOf<'approval-answered'>,
+  moment: Moment,
+): Decided {
   const { approval } = state.task;
-  if (state.step.kind !== 'approving' || approval === null) return { state, actions: [] };
-  // The wait does not use up the task's time, since no work was possible.
-  const restedMs = event.tookMs - event.heldUpMs;
-  const moved: LoopState = { ...state, task: postponed(state.task, restedMs) };
-  if (answer.kind === 'none') return endUnanswered(moved, answer.why, at);
+  if (state.step.kind !== 'approving' || approval === null) return strayed(state);
+  // The wait does not use up the task's time; `heldUpMs` has already been added to the limit.
+  const task = postponed(state.task, tookMs - heldUpMs);
+  if (answer.kind === 'none') {
+    return { state: { ...state, task }, decision: unanswered(state, answer.why) };
+  }
+  const answered = withAnswer({ ...state, task }, approval, answer, moment.at);
+  // A rejection before the first iteration concerns the whole task, so it ends the task.
+  const isOver = answer.kind === 'rejected' && task.current_iteration === 0;
+  const decision = isOver ? rejected(answer.reason) : continueAtOnce(answered.state, moment);
+  return { ...answered, decision };
+}
+
+/** Records and announces a person's answer. Decides nothing about what follows. */
+export function withAnswer(
+  state: LoopState,
+  approval: Approval,
+  answer: PersonsAnswer,
+  at: string,
+): Decided {
+  const { kind: decision, reason } = answer;
+  const { id, what } = approval;
+  const missing: Missing[] = state.carry.missing.filter(({ kind }) => kind !== 'question');
+  missing.push({ kind: 'decision', id, what, decision, reason });
   const answered: LoopState = {
-    ...moved,
+    ...state,
     task: {
-      ...moved.task,
+      ...state.task,
       status: 'running',
       paused_for_approval: false,
       approval: {
         ...approval,
-        decision: answer.kind,
+        decision,
         answered_at: at,
         answer_file: answer.file,
-        reason: answer.reason === null ? null : maskSecrets(answer.reason),
+        reason: reason === null ? null : maskSecrets(reason),
       },
     },
-    carry: {
-      ...moved.carry,
-      missing: [
-        ...moved.carry.missing.filter(({ kind }) => kind !== 'question'),
-        told(approval, answer.kind, answer.reason),
-      ],
-    },
+    carry: { ...state.carry, missing },
   };
-  const body = {
-    event: 'task_resumed' as const,
-    iteration: answered.task.current_iteration,
-    max_iterations: answered.task.max_iterations,
-    approval_id: approval.id,
-    decision: answer.kind,
-    file: shownName(answer.file),
-    reason: answer.reason,
+  const { current_iteration: iteration, max_iterations } = state.task;
+  const told = { approval_id: id, decision, file: shownName(answer.file), reason };
+  return {
+    state: answered,
+    announced: [publish({ event: 'task_resumed', iteration, max_iterations, ...told })],
+    decision: null,
   };
-  const next =
-    answer.kind === 'rejected' && answered.task.current_iteration === 0
-      ? endRefusedAtStart(answered, answer.reason, at)
-      : (endBudget(answered, at, policy) ?? startNext(answered, at, policy));
-  return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
 }
 
-/** The agent may have named the file, so the name may contain terminal escape sequences. */
+/** The agent can choose the name of the file, so it can contain terminal escape sequences. */
 function shownName(file: string): string {
   return oneLine(file, 300);
 }
 
-function told(
-  approval: Approval,
-  decision: 'approved' | 'rejected',
-  reason: string | null,
-): Missing {
-  return { kind: 'decision', id: approval.id, what: approval.what, decision, reason };
-}
-
-function endUnanswered(
-  state: LoopState,
+function unanswered(
+  { stopRequested }: LoopState,
   why: 'expired' | 'not-waited' | 'interrupted',
-  at: string,
-): Transition {
-  if (why === 'interrupted' && state.stopRequested !== null) {
-    return endStopped(state, at, state.stopRequested);
-  }
-  if (why === 'interrupted') return end(state, at, { status: 'paused', exitReason: 'paused' });
-  return end(state, at, {
-    status: 'paused_awaiting_approval',
-    exitReason: why === 'expired' ? 'approval-expired' : 'approval-pending',
-  });
+): Decision {
+  if (why === 'interrupted') return stopRequested === null ? PAUSED : stoppedBy(stopRequested);
+  const exitReason = why === 'expired' ? 'approval-expired' : 'approval-pending';
+  return end('paused_awaiting_approval', exitReason);
 }
 
-/** A task that was rejected before its first iteration has nothing else it could do. */
-function endRefusedAtStart(state: LoopState, reason: string | null, at: string): Transition {
-  return end(state, at, {
-    status: 'failed',
-    exitReason: 'failed:aborted',
-    error: `a person has rejected the task${reason === null ? '' : `: ${reason}`}`,
-  });
+function rejected(reason: string | null): Decision {
+  const error = `a person has rejected the task${reason === null ? '' : `: ${reason}`}`;
+  return end('failed', 'failed:aborted', { error });
 }

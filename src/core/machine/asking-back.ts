@@ -2,18 +2,18 @@ import { type AttemptFacts, addUsage, type Usage } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import { backQuestion } from '../completion/back-question.ts';
 import { judgeMessage } from '../completion/conditions/conditions.ts';
+import { promptTexts } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine, tailOf } from '../text/untrusted-text.ts';
-import { lookOrJudge, saysOtherwise } from './judge.ts';
-import type { Answer, LoopState, Transition } from './loop-state.ts';
-import { budgetLeft, endUsage } from './next-iteration.ts';
-import { ownTexts } from './prompt.ts';
+import { type Decided, type Moment, publish } from './decision.ts';
+import { saysOtherwise } from './judge.ts';
+import type { CountedAnswer, LoopState } from './loop-state.ts';
+import { endUsage, endUsedUp } from './next-iteration.ts';
 import { answerOf } from './record-iteration.ts';
-import { endUsedUp } from './retry.ts';
 
 /*
- * If the agent states the promise in a doubtful place, ralph asks it back, once per iteration and in the
- * same session. The first answer remains the iteration's answer; the reply only settles the doubt.
+ * If the agent states the promise in a doubtful place, ralph asks whether it is done, once per iteration and
+ * in the same session. The first answer remains the iteration's answer; the reply only settles the doubt.
  *
  *   working ──in doubt──► asking-back ──┬─ it states the promise ──────────► judged: stated
  *                                       ├─ it says what is missing ────────► judged: a near miss, and the
@@ -22,106 +22,88 @@ import { endUsedUp } from './retry.ts';
  */
 
 /** Asks the agent whether it is done. Returns null if there is no doubt, or if a reply could not help. */
-export function askBack(
-  state: LoopState,
-  answer: Answer,
-  at: string,
-  policy: Policy,
-): Transition | null {
+export function askBack(state: LoopState, answer: CountedAnswer, moment: Moment): Decided | null {
   const { verdict, facts } = answer;
-  // An agent without sessions has no session id, so it cannot be asked.
+  const { policy } = moment;
+  // Without a session id, the agent cannot be asked about its answer.
   if (verdict.kind !== 'in-doubt' || facts.sessionId === null) return null;
   if (!policy.askBack || policy.promise === null) return null;
-  if (!isWorthAsking(state, answer, at, policy)) return null;
+  if (!isWorthAsking(state, answer, moment)) return null;
   const task = { ...state.task, attempt: state.task.attempt + 1 };
   const { current_iteration: iteration, attempt } = task;
-  const { line, where } = verdict;
+  const { where } = verdict;
+  const line = oneLine(verdict.line, 200);
   return {
-    state: { ...state, task, step: { kind: 'asking-back', answer } },
-    actions: [
-      {
-        kind: 'publish',
-        body: { event: 'asked_back', iteration, attempt, line: oneLine(line, 200), where },
-      },
-      {
-        kind: 'start-agent',
-        iteration,
-        attempt,
-        prompt: { kind: 'question', text: backQuestion(policy.promise, where) },
-        taskDeadlineAt: task.timeout_at,
-        resumeSession: facts.sessionId,
-        budgetUsd: budgetLeft(state, policy),
-      },
-    ],
+    state: { ...state, task },
+    announced: [publish({ event: 'asked_back', iteration, attempt, line, where })],
+    decision: { kind: 'ask-back', answer, question: backQuestion(policy.promise, where) },
   };
 }
 
-/** Whether a confirmed statement would be a claim, and money and time are left to ask for it. */
-function isWorthAsking(state: LoopState, answer: Answer, at: string, policy: Policy): boolean {
+/** Whether a confirmed promise would be a claim, and the limits leave room for the question. */
+function isWorthAsking(state: LoopState, answer: CountedAnswer, moment: Moment): boolean {
+  const { policy } = moment;
   return (
     state.stopRequested === null &&
     answer.record.number >= policy.minIterations &&
     !saysOtherwise(state, answer, policy) &&
-    endUsedUp(state, at, policy) === null &&
-    endUsage(state, answer.facts.rateLimit, at, policy) === null
+    endUsedUp(state, moment) === null &&
+    endUsage(answer.facts.rateLimit, moment) === null
   );
 }
 
-/** Only the end of a longer reply is kept, since every saved step contains it. In UTF-16 code units. */
+/** In UTF-16 code units. Each saved state contains the reply, so only the end of a longer one is stored. */
 const LONGEST_REPLY = 20_000;
 
-/** Handles the reply. The doubt is settled if the agent ended well and states the promise. */
+/** Handles the reply. The doubt is settled if the agent ended well and stated the promise. */
 export function replied(
   state: LoopState,
-  answer: Answer,
+  answer: CountedAnswer,
   reply: { readonly outcome: Outcome; readonly facts: AttemptFacts },
-  at: string,
-  policy: Policy,
-): Transition {
+  { policy }: Moment,
+): Decided {
   const message = reply.outcome.kind === 'answered' ? reply.facts.finalMessage : null;
   const verdict = judgeMessage(message, policy, textsOf(state, answer, policy));
-  // As with any answer, an agent that asks for an approval is not done.
+  // An agent that gives up or asks for an approval is not done, whatever else it states.
   const isSettled =
     verdict.kind === 'stated' && !saysOtherwise(state, { ...answer, ...reply }, policy);
   const known = { ...answer, facts: together(answer.facts, reply.facts) };
-  const settled: Answer = isSettled
+  const settled: CountedAnswer = isSettled
     ? { ...known, verdict }
     : { ...known, ...(message === null ? {} : { reply: tailOf(message, LONGEST_REPLY) }) };
-  return settle(state, settled, at, policy);
+  return settle(state, settled);
 }
 
 /**
- * Handles a question whose driver died. To avoid paying twice, the question is repeated only if the lost
- * one cost nothing, and only once.
+ * Decides what follows if the driver died while the agent was asked. The question is repeated once, and only
+ * if the lost one cost nothing, so that it is not paid for twice.
  */
 export function questionLost(
   state: LoopState,
-  answer: Answer,
+  answer: CountedAnswer,
   lost: Usage | null,
-  at: string,
-  policy: Policy,
-): Transition {
+  moment: Moment,
+): Decided {
   const isUnpaid = lost === null || Object.values(lost).every((amount) => amount === 0);
-  const again =
-    isUnpaid && state.trouble.interrupted <= 1 ? askBack(state, answer, at, policy) : null;
-  return again ?? settle(state, answer, at, policy);
+  const again = isUnpaid && state.trouble.interrupted <= 1 ? askBack(state, answer, moment) : null;
+  return again ?? settle(state, answer);
 }
 
-/** Judges the iteration; its record includes the cost of the question. */
-function settle(state: LoopState, answer: Answer, at: string, policy: Policy): Transition {
-  const startedAt = answer.record.started_at;
-  return lookOrJudge(state, answerOf(state, { ...answer, startedAt }), at, policy);
+/** Observes the work folder next. The record of the iteration includes the cost of the question. */
+function settle(state: LoopState, answer: CountedAnswer): Decided {
+  const settled = answerOf(state, { ...answer, startedAt: answer.record.started_at });
+  return { state, decision: { kind: 'looking', answer: settled } };
 }
 
-/** Everything that ralph has put into the session, so that an echo of it is no statement. */
-function textsOf(state: LoopState, { verdict }: Answer, policy: Policy) {
-  const own = ownTexts(policy, state.carry, state.task.current_iteration);
+/** Returns the texts that ralph put into the session. An echo of one is not a statement. */
+function textsOf(state: LoopState, { verdict }: CountedAnswer, policy: Policy) {
+  const own = promptTexts(policy, state.carry, state.task.current_iteration);
   if (verdict.kind !== 'in-doubt' || policy.promise === null) return own;
   const text = backQuestion(policy.promise, verdict.where);
   return [...own, { kind: 'sentence-wise' as const, text }];
 }
 
-/** The facts of the answer, plus what the question used. */
+/** Adds the time, usage and tools of the reply to the facts of the answer. */
 function together(answer: AttemptFacts, reply: AttemptFacts): AttemptFacts {
   return {
     ...answer,

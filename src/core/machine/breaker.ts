@@ -11,14 +11,14 @@ import { clip, withoutControls } from '../text/untrusted-text.ts';
 
 /** What the breaker needs to know about an iteration. */
 interface BreakerNews {
-  /** Null if there was nothing to measure progress by. */
+  /** Whether there was progress; null if nothing could measure it. */
   readonly progress: boolean | null;
-  /** The error of a failed iteration, not normalised. */
+  /** The error of a failed iteration, before it is normalised; null if the iteration succeeded. */
   readonly error: string | null;
 }
 
 /**
- * Counts one iteration.
+ * Returns the counters of the breaker after one more iteration.
  *
  * - Progress resets all counters, even if the iteration failed: the next error starts at 1.
  * - If progress cannot be measured, `no_progress` stays as it is.
@@ -53,7 +53,7 @@ interface BreakerVerdict {
   readonly flag: '--no-progress-limit' | '--same-error-limit';
 }
 
-/** Returns null while the breaker is closed. Errors come first: they say more than a lack of progress. */
+/** Returns why the breaker is open; null if it is closed. Errors say most, so their limit comes first. */
 export function breakerVerdict(
   { no_progress, same_error }: BreakerState,
   { noProgressLimit, sameErrorLimit }: BreakerLimits,
@@ -67,16 +67,16 @@ export function breakerVerdict(
   return null;
 }
 
-/** In UTF-16 code units: enough to tell errors apart. The state file keeps one error. */
+/** How much of an error is read, and how much of its normalised form is stored. In UTF-16 code units. */
 const READ_AT_MOST = 4_000;
 const KEPT_AT_MOST = 300;
 
 const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*';
 const DAY = '(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*';
 
-/** What may differ between two reports of the same error, in the order in which it is removed. */
+/** Patterns for what differs between two reports of the same error, and their replacements, in order. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
-  // A quoted path may contain spaces.
+  // A quoted path can contain spaces.
   [/(["'`])(?:~|\.{0,2})\/[^"'`\n]*\1/g, '<path>'],
   [/(["'`])[A-Za-z]:\\[^"'`\n]*\1/g, '<path>'],
   [/\bfile:\/\/[^\s"'`<>()]+/g, '<path>'],
@@ -97,12 +97,12 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`\\b(?:${DAY},? +)?${MONTH}\\.? +\\d{1,2}\\b(?:,? +\\d{4}\\b)?`, 'gi'), '#'],
   [new RegExp(`\\b(?:${DAY},? +)?\\d{1,2} +${MONTH}\\b(?: +\\d{4}\\b)?`, 'gi'), '#'],
   [/\b\d{1,2}(?::\d\d){0,2}(?:[.,]\d+)? ?[ap]m\b/gi, '#'],
-  // `req_011CSHoEe`, `toolu_01A…`: a prefix, then letters and digits.
+  // Ids with a prefix: `req_011CSHoEe`, `toolu_01A…`.
   [/\b[a-z]{2,12}[_-](?=[A-Za-z0-9_-]*\d)[A-Za-z0-9_-]{8,}/g, '<id>'],
   [/\b0x[0-9a-f]+\b/gi, '<id>'],
   [/\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/gi, '<id>'],
   [/\b(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]{20,}/g, '<id>'],
-  // The 2345 of TS2345 is part of a name; the numbers in worker3 and 12.5 s vary.
+  // Numbers, except after capital letters: TS2345 is a name, but `worker3` and `12.5 s` vary.
   [
     /(?<![A-Z]|[A-Z][\d_]{1,9})\d+(?:[.,:]\d+)*(?: ?(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|[kMG]?i?B)\b)?/g,
     '#',
@@ -111,7 +111,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Removes from an error what varies each time: paths, numbers, times, hashes and ids. Quoted words stay,
+ * Removes what varies from an error: paths, numbers, times, hashes and ids. Quoted words stay,
  * since they say what the error is about (`command 'jq' not found`), and so do codes such as TS2345 and
  * EPIPE. Returns at most 300 code units, and never throws.
  */

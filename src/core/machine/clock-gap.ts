@@ -1,4 +1,4 @@
-import { BEAT_MS } from '../task/driver.ts';
+import { HEARTBEAT_MS } from '../task/driver.ts';
 import {
   isWorkedUntil,
   lastWorkAt,
@@ -6,10 +6,10 @@ import {
   msBetween,
   type TaskState,
 } from '../task/task-state.ts';
-import type { Answered, LoopEvent } from './loop-state.ts';
+import type { LoopEvent, Timing } from './loop-state.ts';
 
 /**
- * How many milliseconds the wall clock has moved beyond the time that really passed, because the machine
+ * Returns how many milliseconds the wall clock moved beyond the time that really passed, because the machine
  * slept or its clock was set. Negative if the clock was set back; 0 for ordinary clock drift.
  */
 function clockGapMs(since: string, at: string, tookMs: number): number {
@@ -20,41 +20,53 @@ function clockGapMs(since: string, at: string, tookMs: number): number {
 const NOTICEABLE_GAP_MS = 5_000;
 
 /**
- * Milliseconds since an instant in which no work was possible, because the machine slept or ralph was
- * stopped. Includes any change of the clock, so it is negative if the clock was set back.
+ * Returns for how many milliseconds since an instant no work was possible, because the machine slept or ralph
+ * was suspended. Includes any change of the clock, so it is negative if the clock was set back.
  */
-export function standstillMs(since: string, { at, tookMs, heldUpMs }: Answered): number {
+export function standstillMs(since: string, { at, tookMs, heldUpMs }: Timing): number {
   return clockGapMs(since, at, tookMs) + heldUpMs;
 }
 
-/** Moves the task's time limit by its standstill, so that the task keeps exactly the time it had left. */
+/** Moves the task's time limit by the standstill before an event, so that the task keeps its time. */
 export function withoutStandstill(task: TaskState, event: LoopEvent): TaskState {
   return 'tookMs' in event ? postponed(task, standstillMs(task.updated_at, event)) : task;
 }
 
-/** Moves the task's time limit by time in which no work was possible. */
+/** Moves the task's time limit by `ms`, in which no work was possible. */
 export function postponed(task: TaskState, ms: number): TaskState {
   return ms === 0 ? task : { ...task, timeout_at: laterBy(task.timeout_at, ms) };
 }
 
 /**
  * Returns a saved task with a new heartbeat of its driver. Its time limit moves by the standstill since it
- * was saved: if the driver is killed later, nothing else can know of that standstill.
+ * was saved: if the driver is killed later, only this heartbeat has recorded the standstill.
  */
-export function withBeat(task: TaskState, beat: Answered): TaskState {
+export function withHeartbeat(task: TaskState, beat: Timing): TaskState {
   const driver = task.driver && { ...task.driver, beat_at: beat.at };
-  // No work is done after the end, although the driver lives until the end has been announced.
+  // After the end there is no work, although the driver lives until it has announced the ending.
   const isWorkedOn = task.finished_at === null && isWorkedUntil(task, beat.at);
   const lostMs = isWorkedOn ? standstillMs(task.updated_at, beat) : 0;
   return postponed({ ...task, driver }, lostMs);
 }
 
 /**
- * Until when a task was worked on whose driver has died: until the agent's last output at `heardAt`, but no
- * later than the next heartbeat was due. If no heartbeat came by then, the machine slept.
+ * Returns the instant until which the dead driver of a task worked: the agent's last output at `heardAt`, but
+ * at the latest when the next heartbeat was due. If no heartbeat came by then, the machine slept.
  */
 export function workedUntil(task: TaskState, heardAt: string | null, now: string): string {
   const beatenAt = lastWorkAt(task);
   if (heardAt === null || msBetween(heardAt, now) < 0) return beatenAt;
-  return laterBy(beatenAt, Math.min(Math.max(0, msBetween(beatenAt, heardAt)), BEAT_MS));
+  return laterBy(beatenAt, Math.min(Math.max(0, msBetween(beatenAt, heardAt)), HEARTBEAT_MS));
+}
+
+/**
+ * Returns how many milliseconds a resumed task has left: the rest of its old limit at `workedAt`, when its
+ * last driver stopped working, and what the new limit adds. Time without a driver does not count.
+ */
+export function timeLeftMs(
+  task: TaskState,
+  workedAt: string,
+  limits: { readonly oldMs: number; readonly newMs: number },
+): number {
+  return msBetween(workedAt, task.timeout_at) + limits.newMs - limits.oldMs;
 }

@@ -1,26 +1,13 @@
-import { type EndedStatus, msBetween, type TaskState } from '../task/task-state.ts';
-import type { EndingFields, EventBody } from './events.ts';
-import type { Ending, LoopState, StopCause, Transition } from './loop-state.ts';
+import { type EndedStatus, endingRow, type StatusAndReason } from '../task/endings.ts';
+import { msBetween, type TaskState } from '../task/task-state.ts';
+import type { End, HowItEnded } from './decision.ts';
+import type { EndingBody, EndingFields } from './events.ts';
+import type { Ending, StopCause } from './loop-state.ts';
 
-/** The event and the note of each ending. A new ending is one more row. */
-const ENDINGS: Readonly<Record<EndedStatus, Pick<Ending, 'event' | 'note'>>> = {
-  completed: { event: 'task_completed', note: null },
-  failed: { event: 'task_failed', note: 'FAILED' },
-  timeout: { event: 'task_timeout', note: 'TIMEOUT' },
-  max_iterations_reached: { event: 'max_iterations_reached', note: 'EXHAUSTED' },
-  stalled: { event: 'task_stalled', note: 'STALLED' },
-  budget_spent: { event: 'task_budget_spent', note: 'BUDGET' },
-  usage_limited: { event: 'task_usage_limited', note: 'LIMITED' },
-  stopped: { event: 'task_stopped', note: null },
-  paused: { event: 'task_paused', note: null },
-  paused_awaiting_approval: { event: 'task_paused', note: null },
-};
-
-type HowItEnded = Pick<Ending, 'status' | 'exitReason'> &
-  Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
-
-function endingOf(how: HowItEnded): Ending {
-  return { evidence: null, error: null, until: null, ...ENDINGS[how.status], ...how };
+function endingOf(how: Partial<Ending> & Pick<Ending, 'status' | 'exitReason'>): Ending {
+  const { status, exitReason, evidence = null, error = null, until = null } = how;
+  const { event, note } = endingRow(status, exitReason);
+  return { status, exitReason, event, evidence, note: note?.word ?? null, error, until };
 }
 
 /** Derives how a task ended from its state. Returns null if it has not ended. */
@@ -30,61 +17,77 @@ function endingOfTask({ status, exit_reason, evidence, errors }: TaskState): End
   return endingOf({ status, exitReason: exit_reason ?? status, evidence, error });
 }
 
-/**
- * Announces a task's ending again, because its driver died before announcing it. Throws if the task has
- * not ended.
- */
-export function tellEndAgain(state: LoopState): Transition {
-  const ending = endingOfTask(state.task);
-  if (ending === null) throw new Error('a task that has not ended has no end to be told');
-  const task = { ...state.task, driver: untilTold(state.task, ending) };
-  return { state: { ...state, task }, actions: [{ kind: 'stop', ending }] };
+/** An ended task, and its ending. */
+interface EndedTask {
+  readonly task: TaskState;
+  readonly ending: Ending;
 }
 
 /**
- * The task keeps its driver until the ending is announced. A completed task has none: its memory file in
- * the history shows that the ending must still be announced.
+ * Returns an ended task whose driver died before it announced the ending, so that another driver does. Throws
+ * if the task has not ended.
+ */
+export function announcedAgain(task: TaskState): EndedTask {
+  const ending = endingOfTask(task);
+  if (ending === null) throw new Error('cannot announce the ending of a task that has not ended');
+  return { task: { ...task, driver: untilTold(task, ending) }, ending };
+}
+
+/**
+ * Returns the driver that an ended task keeps: it shows that the ending is not announced yet. Null for a
+ * completed task, where the memory file in the history shows this.
  */
 function untilTold({ driver }: TaskState, { status }: Ending): TaskState['driver'] {
   return status === 'completed' ? null : driver;
 }
 
-/** Ends the loop: first the state is saved, then the ending is announced. */
-export function end(state: LoopState, at: string, how: HowItEnded): Transition {
-  const { task } = state;
+/** Returns the task with its end at `at`, and its ending. */
+export function endTask(task: TaskState, at: string, how: HowItEnded): EndedTask {
   const ending = endingOf(how);
+  const total_duration_seconds = Math.max(0, msBetween(task.started_at, at)) / 1000;
   return {
-    state: {
-      ...state,
-      step: { kind: 'ended' },
-      task: {
-        ...task,
-        status: ending.status,
-        exit_reason: ending.exitReason,
-        evidence: ending.evidence,
-        finished_at: at,
-        wait: null,
-        driver: untilTold(task, ending),
-        metrics: {
-          ...task.metrics,
-          total_duration_seconds: Math.max(0, msBetween(task.started_at, at)) / 1000,
-        },
-      },
+    task: {
+      ...task,
+      status: ending.status,
+      exit_reason: ending.exitReason,
+      evidence: ending.evidence,
+      finished_at: at,
+      wait: null,
+      driver: untilTold(task, ending),
+      metrics: { ...task.metrics, total_duration_seconds },
     },
-    actions: [{ kind: 'stop', ending }],
+    ending,
   };
 }
 
-/** Ends the loop because a person asked for it; the task can be resumed. */
-export function endStopped(state: LoopState, at: string, by: StopCause): Transition {
-  return end(state, at, {
-    status: 'stopped',
-    exitReason: `stopped:${by}`,
-  });
+/** Builds the decision that ends the loop. */
+export function end<Status extends EndedStatus>(
+  status: Status,
+  exitReason: ReasonOf<Status>,
+  details: Omit<HowItEnded, 'status' | 'exitReason'> = {},
+): End {
+  return { kind: 'end', status, exitReason, ...details } as End;
 }
 
-/** The event that announces how a task ended. */
-export function endingBody(ending: Ending, maxIterations: number, fields: EndingFields): EventBody {
+type ReasonOf<Status> = Extract<StatusAndReason, { status: Status }>['exitReason'];
+
+/** The time for the whole task is over. */
+export const TIME_OVER = end('timeout', 'timeout');
+
+/** A person asked for a pause. */
+export const PAUSED = end('paused', 'paused');
+
+/** A signal or a person asked for a stop; the task can be resumed. */
+export function stoppedBy(by: StopCause): End {
+  return end('stopped', `stopped:${by}`);
+}
+
+/** Builds the event that announces how a task ended. */
+export function endingBody(
+  ending: Ending,
+  maxIterations: number,
+  fields: EndingFields,
+): EndingBody {
   switch (ending.event) {
     case 'task_failed':
       return { event: ending.event, error: ending.error ?? '', ...fields };
@@ -92,17 +95,9 @@ export function endingBody(ending: Ending, maxIterations: number, fields: Ending
       return { event: ending.event, max_iterations: maxIterations, ...fields };
     case 'task_usage_limited':
       return { event: ending.event, until: ending.until, ...fields };
-    case 'task_completed':
-      return { event: ending.event, ...fields };
-    case 'task_timeout':
-      return { event: ending.event, ...fields };
-    case 'task_stalled':
-      return { event: ending.event, ...fields };
-    case 'task_budget_spent':
-      return { event: ending.event, ...fields };
-    case 'task_stopped':
-      return { event: ending.event, ...fields };
     case 'task_paused':
       return { event: ending.event, final: true, ...fields };
+    default:
+      return { event: ending.event, ...fields };
   }
 }

@@ -1,5 +1,6 @@
 import type { Usage } from '../agent/attempt.ts';
-import type { EndedStatus, Evidence, IterationRecord } from '../task/task-state.ts';
+import type { EndedStatus, EndingRow } from '../task/endings.ts';
+import type { Evidence, IterationRecord } from '../task/task-state.ts';
 
 /** What the agent is doing at this moment. */
 export type Activity =
@@ -30,14 +31,14 @@ export interface EndingFields {
   readonly log_dir: string;
 }
 
-/** What is published to the journal and to `--json`; names and fields are part of the contract. */
+/** The events of the journal and of `--json`. Their names and fields are part of the contract. */
 export type EventBody =
   | { readonly event: 'task_started'; readonly prompt: string; readonly max_iterations: number }
   | {
       readonly event: 'task_resumed';
       readonly iteration: number;
       readonly max_iterations: number;
-      /** Set if a person's answer let the task continue. */
+      /** Set if the task continues because a person answered. */
       readonly approval_id?: string;
       readonly decision?: 'approved' | 'rejected';
       readonly file?: string;
@@ -99,23 +100,25 @@ export type EventBody =
   | EndingBody;
 
 export type EndingBody =
-  | ({ readonly event: 'task_completed' } & EndingFields)
+  | { readonly [E in PlainEnding]: { readonly event: E } & EndingFields }[PlainEnding]
   | ({ readonly event: 'task_failed'; readonly error: string } & EndingFields)
   | ({
       readonly event: 'max_iterations_reached';
       readonly max_iterations: number;
     } & EndingFields)
-  | ({ readonly event: 'task_timeout' } & EndingFields)
-  | ({ readonly event: 'task_stalled' } & EndingFields)
-  | ({ readonly event: 'task_budget_spent' } & EndingFields)
   | ({ readonly event: 'task_usage_limited'; readonly until: string | null } & EndingFields)
-  | ({ readonly event: 'task_stopped' } & EndingFields)
   | ({ readonly event: 'task_paused'; readonly final: true } & EndingFields);
 
-/** An event with its instant and task, as it is written. */
+/** The endings whose event has no field of its own. */
+type PlainEnding = Exclude<
+  EndingRow['event'],
+  'task_failed' | 'max_iterations_reached' | 'task_usage_limited' | 'task_paused'
+>;
+
+/** An event with its instant and task, as the journal contains it. */
 export type RalphEvent = { readonly at: string; readonly task_id: string } & EventBody;
 
-/** Adds an event's instant and task, with the fields in the order in which they are written. */
+/** Adds the instant and the task to an event. The order of the fields is the order in the journal. */
 export function stamped(body: EventBody, at: string, taskId: string): RalphEvent {
   const { event, ...fields } = body;
   // The cast is safe: the spread preserves the union, but TypeScript cannot see that.

@@ -1,20 +1,26 @@
 import { describeOutcome } from '../agent/outcome.ts';
 import { type ApprovalRequest, readApprovalRequest } from '../completion/approval-request.ts';
-import { findClaims, needsLook, statesOneOf } from '../completion/conditions/conditions.ts';
-import { askGates, type Judged, openRefusals } from '../completion/gates.ts';
-import type { OwnText } from '../completion/promise.ts';
+import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
+import { askGates, type ClaimVerdict, openRefusals } from '../completion/gates.ts';
+import type { PromptText } from '../completion/promise.ts';
 import { type CommandResult, NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
-import { preview } from '../secrets/preview.ts';
+import { promptTexts } from '../prompt/prompt.ts';
+import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
 import { oneLine } from '../text/untrusted-text.ts';
-import { askApproval } from './approval.ts';
+import { askPerson } from './approval.ts';
 import { breakerVerdict } from './breaker.ts';
-import { end, endStopped } from './ending.ts';
-import { describeTools, iteratedEvent, tell } from './iteration-events.ts';
-import type { Action, Answer, LoopState, Step, Transition } from './loop-state.ts';
-import { endBudget, endByTime, endUsage, goOn } from './next-iteration.ts';
-import { ownTexts } from './prompt.ts';
-import { readOwnReport, record } from './record-iteration.ts';
+import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
+import { end, stoppedBy, TIME_OVER } from './ending.ts';
+import type { CountedAnswer, LoopState, Step } from './loop-state.ts';
+import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
+import {
+  describeTools,
+  furtherEvents,
+  iteratedEvent,
+  readOwnReport,
+  record,
+} from './record-iteration.ts';
 
 /*
  * Decides what follows an iteration. The checks run in this order; the first that applies decides:
@@ -24,56 +30,39 @@ import { readOwnReport, record } from './record-iteration.ts';
  *                       └─ claim ─► gates ─► (verify, a separate action, then back here)
  */
 
-/** Judges a counted iteration, after observing the workspace if the policy needs that. */
-export function lookOrJudge(
-  state: LoopState,
-  answer: Answer,
-  at: string,
-  policy: Policy,
-): Transition {
-  if (!needsLook(policy)) return judge(state, answer, NOTHING_SEEN, null, at, policy);
-  return { state: { ...state, step: { kind: 'looking', answer } }, actions: [{ kind: 'look' }] };
+/** What is known of an iteration when it is judged. */
+interface Observed {
+  readonly answer: CountedAnswer;
+  readonly sightings: Sightings;
+  /** How `--verify` ended; null before it was run. */
+  readonly verified: CommandResult | null;
 }
 
 /** Judges a counted iteration by what the agent said and what was observed. */
-export function judge(
-  state: LoopState,
-  answer: Answer,
-  sightings: Sightings,
-  verified: CommandResult | null,
-  at: string,
-  policy: Policy,
-): Transition {
+export function judge(state: LoopState, observed: Observed, moment: Moment): Decided {
+  const { answer, sightings } = observed;
+  const { policy } = moment;
   const { own, message, isAborted } = wordsOf(state, answer, policy);
   const signals = statesOneOf(policy.signals, message, own) ? state.streaks.signals + 1 : 0;
-  // Before the claims: an agent that asks for an approval is not done.
+  // An agent that asks for an approval is not done, so the request is read before the claims.
   const approval = isAborted ? null : readApproval(message, own, sightings);
   const judged =
-    isAborted || approval !== null
-      ? NO_CLAIM
-      : judgeClaims(state, answer, sightings, verified, signals, policy);
+    isAborted || approval !== null ? NO_CLAIM : judgeClaims(state, observed, signals, policy);
   if (judged.kind === 'ask-verify') {
-    return {
-      state: { ...state, step: { kind: 'verifying', answer, sightings } },
-      actions: [{ kind: 'verify', command: policy.verify ?? '' }],
-    };
+    return { state, decision: { kind: 'verifying', answer, sightings } };
   }
   const report = readOwnReport(answer, own);
   const recorded = record(state, answer, sightings, judged, { signals, report });
-  const next =
-    policy.after === null
-      ? nextAfter(recorded, { answer, judged, isAborted, approval }, at, policy)
-      : follow(recorded, { answer, judged, isAborted, approval }, policy.after);
-  const tellings: Action[] = [
-    { kind: 'publish', body: iteratedEvent(recorded, answer) },
-    ...tell(answer, judged),
-  ];
-  return { state: next.state, actions: [...tellings, ...next.actions] };
+  return {
+    state: recorded,
+    announced: [publish(iteratedEvent(recorded, answer)), ...furtherEvents(answer, judged)],
+    decision: follow(recorded, { answer, judged, isAborted, approval }, moment),
+  };
 }
 
-/** The agent's message if it ended well, and whether the agent gives the task up. */
-function wordsOf(state: LoopState, { outcome, facts }: Answer, policy: Policy) {
-  const own = ownTexts(policy, state.carry, state.task.current_iteration);
+/** Returns the agent's message, null if it did not end well, and whether it states the abort promise. */
+function wordsOf(state: LoopState, { outcome, facts }: CountedAnswer, policy: Policy) {
+  const own = promptTexts(policy, state.carry, state.task.current_iteration);
   const message = outcome.kind === 'answered' ? facts.finalMessage : null;
   const { abortPromise } = policy;
   const isAborted = abortPromise !== null && statesOneOf([abortPromise], message, own);
@@ -81,7 +70,7 @@ function wordsOf(state: LoopState, { outcome, facts }: Answer, policy: Policy) {
 }
 
 /** Whether the agent gives the task up or asks a person, so that its promise does not matter. */
-export function saysOtherwise(state: LoopState, answer: Answer, policy: Policy): boolean {
+export function saysOtherwise(state: LoopState, answer: CountedAnswer, policy: Policy): boolean {
   const { own, message, isAborted } = wordsOf(state, answer, policy);
   return isAborted || readApproval(message, own, NOTHING_SEEN) !== null;
 }
@@ -89,21 +78,20 @@ export function saysOtherwise(state: LoopState, answer: Answer, policy: Policy):
 /** What the next step needs to know of a judged iteration. */
 type Judgement = Omit<Extract<Step, { kind: 'following' }>, 'kind'>;
 
-/** Runs the user's `--after` command. */
-export function follow(state: LoopState, judgement: Judgement, command: string): Transition {
-  return {
-    state: { ...state, step: { kind: 'following', ...judgement } },
-    actions: [{ kind: 'run-after', command, body: iteratedEvent(state, judgement.answer) }],
-  };
+/** Runs the user's `--after` command if there is one; otherwise decides what follows the iteration. */
+export function follow(state: LoopState, judgement: Judgement, moment: Moment): Decision {
+  return moment.policy.after === null
+    ? followed(state, judgement, moment)
+    : { ...judgement, kind: 'following' };
 }
 
 /**
- * The approval that the agent asks for, in its message or in a file. An echo of the prompt's own example
- * is not a request.
+ * Returns the approval that the agent asks for, in its message or in a file; null if there is none. An echo
+ * of the example in ralph's prompt is not a request.
  */
 function readApproval(
   message: string | null,
-  own: readonly OwnText[],
+  own: readonly PromptText[],
   { approvalFile }: Sightings,
 ): ApprovalRequest | null {
   if (approvalFile !== null) {
@@ -126,19 +114,17 @@ function idFromName(name: string): string {
   return id.slice(0, 40) || 'request';
 }
 
-const NO_CLAIM: Judged = { kind: 'no-claim' };
+const NO_CLAIM: ClaimVerdict = { kind: 'no-claim' };
 
 /** Checks each claim against the gates; one claim that passes is enough. */
 function judgeClaims(
   state: LoopState,
-  answer: Answer,
-  sightings: Sightings,
-  verified: CommandResult | null,
+  { answer, sightings, verified }: Observed,
   signalsInARow: number,
   policy: Policy,
-): Judged | { readonly kind: 'ask-verify' } {
+): ClaimVerdict | { readonly kind: 'ask-verify' } {
   const { outcome, verdict } = answer;
-  let judged: Judged = NO_CLAIM;
+  let judged: ClaimVerdict = NO_CLAIM;
   for (const claim of findClaims({ outcome, verdict, sightings, signalsInARow, policy })) {
     const gates = askGates({
       claim,
@@ -158,80 +144,57 @@ function judgeClaims(
 }
 
 /** Ends the task after a judged iteration, asks a person, or continues with the next iteration. */
-export function nextAfter(
+export function followed(
   state: LoopState,
   { answer, judged, isAborted, approval }: Judgement,
-  at: string,
-  policy: Policy,
-): Transition {
+  moment: Moment,
+): Decision {
+  const { at, policy } = moment;
   if (isAborted) {
-    return end(state, at, {
-      status: 'failed',
-      exitReason: 'failed:aborted',
-      error: `the agent stated that the task cannot be done: ${policy.abortPromise ?? ''}`,
-    });
+    const error = `the agent stated that the task cannot be done: ${policy.abortPromise ?? ''}`;
+    return end('failed', 'failed:aborted', { error });
   }
-  if (approval !== null) return askApproval(state, approval, at, policy);
+  if (approval !== null) return askPerson(state.task, approval, moment);
   if (judged.kind === 'passed') {
     const { evidence } = judged.claim;
-    return end(state, at, {
-      status: 'completed',
-      exitReason: 'completed',
-      evidence: { ...evidence, detail: preview(evidence.detail, 200) },
-    });
+    const shown = { ...evidence, detail: preview(evidence.detail, 200) };
+    return end('completed', 'completed', { evidence: shown });
   }
-  // Before the other endings: a check that a signal cut short says nothing about the claim.
-  if (state.stopRequested !== null) return endStopped(state, at, state.stopRequested);
+  // The stop comes first: a check that a signal cut short says nothing about the claim.
+  if (state.stopRequested !== null) return stoppedBy(state.stopRequested);
   return (
-    endBudget(state, at, policy) ??
-    endUsage(state, answer.facts.rateLimit, at, policy) ??
-    endStalled(state, answer, judged, at, policy) ??
+    endBudget(state, moment) ??
+    endUsage(answer.facts.rateLimit, moment) ??
+    endStalled(state, answer, judged, policy) ??
     (answer.outcome.kind === 'timed-out' && answer.outcome.limit === 'task'
-      ? endByTime(state, at)
-      : goOn(state, at, policy))
+      ? TIME_OVER
+      : nextIteration(state, at, policy.delayMs))
   );
 }
 
-/** Ends a stuck task: no progress, the same error repeatedly, or claims that cannot be believed. */
+/** Ends a task without progress, with a repeated error, or with doubtful claims; otherwise returns null. */
 function endStalled(
-  state: LoopState,
-  answer: Answer,
-  judged: Judged,
-  at: string,
+  { streaks, task }: LoopState,
+  { outcome }: CountedAnswer,
+  judged: ClaimVerdict,
   policy: Policy,
-): Transition | null {
-  const stalled = (exitReason: string, error: string): Transition =>
-    end(state, at, {
-      status: 'stalled',
-      exitReason,
-      error,
-    });
-  if (
-    state.streaks.refusedClaims >= 2 &&
-    judged.kind === 'held' &&
-    judged.held.gate === 'refused-tools'
-  ) {
-    const tools = oneLine(describeTools(judged.held.tools), 600);
-    return stalled(
-      'refused',
-      `the task was stated complete twice while these tools were refused: ${tools}`,
-    );
+): End | null {
+  const held = judged.kind === 'held' ? judged.held : null;
+  if (held?.gate === 'refused-tools' && streaks.refusedClaims >= 2) {
+    const tools = oneLine(describeTools(held.tools), 600);
+    const error = `the task was stated complete twice while these tools were refused: ${tools}`;
+    return end('stalled', 'refused', { error });
   }
-  if (
-    state.streaks.unprovenClaims >= 2 &&
-    judged.kind === 'held' &&
-    judged.held.gate === 'stopped-subagents'
-  ) {
-    return stalled(
-      'unproven',
-      `the task was stated complete twice after the system had stopped sub-agents: ${judged.held.count} of them`,
-    );
+  if (held?.gate === 'stopped-subagents' && streaks.unprovenClaims >= 2) {
+    const error = `the task was stated complete twice after the system had stopped sub-agents: ${held.count} of them`;
+    return end('stalled', 'unproven', { error });
   }
-  const opened = breakerVerdict(state.task.breaker, policy);
+  const opened = breakerVerdict(task.breaker, policy);
   if (opened === null) return null;
+  const { reason, count, flag } = opened;
   const seen =
-    opened.reason === 'no-progress'
-      ? `no progress in ${opened.count} iterations: no commit, no change of a file, no progress reported`
-      : `the same error in ${opened.count} iterations: ${describeOutcome(answer.outcome)}`;
-  return stalled(opened.reason, `${seen} (${opened.flag} 0 turns this off)`);
+    reason === 'no-progress'
+      ? `no progress in ${count} iterations: no commit, no change of a file, no progress reported`
+      : `the same error in ${count} iterations: ${describeOutcome(outcome)}`;
+  return end('stalled', reason, { error: `${seen} (${flag} 0 turns this off)` });
 }

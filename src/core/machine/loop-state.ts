@@ -1,33 +1,33 @@
 import type { AttemptFacts } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
-import type { Judged } from '../completion/gates.ts';
+import type { ClaimVerdict } from '../completion/gates.ts';
 import type { ProgressReport } from '../completion/progress-report.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
 import type { CommandResult, Sightings } from '../completion/sightings.ts';
+import type { Hint } from '../prompt/hints.ts';
+import type { Handover } from '../prompt/prompt.ts';
+import type { EndedStatus, EndingRow, StatusAndReason } from '../task/endings.ts';
 import type {
   Approval,
-  EndedStatus,
   Evidence,
   IterationRecord,
   TaskState,
   ThereBefore,
   Wait,
 } from '../task/task-state.ts';
-import type { EndingBody, EventBody } from './events.ts';
-import type { Hint } from './hints.ts';
-import type { Carry } from './prompt.ts';
+import type { EventBody } from './events.ts';
 
 /** The whole state of the loop: the saved task, the current step, and what the next prompt needs. */
 export interface LoopState {
   readonly task: TaskState;
   readonly step: Step;
-  readonly carry: Carry;
-  /** The latest final message, for the result; null before the first. */
+  readonly carry: Handover;
+  /** The final message of the latest iteration; null before the first. */
   readonly finalMessage: string | null;
   readonly trouble: Trouble;
   readonly streaks: Streaks;
-  /** Hints for the next iteration. */
+  /** Hints that the next prompt will contain. */
   readonly hints: readonly Hint[];
   /** Whether a script reported further progress in this iteration; null if no script reported any. */
   readonly reported: boolean | null;
@@ -44,21 +44,21 @@ export interface LoopState {
 /** The current step of the loop; see the diagram in `transition.ts`. */
 export type Step =
   | { readonly kind: 'new' }
-  /** `resumed`: the agent continues its session of the previous iteration. */
+  /** `resumed`: the agent continues the session of the previous iteration. */
   | { readonly kind: 'working'; readonly resumed: boolean }
   /** The agent is asked whether it is done: see `asking-back.ts`. */
-  | { readonly kind: 'asking-back'; readonly answer: Answer }
-  | { readonly kind: 'looking'; readonly answer: Answer }
-  | { readonly kind: 'verifying'; readonly answer: Answer; readonly sightings: Sightings }
+  | { readonly kind: 'asking-back'; readonly answer: CountedAnswer }
+  | { readonly kind: 'looking'; readonly answer: CountedAnswer }
+  | { readonly kind: 'verifying'; readonly answer: CountedAnswer; readonly sightings: Sightings }
   /** The user's `--after` command runs; the next step is decided after it. */
   | {
       readonly kind: 'following';
-      readonly answer: Answer;
-      readonly judged: Judged;
+      readonly answer: CountedAnswer;
+      readonly judged: ClaimVerdict;
       readonly isAborted: boolean;
       readonly approval: ApprovalRequest | null;
     }
-  /** A person is asked: `task.approval` says what for, and whether the request has been written. */
+  /** A person is asked; `task.approval` has the request, and whether its file is written. */
   | { readonly kind: 'approving' }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' };
@@ -69,12 +69,12 @@ export function isAtWork({ kind }: Step): boolean {
 }
 
 /** A counted iteration that is about to be judged. */
-export interface Answer {
+export interface CountedAnswer {
   readonly outcome: Outcome;
   readonly verdict: PromiseVerdict;
   readonly record: IterationRecord;
   readonly facts: AttemptFacts;
-  /** The reply of an agent that was asked back and did not state the promise; absent if it gave none. */
+  /** The reply of an agent that was asked about its promise and did not state it; absent if there is none. */
   readonly reply?: string;
 }
 
@@ -84,14 +84,15 @@ export interface Trouble {
   readonly transientAttempts: number;
   /** When the slow retries of an outage began; null before. */
   readonly outageSince: string | null;
-  /** Retries after "not found" or "not logged in", although the agent had worked before. */
+  /** Retries after "not found" or "not logged in", of an agent that had worked before. */
   readonly fatalRetries: number;
   /** Consecutive attempts of this iteration whose driver died. */
   readonly interrupted: number;
-  /** Consecutive attempts that hit a usage limit, and when the first one did. */
+  /** Consecutive attempts that hit a usage limit. */
   readonly limitedInARow: number;
+  /** When the first of these attempts hit it; null if there are none. */
   readonly limitedSince: string | null;
-  /** Flags added by ralph that this agent does not know. */
+  /** Flags that ralph leaves out, since this agent does not know them. */
   readonly droppedFlags: readonly string[];
 }
 
@@ -105,7 +106,7 @@ export const NO_TROUBLE: Trouble = {
   droppedFlags: [],
 };
 
-/** What has happened in consecutive iterations. */
+/** How many iterations in a row had the same result. */
 export interface Streaks {
   /** Claims by words that were blocked because tools were refused. */
   readonly refusedClaims: number;
@@ -124,12 +125,12 @@ export const NO_STREAKS: Streaks = {
   signals: 0,
 };
 
-/** When an action finished. */
-export interface Answered {
+/** When an action finished, and how long it took. */
+export interface Timing {
   readonly at: string;
   /** Milliseconds since the previous event, by a clock that stops while the machine sleeps. */
   readonly tookMs: number;
-  /** The part of `tookMs` in which ralph itself was stopped, for example by Ctrl-Z. */
+  /** The part of `tookMs` in which ralph itself was suspended, for example by Ctrl-Z. */
   readonly heldUpMs: number;
 }
 
@@ -140,26 +141,26 @@ export type LoopEvent =
   | {
       readonly kind: 'resumed';
       readonly at: string;
-      /** What is left of the time for the whole task. */
+      /** Milliseconds that are left of the time for the whole task. */
       readonly timeLeftMs: number;
       /** The cost of the attempt that was running when the driver died; null if none was. */
       readonly lost: AttemptFacts['usage'] | null;
-      /** The driver died before it announced the task's ending: only announce it, do nothing else. */
+      /** The resume only announces the ending of the task, because the driver died before it did. */
       readonly tellsOnly?: boolean;
     }
-  | (Answered & {
+  | (Timing & {
       readonly kind: 'attempt-ended';
       readonly startedAt: string;
       readonly facts: AttemptFacts;
       /** In [0, 1), for the jitter of the back-off. */
       readonly random: number;
     })
-  | (Answered & { readonly kind: 'looked'; readonly sightings: Sightings })
-  | (Answered & { readonly kind: 'verified'; readonly result: CommandResult })
-  | (Answered & { readonly kind: 'followed' })
-  | (Answered & { readonly kind: 'waited' })
-  | (Answered & { readonly kind: 'approval-requested'; readonly thereBefore: ThereBefore })
-  | (Answered & { readonly kind: 'approval-answered'; readonly answer: ApprovalAnswer })
+  | (Timing & { readonly kind: 'looked'; readonly sightings: Sightings })
+  | (Timing & { readonly kind: 'verified'; readonly result: CommandResult })
+  | (Timing & { readonly kind: 'followed' })
+  | (Timing & { readonly kind: 'waited' })
+  | (Timing & { readonly kind: 'approval-requested'; readonly thereBefore: ThereBefore })
+  | (Timing & { readonly kind: 'approval-answered'; readonly answer: ApprovalAnswer })
   | { readonly kind: 'hinted'; readonly at: string; readonly hint: Hint }
   | {
       readonly kind: 'progress-reported';
@@ -169,35 +170,73 @@ export type LoopEvent =
   | { readonly kind: 'stop-requested'; readonly at: string; readonly by: StopCause }
   | { readonly kind: 'pause-requested'; readonly at: string }
   /** A bug in ralph itself; `message` is one line. */
-  | { readonly kind: 'broke'; readonly at: string; readonly message: string };
+  | { readonly kind: 'broke'; readonly at: string; readonly message: string }
+  | CallerEvent;
+
+/** The events of a program that works on the task itself, through the library; see `caller-events.ts`. */
+export type CallerEvent =
+  | { readonly kind: 'started-by-caller'; readonly at: string }
+  | { readonly kind: 'reported-by-caller'; readonly at: string; readonly report: IterationReport }
+  | { readonly kind: 'progressed-by-caller'; readonly at: string; readonly report: ProgressReport }
+  | { readonly kind: 'paused-by-caller'; readonly at: string; readonly request: ApprovalRequest }
+  | {
+      readonly kind: 'resumed-by-caller';
+      readonly at: string;
+      /** Null if the task waits for no request, for example if another tool wrote its state. */
+      readonly answer: PersonsAnswer | null;
+    }
+  | {
+      readonly kind: 'ended-by-caller';
+      readonly at: string;
+      readonly ending: StatusAndReason & Partial<Pick<Ending, 'evidence' | 'error'>>;
+    };
+
+/**
+ * What a program reports of an iteration that it worked on itself: the text that it produced (`context`), or
+ * what it did and how that went.
+ */
+export type IterationReport =
+  | { readonly context: string }
+  | {
+      readonly action: string;
+      /** `success`, or what went wrong. */
+      readonly result: string;
+      readonly durationSeconds: number;
+    };
+
+/** How a person answered a request. */
+export interface PersonsAnswer {
+  readonly kind: 'approved' | 'rejected';
+  /** The path of the answer file, relative to the vault. */
+  readonly file: string;
+  readonly reason: string | null;
+}
+
+/** The event with the given `kind`. */
+export type EventOf<Kind extends LoopEvent['kind']> = Extract<LoopEvent, { kind: Kind }>;
 
 /** The result of an approval request. */
 export type ApprovalAnswer =
-  | {
-      readonly kind: 'approved' | 'rejected';
-      /** The path of the answer within the vault. */
-      readonly file: string;
-      readonly reason: string | null;
-    }
+  | PersonsAnswer
   | { readonly kind: 'none'; readonly why: 'expired' | 'not-waited' | 'interrupted' };
 
-/** Who asked the loop to stop: a signal, or `ralph stop` from another terminal. */
+/** What stops the loop: a signal, or `ralph stop` from another terminal. */
 export type StopCause = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'request';
 
-/** What to do next. An `Asking` results in an event; a `Telling` does not. */
-export type Action = Asking | Telling;
+/** What to do next. The answer to a question is the next event; a one-way action has no answer. */
+export type Action = Question | Announcement;
 
-export type Asking =
+export type Question =
   | {
       readonly kind: 'start-agent';
       readonly iteration: number;
       readonly attempt: number;
       readonly prompt: AgentPrompt;
-      /** ISO instant at which the whole-task limit passes. */
+      /** ISO instant at which the time limit of the whole task is reached. */
       readonly taskDeadlineAt: string;
       /** The session for the agent to resume; null starts a new one. */
       readonly resumeSession: string | null;
-      /** The rest of the budget, for an agent that can enforce it; null: no limit. */
+      /** The rest of the budget in US dollars, for an agent that can enforce it; null: no limit. */
       readonly budgetUsd: number | null;
     }
   | { readonly kind: 'look' }
@@ -217,14 +256,15 @@ export type AgentPrompt =
   /** Only a question about the agent's own answer. */
   | { readonly kind: 'question'; readonly text: string };
 
-type Telling =
+/** A one-way action. */
+export type Announcement =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** Prints a sentence for people. */
-  | { readonly kind: 'say'; readonly what: Saying }
+  | { readonly kind: 'say'; readonly what: Notice }
   | { readonly kind: 'stop'; readonly ending: Ending };
 
 /** What ralph is doing while the agent is not running, for the display. */
-export type Doing =
+export type RalphActivity =
   | { readonly kind: 'look' }
   | { readonly kind: 'verify'; readonly command: string }
   | { readonly kind: 'after'; readonly command: string }
@@ -234,24 +274,21 @@ export type Doing =
   | { readonly kind: 'stop' };
 
 /** A notice for people that is not an event. */
-export type Saying = { readonly kind: 'flag-dropped'; readonly flag: string };
+export type Notice = { readonly kind: 'flag-dropped'; readonly flag: string };
 
 /** How the task ended. Paths are not included; they are added outside the core. */
 export interface Ending {
   readonly status: EndedStatus;
   readonly exitReason: string;
-  readonly event: EndingBody['event'];
+  readonly event: EndingRow['event'];
   readonly evidence: Evidence | null;
   /** The reason in the note's file name; null means that no note is written. */
-  readonly note: NoteReason | null;
-  /** For a failure: what went wrong, in one line. */
+  readonly note: NonNullable<EndingRow['note']>['word'] | null;
+  /** What went wrong, or which limit was reached, in one line; null if the status says it all. */
   readonly error: string | null;
-  /** For a limit: when to try again, if known. */
+  /** When a usage limit resets, as an ISO instant; null if unknown, or for another ending. */
   readonly until: string | null;
 }
-
-/** The word in a note's file name: `RALPH_<reason>_<task_id>_<timestamp>.md`. */
-type NoteReason = 'EXHAUSTED' | 'FAILED' | 'TIMEOUT' | 'STALLED' | 'LIMITED' | 'BUDGET';
 
 export interface Transition {
   readonly state: LoopState;

@@ -1,25 +1,27 @@
-import { type AttemptFacts, outputOf } from '../agent/attempt.ts';
+import { type AttemptFacts, outputOf, type RefusedTool } from '../agent/attempt.ts';
 import { describeOutcome, isCounted } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
-import { type Held, type Judged, openRefusals } from '../completion/gates.ts';
+import { type Blocker, type ClaimVerdict, openRefusals } from '../completion/gates.ts';
 import {
   type ProgressReport,
   progressOf,
   readProgressReport,
 } from '../completion/progress-report.ts';
-import type { OwnText } from '../completion/promise.ts';
+import type { PromptText } from '../completion/promise.ts';
 import type { Sightings } from '../completion/sightings.ts';
-import { preview } from '../secrets/preview.ts';
+import type { Handover, Missing } from '../prompt/prompt.ts';
+import { preview } from '../secrets/secrets.ts';
 import { withIteration } from '../task/task-state.ts';
+import { oneLine } from '../text/untrusted-text.ts';
 import { afterIteration } from './breaker.ts';
-import type { Answer, LoopState } from './loop-state.ts';
-import type { Carry, Missing } from './prompt.ts';
+import { publish } from './decision.ts';
+import type { Announcement, CountedAnswer, LoopState } from './loop-state.ts';
 
-/** Turns a counted attempt into the iteration's answer, with its record. */
+/** Builds the iteration's answer and its record from a counted attempt. */
 export function answerOf(
   { task, attemptsUsage }: LoopState,
-  { startedAt, ...answer }: Omit<Answer, 'record'> & { readonly startedAt: string },
-): Answer {
+  { startedAt, ...answer }: Omit<CountedAnswer, 'record'> & { readonly startedAt: string },
+): CountedAnswer {
   const { facts, outcome, verdict } = answer;
   return {
     ...answer,
@@ -52,9 +54,9 @@ function exitCodeOf({ end }: AttemptFacts): number | null {
 /** Records the iteration in the state: its record, streaks and progress, and what the next prompt says. */
 export function record(
   state: LoopState,
-  answer: Answer,
+  answer: CountedAnswer,
   sightings: Sightings,
-  judged: Judged,
+  judged: ClaimVerdict,
   { signals, report }: { readonly signals: number; readonly report: ProgressReport | null },
 ): LoopState {
   const { facts, outcome } = answer;
@@ -67,7 +69,7 @@ export function record(
   ].filter((sign) => sign !== null);
   const error = isCounted(outcome) && outcome.kind !== 'answered' && outcome.kind !== 'bounded';
   const held = judged.kind === 'held' ? judged.held : null;
-  // A held confirmation asks for a check, not for changes, so a lack of progress is no fault.
+  // An agent that is asked to confirm should not change anything, so a lack of progress is no fault.
   const progress = signs.length === 0 || held?.gate === 'confirm' ? null : signs.includes(true);
   const task = withIteration(state.task, {
     ...answer.record,
@@ -110,8 +112,11 @@ function isFurther({ task }: LoopState, { done }: ProgressReport): boolean {
   return done > (task.progress?.steps_completed ?? 0);
 }
 
-/** The agent's progress report. An echo of the prompt's own example is not a report. */
-export function readOwnReport({ facts }: Answer, own: readonly OwnText[]): ProgressReport | null {
+/** Returns the agent's progress report, or null. An echo of the example in ralph's prompt is not a report. */
+export function readOwnReport(
+  { facts }: CountedAnswer,
+  own: readonly PromptText[],
+): ProgressReport | null {
   const report = readProgressReport(facts.finalMessage ?? '');
   if (report === null) return null;
   const examples = own
@@ -124,7 +129,11 @@ function isSameReport(one: ProgressReport | null, other: ProgressReport): boolea
   return one?.done === other.done && one.total === other.total && one.step === other.step;
 }
 
-function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Carry {
+function carryFrom(
+  answer: CountedAnswer,
+  { commands = {} }: Sightings,
+  held: Blocker | null,
+): Handover {
   const { facts, outcome, verdict, reply } = answer;
   const missing: Missing[] = [];
   const isHeldForTools = held?.gate === 'refused-tools';
@@ -140,7 +149,9 @@ function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Car
     missing.push({ kind: 'in-doubt', line, where, hasReplied: reply !== undefined });
   }
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
-  if (until !== null && until.exitCode !== 0) missing.push({ kind: 'until', result: until });
+  for (const result of Object.values(commands)) {
+    if (result.exitCode !== 0) missing.push({ kind: 'until', result });
+  }
   if (refused.length > 0) {
     const verified = isHeldForTools ? held.verified : null;
     missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });
@@ -155,4 +166,66 @@ function carryFrom(answer: Answer, { until }: Sightings, held: Held | null): Car
       ? outputOf(facts)
       : `${outputOf(facts)}\n\n[asked whether the task is complete, it answered:]\n${reply}`;
   return { output, wasCut: facts.end.kind === 'cut', missing, hints: [] };
+}
+
+/** Builds the main event of a judged iteration. */
+export function iteratedEvent(
+  { task }: LoopState,
+  answer: Pick<CountedAnswer, 'record' | 'outcome'>,
+) {
+  const { number, ...fields } = task.iterations.at(-1) ?? answer.record;
+  return {
+    event: 'task_iterated' as const,
+    iteration: number,
+    ...fields,
+    detail: oneLine(describeOutcome(answer.outcome), 300),
+  };
+}
+
+/** Builds the other events of a judged iteration: a near miss, or a claim that a gate blocked. */
+export function furtherEvents(
+  { record, verdict }: CountedAnswer,
+  judged: ClaimVerdict,
+): readonly Announcement[] {
+  const iteration = record.number;
+  const told: Announcement[] = [];
+  const isNear = verdict.kind === 'near-miss' || verdict.kind === 'in-doubt';
+  if (isNear && judged.kind !== 'passed') {
+    const why = verdict.kind === 'in-doubt' ? verdict.where : verdict.why;
+    told.push(publish({ event: 'near_miss', iteration, line: oneLine(verdict.line, 200), why }));
+  }
+  if (judged.kind === 'held') {
+    const detail = oneLine(describeHeld(judged.held), 300);
+    told.push(publish({ event: 'claim_held', iteration, gate: judged.held.gate, detail }));
+  }
+  return told;
+}
+
+/** Says in one line for people why a gate blocked a claim. */
+function describeHeld(held: Blocker): string {
+  switch (held.gate) {
+    case 'min-iterations':
+      return `not before iteration ${held.from}`;
+    case 'refused-tools':
+      return `refused: ${describeTools(held.tools)}`;
+    case 'protect':
+      return `protected files have changed: ${held.files.slice(0, 5).join(', ')}`;
+    case 'verify':
+      return `${held.result.command} ${held.result.timedOut ? 'ran out of time' : `exited with ${held.result.exitCode ?? 'a signal'}`}`;
+    case 'stopped-subagents':
+      return `the system has stopped ${countOf(held.count)} before the end`;
+    case 'confirm':
+      return `confirmed ${held.so_far} of ${held.of} times`;
+  }
+}
+
+function countOf(subAgents: number): string {
+  return subAgents === 1 ? 'a sub-agent' : `${subAgents} sub-agents`;
+}
+
+export function describeTools(tools: readonly RefusedTool[]): string {
+  return tools
+    .slice(0, 5)
+    .map(({ tool, target }) => (target === '' ? tool : `${tool}: ${target}`))
+    .join('; ');
 }

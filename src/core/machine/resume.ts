@@ -3,16 +3,11 @@ import type { Policy } from '../task/policy.ts';
 import { laterBy, NO_BREAKER, withError } from '../task/task-state.ts';
 import { askAgain } from './approval.ts';
 import { questionLost } from './asking-back.ts';
-import { end, tellEndAgain } from './ending.ts';
-import { follow, judge, nextAfter } from './judge.ts';
-import {
-  type LoopEvent,
-  type LoopState,
-  NO_STREAKS,
-  NO_TROUBLE,
-  type Transition,
-} from './loop-state.ts';
-import { endBudget, startNext } from './next-iteration.ts';
+import { type Decided, type Decision, type Moment, publish } from './decision.ts';
+import { end } from './ending.ts';
+import { follow, judge } from './judge.ts';
+import { type EventOf, type LoopState, NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
+import { continueAtOnce } from './next-iteration.ts';
 
 /*
  * Where a task resumes. The action that was running when the driver died is repeated. An attempt that was
@@ -27,20 +22,29 @@ import { endBudget, startNext } from './next-iteration.ts';
  *   ended, but not announced ────────────────► announced, and nothing else
  */
 
-type Resumed = Extract<LoopEvent, { kind: 'resumed' }>;
-
 /** Resumes a task whose driver ended or died. */
-export function resumed(state: LoopState, event: Resumed, policy: Policy): Transition {
-  if (state.task.status === 'completed' || event.tellsOnly === true) return tellEndAgain(state);
-  const running = withLost(takenUp(state, event, policy), event);
-  const next = endInterrupted(running, event.at) ?? goOnFrom(running, event, policy);
+export function resumed(state: LoopState, event: EventOf<'resumed'>, moment: Moment): Decided {
+  if (state.task.status === 'completed' || event.tellsOnly === true) {
+    return { state, decision: { kind: 'announce-end' } };
+  }
+  const running = withLost(takenUp(state, event, moment.policy), event);
   const { current_iteration: iteration, max_iterations } = running.task;
-  const body = { event: 'task_resumed' as const, iteration, max_iterations };
-  return { ...next, actions: [{ kind: 'publish', body }, ...next.actions] };
+  const next = continued(running, event, moment);
+  return {
+    ...next,
+    announced: [
+      publish({ event: 'task_resumed', iteration, max_iterations }),
+      ...(next.announced ?? []),
+    ],
+  };
 }
 
-/** The state of a task that runs again: its ending is cleared, its usage is kept. */
-function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy): LoopState {
+/** Returns the state of a task that runs again: without its ending, but with its usage. */
+function takenUp(
+  state: LoopState,
+  { at, timeLeftMs }: EventOf<'resumed'>,
+  policy: Policy,
+): LoopState {
   const { task } = state;
   const isStalled = task.status === 'stalled';
   const hadEnded = state.step.kind === 'ended';
@@ -65,8 +69,8 @@ function takenUp(state: LoopState, { at, timeLeftMs }: Resumed, policy: Policy):
   };
 }
 
-/** Adds the cost of the attempt that was running when the driver died: it has to be paid, too. */
-function withLost(state: LoopState, { at, lost }: Resumed): LoopState {
+/** Adds the cost of the attempt that was running when the driver died, and records its death. */
+function withLost(state: LoopState, { at, lost }: EventOf<'resumed'>): LoopState {
   if (lost === null) return state;
   const { task, trouble } = state;
   return {
@@ -80,41 +84,32 @@ function withLost(state: LoopState, { at, lost }: Resumed): LoopState {
         iteration: task.current_iteration,
         attempt: task.attempt,
         kind: 'interrupted',
-        message: 'ralph was killed while the agent worked; what that had cost by then is counted',
+        message: 'ralph was killed while the agent worked; the cost until then is counted',
       },
     ),
   };
 }
 
-/** This many in a row are no accident: whatever kills ralph would do so for ever. */
+/** With so many interrupted attempts in a row, the cause is permanent and would kill ralph every time. */
 const INTERRUPTED_AT_MOST = 5;
 
-function endInterrupted(state: LoopState, at: string): Transition | null {
-  if (state.trouble.interrupted < INTERRUPTED_AT_MOST) return null;
-  const { current_iteration } = state.task;
-  const error = `ralph was killed ${state.trouble.interrupted} times in a row in iteration ${current_iteration}`;
-  return end(state, at, { status: 'stalled', exitReason: 'interrupted', error });
+function continued(state: LoopState, { lost }: EventOf<'resumed'>, moment: Moment): Decided {
+  const { step, task, trouble } = state;
+  if (trouble.interrupted >= INTERRUPTED_AT_MOST) {
+    const error = `ralph was killed ${trouble.interrupted} times in a row in iteration ${task.current_iteration}`;
+    return { state, decision: end('stalled', 'interrupted', { error }) };
+  }
+  if (step.kind === 'asking-back') return questionLost(state, step.answer, lost, moment);
+  if (step.kind === 'verifying' && moment.policy.verify === null) {
+    return judge(state, { ...step, verified: null }, moment);
+  }
+  return { state, decision: repeated(state, moment) };
 }
 
-function goOnFrom(state: LoopState, { at, lost }: Resumed, policy: Policy): Transition {
+function repeated(state: LoopState, moment: Moment): Decision {
   const { step, task } = state;
-  if (step.kind === 'asking-back') return questionLost(state, step.answer, lost, at, policy);
-  if (step.kind === 'looking') return { state, actions: [{ kind: 'look' }] };
-  if (step.kind === 'verifying') {
-    return policy.verify === null
-      ? judge(state, step.answer, step.sightings, null, at, policy)
-      : { state, actions: [{ kind: 'verify', command: policy.verify }] };
-  }
-  if (step.kind === 'following') {
-    return policy.after === null
-      ? nextAfter(state, step, at, policy)
-      : follow(state, step, policy.after);
-  }
-  if (step.kind === 'waiting' && task.wait !== null) {
-    return { state, actions: [{ kind: 'wait', until: task.wait.until }] };
-  }
-  const asked = askAgain(state, at, policy);
-  if (asked !== null) return asked;
-  const rested: LoopState = { ...state, task: { ...task, wait: null } };
-  return endBudget(rested, at, policy) ?? startNext(rested, at, policy);
+  if (step.kind === 'looking' || step.kind === 'verifying') return step;
+  if (step.kind === 'following') return follow(state, step, moment);
+  if (step.kind === 'waiting' && task.wait !== null) return { kind: 'wait', wait: task.wait };
+  return askAgain(task, moment) ?? continueAtOnce(state, moment);
 }

@@ -1,63 +1,78 @@
+import { AGENTS } from '../agent/agents/agents.ts';
 import { describeOutcome, type Outcome } from '../agent/outcome.ts';
-import { backOffMs, type Policy, SLOWEST_RETRY_MS } from '../task/policy.ts';
+import { backOffMs, SLOWEST_RETRY_MS } from '../task/policy.ts';
 import { laterBy, msBetween } from '../task/task-state.ts';
-import { end } from './ending.ts';
+import { type Decided, type Decision, type Moment, publish } from './decision.ts';
+import { end, stoppedBy } from './ending.ts';
 import type { EventBody } from './events.ts';
-import type { LoopEvent, LoopState, Transition } from './loop-state.ts';
-import { BUDGET_FLAG, endBudget, endByTime, startAttempt, waitUntil } from './next-iteration.ts';
+import type { Announcement, EventOf, LoopState, Trouble } from './loop-state.ts';
+import { budgetLeft, endUsedUp } from './next-iteration.ts';
 
-type AttemptEnded = Extract<LoopEvent, { kind: 'attempt-ended' }>;
+type Failed<Kind extends Outcome['kind']> = Extract<Outcome, { kind: Kind }>;
 
-/** Ends the task if its budget or its time is used up, so that no wait or retry follows. */
-export function endUsedUp(state: LoopState, at: string, policy: Policy): Transition | null {
-  const isLate = msBetween(at, state.task.timeout_at) <= 0;
-  return endBudget(state, at, policy) ?? (isLate ? endByTime(state, at) : null);
+/** Decides what follows an attempt that is not counted: another one, at once or after a wait, or the end. */
+export function retry(
+  state: LoopState,
+  outcome: Failed<'transient' | 'usage-limited' | 'session-gone' | 'stopped' | 'fatal'>,
+  event: EventOf<'attempt-ended'>,
+  moment: Moment,
+): Decided {
+  if (outcome.kind === 'stopped') {
+    return { state, decision: stoppedBy(state.stopRequested ?? 'SIGTERM') };
+  }
+  if (outcome.kind === 'fatal') return fatal(state, outcome, moment);
+  const over = endUsedUp(state, moment);
+  if (over !== null) return { state, decision: over };
+  switch (outcome.kind) {
+    case 'transient':
+      return backOff(state, outcome, event.random, moment);
+    case 'usage-limited':
+      return waitForReset(state, outcome, event, moment);
+    case 'session-gone': {
+      // A new session begins; the previous output returns as context in the prompt.
+      const task = { ...state.task, session_id: null };
+      return { state: { ...state, task }, decision: RETRY };
+    }
+  }
 }
 
+const RETRY: Decision = { kind: 'start', prompt: 'same' };
+
 /**
- * Retries after a transient error: quickly at first, then every five minutes. Gives up once `maxWaitMs`
- * of these slow retries have failed.
+ * Retries after a transient error: quickly at first, then every five minutes. Gives up when the slow
+ * retries would take longer than `maxWaitMs`.
  */
-export function tryAgain(
+function backOff(
   state: LoopState,
-  outcome: Extract<Outcome, { kind: 'transient' }>,
-  event: AttemptEnded,
-  policy: Policy,
-): Transition {
-  const { at } = event;
+  { status, message: error }: Failed<'transient'>,
+  random: number,
+  { at, policy }: Moment,
+): Decided {
   const transientAttempts = state.trouble.transientAttempts + 1;
   const quick = transientAttempts <= policy.retries;
   const outageSince = quick ? null : (state.trouble.outageSince ?? at);
-  const delayMs = quick ? backOffMs(transientAttempts, event.random) : SLOWEST_RETRY_MS;
-  if (outageSince !== null && msBetween(outageSince, at) + delayMs > policy.maxWaitMs) {
-    return end(state, at, {
-      status: 'usage_limited',
-      exitReason: 'outage',
-      error: outcome.message,
-    });
+  const delay_ms = quick ? backOffMs(transientAttempts, random) : SLOWEST_RETRY_MS;
+  if (outageSince !== null && msBetween(outageSince, at) + delay_ms > policy.maxWaitMs) {
+    return { state, decision: end('usage_limited', 'outage', { error }) };
   }
-  const waiting = waitUntil(
-    { ...state, trouble: { ...state.trouble, transientAttempts, outageSince } },
-    at,
-    { kind: quick ? 'back-off' : 'outage', until: laterBy(at, delayMs) },
-  );
-  return announced(waiting, { status: outcome.status, delay_ms: delayMs, error: outcome.message });
+  const wait = { kind: quick ? 'back-off' : 'outage', until: laterBy(at, delay_ms) } as const;
+  return {
+    state: withTrouble(state, { transientAttempts, outageSince }),
+    announced: [retried(state, { status, delay_ms, error })],
+    decision: { kind: 'wait', wait },
+  };
 }
 
-/** Announces that a further attempt follows, and why. */
-function announced(
-  waiting: Transition,
+function withTrouble(state: LoopState, trouble: Partial<Trouble>): LoopState {
+  return { ...state, trouble: { ...state.trouble, ...trouble } };
+}
+
+/** Builds the event that announces a further attempt, and why it is made. */
+function retried(
+  { task: { current_iteration: iteration, attempt } }: LoopState,
   why: Pick<Extract<EventBody, { event: 'agent_retry' }>, 'status' | 'delay_ms' | 'error'>,
-): Transition {
-  const { current_iteration: iteration, attempt } = waiting.state.task;
-  const body = { event: 'agent_retry' as const, iteration, attempt, by: 'ralph' as const, ...why };
-  return { ...waiting, actions: [{ kind: 'publish', body }, ...waiting.actions] };
-}
-
-/** Starts a new session; the previous output returns as context in the prompt. */
-export function beginAfresh(state: LoopState, at: string, policy: Policy): Transition {
-  const task = { ...state.task, session_id: null };
-  return startAttempt({ ...state, task }, task.current_iteration, task.attempt + 1, at, policy);
+): Announcement {
+  return publish({ event: 'agent_retry', iteration, attempt, by: 'ralph', ...why });
 }
 
 /** The reset time that the service reports is sometimes a little early. */
@@ -66,17 +81,16 @@ const FIRST_LIMIT_WAIT_MS = 30_000;
 const LONGEST_LIMIT_WAIT_MS = 30 * 60_000;
 
 /**
- * Waits for the reset of a plan limit. If the reset time is unknown or has passed, or the next answer is
- * limited again at once, the pauses grow, so that the loop does not spin.
+ * Waits for the reset of a plan limit. If the reset time is unknown or has passed, or the next attempt
+ * hits the limit at once, the pauses grow, so that the loop does not spin.
  */
-export function waitForReset(
+function waitForReset(
   state: LoopState,
-  outcome: Extract<Outcome, { kind: 'usage-limited' }>,
-  { at, facts }: AttemptEnded,
-  policy: Policy,
-): Transition {
-  const { resetsAt, message } = outcome;
-  // If the attempt produced output before the limit, it has hit a new one.
+  { resetsAt, message: error }: Failed<'usage-limited'>,
+  { facts }: EventOf<'attempt-ended'>,
+  { at, policy }: Moment,
+): Decided {
+  // An attempt that produced output has hit a new limit, not the previous one.
   const hasWorked = facts.usage.output_tokens > 0;
   const limitedInARow = hasWorked ? 1 : state.trouble.limitedInARow + 1;
   const limitedSince = (hasWorked ? null : state.trouble.limitedSince) ?? at;
@@ -85,70 +99,46 @@ export function waitForReset(
   const pauseMs =
     pauses === 0 ? 0 : Math.min(LONGEST_LIMIT_WAIT_MS, FIRST_LIMIT_WAIT_MS * 2 ** (pauses - 1));
   const resetMs = isAhead && resetsAt !== null ? msBetween(at, resetsAt) + RESET_MARGIN_MS : 0;
-  const waitMs = Math.max(pauseMs, resetMs);
-  const until = laterBy(at, waitMs);
+  const until = laterBy(at, Math.max(pauseMs, resetMs));
   if (msBetween(limitedSince, until) > policy.maxWaitMs) {
-    return end(state, at, {
-      status: 'usage_limited',
-      exitReason: 'usage_limit',
-      error: message,
-      until: resetsAt,
-    });
+    return { state, decision: end('usage_limited', 'usage_limit', { error, until: resetsAt }) };
   }
-  const trouble = { ...state.trouble, limitedInARow, limitedSince };
-  const waiting = waitUntil({ ...state, trouble }, at, { kind: 'usage-limit', until });
   const iteration = state.task.current_iteration;
-  const body = { event: 'usage_limit_wait' as const, iteration, until };
-  return { ...waiting, actions: [{ kind: 'publish', body }, ...waiting.actions] };
+  return {
+    state: withTrouble(state, { limitedInARow, limitedSince }),
+    announced: [publish({ event: 'usage_limit_wait', iteration, until })],
+    decision: { kind: 'wait', wait: { kind: 'usage-limit', until } },
+  };
 }
 
 const FATAL_RETRIES = 3;
 const FATAL_RETRY_MS = 60_000;
 
 /**
- * Ends the task on a fatal error. Retries first if the agent had worked before, or if it only does not know
- * a flag that ralph added.
+ * Ends the task on a fatal error. Retries first if ralph can leave out a flag that the agent does not know,
+ * or if the agent had worked before and is now missing or not logged in.
  */
-export function fatal(
-  state: LoopState,
-  outcome: Extract<Outcome, { kind: 'fatal' }>,
-  at: string,
-  policy: Policy,
-): Transition {
-  const { droppedFlags } = state.trouble;
-  const isOurFlag = outcome.cause === 'bad-option' && outcome.message.includes(BUDGET_FLAG);
-  if (isOurFlag && policy.maxCostUsd !== null && !droppedFlags.includes(BUDGET_FLAG)) {
-    const without = { ...state.trouble, droppedFlags: [...droppedFlags, BUDGET_FLAG] };
-    const again = startAttempt(
-      { ...state, trouble: without },
-      state.task.current_iteration,
-      state.task.attempt + 1,
-      at,
-      policy,
-    );
-    const said = {
-      kind: 'say' as const,
-      what: { kind: 'flag-dropped' as const, flag: BUDGET_FLAG },
+function fatal(state: LoopState, outcome: Failed<'fatal'>, { at, policy }: Moment): Decided {
+  const { cause, message } = outcome;
+  const { droppedFlags, fatalRetries } = state.trouble;
+  const { budgetFlag: flag } = AGENTS[policy.agent];
+  const isOurFlag = cause === 'bad-option' && flag !== null && message.includes(flag);
+  if (isOurFlag && budgetLeft(state, policy) !== null) {
+    return {
+      state: withTrouble(state, { droppedFlags: [...droppedFlags, flag] }),
+      announced: [{ kind: 'say', what: { kind: 'flag-dropped', flag } }],
+      decision: RETRY,
     };
-    return { ...again, actions: [said, ...again.actions] };
   }
-  // May be temporary if it worked before: the agent is being updated, or its token renewed.
-  const mayPass = outcome.cause === 'agent-not-found' || outcome.cause === 'not-logged-in';
-  if (mayPass && state.hasAnswered && state.trouble.fatalRetries < FATAL_RETRIES) {
-    const waiting = waitUntil(
-      { ...state, trouble: { ...state.trouble, fatalRetries: state.trouble.fatalRetries + 1 } },
-      at,
-      { kind: 'recheck', until: laterBy(at, FATAL_RETRY_MS) },
-    );
-    return announced(waiting, {
-      status: null,
-      delay_ms: FATAL_RETRY_MS,
-      error: describeOutcome(outcome),
-    });
+  // An agent that had worked before can return: it is being updated, or its token renewed.
+  const mayPass = cause === 'agent-not-found' || cause === 'not-logged-in';
+  if (mayPass && state.hasAnswered && fatalRetries < FATAL_RETRIES) {
+    const why = { status: null, delay_ms: FATAL_RETRY_MS, error: describeOutcome(outcome) };
+    return {
+      state: withTrouble(state, { fatalRetries: fatalRetries + 1 }),
+      announced: [retried(state, why)],
+      decision: { kind: 'wait', wait: { kind: 'recheck', until: laterBy(at, FATAL_RETRY_MS) } },
+    };
   }
-  return end(state, at, {
-    status: 'failed',
-    exitReason: `failed:${outcome.cause}`,
-    error: outcome.message,
-  });
+  return { state, decision: end('failed', `failed:${cause}`, { error: message }) };
 }

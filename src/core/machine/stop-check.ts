@@ -1,12 +1,12 @@
 import { readApprovalRequest } from '../completion/approval-request.ts';
 import { findClaims, judgeMessage, statesOneOf } from '../completion/conditions/conditions.ts';
-import { askGates, type Held } from '../completion/gates.ts';
-import type { OwnText } from '../completion/promise.ts';
+import { askGates, type Blocker } from '../completion/gates.ts';
+import type { PromptText } from '../completion/promise.ts';
 import type { CommandResult, Sightings } from '../completion/sightings.ts';
+import { EMPTY_HANDOVER, type Handover, type Missing, promptTexts } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import { isLive, type ShownState } from '../task/shown-task.ts';
 import { msBetween, type TaskState } from '../task/task-state.ts';
-import { type Carry, type Missing, NOTHING_CARRIED, ownTexts } from './prompt.ts';
 
 /*
  * The stop-hook contract: may an agent that wants to stop do so?
@@ -22,13 +22,13 @@ export type StopAnswer =
   | { readonly kind: 'ask-verify' }
   | { readonly kind: 'holds'; readonly missing: readonly Missing[] };
 
-/** Why an agent may stop whatever it has done. Returns null if its work has to be checked. */
+/** Returns why an agent may stop without a check of its work; null if the work has to be checked. */
 export function releasedBy(
   task: TaskState,
   standing: 'live' | ShownState,
   at: string,
 ): string | null {
-  // A live driver ends its task itself, and a task whose driver died may be resumed.
+  // A live driver decides itself when its task ends, and a task whose driver died can be resumed.
   const isDriven = standing === 'live' || standing === 'interrupted';
   if (!isDriven && !isLive(standing)) return `it is ${standing}`;
   if (task.status === 'paused_awaiting_approval') return 'it waits for an approval';
@@ -54,8 +54,8 @@ export interface StopView {
 
 /** Judges the agent's work by the task's conditions and gates. */
 export function checkStop({ task, policy, message, sightings, verified }: StopView): StopAnswer {
-  // An echo of what the agent was told last time is not its own statement.
-  const own = ownTexts(policy, NOTHING_CARRIED, 2);
+  // An echo of what ralph told the agent is not a statement of the agent.
+  const own = promptTexts(policy, EMPTY_HANDOVER, 2);
   if (policy.abortPromise !== null && statesOneOf([policy.abortPromise], message, own)) {
     return { kind: 'lets-go', why: 'its agent has given it up' };
   }
@@ -70,7 +70,7 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
     signalsInARow: statesOneOf(policy.signals, message, own) ? 1 : 0,
     policy,
   });
-  let held: Held | null = null;
+  let held: Blocker | null = null;
   for (const claim of claims) {
     const answer = askGates({
       claim,
@@ -95,15 +95,15 @@ export function checkStop({ task, policy, message, sightings, verified }: StopVi
   return { kind: 'holds', missing };
 }
 
-/** Whether the agent asks for an approval, rather than only repeating the example it was given. */
-function asksPerson(message: string | null, own: readonly OwnText[]): boolean {
+/** Whether the agent asks for an approval and does not only repeat an example from the prompt. */
+function asksPerson(message: string | null, own: readonly PromptText[]): boolean {
   const request = message === null ? null : readApprovalRequest(message);
   return (
     request !== null && own.every(({ text }) => readApprovalRequest(text)?.what !== request.what)
   );
 }
 
-/** What an agent that may not stop is told. */
-export function heldCarry(output: string | null, missing: readonly Missing[]): Carry {
-  return { ...NOTHING_CARRIED, output, missing };
+/** Builds what the prompt says to an agent that must continue. */
+export function stopHandover(output: string | null, missing: readonly Missing[]): Handover {
+  return { ...EMPTY_HANDOVER, output, missing };
 }

@@ -1,26 +1,34 @@
 import { NO_USAGE } from '../agent/attempt.ts';
+import { isCounted } from '../agent/outcome.ts';
+import { waitingHints } from '../prompt/hints.ts';
+import { EMPTY_HANDOVER } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import type { TaskState } from '../task/task-state.ts';
-import { attemptEnded } from './after-attempt.ts';
-import { approvalAnswered, approvalRequested, askApproval, START_APPROVAL } from './approval.ts';
+import { counted, withAttempt } from './after-attempt.ts';
+import { apply } from './apply.ts';
+import { approvalAnswered, approvalRequested, askPerson, START_APPROVAL } from './approval.ts';
+import { replied } from './asking-back.ts';
+import { byCaller, isByCaller } from './caller-events.ts';
 import { postponed, withoutStandstill } from './clock-gap.ts';
+import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
-import { waitingHints } from './hints.ts';
-import { judge, nextAfter } from './judge.ts';
+import { followed, judge } from './judge.ts';
 import {
+  type CallerEvent,
+  type EventOf,
   type LoopEvent,
   type LoopState,
   NO_STREAKS,
   NO_TROUBLE,
   type Transition,
 } from './loop-state.ts';
-import { startAttempt } from './next-iteration.ts';
-import { NOTHING_CARRIED } from './prompt.ts';
 import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';
+import { retry } from './retry.ts';
 
 /**
- * The heart of the program: takes what happened, returns the next state and what to do.
+ * The heart of the program: takes an event, returns the next state and the actions. `decide` picks the
+ * step, the step decides what comes next, and `apply` builds the state and the actions.
  *
  *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged ◄─verified─ verifying
  *                       ▲                     │                                   ├─ claim to verify ──┘
@@ -30,66 +38,79 @@ import { resumed } from './resume.ts';
  *                       │                                            │            │                                   │
  *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴───────────────────────────────────┘
  *
- * If the agent's statement is in doubt, it is asked back before `looking`: see `asking-back.ts`. Without
- * anything to observe `looking` is skipped, and with a delay of 0 `waiting` is skipped; each saves a write
- * of the state. `approval.ts` asks a person. `resumed` may continue at any step: see `resume.ts`.
+ * If the promise is in doubt, the agent is asked before `looking`: see `asking-back.ts`. A delay of 0 skips
+ * `waiting`, which saves a write of the state. `approval.ts` asks a person. `resumed` can continue at any
+ * step: see `resume.ts`. A program that works on a task itself, without a loop, sends the events of
+ * `caller-events.ts`.
  */
 export function transition(state: LoopState, event: LoopEvent, policy: Policy): Transition {
-  const moved = {
-    ...state,
-    task: { ...withoutStandstill(state.task, event), updated_at: event.at },
-  };
   switch (event.kind) {
-    case 'started':
-      return started(moved, event.prompt, event.at, policy);
-    case 'attempt-ended':
-      return attemptEnded(moved, event, policy);
-    case 'looked':
-      return moved.step.kind === 'looking'
-        ? judge(moved, moved.step.answer, event.sightings, null, event.at, policy)
-        : { state: moved, actions: [] };
-    case 'resumed':
-      return resumed(moved, event, policy);
-    case 'followed':
-      return moved.step.kind === 'following'
-        ? nextAfter(moved, moved.step, event.at, policy)
-        : { state: moved, actions: [] };
-    case 'verified':
-      return moved.step.kind === 'verifying'
-        ? judge(moved, moved.step.answer, moved.step.sightings, event.result, event.at, policy)
-        : { state: moved, actions: [] };
-    case 'approval-requested':
-      return approvalRequested(moved, event, policy);
-    case 'approval-answered':
-      return approvalAnswered(moved, event, policy);
-    case 'waited':
-      return waited(moved, event, policy);
+    // Requests arrive between two events. They keep `updated_at`, from which the next event is measured.
     case 'hinted':
-      // `updated_at` must not change: the duration of the next event is measured from it.
-      return {
-        state: { ...state, hints: waitingHints([...state.hints, event.hint]) },
-        actions: [],
-      };
+      return noted({ ...state, hints: waitingHints([...state.hints, event.hint]) });
     case 'progress-reported':
-      return { state: withReport(state, event.report), actions: [] };
+      return noted(withReport(state, event.report));
     case 'stop-requested':
-      // It takes effect at the next event, so that an answer that completes the task still counts.
-      return { state: { ...state, stopRequested: event.by }, actions: [] };
+      // The stop takes effect at the next event, so that an answer that completes the task still counts.
+      return noted({ ...state, stopRequested: event.by });
     case 'pause-requested':
-      return { state: { ...state, pauseRequested: true }, actions: [] };
-    case 'broke': {
-      const error = `this is a bug in ralph, please report it: ${event.message}`;
-      return end(moved, event.at, { status: 'failed', exitReason: 'failed:bug', error });
+      return noted({ ...state, pauseRequested: true });
+    default: {
+      const moment = { at: event.at, policy };
+      if (isByCaller(event)) return apply(byCaller(state, event, moment), moment);
+      const task = { ...withoutStandstill(state.task, event), updated_at: event.at };
+      return apply(decide({ ...state, task }, event, moment), moment);
     }
   }
 }
 
-/** The state of a task's loop before its first event. */
+function noted(state: LoopState): Transition {
+  return { state, actions: [] };
+}
+
+type Happened = Exclude<
+  LoopEvent,
+  CallerEvent | { kind: 'hinted' | 'progress-reported' | 'stop-requested' | 'pause-requested' }
+>;
+
+/** Passes an event to the step that it belongs to. */
+function decide(state: LoopState, event: Happened, moment: Moment): Decided {
+  const { step } = state;
+  switch (event.kind) {
+    case 'started':
+      return started(state, event.prompt, moment);
+    case 'resumed':
+      return resumed(state, event, moment);
+    case 'attempt-ended':
+      return attemptEnded(state, event, moment);
+    case 'looked':
+      if (step.kind !== 'looking') return strayed(state);
+      return judge(state, { ...step, sightings: event.sightings, verified: null }, moment);
+    case 'verified':
+      if (step.kind !== 'verifying') return strayed(state);
+      return judge(state, { ...step, verified: event.result }, moment);
+    case 'followed':
+      if (step.kind !== 'following') return strayed(state);
+      return { state, decision: followed(state, step, moment) };
+    case 'waited':
+      return waited(state, event);
+    case 'approval-requested':
+      return approvalRequested(state, event);
+    case 'approval-answered':
+      return approvalAnswered(state, event, moment);
+    case 'broke': {
+      const error = `this is a bug in ralph, please report it: ${event.message}`;
+      return { state, decision: end('failed', 'failed:bug', { error }) };
+    }
+  }
+}
+
+/** Returns the state of a task's loop before its first event. */
 export function initialState(task: TaskState): LoopState {
   return {
     task,
     step: { kind: 'new' },
-    carry: NOTHING_CARRIED,
+    carry: EMPTY_HANDOVER,
     finalMessage: null,
     trouble: NO_TROUBLE,
     streaks: NO_STREAKS,
@@ -102,37 +123,33 @@ export function initialState(task: TaskState): LoopState {
   };
 }
 
-function started(state: LoopState, prompt: string, at: string, policy: Policy): Transition {
-  const running = { ...state, task: { ...state.task, status: 'running' as const } };
-  const { approvalRequired: what } = policy;
-  const first =
-    what === null
-      ? startAttempt(running, 1, 1, at, policy)
-      : askApproval(running, { id: START_APPROVAL, what, file: null }, at, policy);
-  const body = {
-    event: 'task_started' as const,
-    prompt,
-    max_iterations: policy.maxIterations,
+function started(state: LoopState, prompt: string, moment: Moment): Decided {
+  const { approvalRequired: what, maxIterations: max_iterations } = moment.policy;
+  return {
+    state: { ...state, task: { ...state.task, status: 'running' } },
+    announced: [publish({ event: 'task_started', prompt, max_iterations })],
+    decision:
+      what === null
+        ? { kind: 'start', prompt: 'next' }
+        : askPerson(state.task, { id: START_APPROVAL, what, file: null }, moment),
   };
-  return { ...first, actions: [{ kind: 'publish', body }, ...first.actions] };
 }
 
-function waited(
-  state: LoopState,
-  { at, tookMs, heldUpMs }: Extract<LoopEvent, { kind: 'waited' }>,
-  policy: Policy,
-): Transition {
-  const { task } = state;
-  const { wait } = task;
-  if (state.step.kind !== 'waiting' || wait === null) return { state, actions: [] };
-  if (wait.kind === 'delay') {
-    return startAttempt(withoutWait(state, task), task.current_iteration + 1, 1, at, policy);
+function attemptEnded(before: LoopState, event: EventOf<'attempt-ended'>, moment: Moment): Decided {
+  const { state, outcome } = withAttempt(before, event, moment);
+  if (state.step.kind === 'asking-back') {
+    return replied(state, state.step.answer, { outcome, facts: event.facts }, moment);
   }
-  // The wait does not use up the task's time, since no work was possible.
-  const rested = withoutWait(state, postponed(task, tookMs - heldUpMs));
-  return startAttempt(rested, task.current_iteration, task.attempt + 1, at, policy);
+  return isCounted(outcome)
+    ? counted(state, outcome, event, moment)
+    : retry(state, outcome, event, moment);
 }
 
-function withoutWait(state: LoopState, task: TaskState): LoopState {
-  return { ...state, task: { ...task, wait: null } };
+function waited(state: LoopState, { tookMs, heldUpMs }: EventOf<'waited'>): Decided {
+  const { step, task } = state;
+  if (step.kind !== 'waiting' || task.wait === null) return strayed(state);
+  if (task.wait.kind === 'delay') return { state, decision: { kind: 'start', prompt: 'next' } };
+  // The wait does not use up the task's time; `heldUpMs` has already been added to the limit.
+  const rested = { ...state, task: postponed(task, tookMs - heldUpMs) };
+  return { state: rested, decision: { kind: 'start', prompt: 'same' } };
 }

@@ -1,16 +1,16 @@
-/** What may precede a box: quote signs, list markers of any kind, emphasis. */
+/** What can precede a box: quote signs, list markers of any kind, emphasis. */
 const LEAD = String.raw`[\s>]*(?:(?:[-*+•‣◦▪·–—]|\(?(?:\d{1,9}|[A-Za-z])[.)])\s*)*[*_~]{0,3}`;
 const BLANK_BOX = String.raw`\[[^\S\n]+\](?![([])|[☐⬜🔲◻□]`;
-/** `[/]`, `[-]`, but not letters and digits (`[1]`, `[a]`). */
+/** A box with a sign in it, such as `[/]` or `[-]`. `[1]` and `[a]` are not boxes. */
 const SIGNED_BOX = String.raw`\[[^\p{L}\p{N}\s\]]\](?=\s|$)`;
 
 /**
- * A line that begins with an open box in any spelling: `[ ]`, `[  ]` or `☐`, also without a space after it;
- * `[/]` and other signs only with a space after it. `[ ](a link)` and `[]` are not boxes.
+ * Matches a line that begins with an open box: `[ ]`, `[  ]` or `☐`, or, if a space follows, `[/]` or a box
+ * with another sign. `[ ](a link)` and `[]` are not boxes.
  */
 export const OPEN_BOX_LINE = new RegExp(`^${LEAD}(?:${BLANK_BOX}|${SIGNED_BOX})`, 'u');
 
-/** A blank box anywhere in a line: in a heading, in a cell of a table. */
+/** Matches a blank box anywhere in a line, such as in a heading or in a cell of a table. */
 export const BLANK_BOX_ANYWHERE = new RegExp(BLANK_BOX, 'u');
 
 const SIGNED_BOX_ANYWHERE = new RegExp(SIGNED_BOX, 'mu');

@@ -14,12 +14,12 @@ const CLOSING_SIGNS = new Map([
   [0x25c1, '▷'],
 ]);
 
-/** Whether the character may begin a tag: `<`, `[`, `◁`. */
+/** Whether a tag can begin with the character: `<`, `[`, `◁`. */
 export function mayBeginTag(code: number): boolean {
   return code === 0x3c || code === 0x5b || code === 0x25c1;
 }
 
-/** Returns the tag that begins at such a character, or null if there is none or it does not end. */
+/** Returns the tag that begins at index `at`, or null if there is none or it does not end. */
 export function readTag(text: string, at: number): Tag | null {
   const isClosing = text.charCodeAt(at + 1) === SLASH;
   const start = isClosing ? at + 2 : at + 1;
@@ -46,7 +46,7 @@ function isLetter(code: number): boolean {
   return (code | 0x20) >= 97 && (code | 0x20) <= 122;
 }
 
-/** Whether the character may be part of a name: letters, digits, `-`, `.`, `:`, `_`. */
+/** Whether the character can be part of a name: letters, digits, `-`, `.`, `:`, `_`. */
 function isOfName(code: number): boolean {
   return isLetter(code) || (code >= 48 && code <= 58) || code === 45 || code === 46 || code === 95;
 }
@@ -63,12 +63,12 @@ export function isThinking({ name }: Tag): boolean {
   return THINKING.has(name.slice(name.lastIndexOf(':') + 1));
 }
 
-/** Whether a tag is part of ralph's own protocol (the promise, an approval, progress): not an element. */
+/** Whether the agent writes the tag for ralph (a promise, an approval, progress), so it is not an element. */
 export function isOwn({ name }: Tag): boolean {
   return name === 'promise' || name === 'approval' || name === 'progress';
 }
 
-/** Returns, at the index of each opening tag, where its closing tag ends; 0 if it has none. */
+/** Returns an array that has, at the index of each opening tag, the end of its closing tag; 0 if it has none. */
 export function matchTags(text: string): Int32Array {
   const closings = new Int32Array(text.length);
   const open = new Map<string, number[]>();

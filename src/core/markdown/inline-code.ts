@@ -1,6 +1,6 @@
 /**
- * Finds inline code in a paragraph. Call the returned function from left to right, at each run of backticks
- * outside other code. It returns where the code that begins there ends, or null if nothing closes it.
+ * Finds inline code between `start` and `end`. The returned function takes the index of a run of backticks
+ * and returns the end of the code that begins there, or null if nothing closes it. Call it from left to right.
  */
 export function inlineCode(
   text: string,
@@ -30,7 +30,7 @@ export function inlineCode(
   };
 }
 
-/** Returns the end of the run of equal characters that begins at this index. */
+/** Returns the index after the run of equal characters that begins at `at`. */
 export function endOfRun(text: string, at: number): number {
   const sign = text.charCodeAt(at);
   let end = at + 1;

@@ -1,9 +1,9 @@
 import { OPEN_BOX_LINE } from './checkbox.ts';
 
-/** What kind of block a line begins, judged without the other lines. */
+/** A line, and the kind of block that it would begin, judged without the other lines. */
 export interface Line {
   readonly kind: LineKind;
-  /** In columns; a tab advances to the next multiple of four. */
+  /** The indentation in columns; a tab advances to the next multiple of four. */
   readonly indent: number;
   /** The index of its line break, or of the end of the text. */
   readonly end: number;
@@ -68,7 +68,7 @@ const PROMPT = new RegExp(
   'u',
 );
 
-/** A fast path: most lines begin with a letter that is not a list marker, so their beginning is text. */
+/** Whether a line is text by its first characters alone. Most lines are, so this check saves time. */
 function isPlain(text: string, first: number): boolean {
   const code = text.charCodeAt(first) | 0x20;
   if (code < 97 || code > 122) return false;
@@ -84,7 +84,7 @@ const DIFF = /^(?:diff --git |@@ -\d+(?:,\d+)? \+\d|(?:---|\+\+\+) "?(?:[ab]\/|\
 const ENVIRONMENT = /^(?:\\begin\{|#\+begin|:::|\/\*(?!.*\*\/)|"""(?!.*""")|'''(?!.*'''))/i;
 const SHOWN_BY_SIGN: Readonly<Record<string, LineKind>> = { '>': 'quote', '|': 'table' };
 
-/** Returns what the beginning of a line makes it, or null for plain text. */
+/** Returns the kind of a line by its beginning, or null for plain text. */
 function readBeginning(line: string): Kind | null {
   if (/[[☐⬜🔲◻□]/u.test(line) && !line.startsWith('>') && OPEN_BOX_LINE.test(line)) {
     return { kind: 'box', sign: '' };
@@ -112,7 +112,7 @@ function readBeginning(line: string): Kind | null {
 /** The start of a here-document at the end of a line: `cat <<'EOF'`. */
 const HERE_DOCUMENT = /<<[-~]?\s?["']?([A-Z_]{3,20})["']?\s*$/;
 
-/** Returns what the end of a line opens, or null if it opens nothing. */
+/** Returns the kind of a line whose end opens a block, or null if it opens none. */
 function readEnding(text: string, first: number, end: number): Kind | null {
   const last = text.charAt(end - 1);
   if (last === '{' || last === '[' || last === '(') return { kind: 'bracket', sign: last };

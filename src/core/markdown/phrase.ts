@@ -1,15 +1,15 @@
 import { withoutControls } from '../text/untrusted-text.ts';
 import { hasWords, wordSigns } from './words.ts';
 
-/**
- * Finds the promise as literal text in a message, ignoring differences in white space, line ends and
- * colour codes.
+/*
+ * Finds the promise as literal text in a message. Differences in white space, line ends and colour
+ * codes do not matter.
  */
 
 /** Private-use characters that replace removed text. `plainText` removes any that a message contains. */
-export const STAND_INS = { echo: '\uE000', shield: '\uE001', firstMask: 0xe002 };
+export const REPLACEMENT_CHARACTERS = { echo: '\uE000', shield: '\uE001', firstMask: 0xe002 };
 
-/** Removes escape sequences, control characters and the characters of `STAND_INS`; line ends become LF. */
+/** Removes escape sequences, control characters and the characters of `REPLACEMENT_CHARACTERS`; line ends become LF. */
 export function plainText(text: string): string {
   return withoutControls(text).replace(/[\uE000-\uE00F]/g, '\uFFFD');
 }
@@ -18,7 +18,7 @@ export function foldSpace(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-/** Source of a pattern (flag `u`) that matches the phrase anywhere, even if it is broken across lines. */
+/** Returns the source of a pattern (flag `u`) for the phrase anywhere, even broken across lines. */
 export function anywhere(phrase: string): string {
   return foldSpace(phrase)
     .split(' ')
@@ -27,8 +27,8 @@ export function anywhere(phrase: string): string {
 }
 
 /**
- * Like `anywhere`, but never matches inside a longer word of `text`, the text to search: COMPLETE does not
- * match in INCOMPLETE or COMPLETE_V2.
+ * Returns the source of a pattern (flag `u`) for the phrase, but not inside a longer word: COMPLETE does not
+ * match in INCOMPLETE or COMPLETE_V2. The pattern is only valid for `text`.
  */
 export function asWords(phrase: string, text: string): string {
   const signs = wordSigns(text);
@@ -38,7 +38,7 @@ export function asWords(phrase: string, text: string): string {
   return `${open}${anywhere(phrase)}${close}`;
 }
 
-/** Like `anywhere`, with the tags around the phrase. */
+/** Returns the source of a pattern (flag `u`) for the phrase inside `<promise>` tags. */
 function inTags(phrase: string): string {
   return `<promise>\\s*${anywhere(phrase)}\\s*</promise>`;
 }
@@ -50,7 +50,7 @@ export interface Span {
 }
 
 /** Returns every match of a pattern, from left to right. */
-export function placesOf(text: string, source: string): readonly Span[] {
+export function spansOf(text: string, source: string): readonly Span[] {
   const places: Span[] = [];
   for (const match of text.matchAll(new RegExp(source, 'gu'))) {
     places.push({ from: match.index, to: match.index + match[0].length });
@@ -76,7 +76,7 @@ export function lastMention(text: string, phrase: string): Mention | null {
   return last;
 }
 
-/** Replaces each span. Spans may touch and overlap; the one that begins first wins. */
+/** Replaces each span of a text. If spans overlap, the one that begins first wins. */
 export function replaceSpans<S extends Span>(
   text: string,
   spans: readonly S[],

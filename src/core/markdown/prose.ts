@@ -1,7 +1,7 @@
 import { isOwn, isThinking, matchTags, mayBeginTag, readTag } from './element.ts';
 import { endOfRun, inlineCode } from './inline-code.ts';
 import { type Line, readLine } from './markdown-line.ts';
-import { replaceSpans, type Span, STAND_INS } from './phrase.ts';
+import { REPLACEMENT_CHARACTERS, replaceSpans, type Span } from './phrase.ts';
 import {
   endOfBlockScalar,
   endOfBracket,
@@ -11,7 +11,7 @@ import {
   lineEnd,
 } from './shown-block.ts';
 
-/** The parts of a message in which a phrase is only shown or talked about, not stated. */
+/** The kinds of text in which a phrase is only shown or talked about, not stated. */
 const SHOWN = [
   'in-code',
   'in-a-comment',
@@ -34,11 +34,11 @@ interface Region extends Span {
 }
 
 /**
- * Returns a part of the text with everything masked that is not prose. Masks replace single characters, so
- * that line breaks and length are kept. The text is read from its beginning, since earlier blocks may reach
- * into the part. A mask is neither space nor punctuation, so that a message with a code block at its end does
- * not seem to end with the text before the block. The last character of masked thinking becomes a line break,
- * since the message begins after it.
+ * Returns the part of the text from `from` to `to`, with everything masked that is not prose. Each character
+ * is replaced by one mask, but line breaks stay, so the length stays the same. The text is read from its
+ * beginning, since earlier blocks can reach into the part. A mask is neither space nor punctuation: a message
+ * that ends with a code block must not seem to end with the text before the block. The last character of masked
+ * thinking becomes a line break, since the message begins after it.
  */
 export function maskNonProse(text: string, from = 0, to = text.length): string {
   const part = text.slice(from, to);
@@ -50,27 +50,27 @@ export function maskNonProse(text: string, from = 0, to = text.length): string {
     }))
     .filter((span) => span.from < span.to);
   return replaceSpans(part, regions, (shown, { why }) => {
-    const mask = String.fromCharCode(STAND_INS.firstMask + SHOWN.indexOf(why));
+    const mask = String.fromCharCode(REPLACEMENT_CHARACTERS.firstMask + SHOWN.indexOf(why));
     const masked = shown.includes('\n') ? shown.replace(/[^\n]/g, mask) : mask.repeat(shown.length);
     return why === 'in-thinking' && /[>\]▷]$/.test(shown) ? `${masked.slice(0, -1)}\n` : masked;
   });
 }
 
-/** Returns why the character at this index of a masked text is not prose, or null if it is. */
+/** Returns why the character at `index` of a masked text is not prose, or null if it is prose. */
 export function whyMasked(masked: string, index: number): NonProse | null {
-  return SHOWN[masked.charCodeAt(index) - STAND_INS.firstMask] ?? null;
+  return SHOWN[masked.charCodeAt(index) - REPLACEMENT_CHARACTERS.firstMask] ?? null;
 }
 
-/** What the next line may continue: a paragraph, a quotation, an unticked box; `gap` is nothing. */
+/** What the next line can continue: a paragraph, a quotation or an unticked box. After a `gap`, nothing. */
 type Above = 'gap' | 'paragraph' | 'in-a-quote' | 'in-an-unticked-box';
 
 /**
- * Reads block after block from the top to `to`; leaves out what ends before `from` or begins after `to`.
+ * Returns the regions between `from` and `to` that are not prose, read block after block from the top.
  * Only a paragraph can contain inline code, so a stray backtick in a heading cannot pair with a later one.
  */
 function findRegions(text: string, from: number, to: number): readonly Region[] {
   const regions: Region[] = [];
-  /** The end of the last closing tag of thinking without an opening tag: everything before was thinking. */
+  /** The end of the last closing tag of thinking that has no opening tag: all text before it is thinking. */
   let thoughtTo = 0;
   const note = (start: number, end: number, why: NonProse): void => {
     if (start === 0 && why === 'in-thinking') thoughtTo = end;
@@ -165,7 +165,7 @@ function readShown(text: string, at: number, line: Line, above: Above): Shown | 
   }
 }
 
-/** Whether the next line may continue this line of a quotation. It cannot continue code or a blank line. */
+/** Whether the next line can continue this line of a quotation. It cannot continue a fence or a blank line. */
 function isLazy(text: string, at: number, end: number): boolean {
   return !/^[\s>]*(?:```.*|~~~.*)?$/.test(text.slice(at, Math.min(end, at + 80)));
 }
@@ -173,8 +173,8 @@ function isLazy(text: string, at: number, end: number): boolean {
 type ParagraphReader = (at: number, first: Line) => number;
 
 /**
- * Returns a function that notes what is only shown in a paragraph and returns where to continue reading. That
- * may be beyond the paragraph, since a comment or an element may end later.
+ * Returns a function that calls `note` for each region of a paragraph that is not prose, and returns where to
+ * continue reading. That can be beyond the paragraph, since a comment or an element can end later.
  */
 function paragraphReader(
   text: string,
@@ -189,7 +189,7 @@ function paragraphReader(
   let comments = true;
   const endOfComment = (at: number): number => {
     const close = comments ? text.indexOf('-->', at + 2) : -1;
-    // Remember that no comment closes any more: searching again each time would be quadratic.
+    // After a comment that never closes no other closes, and searching again each time would be quadratic.
     comments = close !== -1;
     return close === -1 ? text.length : close + 3;
   };
@@ -236,11 +236,11 @@ function fenceBehindWords(text: string, at: number): number | null {
 interface Element {
   readonly to: number;
   readonly why: NonProse;
-  /** Thinking with only a closing tag: everything before it was thinking. */
+  /** Whether this is only a closing tag of thinking, so that all text before it is thinking. */
   readonly isBehindThinking: boolean;
 }
 
-/** Reads the element that begins at a tag. Returns null if the tag begins none, or is one of ralph's own. */
+/** Returns the element that begins at a tag, or null if the tag begins none or is one of ralph's own. */
 function readElement(text: string, at: number, closingOf: (at: number) => number): Element | null {
   const tag = readTag(text, at);
   if (tag === null || isOwn(tag) || tag.kind === 'void') return null;
@@ -254,7 +254,7 @@ function readElement(text: string, at: number, closingOf: (at: number) => number
   }
   const close = closingOf(at);
   if (close > 0) return { to: close, why, isBehindThinking: false };
-  // Never closed: a tag that is all of its line, or ends it, opens a block up to the end of the text.
+  // The tag is never closed. If it fills its line or ends it, it opens a block up to the end of the text.
   // Otherwise, and always directly after a word as in `Vec<u8>`, it reaches to the end of the line.
   const end = lineEnd(text, at);
   const behind = text.slice(tag.end, end).trim();

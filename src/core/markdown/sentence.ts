@@ -1,9 +1,9 @@
 import { hasWords } from './words.ts';
 
 /**
- * Whether the beginning of a line ends with a complete sentence, so that a new one follows. `possible`: the
- * short word before the full stop may be an abbreviation (`ggf.`). The shape of the word decides, since a
- * table would only cover some abbreviations of some languages.
+ * Whether the beginning of a line ends with a complete sentence, so that a new one follows. `possible` means
+ * that the short word before the full stop can be an abbreviation (`ggf.`). The shape of the word decides,
+ * since a table would only cover some abbreviations of some languages.
  */
 export type SentenceEnd = 'certain' | 'possible' | 'none';
 
@@ -13,7 +13,7 @@ export const CHEERS =
 
 /** The full stops and exclamation marks that end a sentence. */
 export const STOPS = '.!。！．｡।॥۔։።။។';
-/** A text that ends with a stop that needs no space after it. */
+/** Matches a text that ends with a full stop after which no space is needed. */
 const WIDE_STOP = /[^…？?（(「『][。！．｡।॥۔։።။។]$/u;
 const CLOSERS = /["'”’»›)\]}」』）】》*_]+$/;
 const GAP = new RegExp(`(?:\\s|${CHEERS})*$`, 'u');
@@ -47,14 +47,14 @@ function endOfWord(said: string, isCut: boolean): SentenceEnd {
   if (/^\d+(?:[.,]\d+)*$/.test(word)) {
     return isFirst || /(?:^|\s)\(?\d{1,3}[.)]\s/.test(said) ? 'none' : 'possible';
   }
-  // Abbreviations: e.g, i.e, a.k.a; then c.-à-d, p.ex.
+  // These are abbreviations: e.g, i.e, a.k.a; in the next line c.-à-d, p.ex.
   if (/^\p{L}(?:\.\p{L})+$/u.test(word)) return 'none';
   if (/^(?:\p{L}{1,3}\.-?)+\p{L}{1,3}(?:-\p{L}{1,3})?$/u.test(word)) return 'possible';
   if (!/^[\p{L}\p{M}]+$/u.test(word))
     return hasStrangeStart(words.at(-1) ?? '') ? 'possible' : 'certain';
   const letters = [...word].length;
   if (isFirst && (letters === 1 || /^[ivxl]+$/.test(word))) return 'none';
-  // A unit (3.2 s), or an answer (Any failing? No).
+  // A unit ends a sentence (3.2 s.), and so does an answer (Any failing? No.).
   if (letters <= 3 && /^[~≈<>]?\d+(?:[.,]\d+)*$/.test(wordBefore)) return 'certain';
   if (letters <= 3 && letters > 1 && /[?？]["'”’»)*_]*$/.test(wordBefore)) return 'certain';
   if (letters === 1) return endOfLetter(word, wordBefore, said);
@@ -79,7 +79,7 @@ function hasStrangeStart(word: string): boolean {
   return /^["'“«*_]*[([{]/.test(word) && !/[)\]}]/.test(word);
 }
 
-/** Whether the word after this one begins a sentence. */
+/** Whether the word after `word` begins a sentence. */
 function isOpening(word: string): boolean {
   return word === '' || /[.!?:…]["'”’»)*_]*$/.test(word);
 }

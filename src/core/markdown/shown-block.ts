@@ -7,9 +7,9 @@ import { type Line, readLine } from './markdown-line.ts';
  */
 
 /**
- * A fence ends at a line that only repeats its sign, at least as often. A fence followed by a word opens a
- * nested fence, even if it is not longer: agents write Markdown examples with a shell block inside this way,
- * although by Markdown's rules the end of the inner fence would end the outer one.
+ * Returns the end of a fence: a line that has only its sign, at least as often. A fence followed by a word
+ * opens a nested fence, even if it is not longer: agents write Markdown examples with a shell block inside
+ * like this, although in Markdown the end of the inner fence would end the outer one.
  */
 export function endOfFence(text: string, start: number, fence: string): number {
   const open = [fence.length];

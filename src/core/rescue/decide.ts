@@ -1,7 +1,7 @@
+import { rowOfState } from '../task/endings.ts';
 import { msBetween } from '../task/task-state.ts';
-import { canGoOn, verdictOf } from './endings.ts';
 import { isPaymentFile } from './payment.ts';
-import type { FileAction, FileFacts, FileTask, LeaveReason } from './vault-files.ts';
+import { type FileAction, type FileFacts, type FileTask, leave } from './vault-files.ts';
 
 /** What a decision depends on, besides the file. */
 export interface Rules {
@@ -13,13 +13,13 @@ export interface Rules {
 
 /** After this many failed rescues a file is moved to `Quarantine`. */
 export const MAX_RESCUES = 3;
-/** A younger file may still be being written. */
+/** A file that has changed within this time may still be being written. */
 const STILL_MS = 2_000;
 /** The size limit of a prompt, less what ralph adds around the text. */
 const LARGEST_BYTES = 1_000_000;
 
 /**
- * Decides what to do with a file: the first rule that applies.
+ * Decides what to do with a file. The first rule that applies decides:
  *
  *   not a task, or taken ─► live ─► completed ─► In_Progress: ours, its rescue's, failed 3 times, stuck?
  *                                                │            payment, own task, text ─► rescue
@@ -32,7 +32,7 @@ export function decide(facts: FileFacts, rules: Rules): FileAction {
   );
 }
 
-/** Files that are not tasks, or that somebody else works on. */
+/** Leaves a file that is not a task, or that somebody else works on; returns null for any other. */
 function noTask({ file, own, ownId, rescue, rescueId }: FileFacts): FileAction | null {
   if (/^RALPH_.+\.md$/i.test(file.name) || /^ralph_/i.test(file.frontMatter.type ?? '')) {
     return leave('own-note');
@@ -59,14 +59,9 @@ function inProgress(facts: FileFacts, rules: Rules): FileAction {
   if (isPaymentFile(file)) {
     return isStuck ? { kind: 'to-human', why: 'payment', detail: '' } : fresh(facts, rules);
   }
-  if (isOurs && own !== null) {
-    const resume = waiting(own, ownId, rules) ?? resumption(own, ownId);
-    if (resume !== null) return resume;
-  }
-  if (rescue !== null) {
-    const resume = waiting(rescue, rescueId, rules) ?? resumption(rescue, rescueId);
-    if (resume !== null) return resume;
-  }
+  const resume =
+    resumption(isOurs ? own : null, ownId, rules) ?? resumption(rescue, rescueId, rules);
+  if (resume !== null) return resume;
   if (facts.failedRescues >= MAX_RESCUES) {
     return { kind: 'quarantine', failedRescues: facts.failedRescues };
   }
@@ -82,7 +77,7 @@ function inProgress(facts: FileFacts, rules: Rules): FileAction {
   );
 }
 
-/** Completed, and the file has not changed since, so it only has to be moved. */
+/** Whether the task is completed and the file has not changed since, so that it only has to be moved. */
 function isOver(task: FileTask | null, { file }: FileFacts): boolean {
   if (task?.standing !== 'completed' || task.finishedAt === null) return false;
   return msBetween(file.changedAt, task.finishedAt) >= 0;
@@ -93,25 +88,26 @@ function fresh({ file }: FileFacts, { now }: Rules): FileAction {
   return leave('fresh', String(ageMs));
 }
 
-/** The action for a task that waits for an approval, or null if it does not. */
+/** Returns the action for a task that waits for an approval, or null if it does not. */
 function waiting(task: FileTask, taskId: string, { now }: Rules): FileAction | null {
   const { approval, standing } = task;
   if (standing !== 'paused_awaiting_approval' || approval === null) return null;
   if (approval.isAnswered) return { kind: 'resume', taskId };
   const overdueMs = msBetween(approval.expiresAt, now);
   if (overdueMs < 0) return { kind: 'needs-approval', request: approval.file };
-  return {
-    kind: 'overdue-approval',
-    request: approval.file,
-    overdueMs,
-  };
+  return { kind: 'overdue-approval', request: approval.file, overdueMs };
 }
 
-function resumption(task: FileTask, taskId: string): FileAction | null {
-  return canGoOn(task) ? { kind: 'resume', taskId } : null;
+/** Resumes a task that ralph itself started, unless it waits or its ending says otherwise. */
+function resumption(task: FileTask | null, taskId: string, rules: Rules): FileAction | null {
+  if (task === null) return null;
+  const ending = rowOfState(task.standing, task.exitReason);
+  const canGoOn = ending?.verdict === 'interrupted' || ending?.isPassing === true;
+  const isResumed = task.standing === 'interrupted' || canGoOn;
+  return waiting(task, taskId, rules) ?? (isResumed ? { kind: 'resume', taskId } : null);
 }
 
-/** The action that the file's own task requires, or null. */
+/** Returns the action that the file's own task requires, or null if it requires none. */
 function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction | null {
   if (own === null) return ownNote === null ? null : leave('noted', ownNote);
   if (own.isKeptByProgram && own.standing !== 'completed')
@@ -125,20 +121,19 @@ function ownTask({ own, ownId, ownNote }: FileFacts, rules: Rules): FileAction |
       return own.approval?.isAnswered === true
         ? leave('held', own.standing)
         : (waiting(own, ownId, rules) ?? leave('held', own.standing));
-    case 'paused':
-    case 'stopped':
-    case 'usage_limited':
-      return leave('held', own.standing);
     case 'corrupt':
     case 'newer ralph':
     case 'unreadable':
       return leave('unreadable-state', own.standing);
     default:
+      if (rowOfState(own.standing, own.exitReason)?.needs === 'a resume') {
+        return leave('held', own.standing);
+      }
       return ownNote === null ? null : leave('noted', ownNote);
   }
 }
 
-/** The action for a rescue that a person has to resume, or null. */
+/** Returns the action for a rescue that only a person can resume; null if a new rescue can begin. */
 function heldBy(rescue: FileTask | null): FileAction | null {
   if (rescue === null) return null;
   if (rescue.standing === 'failed' && rescue.isRejected) return leave('rejected');
@@ -151,13 +146,13 @@ function heldBy(rescue: FileTask | null): FileAction | null {
     case 'unreadable':
       return leave('unreadable-state', rescue.standing);
     default:
-      return verdictOf(rescue.standing, rescue.exitReason) === 'held'
+      return (rowOfState(rescue.standing, rescue.exitReason)?.verdict ?? 'held') === 'held'
         ? leave('held', rescue.standing)
         : null;
   }
 }
 
-/** The action for a file that cannot serve as a prompt, or null. */
+/** Returns the action for a file that cannot serve as a prompt, or null if it can. */
 function content({ file }: FileFacts): FileAction | null {
   const { frontMatter, sizeBytes, text } = file;
   if (sizeBytes > LARGEST_BYTES) return { kind: 'to-human', why: 'too-large', detail: '' };
@@ -177,13 +172,9 @@ function needsAction(facts: FileFacts, rules: Rules): FileAction {
   if (stillMs < STILL_MS) return leave('unsettled');
   if (isPaymentFile(file)) return { kind: 'to-human', why: 'payment', detail: '' };
   if (isOver(own, facts)) return leave('completed');
-  if (own !== null && isOurs) {
-    const resume = waiting(own, ownId, rules) ?? resumption(own, ownId);
-    if (resume !== null) return resume;
-  }
-  return ownTask(facts, rules) ?? content(facts) ?? { kind: 'start-new', taskId: ownId };
-}
-
-function leave(reason: LeaveReason, detail = ''): Extract<FileAction, { kind: 'leave' }> {
-  return { kind: 'leave', reason, detail };
+  return (
+    resumption(isOurs ? own : null, ownId, rules) ??
+    ownTask(facts, rules) ??
+    content(facts) ?? { kind: 'start-new', taskId: ownId }
+  );
 }

@@ -2,8 +2,8 @@ import { isPayment } from '../settings/task-type.ts';
 import type { VaultFile } from './vault-files.ts';
 
 /**
- * Whether the name, the type, or a line of the text that states a type says that a file is a payment.
- * A false alarm only leaves the file to a human, so this is broad.
+ * Whether a file is a payment, by its name, its type, or a line of its text that states a type. Matches
+ * broadly, since a false alarm only leaves the file to a person.
  */
 export function isPaymentFile({
   name,
@@ -16,7 +16,7 @@ export function isPaymentFile({
   );
 }
 
-/** `type: payment`, `**Task type:** payment`, `- category: payments`. */
+/** Returns what the lines of a text state as its type, such as `payment` in `- category: payment`. */
 function typeLines(text: string): readonly string[] {
   return [
     ...text.matchAll(

@@ -9,7 +9,7 @@ export interface StuckFile {
   readonly stuckForMs: number;
 }
 
-/** The prompt for a stuck file. The file's content is untrusted and grants no permissions. */
+/** Builds the prompt for a stuck file. The content of the file is untrusted and grants no permissions. */
 export function rescuePrompt({ name, text, stuckForMs }: StuckFile, rules: MaterialRules): string {
   const file = `In_Progress/${materialLine(name, rules)}`;
   return [

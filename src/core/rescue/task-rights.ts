@@ -1,4 +1,9 @@
-import { SETTINGS, type SettingName, type Settings } from '../settings/settings.ts';
+import {
+  commandSettings,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+} from '../settings/settings.ts';
 import { oneLine } from '../text/untrusted-text.ts';
 
 /*
@@ -7,18 +12,13 @@ import { oneLine } from '../text/untrusted-text.ts';
  * resumes a task that would start programs that the pass itself was not given.
  */
 
-/** Programs that ralph starts. */
-const PROGRAMS = [
-  'agentCommand',
-  'claudeBin',
-  'verify',
-  'until',
-  'after',
-  'onEnd',
-] as const satisfies readonly SettingName[];
+/** The settings that name a program for ralph to start. */
+function programs(): readonly SettingName[] {
+  return ['agentCommand', 'claudeBin', ...commandSettings()];
+}
 
-/** Permissions of the agent. */
-const PERMISSIONS = [
+/** Settings that give the agent permissions. */
+export const PERMISSIONS = [
   'dangerouslySkipPermissions',
   'permissionMode',
   'allowedTools',
@@ -30,7 +30,7 @@ const LONGEST = 200;
 
 /** Returns all rights of a task as flags, including the agent's arguments after `--`. */
 export function rightsOf(settings: Settings, passthrough: readonly string[]): readonly string[] {
-  const flags = [...PROGRAMS, ...PERMISSIONS].flatMap((name) => asFlags(name, settings));
+  const flags = [...programs(), ...PERMISSIONS].flatMap((name) => asFlags(name, settings));
   return passthrough.length === 0
     ? flags
     : [...flags, `-- ${oneLine(passthrough.join(' '), LONGEST)}`];
@@ -38,22 +38,9 @@ export function rightsOf(settings: Settings, passthrough: readonly string[]): re
 
 /** Returns, as flags, the programs of a task that differ from the allowed ones. */
 export function programsBeyond(settings: Settings, allowed: Settings): readonly string[] {
-  return PROGRAMS.filter((name) => settings[name] !== allowed[name]).flatMap((name) =>
-    asFlags(name, settings),
-  );
-}
-
-/** Returns the settings that define the agent's permissions. */
-export function permissionsOf(settings: Settings): Pick<Settings, (typeof PERMISSIONS)[number]> {
-  const { dangerouslySkipPermissions, permissionMode, allowedTools } = settings;
-  const { acceptRefused, keepBackground } = settings;
-  return {
-    dangerouslySkipPermissions,
-    permissionMode,
-    allowedTools,
-    acceptRefused,
-    keepBackground,
-  };
+  return programs()
+    .filter((name) => settings[name] !== allowed[name])
+    .flatMap((name) => asFlags(name, settings));
 }
 
 function asFlags(name: SettingName, settings: Settings): readonly string[] {

@@ -5,9 +5,9 @@ import type { ShownState } from '../task/shown-task.ts';
 /** Which folder a file was found in. */
 export type WorkFolder = 'In_Progress' | 'Needs_Action';
 
-/** What a file's front matter says, as far as it matters here. */
+/** The fields of the front matter of a file that decide what is done with it. */
 export interface FileFrontMatter {
-  /** As it is written; null if there is none. */
+  /** The type as it is written; null if there is none. */
   readonly type: string | null;
   /** What is invalid in it, as a phrase; null if nothing is. */
   readonly problem: string | null;
@@ -28,21 +28,21 @@ export interface VaultFile {
   /** Its content; null if it is not text, too large, or unreadable. */
   readonly text: string | null;
   readonly frontMatter: FileFrontMatter;
-  /** Another file takes precedence that would be a task with the same id. */
+  /** Whether another file takes precedence, since both would be a task with the same id. */
   readonly hasNamesake: boolean;
 }
 
 /** The current state of a file's task. */
 export interface FileTask {
   readonly standing: 'live' | ShownState;
-  /** This user's ralph wrote its state; otherwise the task is left alone. */
+  /** Whether this user's ralph wrote its state; otherwise the task is left alone. */
   readonly isOwn: boolean;
   readonly exitReason: string | null;
   readonly startedAt: string;
   readonly finishedAt: string | null;
-  /** A program keeps its state through the library. */
+  /** Whether a program stores its state through the library. */
   readonly isKeptByProgram: boolean;
-  /** A person rejected its last request. */
+  /** Whether a person rejected its last request. */
   readonly isRejected: boolean;
   /** The approval it waits for; null if it does not wait for one. */
   readonly approval: {
@@ -56,17 +56,18 @@ export interface FileTask {
 /** Everything on which a decision about a file depends. */
 export interface FileFacts {
   readonly file: VaultFile;
-  /** The id of the file's own task, and that task; the task is null if there is none. */
+  /** The id of the file's own task, which may not exist. */
   readonly ownId: string;
+  /** The file's own task; null if it does not exist. */
   readonly own: FileTask | null;
-  /** The same for its rescue. */
+  /** The id of a task that rescues the file; `rescue` is that task, or null if it does not exist. */
   readonly rescueId: string;
   readonly rescue: FileTask | null;
-  /** A pass has started or resumed the file's own task. */
+  /** Whether a pass over the vault has started or resumed the file's own task. */
   readonly isOurs: boolean;
   /** Number of rescues that failed because of the file. */
   readonly failedRescues: number;
-  /** The name of the note for a human that a run of the file itself left; null if there is none. */
+  /** The name of the note that the file's own task left for a person; null if there is none. */
   readonly ownNote: string | null;
 }
 
@@ -95,15 +96,15 @@ export type LeaveReason =
 /** Why a person has to handle a file. */
 type HumanReason = 'payment' | 'too-large' | 'front-matter';
 
-/** What a pass does with a file. */
+/** What a pass over the vault does with a file. */
 export type FileAction =
   /** `detail` is for example a status or a note's name. */
   | { readonly kind: 'leave'; readonly reason: LeaveReason; readonly detail: string }
-  /** Resume its own task or its rescue. */
+  /** Resumes the own task of the file, or its rescue. */
   | { readonly kind: 'resume'; readonly taskId: string }
   | { readonly kind: 'rescue'; readonly taskId: string; readonly stuckForMs: number }
   | { readonly kind: 'start-new'; readonly taskId: string }
-  /** Its task is completed, but the file was not moved. */
+  /** Moves the file of a completed task, which was not moved yet. */
   | { readonly kind: 'finish'; readonly taskId: string }
   | { readonly kind: 'to-human'; readonly why: HumanReason; readonly detail: string }
   | { readonly kind: 'needs-approval'; readonly request: string }
@@ -111,12 +112,22 @@ export type FileAction =
   | { readonly kind: 'overdue-approval'; readonly request: string; readonly overdueMs: number }
   | { readonly kind: 'quarantine'; readonly failedRescues: number };
 
-/** The outcome of a file in a pass: a run's ending, or what was done without a run. */
+/** Leaves a file where it is. */
+export type Leave = Extract<FileAction, { kind: 'leave' }>;
+
+/** Runs a task. */
+export type StartAction = Extract<FileAction, { kind: 'resume' | 'rescue' | 'start-new' }>;
+
+export function leave(reason: LeaveReason, detail = ''): Leave {
+  return { kind: 'leave', reason, detail };
+}
+
+/** The outcome of a file in a pass over the vault: the ending of a run, or what was done without one. */
 export type FileOutcome =
-  | { readonly kind: 'left'; readonly action: Extract<FileAction, { kind: 'leave' }> }
+  | Extract<FileAction, { kind: 'leave' | 'needs-approval' | 'overdue-approval' }>
   | {
       readonly kind: 'ran';
-      readonly how: 'rescue' | 'resume' | 'start-new';
+      readonly how: StartAction['kind'];
       readonly taskId: string;
       readonly status: string;
       readonly exitReason: string;
@@ -125,39 +136,20 @@ export type FileOutcome =
     }
   | { readonly kind: 'finished'; readonly movedTo: string }
   | { readonly kind: 'for-human'; readonly why: HumanReason; readonly note: string | null }
-  | { readonly kind: 'needs-approval'; readonly request: string }
-  | { readonly kind: 'approval-overdue'; readonly request: string; readonly overdueMs: number }
   | { readonly kind: 'quarantined'; readonly movedTo: string; readonly failedRescues: number }
-  /** Something went wrong that is not the file's fault. */
+  /** The file could not be handled, for a reason that has nothing to do with its content. */
   | { readonly kind: 'problem'; readonly message: string };
 
-/** A note from a pass to a person. Only one note of each kind and task is kept. */
-export type VaultNote =
-  | {
-      readonly kind: 'for-human';
-      readonly taskId: string;
-      /** The file, relative to the vault. */
+/** A note from a pass over the vault to a person. Only one note of each kind and task is kept. */
+export type VaultNote = { readonly taskId: string } & (
+  | ({
+      /** The file's current path, relative to the vault. */
       readonly file: string;
-      readonly why: HumanReason;
-      readonly detail: string;
-    }
-  | {
-      readonly kind: 'overdue';
-      readonly taskId: string;
-      readonly file: string;
-      readonly request: string;
-    }
-  | {
-      readonly kind: 'quarantined';
-      readonly taskId: string;
-      /** Its current path. */
-      readonly file: string;
-      readonly failedRescues: number;
-    }
+    } & (
+      | { readonly kind: 'for-human'; readonly why: HumanReason; readonly detail: string }
+      | { readonly kind: 'overdue'; readonly request: string }
+      | { readonly kind: 'quarantined'; readonly failedRescues: number }
+    ))
   /** A problem that prevents work on any file. */
-  | {
-      readonly kind: 'blocked';
-      readonly taskId: string;
-      readonly status: string;
-      readonly exitReason: string;
-    };
+  | { readonly kind: 'blocked'; readonly status: string; readonly exitReason: string }
+);

@@ -3,8 +3,8 @@ export interface WordRule {
   /** Pattern source for the beginning of a word; its first three characters must be enumerable. */
   readonly begins: string;
   /**
-   * Returns the pattern source for the whole match, which must run in linear time. Most are never
-   * needed.
+   * Returns the pattern source for the whole match, which must run in linear time. It is a function
+   * because most of the patterns are never needed.
    */
   readonly pattern: () => string;
   readonly replace: (match: RegExpExecArray) => string;
@@ -84,7 +84,7 @@ const OTHER = 0;
 const LETTER = 1;
 const ESCAPING = 2;
 
-/** For each ASCII character: whether it is a letter or digit, or may begin an escape. */
+/** For each ASCII character: whether it is a letter or digit, or can begin an escape. */
 const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (/[A-Za-z0-9]/.test(character)) return LETTER;
@@ -95,7 +95,7 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
 export const ESCAPE = '\\\\(?:[nrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2}|\\[[0-9;]{0,12}m';
 const ESCAPE_HERE = new RegExp(ESCAPE, 'y');
 
-/** Start of a word, as the beginning of another pattern; it includes an escape before the word. */
+/** The start of a word, for the beginning of another pattern. It includes an escape before the word. */
 export const WORD_START = `(?:(?<![A-Za-z0-9])|${ESCAPE})`;
 
 function endOfEscape(text: string, at: number): number {
@@ -103,7 +103,7 @@ function endOfEscape(text: string, at: number): number {
   return ESCAPE_HERE.test(text) ? ESCAPE_HERE.lastIndex : -1;
 }
 
-/** The possible first characters of a pattern source: `gh[pu]_` gives `ghp` and `ghu`. */
+/** Returns the three characters with which a match can begin: `gh[pu]_` gives `ghp` and `ghu`. */
 function keysOf(source: string): readonly string[] {
   const key = source.slice(0, KEY_LENGTH);
   if (/^[\w-]{3}/.test(key)) return [key];

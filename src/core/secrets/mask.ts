@@ -1,4 +1,4 @@
-/** Replaces whatever was masked. */
+/** The text that stands in place of a masked value. */
 export const MASK = '…[masked]';
 
 export interface MaskRule {
@@ -50,8 +50,8 @@ export function replaceEach(
 }
 
 /**
- * Combines rules into one function that applies them in order where their signs occur. With the
- * flag `i`, the signs ignore case.
+ * Combines rules into one function. It applies them in order, each only to a text with one of the
+ * rule's signs. With the flag `i`, the signs ignore case.
  */
 export function joinRules(rules: readonly MaskRule[], flags: '' | 'i'): (text: string) => string {
   const anyOf = (signs: readonly string[]): RegExp => new RegExp(signs.join('|'), flags);

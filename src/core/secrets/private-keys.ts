@@ -4,7 +4,7 @@ import { MASK } from './mask.ts';
 const KEY_BORDER =
   /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-(Lines): \d{1,4}(?!\d)/g;
 
-/** Masks private keys; if one was cut off, masks the lines that remain. */
+/** Masks private keys. If the end of a key was cut off, it masks the lines that remain. */
 export function maskPrivateKeys(text: string): string {
   if (!text.includes('-----BEGIN ') && !text.includes('Private-Lines: ')) return text;
   let masked = '';
@@ -25,7 +25,7 @@ export function maskPrivateKeys(text: string): string {
   return masked + text.slice(from);
 }
 
-/** A line of a key, or of the fields above it; line breaks may be written as backslash and n. */
+/** A line of a key, or of the fields above it. The line break can be escaped: a backslash and n. */
 const KEY_LINE =
   /[ \t]*(?:\r?\n|(?:\\{1,3}r)?\\{1,3}n)[ \t>|+"']*((?:Proc-Type|DEK-Info|Version|Comment|Charset): [^\n\\]*|[A-Za-z0-9+/=]*)(?=[\r\n\\"',…]|$)/y;
 

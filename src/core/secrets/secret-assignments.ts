@@ -1,13 +1,13 @@
 import { MASK, type MaskRule } from './mask.ts';
 
-/**
+/*
  * Credentials recognised by their names: `API_KEY=…`, `"client_secret": "…"`. The value's form
  * matters too, since code and prose are full of things like `token: string`.
  */
 
 /**
- * How much a name says: after `password` nearly any value is a credential, after `key` hardly any.
- * `brief` covers `pass` and `pwd`: a password, a working folder, a passed test, or a pipeline step.
+ * How much a name says about its value: after `password` nearly any value is a credential, after
+ * `key` hardly any. `brief` is for `pass` and `pwd`, which can also mean a test or a folder.
  */
 type Suspicion = 'strong' | 'medium' | 'brief' | 'weak';
 
@@ -28,9 +28,9 @@ const QUOTED: Readonly<Record<string, RegExp>> = {
   "'": /(?:[^'\\\n]|\\[^\n])*/y,
   '`': /(?:[^`\\\n]|\\[^\n])*/y,
 };
-/** In a text that was itself quoted, a backslash ends the value. */
+/** A quoted value in a text that was itself quoted: there, a backslash ends the value. */
 const QUOTED_TWICE = /[^"'`\\\n]*/y;
-/** A value in an environment file extends to the end of its line, which may be escaped. */
+/** A value in an environment file goes to the end of its line; the line break can be escaped. */
 const ENVIRONMENT_LINE = /[^\s"'`]*/y;
 const ESCAPED_LINE = /[^\s"'`\\]*/y;
 /** The part of a bare value that is examined; if it is a credential, the rest is masked too. */
@@ -67,13 +67,13 @@ function isMasked(text: string, { start, value }: FoundValue): boolean {
   return text.startsWith('[masked]', start + value.length);
 }
 
-/** A call or an index, `getPassword2(…)` or `tokens_2[0]`, is code and not a value. */
+/** Whether the value is code: a call such as `getPassword2(…)`, or an index such as `tokens_2[0]`. */
 function isCall(text: string, { start, value, form }: FoundValue): boolean {
   if (form !== 'bare' || !/[([]/.test(text.charAt(start + value.length))) return false;
   return /^[A-Za-z_$][\w$.]*$/.test(value) && /[._]|[a-z][A-Z]/.test(value);
 }
 
-/** Whether a value of this name is a credential, for data with names and values apart. */
+/** Whether the value of a field is a credential, for data in which names and values are separate. */
 export function isCredentialField(name: string, value: string): boolean {
   return FIELD_NAME.test(`${name}:`) && isCredential(name, value, 'quoted');
 }
@@ -89,7 +89,7 @@ interface Name {
   readonly from: number;
 }
 
-/** Returns the whole name, given its end. */
+/** Returns the whole name that ends with the match `end`. */
 function nameAt(text: string, end: RegExpExecArray): Name {
   let from = end.index;
   const least = Math.max(0, from - NAME_MAX);
@@ -127,7 +127,7 @@ function valueAfter(text: string, at: number, { name, from }: Name): FoundValue 
   return { name, start, value, form: 'environment' };
 }
 
-/** Returns the pattern for a line of an environment file starting here, or null if none does. */
+/** Returns the pattern for a line of an environment file that starts at `from`, or null if none does. */
 function lineOf(text: string, from: number): RegExp | null {
   const before = text.slice(Math.max(0, from - 2), from);
   if (before === '' || before.endsWith('\n')) return ENVIRONMENT_LINE;
@@ -162,7 +162,7 @@ export function isCredential(name: string, value: string, form: Form): boolean {
   return value.length >= 3 && !TYPE_WORDS.test(value);
 }
 
-/** Several words count for a variable, and for a quoted password that is not a message. */
+/** Whether several words are a passphrase: in a variable, or quoted as a password and not a message. */
 function isPassphrase(name: string, value: string, form: Form): boolean {
   if (/^[A-Z][A-Z0-9_]*$/.test(name)) return true;
   if (form !== 'quoted' || !/(?:password|passwd|passphrase|passwort)$/i.test(name)) return false;
@@ -174,11 +174,11 @@ function isPassphrase(name: string, value: string, form: Form): boolean {
 const MESSAGE =
   /\b(?:pass(?:word|wort|phrase|code)s?|please|bitte|enter|type|your|you|must|should|cannot|can|not|is|are|was|were|has|have|if|when|the|an?|for|to|of|at least|characters?|required|optional|invalid|wrong|incorrect|missing|match(?:es)?|fields?|forgot(?:ten)?|reset|changed?|confirm|repeat|weak|short|long|expired|new|old|current)\b/i;
 
-/** A number with or without a unit, a version, a test's name, a path, a name in a program. */
+/** What is not a password: a number, a version, the name of a test, a path, a name in a program. */
 const NO_PASSWORD =
   /^0x[0-9a-f]+$|^\d+(?:[.,]\d+)*[a-z%]{0,4}$|^v?\d+(?:\.\d+)+|^test|\/|\\|::|->|\?\./i;
 
-/** Requires letters mixed with something else. */
+/** Whether the value of `pass` or `pwd` is a password: letters mixed with something else. */
 function isBriefPassword(value: string, form: Form): boolean {
   if (NO_PASSWORD.test(value)) return false;
   if (form === 'bare' && isCode(value)) return false;
@@ -187,7 +187,7 @@ function isBriefPassword(value: string, form: Form): boolean {
   return form === 'environment' || !isWords(value);
 }
 
-/** Six characters, a dot and sixteen more, as `kubeadm` makes them; it could also be code. */
+/** Whether the value has the form of a `kubeadm` token, whose digit distinguishes it from code. */
 function isKubeadmToken(value: string): boolean {
   return /^[a-z0-9]{6}\.(?=[a-z]*\d)[a-z0-9]{16}$/.test(value);
 }
@@ -197,10 +197,10 @@ const SECRET_KEY =
 const OPEN_KEY =
   /(?:public|primary|foreign|sort|cache|partition|hash|host|index|row|group|idempotency|object|bucket)[_.-]?key$/i;
 
-/** Must not be the end of a longer word, such as "bypass". */
+/** Matches `pass` or `pwd` at the end of a name, but not inside a longer word such as "bypass". */
 const BRIEF = /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd)$|[a-z](?:Pass|Pwd)$/;
 
-/** How suspicious a name makes its value; null if not at all. */
+/** Returns how suspicious a name makes its value, or null if not at all. */
 function suspicionOf(name: string, form: Form): Suspicion | null {
   // "/etc/passwd:12:…" is a place in a file.
   if (/[/\\][\w.-]*$/.test(name) && !/\\[nrt]\w*$/.test(name)) return null;
@@ -223,7 +223,7 @@ function suspicionOf(name: string, form: Form): Suspicion | null {
   return /(?:^|[^A-Za-z])key$|[a-z0-9]Key$/i.test(name) ? 'weak' : null;
 }
 
-/** A reference to a value elsewhere, an empty value, or one that is already masked. */
+/** Whether a value is empty, already masked, or a reference to a value elsewhere. */
 function isPlaceholder(value: string): boolean {
   return (
     !/[A-Za-z0-9]/.test(value) ||
@@ -252,7 +252,7 @@ function isWords(value: string): boolean {
   });
 }
 
-/** An expression, a type or an identifier rather than a value. */
+/** Whether a value is an expression, a type or an identifier in a program. */
 function isCode(value: string): boolean {
   return (
     /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/.test(value) ||
@@ -264,7 +264,7 @@ function isPath(value: string): boolean {
   return /^(?:~|\.{0,2})(?:\/[\w.@-]+)+\/?$/.test(value) && !looksRandom(value.replaceAll('/', ''));
 }
 
-/** Digits, lower and upper case mixed, and too long for a name; not a hash, UUID or date. */
+/** Whether a value mixes digits, lower and upper case like a random key, and unlike a hash, UUID or date. */
 function looksRandom(value: string): boolean {
   return (
     value.length >= 16 &&

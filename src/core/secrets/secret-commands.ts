@@ -7,11 +7,11 @@ import { isVariable } from './secret-headers.ts';
  * Credentials among the arguments of a command, which may be a JSON list or escaped.
  */
 
-/** Between a flag and its argument. */
+/** What separates a flag from its argument: a space, or the quotes of a list. */
 const GAP = '(?: |\\\\{0,3}["\'], ?(?=\\\\{0,3}["\']))';
 /** An argument, in three groups: its quote, the quoted text, or the bare text. */
 const ARGUMENT = '(?:(\\\\{0,3}["\'])([^"\'`\\n\\\\]+)|([^\\s"\'`;|&<>()\\\\]+))';
-/** What may stand before the flag within a command line. */
+/** What can stand between the program and the flag on a command line. */
 const BETWEEN = '(?:[^\\n;|&\\\\]|\\\\(?!n)){0,200}?[ "\',]';
 
 /** Programs with their own flag for a password. */
@@ -30,7 +30,7 @@ const programPassword = (): RegExp => {
   return new RegExp(`((?:(?<![\\w=-]|--name )|${ESCAPE})(?:${programs}))${ARGUMENT}`, 'g');
 };
 
-/** `-u NAME:password`, as in curl and many other programs. */
+/** `-u NAME:password`, as curl and many other programs take it. */
 const userPassword = (): RegExp => {
   const name = '[\\w.@+-]{1,64}';
   const flag = `(?:-[uU]|--(?:proxy-)?user)(${GAP}|=)?(?:(\\\\{0,3}["'])(?=${name}:))?`;
@@ -38,7 +38,7 @@ const userPassword = (): RegExp => {
   return new RegExp(`((?<![\\w-])${flag}(${name}):)${password}`, 'g');
 };
 
-/** `--db-password hunter2`. With `=` it is an assignment. */
+/** A flag such as `--db-password hunter2`. With `=`, `ASSIGNMENTS` recognises it. */
 const passwordFlag = (): RegExp => {
   const kind =
     'password|passwd|passphrase|passwort|pass|pwd|token|secret|credentials|(?:api|access|secret|auth|private|account)[_-]?key';
@@ -80,7 +80,7 @@ export const FLAG_RULES: readonly MaskRule[] = [
     passwordFlag,
     ([whole, before = '', name = '', quote, quoted, bare = '']) => {
       const value = quoted ?? bare;
-      // Another flag, or `--secret id=npmrc`.
+      // The value is another flag, or an option as in `--secret id=npmrc`.
       const isOption = /^-|^[a-z]{2,8}=./.test(value);
       const isSecret = isCredential(name, value, quote === undefined ? 'bare' : 'quoted');
       return isOption || !isSecret ? whole : before + (quote ?? '') + MASK;
@@ -88,20 +88,20 @@ export const FLAG_RULES: readonly MaskRule[] = [
   ),
 ];
 
-/** A group, a path or two numbers, which other programs take after a name. */
+/** Whether the value is a group or a path, or name and value are numbers, as other programs take them. */
 function isNoPassword(name: string, value: string): boolean {
   const isNumeric = /^\d+$/.test(name) && /^\d*$/.test(value);
   return value === '' || value === name || isNumeric || /^[/~.:]/.test(value);
 }
 
 /**
- * For the first group the argument is a name and a password; for the others a user and a group, a
- * path, or an update.
+ * Programs with a flag `-u`. To those in the first group it gives a name and a password; to the
+ * others a user and a group, a path, or something else.
  */
 const USER_PROGRAM =
   /\b(?:(curl|https?(?= )|xh|wget|ab|siege|hey)|docker|podman|nerdctl|kubectl|rsync|scp|git|chown|install|su|sudo|runuser|setpriv|gosu|systemd-run|sort|date|touch|python3?|node)\b/g;
 
-/** The last program named before a place on its command line. */
+/** Returns what the last program named before `at` takes after `-u`, or null if none is known. */
 function programBefore(text: string, at: number): 'name-and-password' | 'other' | null {
   const near = text.slice(Math.max(0, at - 300), at);
   const line = near.split(/\n|\\n|;|\||&&/).at(-1) ?? '';

@@ -5,7 +5,7 @@ import { ESCAPE, WORD_START } from './mask-words.ts';
  * Credentials after a word that announces them: in a header, a cookie or a `.netrc` file.
  */
 
-/** `Authorization: Bearer …`. */
+/** A header such as `Authorization: Bearer …`. */
 const authorization = (): RegExp =>
   /(authorization\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["']?(?:(?:bearer|basic|token|apikey|digest|flyv1|ssws)[ \t]{1,4})?)([^\s"'`\\,;<>]+)/gi;
 
@@ -25,11 +25,11 @@ function maskCookies(pairs: string, pattern: RegExp): string {
   );
 }
 
-/** Spaces and line ends; the text may have been escaped. */
+/** Spaces and line breaks, which can be escaped. */
 const SPACE = '(?:[ \\t]|\\r?\\n|\\\\{1,3}[nrt]){1,8}';
 const WORD = '[^\\s"\'`\\\\]+';
 
-/** `machine … login … password …`, with or without the machine. */
+/** An entry of `.netrc`: `machine … login … password …`, with or without the machine. */
 const netrc = (): RegExp => {
   const machine = `(?:${WORD_START}(machine)${SPACE}${WORD}${SPACE}|${WORD_START}(default)${SPACE})?`;
   const login = `(?:(?<![\\w-])|${ESCAPE})login${SPACE}(?!and\\b|or\\b)${WORD}${SPACE}`;
@@ -64,12 +64,12 @@ export const HEADER_RULES: readonly MaskRule[] = [
   ),
 ];
 
-/** A reference to a value elsewhere, or a value that is already masked. */
+/** Whether a value is a reference to a value elsewhere, or is already masked. */
 export function isVariable(value: string): boolean {
   return /^(?:[$%{<[]|\*+$)|\[masked\]|\$\{/.test(value);
 }
 
-/** Not a plain word, not a dotted or hyphenated name, and not a reference to a value elsewhere. */
+/** Whether a value is long enough and neither a word, a dotted or hyphenated name, nor a reference. */
 function isOpaque(value: string, least: number): boolean {
   if (value.length < least || isVariable(value)) return false;
   const isNames = /^[A-Za-z_]?[a-z_]*(?:[-.][A-Za-z_]?[a-z_]*)*$|^[A-Z_]+$/.test(value);

@@ -4,7 +4,7 @@ import { keepingFirst, type MaskRule } from './mask.ts';
  * Credentials recognised by their place: in a URL, or alone on a line of a file.
  */
 
-/** Start of a line; the text may have been quoted and escaped. */
+/** The start of a line; the text can be quoted and escaped. */
 const LINE_START = '(?:(?<![^\\n"\'])|(?<=\\\\n))';
 const WORD_END = '(?![^\\s"\'\\\\])';
 

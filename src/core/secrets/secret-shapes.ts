@@ -10,10 +10,10 @@ import { INNER_SHAPES, PREFIX_SHAPES, type PrefixShape } from './secret-table.ts
 const END = '(?=(?:…|\\.\\.\\.)?$)';
 /** The shortest remainder of a secret that still counts if it was cut off. */
 const CUT_LEAST = 6;
-/** Within this length, lower case, upper case and digits must all occur. */
+/** A mixed secret must have lower case, upper case and digits within this many characters. */
 const MIXED_WITHIN = 60;
 
-/** Keeps the first group and masks the rest. */
+/** Replaces a match by its first group and the mask. */
 const keepFirst = ([, kept = '']: RegExpExecArray): string => kept + MASK;
 
 function ruleOf(shape: PrefixShape): WordRule {
@@ -36,7 +36,7 @@ function patternOf({ prefix, body, least, alone, mixed, exact }: PrefixShape): s
 /** An access key's id, and the secret key if it comes next (CSV, `id:secret`). */
 const AWS_KEY =
   '(A[KS]IA)[A-Z0-9]{16}(?![A-Za-z0-9])(?:[ \\t"\',:]{1,5}[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+]))?';
-/** If cut off, it must contain a digit: AKIAEXAMPLE is a word. */
+/** An access key's id that was cut off. It must contain a digit, since AKIAEXAMPLE is a word. */
 const CUT_AWS_KEY = `(A[KS]IA)(?=[A-Z]{0,14}\\d)[A-Z0-9]{6,15}${END}`;
 
 /** `eyJ` is the start of a JSON object in base64; a payload or up to four more parts follow. */

@@ -1,6 +1,6 @@
-/**
- * Credentials that carry the sign of the service that issues them, one row per kind. To add a
- * service, add a row: both the masking and the pre-check are built from these.
+/*
+ * Credentials that carry the sign of the service that issues them, one row for each kind. To add a
+ * service, add a row: both the masking and the pre-check are built from the rows.
  */
 
 /** One kind of credential. Its sign stays visible, so that a reader can tell what it was. */
@@ -31,7 +31,7 @@ export interface PrefixShape extends Shape {
 export interface InnerShape extends Shape {
   /** The secret part before the sign, as the source of a pattern of bounded length. */
   readonly lead: string;
-  /** What to search for first, if not the sign itself. */
+  /** The pattern to search for first, if it is not `prefix`. */
   readonly sign?: string;
 }
 

@@ -1,4 +1,4 @@
-import { withoutControls } from '../text/untrusted-text.ts';
+import { oneLine, withoutControls } from '../text/untrusted-text.ts';
 import { joinRules, MASK } from './mask.ts';
 import { wordMasker } from './mask-words.ts';
 import { maskPrivateKeys } from './private-keys.ts';
@@ -12,7 +12,7 @@ const maskShapes = wordMasker(SHAPE_RULES);
 const maskPlaces = joinRules([...INNER_RULES, ...PLACE_RULES, ...COMMAND_RULES], '');
 const maskNamed = joinRules([...HEADER_RULES, ...FLAG_RULES, ASSIGNMENTS], 'i');
 
-/** Shorter texts cannot contain a credential: `key=12345678`. */
+/** A shorter text cannot contain a credential. In code units. */
 const SHORTEST = 8;
 
 /**
@@ -31,17 +31,17 @@ export function maskSecrets(text: string): string {
 /** A line of a private key or another base64 secret, as opposed to a hash or a name. */
 const KEY_LINE = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/]{40,200}={0,2}$/;
 
-/** Like `maskSecrets`, for a single line of a longer text, whose neighbours are unknown. */
+/** Masks one line of a longer text. A line that may belong to a private key is masked as a whole. */
 export function maskLine(line: string): string {
   return KEY_LINE.test(withoutControls(line).trim()) ? MASK : maskSecrets(line);
 }
 
-/** Like `maskLine`, for several lines. */
+/** Masks several lines of a longer text, each as `maskLine` does. */
 export function maskLines(text: string): string {
   return maskSecrets(text).split('\n').map(maskLine).join('\n');
 }
 
-/** Like `maskSecrets`, for every string in plain JSON data; also masks values by field name. */
+/** Masks every string in plain JSON data; the name of a field can also mark its value as a credential. */
 export function maskDeep<T>(value: T): T {
   // The type stays the same: strings remain strings, lists lists, and records keep their keys.
   return masked(value) as T;
@@ -57,4 +57,15 @@ function masked(value: unknown): unknown {
     fields[name] = isNamed ? MASK : masked(field);
   }
   return fields;
+}
+
+/** How much a preview reads: far more than it shows, so that no credential is cut before it is masked. */
+const LOOKED_AT = 8_000;
+
+/**
+ * Returns the beginning of a text on one line, at most `length` code units, with credentials
+ * masked, even if colour codes split them.
+ */
+export function preview(text: string, length: number): string {
+  return oneLine(maskSecrets(withoutControls(text.slice(0, LOOKED_AT))), length);
 }

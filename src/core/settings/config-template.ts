@@ -18,7 +18,7 @@ const TYPES_HEAD = `
 /** Settings that make sense for a single run only. */
 const OF_ONE_RUN: readonly SettingName[] = ['prompt', 'dryRun', 'json'];
 
-/** A configuration file that shows every setting as a comment, made from the table of settings. */
+/** Returns a configuration file that shows every setting as a comment, made from the table of settings. */
 export function configTemplate(): string {
   let text = HEAD;
   let group = '';
@@ -34,7 +34,7 @@ export function configTemplate(): string {
   return text + TYPES_HEAD + Object.keys(TASK_TYPES).map(typeLines).join('');
 }
 
-/** The default, or the placeholder from the help. */
+/** Returns the default of a setting, or else the placeholder from the help. */
 function exampleOf(name: SettingName): string {
   const { type, argument = 'TEXT', default: fallback } = SETTINGS[name];
   if (fallback !== undefined) return fallback;
@@ -51,7 +51,7 @@ function typeLines(type: string): string {
   return `#   ${type}:\n${lines.join('')}`;
 }
 
-/** Explanations start with "##", so they stay comments if "#" is removed from every line. */
+/** Wraps a sentence into lines with "##", which stay comments if a "#" is removed from every line. */
 function wrapped(sentence: string): string {
   const lines: string[] = [];
   let line = '';

@@ -1,7 +1,7 @@
 import { nearest } from './nearest.ts';
 import { VAULT_VARIABLES } from './rescue-settings.ts';
 import type { Layer, Written } from './setting-source.ts';
-import { furtherNames, SETTINGS, type SettingName, settingNames, variableOf } from './settings.ts';
+import { aliasKeys, SETTINGS, type SettingName, settingNames, variableOf } from './settings.ts';
 
 /** Variables that tell an agent about its loop. Inside a loop they are not settings. */
 const IDENTITY = [
@@ -12,7 +12,7 @@ const IDENTITY = [
   'RALPH_RUN_ID',
 ];
 
-/** Passes the path of the log to a loop in the background. */
+/** The variable that passes the path of the log to a loop in the background. */
 export const DETACHED_LOG = 'RALPH_DETACHED_LOG';
 
 /** An alias of `RALPH_TIMEOUT`, in minutes. */
@@ -29,7 +29,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
     const variable = variableOf(name);
     if (variable === null) continue;
     names.set(variable, name);
-    for (const further of furtherNames(name)) names.set(`RALPH_${further.toUpperCase()}`, name);
+    for (const further of aliasKeys(name)) names.set(`RALPH_${further.toUpperCase()}`, name);
   }
   const layer: Partial<Record<SettingName, Written>> = {};
   const warnings: string[] = [];
@@ -51,7 +51,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
   return { layer, warnings };
 }
 
-/** A variable holds several texts one on each line. */
+/** Reads the value of a variable. A variable with several texts has one on each line. */
 function readText(name: SettingName, value: string): unknown {
   if (SETTINGS[name].type.kind !== 'texts') return value;
   return value.split('\n').filter((line) => line.trim() !== '');
@@ -62,7 +62,7 @@ function unknownVariable(variable: string, known: readonly string[]): string {
   return `ralph does not know the variable ${variable}${near === null ? '' : `; did you mean ${near}?`}`;
 }
 
-/** Returns the log of a loop in the background, or null. Removes the variable, so no agent inherits it. */
+/** Returns the log path of a loop in the background, else null. Removes the variable, so no agent inherits it. */
 export function takeDetachedLog(env: NodeJS.ProcessEnv): string | null {
   const log = env[DETACHED_LOG] ?? null;
   delete env[DETACHED_LOG];

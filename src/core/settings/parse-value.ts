@@ -1,9 +1,8 @@
 import { parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
 import type { SettingKind } from './rows/setting-row.ts';
-import { parseSize } from './size.ts';
 
-/** Parses one written value. A problem says what was expected and what was found. */
+/** Parses the value of a setting as it was written. A problem says what was expected and what was found. */
 export function parseValue(
   type: SettingKind,
   written: unknown,
@@ -18,6 +17,7 @@ export function parseValue(
 function read(type: SettingKind, written: unknown): unknown {
   switch (type.kind) {
     case 'text':
+    case 'command':
       return typeof written === 'string' ? written : null;
     case 'texts':
       return textsOf(written);
@@ -63,7 +63,7 @@ function switchOf(written: unknown): boolean | null {
   return typeof written === 'string' ? (SWITCH_WORDS.get(written.toLowerCase()) ?? null) : null;
 }
 
-/** Configuration files write numbers as numbers: `max_iterations: 10`. */
+/** Reads a number from text, or from a number as in a configuration file: `max_iterations: 10`. */
 function numberOf(
   written: unknown,
   min: number,
@@ -82,6 +82,7 @@ function readPercent(text: string): number | null {
 function expected(type: SettingKind): string {
   switch (type.kind) {
     case 'text':
+    case 'command':
       return 'text';
     case 'texts':
       return 'text, or a list of texts';
@@ -111,4 +112,14 @@ function meant(type: SettingKind, written: unknown): string {
 
 function shown(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+}
+
+const UNIT_BYTES: Readonly<Record<string, number>> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+
+/** Reads a size such as `64KB`, `500MB` or `1GB` (powers of 1,024). Returns null if invalid. */
+export function parseSize(text: string): number | null {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([KMG]?)i?B?$/i.exec(text.trim()) ?? [];
+  if (amount === undefined) return null;
+  const bytes = Math.round(Number(amount) * (UNIT_BYTES[unit.toUpperCase()] ?? Number.NaN));
+  return Number.isSafeInteger(bytes) ? bytes : null;
 }

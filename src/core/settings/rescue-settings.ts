@@ -18,7 +18,7 @@ const TABLE = {
     type: { kind: 'duration', minMs: 1 },
     group: 'Around it',
     default: '30s',
-    help: 'pause between two looks at the vault',
+    help: 'pause between two passes over the vault',
   },
   concurrency: {
     flag: '--concurrency',
@@ -33,7 +33,7 @@ const TABLE = {
     type: { kind: 'switch' },
     group: 'Around it',
     trust: true,
-    help: 'also start what lands in Needs_Action; whoever can write there commands the agent',
+    help: 'also start each file that appears in Needs_Action; anyone who can write there commands the agent',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;
 
@@ -41,14 +41,14 @@ export type VaultSettingName = keyof typeof TABLE;
 
 export const VAULT_SETTINGS: Readonly<Record<VaultSettingName, SettingRow>> = TABLE;
 
-/** The values from one source; absent ones are left to the next source. */
+/** The settings of the vault from one source. A setting that is absent comes from the next source. */
 export type VaultLayer = Readonly<Partial<Record<VaultSettingName, Written>>>;
 
 export function vaultSettingNames(): readonly VaultSettingName[] {
   return ['stuckAfter', 'interval', 'concurrency', 'startNew'];
 }
 
-/** The settings that each command has. */
+/** The settings of the vault that each command has. */
 export const VAULT_COMMANDS = {
   rescue: ['stuckAfter'],
   watch: ['stuckAfter', 'interval', 'concurrency', 'startNew'],
@@ -56,10 +56,10 @@ export const VAULT_COMMANDS = {
 
 export type VaultCommand = keyof typeof VAULT_COMMANDS;
 
-/** The environment variable of such a setting. Other commands ignore it. */
+/** Returns the environment variable of a setting of the vault. Commands without this setting ignore it. */
 export function variableOfVault(name: VaultSettingName): string {
   return `RALPH_${snakeCase(name).toUpperCase()}`;
 }
 
-/** The variables of all these settings. */
+/** The environment variables of all settings of the vault. */
 export const VAULT_VARIABLES: readonly string[] = vaultSettingNames().map(variableOfVault);

@@ -1,11 +1,9 @@
 import { parseValue } from './parse-value.ts';
-import type { Layer, Source, Sources, Written } from './setting-source.ts';
+import type { Layer, Source, SourcedSettings, Sources, Written } from './setting-source.ts';
 import { SETTINGS, type SettingName, type Settings, settingNames } from './settings.ts';
 
-export interface ResolvedSettings {
-  /** An invalid value is replaced by its default, so that all other problems can be found, too. */
-  readonly settings: Settings;
-  readonly sources: Sources;
+/** Settings with the default in place of each invalid value, so that all other problems can be found, too. */
+export interface ResolvedSettings extends SourcedSettings {
   readonly bad: ReadonlySet<SettingName>;
   readonly problems: readonly string[];
 }
@@ -50,7 +48,7 @@ function badValues(layer: Layer): readonly string[] {
   });
 }
 
-/** The setting and its alternatives. */
+/** Returns the setting and its alternatives. */
 export function groupOf(name: SettingName): readonly SettingName[] {
   return GROUPS.find((names) => names.includes(name)) ?? [name];
 }
@@ -72,10 +70,10 @@ function defaultValue(name: SettingName): unknown {
 }
 
 /** Checks only the names: the type `Settings` comes from the same table that has parsed all the values. */
-export function areSettings(values: Readonly<Record<string, unknown>>): values is Settings {
+function areSettings(values: Readonly<Record<string, unknown>>): values is Settings {
   return settingNames().every((name) => name in values);
 }
 
-export function areSources(sources: Readonly<Record<string, Source>>): sources is Sources {
+function areSources(sources: Readonly<Record<string, Source>>): sources is Sources {
   return settingNames().every((name) => name in sources);
 }

@@ -1,19 +1,19 @@
-import { isGiven, type Source, type Sources } from './setting-source.ts';
-import { SETTINGS, type SettingName, type Settings } from './settings.ts';
+import type { AgentSetting } from '../agent/agent.ts';
+import { AGENT_NAMES, AGENTS, type AgentName, chosenAgent } from '../agent/agents/agents.ts';
+import { isGiven, type Source, type SourcedSettings } from './setting-source.ts';
+import { commandSettings, SETTINGS, type SettingName } from './settings.ts';
 import { shellWords } from './shell-words.ts';
 
-/** A run as it was requested. */
-export interface WrittenRun {
-  readonly settings: Settings;
-  readonly sources: Sources;
+/** The settings of a run as the user requested it. */
+export interface RequestedSettings extends SourcedSettings {
   /** Settings with an invalid value, which has been reported already. */
   readonly bad: ReadonlySet<SettingName>;
   /** What the user gave after `--`. */
   readonly passthrough: readonly string[];
 }
 
-/** All contradictions between settings, one sentence each. */
-export function settingsProblems(run: WrittenRun): readonly string[] {
+/** Returns all contradictions between settings, one sentence each. */
+export function settingsProblems(run: RequestedSettings): readonly string[] {
   return [
     ...conditionProblems(run),
     ...limitProblems(run),
@@ -22,10 +22,9 @@ export function settingsProblems(run: WrittenRun): readonly string[] {
   ];
 }
 
-const COMMANDS = ['until', 'verify', 'after', 'onEnd'] as const;
 const PHRASES = ['signal', 'abortPromise'] as const;
 
-function conditionProblems({ settings, sources }: WrittenRun): readonly string[] {
+function conditionProblems({ settings, sources }: RequestedSettings): readonly string[] {
   const problems: string[] = [];
   if (settings.watchGlob.some((glob) => glob.trim() === '')) {
     problems.push(
@@ -35,7 +34,7 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
   if (settings.watchFile?.trim() === '') {
     problems.push(`${sources.watchFile.where} expects a file; found an empty text.`);
   }
-  // In a configuration for many tasks these are harmless; on the command line they are a mistake.
+  // The next two settings are harmless in a configuration for many tasks, but a mistake as a flag.
   if (settings.watchExisting && isFlag(sources.watchExisting) && settings.watchGlob.length === 0) {
     problems.push('--watch-existing needs --watch-glob, and none was given.');
   }
@@ -43,7 +42,7 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
   if (settings.doneFolder !== null && isFlag(sources.doneFolder) && !isMoved) {
     problems.push('--done-folder needs --watch-file or --task-file, and neither was given.');
   }
-  for (const name of COMMANDS) {
+  for (const name of commandSettings()) {
     if (settings[name]?.trim() === '') {
       problems.push(`${sources[name].where} expects a shell command; found an empty text.`);
     }
@@ -61,15 +60,12 @@ function conditionProblems({ settings, sources }: WrittenRun): readonly string[]
       `${sources.abortPromise.where} and ${sources.promise.where} are the same words; they have to differ.`,
     );
   }
-  if (settings.minIterations > settings.maxIterations) {
-    problems.push(
-      `${sources.minIterations.where} (${settings.minIterations}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
-    );
-  }
-  if (settings.confirm > settings.maxIterations) {
-    problems.push(
-      `${sources.confirm.where} (${settings.confirm}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
-    );
+  for (const name of ['minIterations', 'confirm'] as const) {
+    if (settings[name] > settings.maxIterations) {
+      problems.push(
+        `${sources[name].where} (${settings[name]}) is more than the iterations there are (${settings.maxIterations}, ${sources.maxIterations.where}); lower the one or raise the other.`,
+      );
+    }
   }
   if (settings.quiet && settings.verbose) {
     problems.push(`${sources.quiet.where} and ${sources.verbose.where} exclude each other.`);
@@ -83,8 +79,8 @@ function isFlag(source: Source): boolean {
 
 const LIMITS: readonly SettingName[] = ['iterationTimeout', 'idleTimeout', 'timeout', 'delay'];
 
-/** Limits that contradict each other. A default or a task type's limit is adjusted instead. */
-function limitProblems({ settings, sources, bad }: WrittenRun): readonly string[] {
+/** Finds limits that contradict each other. A limit by default or by task type is adjusted instead. */
+function limitProblems({ settings, sources, bad }: RequestedSettings): readonly string[] {
   const problems: string[] = [];
   const { iterationTimeout, idleTimeout, timeout } = settings;
   if (LIMITS.some((name) => bad.has(name))) return [];
@@ -110,72 +106,63 @@ function seconds(ms: number): string {
   return `${ms / 1000}s`;
 }
 
-/** The kind of agent. An agent command implies the kind `command`, unless a kind was given. */
-export function agentOf({ settings, sources }: WrittenRun): 'claude' | 'command' {
-  if (isGiven(sources.agent)) return settings.agent;
-  return settings.agentCommand === null ? 'claude' : 'command';
+/** Returns the agent that the settings of a run choose. */
+export function agentOf({ settings, sources }: SourcedSettings): AgentName {
+  return chosenAgent(isGiven(sources.agent) ? settings.agent : null, settings.agentCommand);
 }
 
-function agentProblems(run: WrittenRun): readonly string[] {
+function agentProblems(run: RequestedSettings): readonly string[] {
   const { settings, sources } = run;
-  if (agentOf(run) === 'claude') {
-    const isOdd = settings.agentCommand !== null && isFlag(sources.agentCommand);
-    return [
-      ...(isOdd ? ['--agent-command goes with --agent command; found --agent claude.'] : []),
-      ...dashProblems(run),
-    ];
-  }
-  // A setting that is turned off asks for nothing that such an agent lacks.
-  const problems = CLAUDE_ONLY.filter(
-    (name) => isFlag(sources[name]) && settings[name] !== false,
-  ).map((name) => `${SETTINGS[name].flag} is for --agent claude; found --agent command.`);
-  const words = shellWords(settings.agentCommand ?? '');
+  const agent = agentOf(run);
+  const { takes } = AGENTS[agent];
+  // A setting that is turned off asks for nothing that the agent lacks.
+  const problems = SETTINGS_OF_SOME.filter(
+    (name) => !takes.includes(name) && isFlag(sources[name]) && settings[name] !== false,
+  ).map((name) => `${SETTINGS[name].flag} ${whoTakes(name)}; found --agent ${agent}.`);
+  const words = takes.includes('agentCommand')
+    ? shellWords(settings.agentCommand ?? '')
+    : undefined;
   if (words === null) {
     problems.push(
       `${sources.agentCommand.where} has a quote that is not closed: ${settings.agentCommand}`,
     );
-  } else if (words.length === 0) {
-    problems.push('--agent command needs --agent-command "PROGRAM ARGUMENTS", and none was given.');
+  } else if (words?.length === 0) {
+    problems.push(
+      `--agent ${agent} needs --agent-command "PROGRAM ARGUMENTS", and none was given.`,
+    );
   }
-  return problems;
+  return [...problems, ...dashProblems(run)];
 }
 
-/** Settings passed to claude as the value of one of its flags. */
-const VALUES_OF_CLAUDE = ['model', 'permissionMode', 'allowedTools'] as const;
+/** The settings that not every agent takes. */
+const SETTINGS_OF_SOME = [...new Set(AGENT_NAMES.flatMap((name) => AGENTS[name].takes))];
 
-/** A value that looks like a flag is a mistake, or an attempt to pass hidden flags to claude. */
-function dashProblems({ settings, sources }: WrittenRun): readonly string[] {
-  return VALUES_OF_CLAUDE.flatMap((name) =>
+function whoTakes(setting: AgentSetting): string {
+  const names = AGENT_NAMES.filter((name) => AGENTS[name].takes.includes(setting));
+  return `${setting === 'agentCommand' ? 'goes with' : 'is for'} --agent ${names.join(' or ')}`;
+}
+
+/** Settings passed to an agent as the value of one of its flags. */
+const HANDED_ON = ['model', 'permissionMode', 'allowedTools'] as const;
+
+/** Finds values that look like a flag: a mistake, or an attempt to pass hidden flags to the agent. */
+function dashProblems(run: RequestedSettings): readonly string[] {
+  const { settings, sources } = run;
+  const agent = agentOf(run);
+  return HANDED_ON.filter((name) => AGENTS[agent].takes.includes(name)).flatMap((name) =>
     [settings[name] ?? []]
       .flat()
       .filter((value) => value.trimStart().startsWith('-'))
       .map(
         (value) =>
-          `${sources[name].where} expects no value that begins with a dash; found '${value}'. Flags for claude stand after --.`,
+          `${sources[name].where} expects no value that begins with a dash; found '${value}'. Flags for ${agent} stand after --.`,
       ),
   );
 }
 
-const CLAUDE_ONLY: readonly SettingName[] = [
-  'claudeBin',
-  'model',
-  'permissionMode',
-  'allowedTools',
-  'dangerouslySkipPermissions',
-  'maxCost',
-  'maxUsage',
-  'session',
-  'acceptRefused',
-  'askBack',
-];
-
-/** ralph reads structured output and writes the prompt itself; these flags would break that. */
-const NOT_AFTER_DASHES = ['--output-format', '--input-format'];
-
-function passthroughProblems(run: WrittenRun): readonly string[] {
-  const { passthrough } = run;
-  if (agentOf(run) !== 'claude') return [];
-  return NOT_AFTER_DASHES.filter((flag) =>
-    passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)),
-  ).map((flag) => `${flag} after -- would break how ralph talks to claude; take it out.`);
+function passthroughProblems(run: RequestedSettings): readonly string[] {
+  const agent = agentOf(run);
+  return AGENTS[agent].ownFlags
+    .filter((flag) => run.passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)))
+    .map((flag) => `${flag} after -- would break how ralph talks to ${agent}; take it out.`);
 }

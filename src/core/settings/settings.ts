@@ -1,7 +1,7 @@
 import { AGENT_ROWS } from './rows/agent.ts';
 import { COMPLETION_ROWS } from './rows/completion.ts';
 import { LIMIT_ROWS } from './rows/limits.ts';
-import { AROUND_ROWS } from './rows/places.ts';
+import { LOCATION_AND_OUTPUT_ROWS } from './rows/places.ts';
 import type { SettingRow } from './rows/setting-row.ts';
 
 /** Every setting, in the order of the help. */
@@ -9,21 +9,21 @@ const TABLE = {
   ...COMPLETION_ROWS,
   ...LIMIT_ROWS,
   ...AGENT_ROWS,
-  ...AROUND_ROWS,
+  ...LOCATION_AND_OUTPUT_ROWS,
 } as const satisfies Readonly<Record<string, SettingRow>>;
 
 export type SettingName = keyof typeof TABLE;
 
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = TABLE;
 
-/** The values of all settings; durations in milliseconds, null if nothing was given. */
+/** The values of all settings. Durations are in milliseconds; null means that there is no value. */
 export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof TABLE)[Name]> };
 
 type ValueOf<Row extends SettingRow> = Row['type'] extends {
   readonly choices: readonly (infer Choice)[];
 }
   ? Choice
-  : Row['type']['kind'] extends 'text'
+  : Row['type']['kind'] extends 'text' | 'command'
     ? string | null
     : Row['type']['kind'] extends 'texts'
       ? readonly string[]
@@ -35,32 +35,44 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
           ? number
           : number | null;
 
-/** The names of all settings, in the order of the help. */
+/** Returns the names of all settings, in the order of the help. */
 export function settingNames(): readonly SettingName[] {
   return Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
 }
 
-/** The names of the settings that a found configuration may set only once a person has trusted it. */
-export function powerfulSettings(): readonly SettingName[] {
+/** The settings that name a shell command. */
+export type CommandSetting = {
+  [Name in SettingName]: (typeof TABLE)[Name]['type']['kind'] extends 'command' ? Name : never;
+}[SettingName];
+
+/** The names of the settings that name a shell command. */
+export function commandSettings(): readonly CommandSetting[] {
+  return settingNames().filter(
+    (name): name is CommandSetting => SETTINGS[name].type.kind === 'command',
+  );
+}
+
+/** Returns the settings that a configuration file found by ralph may set only after a person trusted it. */
+export function settingNamesNeedingTrust(): readonly SettingName[] {
   return settingNames().filter((name) => SETTINGS[name].trust === true);
 }
 
-/** The environment variable of a setting: `maxIterations` is `RALPH_MAX_ITERATIONS`. */
+/** Returns the environment variable of a setting, such as `RALPH_MAX_ITERATIONS`, or null if it has none. */
 export function variableOf(name: SettingName): string | null {
   return SETTINGS[name].variable === false ? null : `RALPH_${snakeCase(name).toUpperCase()}`;
 }
 
-/** The key of a setting in the configuration file: `maxIterations` is `max_iterations`. */
+/** Returns the key of a setting in configuration files, such as `max_iterations`, or null if it has none. */
 export function keyOf(name: SettingName): string | null {
   return SETTINGS[name].key === false ? null : snakeCase(name);
 }
 
-/** A flag's other names in the form of keys: `--completion-promise` is `completion_promise`. */
-export function furtherNames(name: SettingName): readonly string[] {
+/** Returns the flag's aliases in the form of keys: `--completion-promise` is `completion_promise`. */
+export function aliasKeys(name: SettingName): readonly string[] {
   return (SETTINGS[name].aliases ?? []).map((flag) => flag.slice(2).replaceAll('-', '_'));
 }
 
-/** `maxIterations` as `max_iterations`. */
+/** Returns `maxIterations` as `max_iterations`. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

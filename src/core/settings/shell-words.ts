@@ -1,6 +1,6 @@
 /**
- * Splits a command line into words like a shell: white space separates them, quotes and backslashes
- * protect. Expands nothing. Returns null if a quote is not closed.
+ * Splits a command line into words like a shell, at white space that is not quoted or escaped. Expands
+ * nothing. Returns null if a quote is not closed.
  */
 export function shellWords(line: string): readonly string[] | null {
   const words: string[] = [];
@@ -32,7 +32,7 @@ export function shellWords(line: string): readonly string[] | null {
   return words;
 }
 
-/** A backslash before a line end joins the two lines. */
+/** Returns an escaped character; nothing for a line break, since the backslash joins the two lines. */
 function unbroken(char: string): string {
   return char === '\n' ? '' : char;
 }

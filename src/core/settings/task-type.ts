@@ -15,7 +15,7 @@ export const TASK_TYPES: Readonly<Record<string, TaskTypeLimits>> = {
   default: { maxIterations: '5', iterationTimeout: '180s', timeout: '30m' },
 };
 
-/** ralph never automates payments: a type that contains the word is refused, wherever it comes from. */
+/** Whether a task type contains the word "payment". ralph refuses it, since it never automates payments. */
 export function isPayment(taskType: string): boolean {
   return taskType
     .toLowerCase()

@@ -1,3 +1,4 @@
+import { rowOfState } from './endings.ts';
 import { isLive, type ShownState, type ShownTask } from './shown-task.ts';
 import { type IterationRecord, laterBy, msBetween, type TaskState } from './task-state.ts';
 
@@ -28,10 +29,10 @@ export type JournalEntry =
       readonly finalMessage: string | null;
     };
 
-/** An iteration, with more detail about its outcome if there is any. */
+/** An iteration. `detail` says more about its outcome; it may be empty. */
 export type BriefIteration = IterationRecord & { readonly detail: string };
 
-/** A task that was found, whatever the condition of its state file. */
+/** A task that was found, even if its state file could not be read. */
 export interface FoundRun {
   readonly shown: ShownTask;
   /** Null if the file could not be read. */
@@ -41,7 +42,7 @@ export interface FoundRun {
 /** A note for a human that is still in `Needs_Action`. */
 export interface OpenNote {
   readonly file: string;
-  /** The word in its name: `EXHAUSTED`. */
+  /** The reason in its file name, such as `EXHAUSTED`. */
   readonly reason: string;
   readonly taskId: string;
   readonly at: string;
@@ -57,7 +58,7 @@ export interface OpenRequest {
 
 export type BriefGroup = 'completed' | 'failed' | 'waiting' | 'running';
 
-/** A task with its events within the span. */
+/** A task with its events within the time span of the briefing. */
 export interface BriefTask extends FoundRun {
   readonly group: BriefGroup;
   readonly iterations: readonly BriefIteration[];
@@ -66,7 +67,7 @@ export interface BriefTask extends FoundRun {
   readonly note: OpenNote | null;
   /** US dollars, for the iterations within the span. */
   readonly costUsd: number;
-  /** Time an agent worked within the span. */
+  /** Milliseconds for which an agent worked within the span. */
   readonly workMs: number;
 }
 
@@ -82,17 +83,17 @@ export interface Briefing {
   readonly until: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** The key that commands must name, as an absolute path; null if they find it without. */
+  /** The absolute path of the key that commands must name; null if they find the key without it. */
   readonly keyFlag: string | null;
   /** What needs a person, most urgent first. */
   readonly needs: readonly Need[];
-  /** Newest first. */
+  /** The newest task first. */
   readonly tasks: readonly BriefTask[];
   readonly totals: BriefTotals;
 }
 
 type BriefTotals = Readonly<Record<BriefGroup, number>> & {
-  /** Tasks marked as completed that this user's ralph did not write. */
+  /** Tasks that are marked as completed, but whose state this user's ralph did not write. */
   readonly foreign: number;
   readonly iterations: number;
   readonly costUsd: number;
@@ -104,7 +105,7 @@ export interface BriefingSources {
   readonly until: string;
   readonly vault: string;
   readonly stateDir: string;
-  /** The key that commands must name, as an absolute path; null if they find it without. */
+  /** The absolute path of the key that commands must name; null if they find the key without it. */
   readonly keyFlag: string | null;
   readonly runs: readonly FoundRun[];
   readonly journal: readonly JournalEntry[];
@@ -112,7 +113,7 @@ export interface BriefingSources {
   readonly requests: readonly OpenRequest[];
 }
 
-/** Makes a briefing from what was found. Pure. */
+/** Makes a briefing from its sources. */
 export function makeBriefing(sources: BriefingSources): Briefing {
   const { since, until, vault, stateDir, keyFlag, notes, requests } = sources;
   const entriesOf = entriesByRun(sources.journal, sources.runs);
@@ -132,7 +133,7 @@ export function makeBriefing(sources: BriefingSources): Briefing {
   };
 }
 
-/** Assigns each entry to a run of its task: the last one that had started by then. */
+/** Assigns each entry to a run of its task: the last run that had started by then. */
 function entriesByRun(
   journal: readonly JournalEntry[],
   runs: readonly FoundRun[],
@@ -167,7 +168,7 @@ function briefTask(
   since: string,
 ): BriefTask {
   const iterations = new Map<number, BriefIteration>();
-  // The journal may be gone, and the state keeps only the newest: each fills the other's gaps.
+  // The journal may be gone, and the state has only the newest iterations, so both are read.
   for (const record of run.task?.iterations ?? []) {
     if (msBetween(since, endOf(record)) >= 0)
       iterations.set(record.number, { ...record, detail: '' });
@@ -200,23 +201,23 @@ function endOf({ started_at, duration_ms }: IterationRecord): string {
 }
 
 function groupOf(state: ShownState): BriefGroup {
-  switch (state) {
-    case 'completed':
+  switch (rowOfState(state, null)?.needs ?? state) {
+    case 'nothing':
       return 'completed';
+    case 'a resume':
+      // Nobody chose to wait for a limit.
+      return state === 'usage_limited' ? 'failed' : 'waiting';
+    case 'interrupted':
+      return 'waiting';
     case 'running':
     case 'pending':
       return 'running';
-    case 'paused':
-    case 'paused_awaiting_approval':
-    case 'stopped':
-    case 'interrupted':
-      return 'waiting';
     default:
       return 'failed';
   }
 }
 
-/** Keeps tasks that wait for something, and tasks that ended within the span. */
+/** Whether the briefing shows a task: it is open, or something happened to it within the span. */
 function isOfInterest(task: BriefTask, since: string): boolean {
   if (task.iterations.length + task.happenings.length > 0) return true;
   if (!task.shown.archived && (isLive(task.shown.state) || task.group === 'waiting')) return true;
@@ -227,7 +228,7 @@ function lastAt({ shown, task }: BriefTask): string {
   return shown.finishedAt ?? task?.updated_at ?? '';
 }
 
-/** Approvals first, since work waits for them; then failed tasks; then tasks that only paused. */
+/** Returns approvals first, since work waits for them; then failed tasks; then tasks that only paused. */
 function needsOf(
   tasks: readonly BriefTask[],
   requests: readonly OpenRequest[],
@@ -256,7 +257,7 @@ function isAsking({ shown }: BriefTask): boolean {
   return shown.state === 'paused_awaiting_approval';
 }
 
-/** How urgently a person is needed (0 is most urgent); null if the task continues by itself. */
+/** Returns how urgently a person is needed (0 is most urgent); null if the task continues by itself. */
 function rankOf(state: ShownState, group: BriefGroup): number | null {
   if (state === 'paused_awaiting_approval') return 0;
   if (state === 'failed' || state === 'corrupt' || state === 'unreadable') return 1;

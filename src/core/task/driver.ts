@@ -1,6 +1,6 @@
 import { type Driver, msBetween } from './task-state.ts';
 
-/** The place from which drivers are judged alive or dead. */
+/** The machine and the instant at which drivers are judged alive or dead. */
 export interface Here {
   readonly host: string;
   readonly bootId: string;
@@ -11,18 +11,16 @@ export interface Here {
   readonly isAlive: (process: { readonly pid: number; readonly startedAt: string }) => boolean;
 }
 
-/**
- * How often a driver renews its heartbeat; after `DEAD_AFTER_MS` without one, a driver elsewhere
- * counts as dead.
- */
-export const BEAT_MS = 15_000;
+/** How often a driver renews its heartbeat. */
+export const HEARTBEAT_MS = 15_000;
+/** A driver on another machine counts as dead if its last heartbeat is older than this. */
 const DEAD_AFTER_MS = 120_000;
 /** Clocks differ; a heartbeat this far in the future comes from a clock that is plainly wrong. */
 const FAR_AHEAD_MS = 24 * 3_600_000;
 
 /**
- * Whether a driver is alive. On the same host, boot and pid namespace, the process itself is
- * checked, suspended or not; elsewhere (a container, a shared folder) only the heartbeat counts.
+ * Whether a driver is alive. On the same host, boot and pid namespace, its process is checked, suspended or
+ * not; elsewhere (in a container, on another machine) only its heartbeat counts.
  */
 export function isDriverAlive(driver: Driver, here: Here): boolean {
   const isHere =

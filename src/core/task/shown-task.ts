@@ -2,7 +2,7 @@ import { oneLine } from '../text/untrusted-text.ts';
 import { type Here, isDriverAlive } from './driver.ts';
 import {
   type Driver,
-  hasUntoldEnd,
+  hasUnannouncedEnding,
   lastWorkAt,
   msBetween,
   type Status,
@@ -28,12 +28,12 @@ export interface ShownTask {
   readonly last: string | null;
   readonly wait: Wait | null;
   readonly driver: Driver | null;
-  /** Who is running it, `pid 123` or `pid 123 on host`; null if nobody is. */
+  /** The process that runs it, `pid 123` or `pid 123 on host`; null if none does. */
   readonly runBy: string | null;
   readonly exitReason: string | null;
   readonly stateFile: string;
   readonly logDir: string;
-  /** In the history, as opposed to open. */
+  /** Whether it is in the history; otherwise it is open. */
   readonly archived: boolean;
   /** Whether this user's ralph wrote it here; also false if that is unknown. */
   readonly isOwn: boolean;
@@ -74,7 +74,7 @@ export function showTask(task: TaskState, places: ShownPlaces, here: Here): Show
   };
 }
 
-/** Shows a file in the place of a state that cannot be read as one. */
+/** Shows a task whose state file cannot be read. */
 export function showBroken(
   state: 'corrupt' | 'newer ralph' | 'unreadable',
   places: ShownPlaces,
@@ -98,13 +98,13 @@ export function showBroken(
 }
 
 /**
- * Returns the status, or `interrupted` for a live status without a live driver, and for a task whose driver
- * died before it announced the end. Without any driver, a task may still wait for an approval (it was told
- * not to wait for it), and a task kept by the library never has one.
+ * Returns the status, or `interrupted` if the driver died while the task was live or before it announced the
+ * ending. Two kinds of live task need no driver: one that waits for an approval without a loop, and one whose
+ * state a program stores through the library.
  */
 export function shownState(task: TaskState, here: Here): ShownState {
   const { status, driver } = task;
-  if (hasUntoldEnd(task) && status !== 'paused_awaiting_approval') {
+  if (hasUnannouncedEnding(task) && status !== 'paused_awaiting_approval') {
     return driver === null || isDriverAlive(driver, here) ? status : 'interrupted';
   }
   if (!isLive(task.status) || hasLiveDriver(task, here)) return task.status;
@@ -112,12 +112,12 @@ export function shownState(task: TaskState, here: Here): ShownState {
   return task.driver === null && isOwnWay ? task.status : 'interrupted';
 }
 
-/** Whether a loop is driving it now, so that more can follow. */
+/** Whether a live driver is working on the task, so that more can follow. */
 export function hasLiveDriver({ status, driver }: TaskState, here: Here): boolean {
   return isLive(status) && driver !== null && isDriverAlive(driver, here);
 }
 
-/** Whether it is running or waiting. */
+/** Whether a task in this state is running, about to start, or waiting for an approval. */
 export function isLive(state: ShownState): boolean {
   return state === 'running' || state === 'pending' || state === 'paused_awaiting_approval';
 }

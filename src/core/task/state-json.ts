@@ -4,12 +4,12 @@ import type { TaskState } from './task-state.ts';
 
 /** The maximum size of a state file, in bytes. */
 export const STATE_MAX_BYTES = 50_000;
-/** Space for the keyed checksum, which is appended. */
+/** Space for the keyed checksum, which is appended, in bytes. */
 const SUM_BYTES = 100;
 
 /**
- * The state file's text. If it would be too large, the oldest iterations and errors are dropped first:
- * the totals in `metrics` and `usage` still include them, and the logs contain every byte.
+ * Returns the text of the state file. If it would be too large, the oldest iterations and errors are dropped
+ * first: the totals in `metrics` and `usage` still include them, and the logs contain every byte.
  */
 export function stateJson(task: TaskState): string {
   let kept = task;

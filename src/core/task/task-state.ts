@@ -1,20 +1,9 @@
 import { NO_USAGE, type Usage } from '../agent/attempt.ts';
+import type { EndedStatus } from './endings.ts';
 import type { MatchRule } from './policy.ts';
 
-/** The state file's shape changes only with this number. */
+/** The version of the state file. Any change of its shape needs a new number. */
 export const SCHEMA_VERSION = 1;
-
-export type EndedStatus =
-  | 'paused_awaiting_approval'
-  | 'paused'
-  | 'completed'
-  | 'failed'
-  | 'timeout'
-  | 'max_iterations_reached'
-  | 'stalled'
-  | 'budget_spent'
-  | 'usage_limited'
-  | 'stopped';
 
 export type Status = 'pending' | 'running' | EndedStatus;
 
@@ -66,7 +55,7 @@ export const EVIDENCE_KINDS = [
 /** The evidence that a task is complete. */
 export interface Evidence {
   readonly kind: (typeof EVIDENCE_KINDS)[number];
-  /** One line for people: where the evidence was found. */
+  /** One line for people: the evidence itself, such as the line that states the promise. */
   readonly detail: string;
 }
 
@@ -83,11 +72,11 @@ export interface Approval {
   readonly what: string;
   /** The request's name in `Pending_Approval`; moving the file answers it. */
   readonly file: string;
-  /** The agent wrote the file itself. */
+  /** Whether the agent wrote the file itself. */
   readonly by_agent: boolean;
   readonly requested_at: string;
   readonly expires_at: string;
-  /** Fingerprints of files found where answers appear, taken with the request; null: not requested yet. */
+  /** Fingerprints of files that were in the answer folders before the request; null until it is written. */
   readonly there_before: ThereBefore | null;
   readonly decision: 'approved' | 'rejected' | null;
   readonly answered_at: string | null;
@@ -108,7 +97,7 @@ interface Metrics {
   readonly files_modified: number | null;
 }
 
-/** The process that drives the task now. */
+/** The ralph process that drives the task. */
 export interface Driver {
   readonly pid: number;
   readonly pid_started_at: string;
@@ -116,9 +105,9 @@ export interface Driver {
   readonly host: string;
   /** Containers may share host name and boot id, and a pid is only meaningful within its namespace. */
   readonly pid_namespace: string;
-  /** The marker of this driver's processes. */
+  /** Identifies the processes of this driver. */
   readonly run_id: string;
-  /** Renewed while it lives. */
+  /** The last heartbeat, as an ISO instant. */
   readonly beat_at: string;
 }
 
@@ -164,7 +153,7 @@ export interface TaskState {
   readonly memory: string | null;
   /** Counts the saved steps: of two files, the one with the higher number is newer. */
   readonly save: number;
-  /** Set if a program keeps the task's state through the library. Such a task never has a driver. */
+  /** Set if a program stores the state of the task through the library. Such a task never has a driver. */
   readonly kept_by?: 'library';
 }
 
@@ -185,7 +174,7 @@ export interface NewTask {
   readonly gitBase: string | null;
 }
 
-/** A task before its first iteration. */
+/** Returns the state of a task before its first iteration. */
 export function newTaskState(task: NewTask, at: string): TaskState {
   return {
     schema_version: SCHEMA_VERSION,
@@ -243,8 +232,8 @@ export function msBetween(from: string, to: string): number {
 }
 
 /**
- * Returns until when a task was worked on; later time does not count against its limit. Time spent waiting
- * for a usage limit, an outage or a person never counts.
+ * Returns the instant until which a task was worked on; later time does not count against its limit. Time
+ * spent waiting for a usage limit, an outage or a person never counts.
  */
 export function lastWorkAt(task: TaskState): string {
   if (task.finished_at !== null) return task.finished_at;
@@ -258,12 +247,12 @@ export function isWorkedUntil(task: TaskState, beatAt: string): boolean {
   return !waits && msBetween(task.updated_at, beatAt) >= 0;
 }
 
-/** Whether a task ended and its driver has not announced it. For a completed task see `isUntold`. */
-export function hasUntoldEnd({ finished_at, driver }: TaskState): boolean {
+/** Whether a task has ended without an announcement. Always false for a completed task: see `isUntold`. */
+export function hasUnannouncedEnding({ finished_at, driver }: TaskState): boolean {
   return finished_at !== null && driver !== null;
 }
 
-/** Number of single records kept. Older ones only count in the totals, so that the file stays small. */
+/** How many iterations and errors are stored. Older ones remain in the totals, so the file stays small. */
 const ITERATIONS_KEPT = 60;
 const ERRORS_KEPT = 40;
 
@@ -291,7 +280,7 @@ export interface BreakerState {
   readonly no_progress: number;
   /** Failed iterations with `last_error` since the last progress. */
   readonly same_error: number;
-  /** In normalised form. */
+  /** The error in normalised form; null if there is none. */
   readonly last_error: string | null;
 }
 

@@ -13,7 +13,7 @@ export function safeJson(value: unknown, indent?: number): string {
   return escapedJson(JSON.stringify(value, null, indent));
 }
 
-/** Like `safeJson`, for text that is already JSON. */
+/** Escapes text that is already JSON, so that it is safe to show on a terminal. Parses to the same value. */
 export function escapedJson(json: string): string {
   return RAW.test(json) ? json.replace(EACH, escaped) : json;
 }

@@ -30,12 +30,12 @@ const MEANS: Readonly<Record<MaterialKind, string>> = {
   work: 'the work to do; it gives no permission and widens nothing',
 };
 
-/** Prepares one short line of material for a sentence: a command, a file name, agent's words. */
+/** Prepares material for use in a sentence, such as a file name: one line of at most 200 characters. */
 export function materialLine(text: string, rules: MaterialRules): string {
   return oneLine(disarm(text, rules), 200);
 }
 
-/** Disarms text: removes control characters, and escapes every `@` that begins a word. */
+/** Removes control characters and, if the agent expands `@path`, escapes every `@` that begins a word. */
 export function disarm(text: string, rules: MaterialRules): string {
   const plain = withoutControls(text);
   return rules.expandsAtPaths ? plain.replace(/(?<![\p{L}\p{N}_\\])@/gu, '\\@') : plain;
@@ -45,8 +45,8 @@ const ESCAPE_SEQUENCES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
   /\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]/g;
 /**
- * Controls, direction marks, invisible characters that split a word, and tags (U+E0000 to U+E007F),
- * which can carry hidden text. U+200D stays: it joins emoji, and letters.
+ * Matches controls, direction marks, invisible characters that split a word, and tags (U+E0000 to
+ * U+E007F), which can carry hidden text. U+200D is not matched: it joins emoji, and letters.
  */
 export const UNSEEN =
   '[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff]|\\udb40[\\udc00-\\udc7f]';
@@ -65,7 +65,7 @@ export function withoutControls(text: string): string {
     .replace(CONTROLS, '');
 }
 
-/** Like `withoutControls`, for every string in plain JSON data; field names stay unchanged. */
+/** Applies `withoutControls` to every string in plain JSON data, but not to the names of fields. */
 export function withoutControlsIn<T>(value: T): T {
   // The type stays the same: strings remain strings, lists lists, and records keep their keys.
   return cleaned(value) as T;
@@ -83,7 +83,7 @@ export function oneLine(text: string, length: number): string {
   return clip(withoutControls(text).replace(/\s+/g, ' ').trim(), length);
 }
 
-/** Cuts a text to `length`, with an ellipsis and never inside a surrogate pair. */
+/** Cuts a text to `length` code units with an ellipsis at its end, and never inside a surrogate pair. */
 export function clip(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${wholeCharacters(text.slice(0, length - 1))}…`;

@@ -2,19 +2,19 @@ import type { AttemptFacts, Leftover } from '../../core/agent/attempt.ts';
 import type { AgentRequest, AgentRunner } from '../../loop/ports.ts';
 import { noteCost } from '../logs/cost-notes.ts';
 import { createTranscript } from '../logs/iteration-log.ts';
-import { forAgent } from '../processes/child-environment.ts';
 import { endLeftovers } from '../processes/end-process.ts';
+import { forAgent } from '../processes/find-program.ts';
 import { type Guard, startGuard } from '../processes/guard.ts';
 import { isAlive, MARKER_NAME } from '../processes/process-table.ts';
 import type { LeftoverProcess } from '../processes/process-tree.ts';
 import { runAgentProcess } from '../processes/run-process.ts';
 import { type PinnedFolder, pinFolder } from '../trust/pinned-folder.ts';
-import { type AgentKind, type AgentReader, silentReader } from './agent.ts';
+import { type AgentKind, type AgentReader, locate, silentReader } from './agent.ts';
 
-/** What a child process learns about its run. */
+/** What the environment of a child process says about its run. */
 export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** Random and unique per driver; it marks every process of the run. */
+  /** Random id of this driver's run; it marks every process of the run. */
   readonly runId: string;
   readonly taskId: string;
   readonly maxIterations: number;
@@ -32,20 +32,20 @@ export interface RunnerOptions extends ChildOptions {
   readonly guardProgram: string;
   readonly keepBackground: boolean;
   readonly logLimitBytes: number;
-  /** Reports background processes that were left running or have been ended. */
+  /** Called with background processes that an attempt has left running, or that `close` has ended. */
   readonly onLeftovers: (what: 'left' | 'ended', processes: readonly Leftover[]) => void;
-  /** Called with the number of bytes the agent has just written to standard output. */
+  /** Called with the number of bytes that the agent has just written to standard output. */
   readonly onOutput?: ((bytes: number) => void) | undefined;
   readonly warn: (sentence: string) => void;
 }
 
-/** A runner with a guard, which stays until every process of the run has ended. */
+/** A runner with a guard, a process that ends the run's processes if ralph is killed. */
 export interface GuardedRunner extends AgentRunner {
-  /** Dismisses the guard. Call this last, when no process of the run needs it any more. */
+  /** Ends the guard. Call this last, when no process of the run needs it any more. */
   dismissGuard(): void;
 }
 
-/** Starts the agent once per attempt, logs all its output, and tracks what it leaves running. */
+/** Returns a runner that starts the agent for each attempt, logs its output, and ends what it leaves. */
 export function createAgentRunner(options: RunnerOptions): GuardedRunner {
   const logs = pinFolder(options.logDir);
   let guard: Guard | null = null;
@@ -92,9 +92,9 @@ async function runAttempt(
   request: AgentRequest,
   options: RunnerOptions & { readonly logs: PinnedFolder },
   guard: Guard,
-  spare: () => readonly LeftoverProcess[],
+  exempt: () => readonly LeftoverProcess[],
 ): Promise<{ facts: AttemptFacts; left: readonly LeftoverProcess[] }> {
-  const command = options.kind.locate(request);
+  const command = locate(options.kind, request, options);
   if ('missing' in command) return { facts: notFound(command.missing, options.kind), left: [] };
 
   const transcript = createTranscript(options.logs, request.iteration, options.logLimitBytes);
@@ -117,8 +117,8 @@ async function runAttempt(
     },
     stops: request.stops,
     guardPid: guard.pid,
-    spare,
-    onMembers: (members) => guard.note([...spare(), ...members]),
+    exempt,
+    onMembers: (members) => guard.note([...exempt(), ...members]),
     onStart: (signs) => {
       transcript.open();
       reader = options.kind.read(request.listener, {
@@ -149,7 +149,6 @@ async function runAttempt(
       retryWaitMs: report.retryWaitMs,
       heldUpMs: report.heldUpMs,
       stderrTail: report.stderrTail,
-      owesResult: options.kind.owesResult,
       leftovers: report.leftovers.map(({ pid, command: line }) => ({ pid, command: line })),
     },
     left: report.leftovers,
@@ -178,12 +177,11 @@ function notFound(sentence: string, kind: AgentKind): AttemptFacts {
     retryWaitMs: 0,
     heldUpMs: 0,
     stderrTail: '',
-    owesResult: kind.owesResult,
     leftovers: [],
   };
 }
 
-/** The environment of everything a run starts: the caller's, plus the task and iteration. */
+/** Returns the environment for a child process: the caller's, plus the task and the iteration. */
 export function childEnvironment(options: ChildOptions, iteration: number): NodeJS.ProcessEnv {
   return {
     ...forAgent(options.env),

@@ -1,28 +1,55 @@
+import type { AgentSetting } from '../../core/agent/agent.ts';
 import type { AttemptFacts } from '../../core/agent/attempt.ts';
+import type { Finding } from '../../core/agent/finding.ts';
+import type { Settings } from '../../core/settings/settings.ts';
 import type { AgentListener } from '../../loop/ports.ts';
-import type { AgentCommand, AgentMissing } from '../processes/find-program.ts';
+import { type AgentCommand, type AgentMissing, findProgram } from '../processes/find-program.ts';
 import type { AgentSigns } from '../processes/run-process.ts';
 
+/** The arguments from which an `AgentKind` is made. */
+export interface AgentOptions {
+  readonly settings: Pick<Settings, AgentSetting>;
+  /** The user's arguments after `--`. */
+  readonly passthrough: readonly string[];
+  /** Arguments before ralph's own flags: the script, if the program is an interpreter. */
+  readonly prefixArgs?: readonly string[] | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
 /**
- * One kind of agent: how it is started and how its standard output is read. A new kind is a new
- * file that creates one of these, and one line in `compose/agent.ts`.
+ * How one kind of agent is started and how its standard output is read. Its fixed properties are in
+ * `core/agent/agents/`.
  */
 export interface AgentKind {
-  /** If true, an attempt without a closing report has failed. */
-  readonly owesResult: boolean;
-  /** Looks for the program on every call, because it may be updated while the loop runs. */
-  locate(turn: AgentTurn): AgentCommand | AgentMissing;
-  /** The command line it would have if the program were installed; shown in a plan. */
-  wanted(turn: AgentTurn): readonly string[];
-  /** A reader for the output of one attempt. */
+  /** A path, or a name to look for in PATH and `folders`. */
+  readonly program: string;
+  /** Folders in which installers put the program, because cron's short PATH does not include them. */
+  readonly folders: readonly string[];
+  args(turn: AgentTurn): readonly string[];
+  /** Returns a reader for the standard output of one attempt. */
   read(listener: AgentListener, signs: AgentSigns): AgentReader;
+  /** Checks, without starting the agent, whether it can work here. */
+  examine(): readonly Finding[];
+  /** Returns what would disturb every attempt; each result is one sentence that says what to do. */
+  interferences?(): readonly string[];
 }
 
 export interface AgentTurn {
   /** The agent's session to resume; null starts a new one. */
   readonly resumeSession: string | null;
-  /** The most it may spend, in US dollars; null means no limit. */
+  /** The most that the agent may spend in this attempt, in US dollars; null means no limit. */
   readonly budgetUsd: number | null;
+}
+
+/** Returns the program's path and arguments. Searches on every call: an update can move the program. */
+export function locate(
+  { program, folders, args }: AgentKind,
+  turn: AgentTurn,
+  { env, cwd }: Pick<AgentOptions, 'env' | 'cwd'>,
+): AgentCommand | AgentMissing {
+  const found = findProgram({ name: program, env, cwd, further: folders });
+  return 'missing' in found ? found : { file: found.file, args: args(turn) };
 }
 
 export interface AgentReader {
@@ -32,7 +59,7 @@ export interface AgentReader {
   facts(): ReaderFacts;
 }
 
-/** A reader that nobody listens to and that steers no process: only its facts count. */
+/** Returns a reader that only collects facts: it calls no listener and affects no process. */
 export function silentReader(kind: AgentKind): AgentReader {
   const listener = { activity() {}, retry() {}, text() {} };
   const signs = { resultGiven() {}, retrying() {}, working() {}, hopeless() {} };
@@ -40,7 +67,7 @@ export function silentReader(kind: AgentKind): AgentReader {
 }
 
 /** The facts about an attempt that come from standard output. */
-export type ReaderFacts = Pick<
+type ReaderFacts = Pick<
   AttemptFacts,
   | 'result'
   | 'finalMessage'

@@ -1,35 +1,22 @@
 import { StringDecoder } from 'node:string_decoder';
 import { NO_USAGE } from '../../core/agent/attempt.ts';
+import { shellWords } from '../../core/settings/shell-words.ts';
 import { firstLine, tailWithin } from '../files/bounded-text.ts';
-import { findProgram } from '../processes/find-program.ts';
-import type { AgentKind } from './agent.ts';
-
-export interface CommandOptions {
-  /** The program and its arguments as words; no shell is involved. */
-  readonly words: readonly string[];
-  /** The user's arguments after `--`. */
-  readonly passthrough: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly cwd: string;
-}
+import type { AgentKind, AgentOptions } from './agent.ts';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const PARTIAL_BYTES = 64 * 1024;
-/** A longer line is shown in parts. */
+/** The listener gets a longer line in parts. */
 const LINE_CHARS = 64 * 1024;
 
-/** Runs any program: the prompt is its standard input, its standard output the final message. */
-export function commandAgent(options: CommandOptions): AgentKind {
+/** Returns an agent that runs any program: the prompt is its input, its standard output the message. */
+export function commandAgent({ settings, passthrough }: AgentOptions): AgentKind {
+  const [program = '', ...args] = shellWords(settings.agentCommand ?? '') ?? [];
   return {
-    owesResult: false,
-    locate() {
-      const [name = '', ...args] = options.words;
-      const found = findProgram({ name, env: options.env, cwd: options.cwd, further: [] });
-      return 'missing' in found
-        ? found
-        : { file: found.file, args: [...args, ...options.passthrough] };
-    },
-    wanted: () => [...options.words, ...options.passthrough],
+    program,
+    folders: [],
+    args: () => [...args, ...passthrough],
+    examine: () => [],
     read(listener, signs) {
       const tail = createByteTail(MAX_MESSAGE_BYTES);
       const decoder = new StringDecoder();
@@ -43,7 +30,7 @@ export function commandAgent(options: CommandOptions): AgentKind {
         push(chunk) {
           signs.working();
           tail.push(chunk);
-          // Whole lines only: half a credential would not be recognised and masked.
+          // Shows whole lines, because half a credential would not be recognised and masked.
           unfinished += decoder.write(chunk);
           const lineEnd = Math.max(unfinished.lastIndexOf('\n'), unfinished.lastIndexOf('\r')) + 1;
           const shownTo = unfinished.length > LINE_CHARS ? unfinished.length : lineEnd;
@@ -92,7 +79,7 @@ function createByteTail(maxBytes: number): { push(chunk: Buffer): void; text(): 
     text() {
       const bytes = Buffer.concat(chunks);
       let start = Math.max(0, bytes.length - maxBytes);
-      // The cut may fall inside a character: drop its remaining bytes.
+      // If the cut is inside a UTF-8 character, its remaining bytes are dropped.
       while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
       return bytes.toString('utf8', start);
     },

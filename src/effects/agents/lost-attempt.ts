@@ -6,19 +6,19 @@ import { readNotedCost } from '../logs/cost-notes.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
 import { type AgentKind, silentReader } from './agent.ts';
 
-/** What the log shows of an attempt whose driver died before counting it. */
+/** What the log says about an attempt whose driver died before it counted the attempt. */
 export interface LostAttempt {
-  /** The cost and usage that the agent reported. */
+  /** The cost and tokens that the agent reported. */
   readonly usage: Usage;
-  /** When the agent last wrote something, as an ISO instant; null if it never did. */
+  /** When the agent last wrote output, as an ISO instant; null if it wrote nothing. */
   readonly lastWordAt: string | null;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Reads the log of an iteration from the byte at which the attempt began, in the same way as the agent's
- * output. A cost note, written if the log reached its limit, takes precedence. Never throws.
+ * Reads an iteration's log from `fromByte`, at which the attempt began, like the output of a running
+ * agent. If the log reached its limit, the driver wrote a cost note, which takes precedence.
  */
 export function readLostAttempt(
   kind: AgentKind,
@@ -64,6 +64,6 @@ function pushFile(file: string, fromByte: number, push: (chunk: Buffer) => void)
       closeSync(descriptor);
     }
   } catch {
-    // No log: the agent was not started yet, or the disk was full.
+    // There is no log, because the agent was not started yet or the disk was full.
   }
 }

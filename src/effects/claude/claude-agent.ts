@@ -1,25 +1,11 @@
 import path from 'node:path';
-import type { AgentKind, AgentTurn } from '../agents/agent.ts';
+import type { Finding } from '../../core/agent/finding.ts';
+import type { AgentKind, AgentOptions, AgentTurn } from '../agents/agent.ts';
 import { homeFolder } from '../files/home-folder.ts';
-import { findProgram } from '../processes/find-program.ts';
+import { checkLogin } from './login-signs.ts';
+import { findOtherLoops } from './other-loops.ts';
 import { createClaudeStream } from './stream.ts';
 
-export interface ClaudeOptions {
-  /** A path or a name; null means `claude`. */
-  readonly bin: string | null;
-  /** Words between the program and ralph's own flags, for a program that is a script. */
-  readonly prefixArgs: readonly string[];
-  readonly model: string | null;
-  readonly permissionMode: string | null;
-  readonly allowedTools: readonly string[];
-  readonly skipPermissions: boolean;
-  /** The user's arguments after `--`. */
-  readonly passthrough: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly cwd: string;
-}
-
-/** Where the installers put it; cron's bare PATH does not include these. */
 function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
   const home = homeFolder(env);
   return [
@@ -31,53 +17,46 @@ function installFolders(env: NodeJS.ProcessEnv): readonly string[] {
   ];
 }
 
-/** Two refusals of the same key are no accident; `claude` would retry for three minutes. */
+/** After two refusals (HTTP 401 or 403) an attempt is hopeless; `claude` would retry for three minutes. */
 const HOPELESS_REFUSALS = 2;
 
 /**
- * Returns the arguments for `claude`, without the prompt. A value is joined to its flag with `=`:
- * as a word of its own it could be taken for a flag, and would end a list of tools.
+ * Returns the arguments for `claude`, without the prompt. Joins a text to its flag with `=`, because
+ * `claude` could take a separate argument for a flag or for one more tool.
  */
 export function claudeArguments(
-  options: Omit<ClaudeOptions, 'bin' | 'env' | 'cwd'>,
+  { settings, prefixArgs = [], passthrough }: Omit<AgentOptions, 'env' | 'cwd'>,
   turn: AgentTurn,
 ): string[] {
-  const { allowedTools, model, permissionMode, skipPermissions } = options;
+  const { allowedTools, model, permissionMode, dangerouslySkipPermissions } = settings;
   return [
-    ...options.prefixArgs,
+    ...prefixArgs,
     '--print',
-    // A comma inside parentheses is part of the pattern, not a separator.
+    // For `claude`, a comma inside the parentheses of a pattern does not separate tools.
     ...(allowedTools.length > 0 ? [`--allowedTools=${allowedTools.join(',')}`] : []),
     '--verbose',
     '--output-format',
     'stream-json',
     ...(model === null ? [] : [`--model=${model}`]),
     ...(permissionMode === null ? [] : [`--permission-mode=${permissionMode}`]),
-    ...(skipPermissions ? ['--dangerously-skip-permissions'] : []),
+    ...(dangerouslySkipPermissions ? ['--dangerously-skip-permissions'] : []),
     ...(turn.resumeSession === null ? [] : [`--resume=${turn.resumeSession}`]),
     ...(turn.budgetUsd === null ? [] : ['--max-budget-usd', turn.budgetUsd.toFixed(4)]),
-    ...options.passthrough,
+    ...passthrough,
   ];
 }
 
-/** The `claude` command line, read through its structured output. */
-export function claudeAgent(options: ClaudeOptions): AgentKind {
+/** Returns the agent that runs `claude --print` and reads its `stream-json` output. */
+export function claudeAgent(options: AgentOptions): AgentKind {
+  const { settings, env, cwd } = options;
   return {
-    owesResult: true,
-    locate(turn) {
-      const found = findProgram({
-        name: options.bin ?? 'claude',
-        env: options.env,
-        cwd: options.cwd,
-        further: options.bin === null ? installFolders(options.env) : [],
-      });
-      return 'missing' in found
-        ? found
-        : { file: found.file, args: claudeArguments(options, turn) };
-    },
-    wanted: (turn) => [options.bin ?? 'claude', ...claudeArguments(options, turn)],
+    program: settings.claudeBin ?? 'claude',
+    folders: settings.claudeBin === null ? installFolders(env) : [],
+    args: (turn) => claudeArguments(options, turn),
+    examine: () => [...rootRefusal(options), checkLogin(cwd, env)],
+    interferences: () => findOtherLoops(cwd, env),
     read(listener, signs) {
-      const stream = createClaudeStream({
+      return createClaudeStream({
         onActivity: (activity) => {
           signs.working();
           listener.activity(activity);
@@ -90,7 +69,15 @@ export function claudeAgent(options: ClaudeOptions): AgentKind {
         },
         onResult: () => signs.resultGiven(),
       });
-      return stream;
     },
   };
+}
+
+function rootRefusal({ settings, env }: AgentOptions): readonly Finding[] {
+  const isRefused =
+    settings.dangerouslySkipPermissions && process.getuid?.() === 0 && env.IS_SANDBOX !== '1';
+  if (!isRefused) return [];
+  const says = 'agent: claude refuses --dangerously-skip-permissions for root';
+  const remedy = 'run as another user, or set IS_SANDBOX=1 if this is a sandbox container';
+  return [{ kind: 'problem', says, remedy }];
 }

@@ -2,21 +2,19 @@ import type { RefusedTool, Usage } from '../../core/agent/attempt.ts';
 import { createTailText, firstLine } from '../files/bounded-text.ts';
 import { type JsonObject, objectAt, stringAt } from '../files/json-fields.ts';
 import { createPartialOutput } from './partial-output.ts';
-import { createToolLedger } from './refused-tools.ts';
 import {
   contentBlocks,
   describeTarget,
   isFromSubAgent,
   MAX_MESSAGE_BYTES,
   nameAt,
-  readDenials,
 } from './stream-events.ts';
-import { createSubAgentLedger } from './sub-agents.ts';
+import { createToolLedger } from './tool-ledger.ts';
 import { createUsageMeter } from './usage-meter.ts';
 
 const MAX_ACTIVITY_CHARS = 120;
 
-/** What the agent is doing right now. Texts are raw: strip control characters before use. */
+/** One step of the agent. The texts can contain control characters: remove them before use. */
 type ClaudeActivity =
   | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
   /** `text` is the first line of a message, at most 120 characters. */
@@ -24,40 +22,39 @@ type ClaudeActivity =
   | { readonly kind: 'thinking' };
 
 export interface ConversationListeners {
-  /** All activity of the main agent, and the tool calls of sub-agents. */
+  /** Called for each activity of the main agent, and for the tool calls of sub-agents. */
   readonly onActivity?: ((activity: ClaudeActivity) => void) | undefined;
-  /** Each complete text block of the main agent. */
+  /** Called with each complete text block of the main agent. */
   readonly onText?: ((text: string) => void) | undefined;
 }
 
 interface Conversation {
   readonly readAssistant: (event: JsonObject) => void;
   readonly readToolResults: (event: JsonObject) => void;
-  /** Reads the refused calls from a `result` event. */
-  readonly readDenials: (event: JsonObject) => void;
-  /** The text of the main agent's last message, its last 1 MiB; null if it had none. */
+  /** Reads from a `result` event which tool calls were refused and how many sub-agents were stopped. */
+  readonly readReport: (event: JsonObject) => void;
+  /** Returns the last 1 MiB of text in the main agent's last message; null if it has no text. */
   readonly lastMessage: () => string | null;
   readonly partialOutput: () => string;
   readonly usage: () => Usage;
   readonly refused: () => readonly RefusedTool[];
-  /** Reads from a `system/task_…` event what became of a sub-agent, and from a `result` the totals. */
-  readonly readSubAgent: (kind: string, event: JsonObject) => void;
+  /** Reads from a `system/task_…` event that a sub-agent has started or ended. */
+  readonly readSubAgent: (event: JsonObject) => void;
   readonly stoppedSubAgents: () => number;
-  /** Number of messages from the main agent. */
+  /** Returns the number of messages from the main agent. */
   readonly turns: () => number;
-  /** Number of tool calls, including those of sub-agents. */
+  /** Returns the number of tool calls, including those of sub-agents. */
   readonly tools: () => number;
 }
 
 /**
- * Follows the conversation between agent and tools. Of a sub-agent only its tool calls and tokens
- * count; its texts are ignored.
+ * Collects messages, tool calls and tokens from the events of `claude`. Counts the tool calls and
+ * tokens of sub-agents, but ignores their texts.
  */
 export function createConversation(listeners: ConversationListeners): Conversation {
   const partial = createPartialOutput();
   const meter = createUsageMeter();
   const ledger = createToolLedger();
-  const subAgents = createSubAgentLedger();
   let message = newMessage(null);
   let turns = 0;
   let tools = 0;
@@ -76,8 +73,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
     const input = objectAt(block, 'input');
     const target = describeTarget(input);
     tools += 1;
-    subAgents.called(id, tool, input);
-    if (id !== null) ledger.called(id, tool);
+    if (id !== null) ledger.called(id, tool, input);
     if (ofMainAgent) partial.addCall(tool, target);
     listeners.onActivity?.({ kind: 'tool', tool, target });
   };
@@ -90,7 +86,7 @@ export function createConversation(listeners: ConversationListeners): Conversati
       const id = nameAt(body, 'id');
       const usage = objectAt(body, 'usage');
       if (usage !== null) meter.add(id, usage);
-      // A message comes as one event per content block, all with the same id.
+      // `claude` writes one event for each content block of a message, all with the same id.
       if (ofMainAgent && (id === null || id !== message.id)) {
         message = newMessage(id);
         turns += 1;
@@ -110,10 +106,9 @@ export function createConversation(listeners: ConversationListeners): Conversati
         const id = nameAt(block, 'tool_use_id');
         if (stringAt(block, 'type') !== 'tool_result' || id === null) continue;
         ledger.answered(id, block.is_error === true);
-        subAgents.answered(id, block.is_error === true);
       }
     },
-    readDenials: (event) => ledger.denied(readDenials(event)),
+    readReport: ledger.readReport,
     lastMessage: () => {
       const text = message.text.read();
       return text === '' ? null : text;
@@ -121,12 +116,8 @@ export function createConversation(listeners: ConversationListeners): Conversati
     partialOutput: partial.read,
     usage: meter.read,
     refused: ledger.refused,
-    readSubAgent: (kind, event) => {
-      if (kind === 'system/task_started') subAgents.started(event);
-      else if (kind === 'result') subAgents.reported(event);
-      else subAgents.changed(event);
-    },
-    stoppedSubAgents: subAgents.stopped,
+    readSubAgent: ledger.readSubAgent,
+    stoppedSubAgents: ledger.stoppedSubAgents,
     turns: () => turns,
     tools: () => tools,
   };

@@ -3,7 +3,7 @@ import { MOST_CONTAINERS, MOST_LEVELS } from '../files/json-fields.ts';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
-/** `[` and `{`, and `]` and `}`, differ by this one bit; no other byte of JSON matches them. */
+/** With this bit set, `[` becomes `{` and `]` becomes `}`; no other byte of JSON outside strings does. */
 const CURLY = 0x20;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
@@ -11,17 +11,17 @@ const CLOSING = 0x7d;
 interface DropOptions {
   /** Strings longer than this are emptied. */
   readonly maxBytes: number;
-  /** A member of the outermost object; everything after it is dropped unread. */
+  /** Name of a member of the outermost object; everything after its value is dropped. */
   readonly lastMember?: string;
 }
 
 /**
  * Empties the long strings in a line of JSON and returns the rest as text.
  *
- * A tool's output can make a line of many megabytes with only a few short fields that matter.
- * Finding the quotes is enough to drop long strings before anything is decoded, and the result is
- * still JSON to be parsed properly. Returns '' for a line that breaks off inside a string, and null
- * for a line that is nested too deeply or has too many lists and objects to be parsed.
+ * A tool's output can make a line many megabytes long, although only a few short fields matter. This
+ * only looks for quotes and drops the long strings before it decodes the rest, which is still JSON.
+ * Returns '' for a line that breaks off inside a string, and null for a line that is nested too
+ * deeply or has too many lists and objects to be parsed.
  */
 export function dropLongStrings(
   json: Buffer,
@@ -36,7 +36,7 @@ export function dropLongStrings(
   for (;;) {
     const open = json.indexOf(QUOTE, at);
     const stop = open === -1 ? json.length : open;
-    // Only a few bytes stand between two strings, so a loop is cheaper than any call.
+    // There are only a few bytes between two strings, so a loop is faster than a call.
     for (; at < stop; at += 1) {
       const byte = (json[at] ?? 0) | CURLY;
       if (byte === OPENING) {

@@ -1,17 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import type { Finding } from '../../core/agent/finding.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { objectAt, parseObject } from '../files/json-fields.ts';
 
-export interface LoginSigns {
-  /** Signs of a login: names and paths, never values. */
-  readonly found: readonly string[];
-  /** False if a login may leave no visible trace: on macOS it is in the keychain. */
-  readonly isConclusive: boolean;
-}
-
-/** Variables that authenticate `claude`, or make it use another service. */
+/** Environment variables that authenticate `claude`, or make it use another service. */
 const VARIABLES = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_AUTH_TOKEN',
@@ -21,15 +15,34 @@ const VARIABLES = [
   'CLAUDE_CODE_USE_FOUNDRY',
 ];
 
-/**
- * Looks for signs that `claude` is logged in, without running anything. For the credentials file it
- * only checks existence; no credential is ever read.
- */
-export function findLoginSigns(
+const LOG_IN =
+  'start claude once and log in (/login), make a token with claude setup-token for CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY';
+
+/** Reports why `claude` seems to be logged in, by names and paths, never by values. Starts no program. */
+export function checkLogin(
   cwd: string,
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,
-): LoginSigns {
+): Finding {
+  const found = loginSigns(cwd, env, platform);
+  if (found.length > 0) {
+    return { kind: 'ok', says: `login: ${found.join(', ')} (found, but not tested)`, remedy: null };
+  }
+  return platform === 'darwin'
+    ? {
+        kind: 'warning',
+        says: 'login: unknown, since claude may keep it in the keychain',
+        remedy: `if a run says that claude is not logged in: ${LOG_IN}`,
+      }
+    : { kind: 'problem', says: 'login: no sign that claude is logged in', remedy: LOG_IN };
+}
+
+/** Returns names and paths. Checks only whether the credentials file exists, without reading it. */
+function loginSigns(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): readonly string[] {
   const own = env.CLAUDE_CONFIG_DIR || path.join(homeFolder(env) ?? path.sep, '.claude');
   const login = path.join(own, '.credentials.json');
   const settings = [
@@ -40,25 +53,16 @@ export function findLoginSigns(
       ? '/Library/Application Support/ClaudeCode/managed-settings.json'
       : '/etc/claude-code/managed-settings.json',
   ];
-  return {
-    found: [
-      ...VARIABLES.filter((name) => isSet(env[name])),
-      ...(existsSync(login) ? [login] : []),
-      ...settings.flatMap(signsInSettings),
-    ],
-    isConclusive: platform !== 'darwin',
-  };
+  return [
+    ...VARIABLES.filter((name) => isSet(env[name])),
+    ...(existsSync(login) ? [login] : []),
+    ...settings.flatMap(signsInSettings),
+  ];
 }
 
-/** Settings can name a helper that fetches a key, or set one of the variables. */
+/** Settings of `claude` can name a helper that fetches a key, or set one of `VARIABLES`. */
 function signsInSettings(file: string): readonly string[] {
-  let text: string;
-  try {
-    text = readTextWithin(file, MB);
-  } catch {
-    return [];
-  }
-  const settings = parseObject(text) ?? {};
+  const settings = parseObject(tryReadText(file, MB) ?? '') ?? {};
   const variables = objectAt(settings, 'env') ?? {};
   return [
     ...(isSet(settings.apiKeyHelper) ? [`apiKeyHelper in ${file}`] : []),

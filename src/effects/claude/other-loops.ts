@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { isObject, objectAt, parseObject } from '../files/json-fields.ts';
 
 /**
- * Finds loops that work with a stop hook: they would take over any `claude` in the folder and block
- * the end of an iteration. Each result is one sentence that says what to do.
+ * Finds other loops that use a stop hook of `claude`. Such a hook would keep every `claude` in the
+ * folder from ending, also ralph's. Each result is one sentence that says what to do.
  */
 export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly string[] {
   const found: string[] = [];
@@ -30,22 +30,16 @@ export function findOtherLoops(cwd: string, env: NodeJS.ProcessEnv): readonly st
   return found;
 }
 
-/** `ralph check` as the only command of a hook: inside our own loop it lets the agent end. */
+/** Matches a hook that only runs `ralph check`, which lets an agent end that ralph has started. */
 const OWN_HOOK = /"(?:npx )?(?:[^\s"\\;&|]*\/)?ralph check\b(?:[^"\\;&|]|\\")*"/g;
 
 function hasRalphStopHook(file: string, home: string | undefined): boolean {
-  let text: string;
-  try {
-    text = readTextWithin(file, MB);
-  } catch {
-    return false;
-  }
-  const settings = parseObject(text);
+  const settings = parseObject(tryReadText(file, MB) ?? '');
   if (settings === null) return false;
   const stop = objectAt(settings, 'hooks')?.Stop;
   const plugins = objectAt(settings, 'enabledPlugins') ?? {};
   const hook = JSON.stringify(stop ?? null).replace(OWN_HOOK, '""');
-  // "ralph" may be part of the user's home folder.
+  // The path of the user's home folder can contain "ralph".
   const isHooked = /ralph/i.test(home ? hook.replaceAll(home, '') : hook);
   const isPlugged = Object.entries(plugins).some(
     ([name, isOn]) => /ralph/i.test(name) && isOn !== false && !isObject(isOn),

@@ -7,13 +7,13 @@ const MAX_CALL_CHARS = 300;
 interface PartialOutput {
   readonly addText: (text: string) => void;
   readonly addCall: (tool: string, target: string) => void;
-  /** The texts, then the last calls as `[tool] Bash: npm test`; at most 64 KiB of UTF-8 in all. */
+  /** Returns texts, then calls such as `[tool] Bash: npm test`; at most 64 KiB of UTF-8 in all. */
   readonly read: () => string;
 }
 
 /**
- * Keeps what an attempt that is cut short hands to the next one: the end of the agent's texts, and
- * its last ten tool calls.
+ * Stores the end of the agent's texts and its last ten tool calls. If the attempt is cut short, the
+ * next attempt gets them.
  */
 export function createPartialOutput(): PartialOutput {
   const texts = createTailText(MAX_BYTES, '\n\n');
@@ -27,7 +27,7 @@ export function createPartialOutput(): PartialOutput {
     read: () => {
       if (calls.length === 0) return texts.read();
       const list = calls.join('\n');
-      // The calls are short and recent: if space is short, the texts are cut.
+      // The calls are short and recent, so the texts are cut if there is not enough space.
       const text = texts.read(MAX_BYTES - Buffer.byteLength(list) - 2);
       return text === '' ? list : `${text}\n\n${list}`;
     },

@@ -1,21 +1,21 @@
 import type { RateLimitFacts } from '../../core/agent/attempt.ts';
 import { remember } from '../files/bounded-map.ts';
 
-/** More kinds of limit than any account has, so that a runaway report cannot fill memory. */
+/** More kinds of rate limit than any account has. Without a bound, reports could fill memory. */
 const REMEMBERED_TYPES = 32;
 
 interface RateLimits {
   readonly add: (limit: RateLimitFacts) => void;
-  /** The most pressing of the newest reports on each kind of limit; null if there are none. */
+  /** Returns the most urgent of the newest reports; null if there are no reports. */
   readonly read: () => RateLimitFacts | null;
 }
 
-/** Keeps the newest report on each kind of limit (five hours, seven days, …). */
+/** Stores the newest report on each kind of rate limit (five hours, seven days, …). */
 export function createRateLimits(): RateLimits {
   const newest = new Map<string | null, RateLimitFacts>();
   return {
     add: (limit) => {
-      // Deleted first, so that the map is in order of the reports and a tie goes to the newest.
+      // Deleting first keeps the order of the reports: `read` returns the newest of equally urgent ones.
       newest.delete(limit.type);
       remember(newest, limit.type, limit, REMEMBERED_TYPES);
     },

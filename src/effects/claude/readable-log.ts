@@ -20,48 +20,48 @@ import {
 } from './stream-events.ts';
 import { readCost } from './usage-meter.ts';
 
-/** One thing that a log shows to a person. Texts contain no control or escape sequences. */
+/** One entry of a log as shown to a person. Texts contain no control or escape sequences. */
 export type LogItem =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tool'; readonly tool: string; readonly target: string }
   | { readonly kind: 'tool-error'; readonly text: string }
   | {
       readonly kind: 'result';
-      /** `success`, `error_max_turns`, … */
+      /** The `subtype` that `claude` reports, such as `success` or `error_max_turns`. */
       readonly how: string;
       readonly turns: number | null;
       readonly costUsd: number | null;
     }
-  /** A line that is not an event: from a command agent, or a program before the agent. */
+  /** A line that is not an event of `claude`, for example the output of a command agent. */
   | { readonly kind: 'line'; readonly text: string }
-  /** An event that breaks off, for example because the agent was ended. */
+  /** An incomplete event, for example because the agent was killed. */
   | { readonly kind: 'torn' }
   | { readonly kind: 'skipped'; readonly bytes: number };
 
-/** Reads a log of any agent. */
+/** Turns the bytes of a log into items. */
 export interface ReadableLog {
-  /** Takes the next bytes and returns the items they complete. */
+  /** Reads the next bytes and returns the items that are now complete. */
   push(chunk: Buffer): readonly LogItem[];
-  /** The log has ended: returns the items of a last line without a line end. */
+  /** Call this at the end of the log. Returns the items of a last line without a line end. */
   end(): readonly LogItem[];
 }
 
-/** Longer lines from `claude` are thinned out before parsing. */
+/** Longer lines with tool results lose their long strings before parsing. */
 const THIN_ABOVE_BYTES = 1024 * 1024;
 const LONGEST_KEPT_STRING_BYTES = 64 * 1024;
 const MAX_ERROR_CHARS = 200;
 
-/** These hold nothing for a person, and are by far the most frequent. */
+/** These frequent kinds of events contain nothing for a person. */
 const PASSED_OVER = new Set(['stream_event', 'rate_limit_event']);
 
-/** Shows lines unchanged, without control characters; for standard error. */
+/** Returns each line without control characters and otherwise unchanged, as for standard error. */
 export function createPlainLog(): ReadableLog {
   return byLines((line, items) => {
     items.push({ kind: 'line', text: withoutControls(line.toString()) });
   });
 }
 
-/** Turns `stream-json` into text; lines that are not events stay unchanged. */
+/** Turns `stream-json` output of `claude` into items; other lines only lose control characters. */
 export function createReadableLog(): ReadableLog {
   let hasSpoken = false;
 
@@ -95,7 +95,7 @@ export function createReadableLog(): ReadableLog {
     }
   };
 
-  /** Shows a sub-agent's tool calls, but not its texts. */
+  /** Adds a sub-agent's tool calls, but not its texts. */
   const readMessage = (body: JsonObject, isOfSubAgent: boolean, items: LogItem[]): void => {
     for (const block of contentBlocks(body)) {
       const type = stringAt(block, 'type');
@@ -128,7 +128,7 @@ export function createReadableLog(): ReadableLog {
 
   const readReport = (event: JsonObject, items: LogItem[]): void => {
     const report = readResult(event);
-    // If the agent has said nothing, as after a slash command, only the report has text.
+    // If the agent has written no text, as after a slash command, only the report contains text.
     const words = [report.text ?? '', ...report.errors].join('\n').trim();
     if (!hasSpoken && words !== '') items.push({ kind: 'text', text: withoutControls(words) });
     hasSpoken = false;
@@ -166,7 +166,7 @@ function byLines(onLine: (line: Buffer, items: LogItem[]) => void): ReadableLog 
   };
 }
 
-/** Whether `claude` itself wrote it; a command may print JSON with a type of its own. */
+/** Whether the object is an event of `claude`: a command agent can print other JSON with a `type`. */
 function isEvent(event: JsonObject): boolean {
   const kind = kindOf(event);
   if (kind === null) return false;

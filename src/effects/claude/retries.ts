@@ -5,30 +5,28 @@ import { readRetry } from './stream-events.ts';
 const MAX_KEPT = 50;
 
 /**
- * Called for each wait before one of the agent's own retries. `refusals` counts the 401 and 403
- * among them since the model last spoke: one may be a token being renewed, two are hopeless.
+ * Called when `claude` waits before it repeats a request. `refusals` counts the HTTP statuses 401 and
+ * 403 since the API last answered: one can mean that a token is being renewed.
  */
 export type RetryListener = (retry: RetryFacts, refusals: number) => void;
 
 interface RetryLog {
   readonly add: (event: JsonObject) => void;
-  /** The API has answered, so retrying has ended. */
+  /** Call this when the API has answered, so that the retries have ended. */
   readonly over: () => void;
-  /** The last 50 retries. */
+  /** Returns the last 50 retries. */
   readonly last: () => readonly RetryFacts[];
-  readonly count: () => number;
-  /** Whether the API has not answered since the last retry. */
+  /** Whether there was a retry and the API has not answered since. */
   readonly isRetrying: () => boolean;
 }
 
 /**
- * Follows the agent's own retries. Only an answer of the API ends them. What `claude` itself writes
- * after a retry (its interruption, the message about the failure, the failed result) does not:
- * otherwise an outage that met a time limit would look like a slow agent.
+ * Records the retries that `claude` reports. Only an answer of the API ends them. Messages that
+ * `claude` itself writes after a retry, about its interruption or failure, must not end them:
+ * otherwise an outage that lasts until a time limit would look like a slow agent.
  */
 export function createRetryLog(onRetry: RetryListener | undefined): RetryLog {
   const kept: RetryFacts[] = [];
-  let count = 0;
   let refusals = 0;
   let retrying = false;
   return {
@@ -36,7 +34,6 @@ export function createRetryLog(onRetry: RetryListener | undefined): RetryLog {
       const retry = readRetry(event);
       kept.push(retry);
       if (kept.length > MAX_KEPT) kept.shift();
-      count += 1;
       if (retry.status === 401 || retry.status === 403) refusals += 1;
       retrying = true;
       onRetry?.(retry, refusals);
@@ -46,7 +43,6 @@ export function createRetryLog(onRetry: RetryListener | undefined): RetryLog {
       retrying = false;
     },
     last: () => [...kept],
-    count: () => count,
     isRetrying: () => retrying,
   };
 }

@@ -6,12 +6,12 @@ import { parseObject, stringAt } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { createConversation } from './conversation.ts';
 
-/** Only this much of the end is read, so that a long session takes no longer than a short one. */
+/** Only this much of the transcript's end is read, so that a long session takes no longer. */
 const TAIL_BYTES = 8 * 1024 * 1024;
 
 /**
  * Returns the last message of the main agent in the transcript of a Claude Code session, a file of
- * JSON lines; null if there is none or it is not a regular file. Never throws.
+ * JSON lines. Returns null if there is no message or no regular file. Never throws.
  */
 export function lastMessageIn(transcript: string): string | null {
   const file = transcript.startsWith('~/') ? path.join(homedir(), transcript.slice(2)) : transcript;
@@ -22,7 +22,7 @@ export function lastMessageIn(transcript: string): string | null {
     onLine: (line) => {
       const entry = parseObject(line.toString());
       if (entry === null || stringAt(entry, 'type') !== 'assistant') return;
-      // Skips sub-agents and messages that Claude Code itself writes for the agent.
+      // Skips messages of sub-agents, and messages that Claude Code itself writes about API errors.
       if (entry.isSidechain === true || entry.isApiErrorMessage === true) return;
       conversation.readAssistant(entry);
     },

@@ -10,7 +10,7 @@ import {
   stringsAt,
 } from '../files/json-fields.ts';
 
-/** Only the end of a longer message is kept, in bytes. */
+/** Of a longer message, only the end is stored. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_TARGET_CHARS = 200;
 const MAX_COMMAND_CHARS = 2_000;
@@ -18,14 +18,14 @@ const MAX_NAME_CHARS = 200;
 const PEEKED_BYTES = 160;
 const LEFT_BRACE = 0x7b;
 const RIGHT_BRACE = 0x7d;
-/** Space, tab and both line ends: the white space JSON allows around a value. */
+/** Space, tab, line feed and carriage return: the white space that JSON allows around a value. */
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const MAX_ERRORS = 20;
 const MAX_ERROR_CHARS = 2000;
-/** 5138 AD: a larger number is not a time in seconds. */
+/** The year 5138: a larger number is not a time in seconds. */
 const LAST_EPOCH_SECOND = 1e11;
 
-/** Input fields that say what a call acts on, the most telling first. */
+/** Input fields that say what a tool call acts on; the first one with a text is used. */
 const TARGET_KEYS = [
   'command',
   'file_path',
@@ -36,18 +36,18 @@ const TARGET_KEYS = [
   'description',
 ] as const;
 
-/** One entry of `permission_denials`. */
+/** One entry of `permission_denials` in a `result` event. */
 export interface ToolDenial {
   readonly id: string | null;
   readonly tool: string;
   readonly target: string;
-  /** As `RefusedTool` has it. */
+  /** The shell command; '' if it is too long to store, null if the call has no command. */
   readonly command: string | null;
 }
 
 /**
- * Whether a line begins and ends like an object. Parsing would need an exception to find that out,
- * and an agent may write millions of lines that are not JSON.
+ * Whether a line begins with `{` and ends with `}`. This is faster than parsing, which throws for any
+ * other line; an agent can write millions of lines that are not JSON.
  */
 export function isBraced(line: Buffer): boolean {
   let first = 0;
@@ -58,9 +58,9 @@ export function isBraced(line: Buffer): boolean {
 }
 
 /**
- * Reads the kind of event (`assistant`, `system/init`) from the first bytes of a line, where
- * `claude` writes it. Returns null if it is elsewhere and only parsing can tell, or if the line
- * does not end like an object.
+ * Reads the kind of an event, such as `assistant` or `system/init`, from the first bytes of a line,
+ * where `claude` writes it. Returns null if the line must be parsed to find the kind, or if it does
+ * not end with `}`.
  */
 export function peekKind(line: Buffer): string | null {
   if (line[line.length - 1] !== RIGHT_BRACE) return null;
@@ -75,7 +75,7 @@ export function peekKind(line: Buffer): string | null {
   return subtype === undefined ? null : `${type}/${subtype}`;
 }
 
-/** Returns the kind of a parsed event, as `peekKind` names it; null if it has no type. */
+/** Returns the kind of a parsed event, such as `assistant` or `system/init`; null if it has no type. */
 export function kindOf(event: JsonObject): string | null {
   const type = nameAt(event, 'type');
   if (type !== 'system') return type;
@@ -83,7 +83,7 @@ export function kindOf(event: JsonObject): string | null {
   return subtype === null ? type : `${type}/${subtype}`;
 }
 
-/** Reads a `system/api_retry` event. The delay is in milliseconds. */
+/** Reads a `system/api_retry` event. */
 export function readRetry(event: JsonObject): RetryFacts {
   return {
     status: numberAt(event, 'error_status'),
@@ -94,7 +94,7 @@ export function readRetry(event: JsonObject): RetryFacts {
   };
 }
 
-/** Reads a `rate_limit_event`; returns null if it says nothing about a limit. */
+/** Reads a `rate_limit_event`; returns null if it contains no status. */
 export function readRateLimit(event: JsonObject): RateLimitFacts | null {
   const info = objectAt(event, 'rate_limit_info');
   const status = info === null ? null : nameAt(info, 'status');
@@ -112,7 +112,7 @@ function instant(epochSeconds: number | null): string | null {
   return new Date(epochSeconds * 1000).toISOString();
 }
 
-/** Reads a `result` event. If it does not say whether it is an error, the subtype decides. */
+/** Reads a `result` event. Without `is_error`, any subtype but `success` is an error. */
 export function readResult(event: JsonObject): ResultFacts {
   const subtype = nameAt(event, 'subtype') ?? 'unknown';
   const isError = event.is_error;
@@ -146,15 +146,15 @@ function commandOf(input: JsonObject | null): string | null {
   return command.length > MAX_COMMAND_CHARS ? '' : command;
 }
 
-/** Returns a short field such as an id or a tool's name, bounded; null if it is not text. */
+/** Returns at most 200 characters of a field such as an id or a tool's name; null if it is not text. */
 export function nameAt(object: JsonObject, key: string): string | null {
   const name = stringAt(object, key);
   return name === null ? null : oneLine(name, MAX_NAME_CHARS);
 }
 
 /**
- * Returns what a call acts on: its command, file, pattern or address, or else the first level of
- * its input. One line, at most 200 characters.
+ * Returns what a tool call acts on, in one line of at most 200 characters: its command, file, pattern
+ * or address, otherwise the first level of its input. Returns '' without an input.
  */
 export function describeTarget(input: JsonObject | null): string {
   if (input === null) return '';
@@ -165,7 +165,7 @@ export function describeTarget(input: JsonObject | null): string {
   return oneLine(firstLevel(input), MAX_TARGET_CHARS);
 }
 
-/** Renders an object as JSON, with `[…]` and `{…}` for nested values; stops at what is shown. */
+/** Returns an object as JSON, with `[…]` and `{…}` for nested values. Leaves out what would be cut off. */
 function firstLevel(input: JsonObject): string {
   const members: string[] = [];
   let length = 0;
@@ -185,7 +185,7 @@ function shortJson(value: unknown): string {
   return String(value);
 }
 
-/** Whether the model wrote an `assistant` event; `claude` itself writes one for a failure. */
+/** Whether an `assistant` event comes from the model. If a request fails, `claude` itself writes one. */
 export function isFromModel(event: JsonObject): boolean {
   const message = objectAt(event, 'message');
   return message !== null && stringAt(message, 'model') !== '<synthetic>';

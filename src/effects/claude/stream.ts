@@ -1,5 +1,5 @@
 import type { ResultFacts, Usage } from '../../core/agent/attempt.ts';
-import type { ReaderFacts } from '../agents/agent.ts';
+import type { AgentReader } from '../agents/agent.ts';
 import { exceedsBounds, type JsonObject, parseObject } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { type ConversationListeners, createConversation } from './conversation.ts';
@@ -17,55 +17,30 @@ import {
 } from './stream-events.ts';
 import { readResultUsage } from './usage-meter.ts';
 
-/** Larger tool results are thinned out before parsing; for smaller ones it would not pay. */
+/** Larger tool results lose their long strings before parsing; for smaller ones this saves no time. */
 const THIN_ABOVE_BYTES = 1_024;
 /**
- * Ids and kinds are far shorter than this, outputs and pictures far longer. Everything needed from
- * a tool result is in its message.
+ * Ids and kinds are much shorter than 512 bytes, outputs and pictures much longer. All that is needed
+ * from a tool result is in its `message`.
  */
 const THINLY = { maxBytes: 512, lastMember: 'message' };
 
-/** Called during `push`, in the order of the events. They must not throw. */
+/** Functions that are called during `push`, in the order of the events. They must not throw. */
 export interface ClaudeStreamListeners extends ConversationListeners {
   readonly onRetry?: RetryListener | undefined;
-  /** A closing report has come. Another can follow if a background task wakes the agent. */
+  /** Called for each `result` event. Another can follow if a background task wakes the agent. */
   readonly onResult?: ((result: ResultFacts) => void) | undefined;
 }
 
-/** The facts read from the stream so far. */
-interface ClaudeStreamFacts extends ReaderFacts {
-  /** All retries; `retries` holds only the last 50. */
-  readonly retryCount: number;
-  /** `assistant`, `system/api_retry`, …; null before the first event. */
-  readonly lastEventKind: string | null;
-  readonly model: string | null;
-  /**
-   * Lines that are not events: not JSON, JSON without a type, or one of the `brokenLines`. Empty
-   * lines are not counted.
-   */
-  readonly junkLines: number;
-}
-
-interface ClaudeStream {
-  /** Reads the next bytes of standard output; they must stay valid, see `LineSplitter.push`. */
-  readonly push: (chunk: Buffer) => void;
-  /** Standard output has ended: reads a last line without a line end. */
-  readonly end: () => void;
-  /** The facts known so far; can be called at any time. */
-  readonly facts: () => ClaudeStreamFacts;
-  /** Bytes held in memory for an incomplete line. */
-  readonly bufferedBytes: number;
-}
-
 /**
- * Reads the standard output of `claude --print --verbose --output-format stream-json`. No input
- * makes it throw: unknown events and fields are ignored, and lines that are not events or cannot be
- * read are counted. Lines of other kinds are not parsed, and no line is kept.
+ * Reads the standard output of `claude --print --verbose --output-format stream-json`. Never throws:
+ * ignores unknown events and fields and lines that are not events, and counts lines that cannot be
+ * read. Stores no line.
  */
 export function createClaudeStream(
   listeners: ClaudeStreamListeners = {},
   options: { readonly maxLineBytes?: number | undefined } = {},
-): ClaudeStream {
+): AgentReader {
   const conversation = createConversation(listeners);
   const retryLog = createRetryLog(listeners.onRetry);
   const limits = createRateLimits();
@@ -73,17 +48,13 @@ export function createClaudeStream(
   let resultUsage: Usage | null = null;
   let reportedTurns: number | null = null;
   let sessionId: string | null = null;
-  let model: string | null = null;
-  let lastEventKind: string | null = null;
   let skippedLines = 0;
-  let junkLines = 0;
   let brokenLines = 0;
 
-  const readEvent = (kind: string, event: JsonObject): void => {
+  const readEvent = (kind: string | null, event: JsonObject): void => {
     switch (kind) {
       case 'system/init':
         sessionId = nameAt(event, 'session_id') ?? sessionId;
-        model = nameAt(event, 'model') ?? model;
         return;
       case 'system/api_retry':
         retryLog.add(event);
@@ -103,58 +74,39 @@ export function createClaudeStream(
       case 'system/task_started':
       case 'system/task_notification':
       case 'system/task_updated':
-        conversation.readSubAgent(kind, event);
+        conversation.readSubAgent(event);
         return;
       case 'result':
         readReport(event, readResult(event));
     }
   };
 
-  // A background task that ends wakes the agent, and a second report follows. It covers the cost of
-  // both, but only its own turns.
+  // If a background task ends later, it wakes the agent and a second report follows. The second report
+  // contains the cost of both, but only the turns since the first.
   const readReport = (event: JsonObject, report: ResultFacts): void => {
     result = report;
     resultUsage = readResultUsage(event) ?? resultUsage;
     if (report.numTurns !== null) reportedTurns = (reportedTurns ?? 0) + report.numTurns;
-    conversation.readDenials(event);
-    conversation.readSubAgent('result', event);
+    conversation.readReport(event);
     sessionId = nameAt(event, 'session_id') ?? sessionId;
     if (!report.isError) retryLog.over();
     listeners.onResult?.(report);
   };
 
-  /** A bad line must not stop the reading: an error here would end the driver. */
   const readLine = (line: Buffer): void => {
+    if (!isBraced(line)) return;
+    const peeked = peekKind(line);
+    if (peeked !== null && !NEEDED.has(peeked)) return;
+    // An error must be caught here, because it would end the driver.
     try {
-      readAnyLine(line);
+      const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
+      const json = isBig ? dropLongStrings(line, THINLY) : line.toString();
+      const event = json === null ? null : parseObject(json);
+      if (event !== null) readEvent(kindOf(event), event);
+      else if (json === null || exceedsBounds(json)) brokenLines += 1;
     } catch {
-      junkLines += 1;
       brokenLines += 1;
     }
-  };
-
-  const readAnyLine = (line: Buffer): void => {
-    if (line.length === 0) return;
-    if (!isBraced(line)) {
-      junkLines += 1;
-      return;
-    }
-    const peeked = peekKind(line);
-    if (peeked !== null && !NEEDED.has(peeked)) {
-      lastEventKind = peeked;
-      return;
-    }
-    const isBig = peeked === 'user' && line.length > THIN_ABOVE_BYTES;
-    const json = isBig ? dropLongStrings(line, THINLY) : line.toString();
-    const event = json === null ? null : parseObject(json);
-    const kind = event === null ? null : kindOf(event);
-    if (event === null || kind === null) {
-      junkLines += 1;
-      if (event === null && (json === null || exceedsBounds(json))) brokenLines += 1;
-      return;
-    }
-    lastEventKind = kind;
-    readEvent(kind, event);
   };
 
   const lines = createLineSplitter({
@@ -174,7 +126,6 @@ export function createClaudeStream(
       finalMessage: result?.text ?? conversation.lastMessage(),
       partialOutput: conversation.partialOutput(),
       retries: retryLog.last(),
-      retryCount: retryLog.count(),
       endedInRetry: retryLog.isRetrying(),
       rateLimit: limits.read(),
       usage: resultUsage ?? conversation.usage(),
@@ -183,19 +134,13 @@ export function createClaudeStream(
       refused: conversation.refused(),
       stoppedSubAgents: conversation.stoppedSubAgents(),
       sessionId,
-      model,
-      lastEventKind,
       skippedLines,
       brokenLines,
-      junkLines,
     }),
-    get bufferedBytes() {
-      return lines.bufferedBytes;
-    },
   };
 }
 
-/** The kinds that `readEvent` reads; lines of other kinds are not even parsed. */
+/** The kinds that `readEvent` reads; lines of other kinds are not parsed. */
 const NEEDED: ReadonlySet<string> = new Set([
   'system/init',
   'system/api_retry',

@@ -2,25 +2,25 @@ import type { Usage } from '../../core/agent/attempt.ts';
 import { remember } from '../files/bounded-map.ts';
 import { isObject, type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
 
-/** Messages whose usage may still be updated; each is complete long before this many follow. */
+/** Number of messages whose usage can still be updated; a message is complete long before 100 follow. */
 const REMEMBERED_MESSAGES = 100;
 
-/** US dollars, and tokens; values above these, or below zero, are ignored. */
+/** Costs and counts above these limits, or below zero, are ignored. */
 const MOST_USD = 1e6;
 const MOST_TOKENS = 1e12;
 
 type Tokens = Omit<Usage, 'cost_usd'>;
 
 interface UsageMeter {
-  /** Adds the usage of one `assistant` event; for each message id, the last one counts. */
+  /** Adds the usage in an `assistant` event, which replaces earlier usage of the same message. */
   readonly add: (messageId: string | null, usage: JsonObject) => void;
-  /** Tokens so far. The cost is 0, because events carry none. */
+  /** Returns the tokens so far. The cost is 0, because `assistant` events contain no cost. */
   readonly read: () => Usage;
 }
 
 /**
- * Adds up tokens from `assistant` events, for an attempt without a closing report. A message comes
- * as one event per content block, each with the usage of the whole message. Input includes tokens
+ * Adds up tokens from `assistant` events, for an attempt without a `result` event. `claude` writes one
+ * event per content block, each with the usage of the whole message. Input tokens include those
  * written to and read from the prompt cache.
  */
 export function createUsageMeter(): UsageMeter {
@@ -41,10 +41,10 @@ export function createUsageMeter(): UsageMeter {
 }
 
 /**
- * Returns what the attempt cost according to its closing report (US dollars, and tokens including
- * cached input), or null if the report does not say. `modelUsage` comes first: it covers the same
- * as `total_cost_usd`, while plain `usage` leaves out sub-agents. Both cover this process only,
- * even in a resumed session.
+ * Returns the cost (in US dollars) and the tokens (including cached input) in a `result` event; null if
+ * one of them is missing. `modelUsage` is preferred because it includes sub-agents, like
+ * `total_cost_usd`; plain `usage` does not. All of them cover only this process, even in a resumed
+ * session.
  */
 export function readResultUsage(result: JsonObject): Usage | null {
   const cost = readCost(result);
@@ -53,7 +53,7 @@ export function readResultUsage(result: JsonObject): Usage | null {
   return { cost_usd: cost, ...tokens };
 }
 
-/** Returns the cost in a closing report, in US dollars; null if it is missing or implausible. */
+/** Returns the cost in a `result` event, in US dollars; null if it is missing or implausible. */
 export function readCost(result: JsonObject): number | null {
   const cost = numberAt(result, 'total_cost_usd');
   return cost !== null && cost >= 0 && cost <= MOST_USD ? cost : null;

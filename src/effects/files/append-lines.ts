@@ -18,7 +18,7 @@ export function appendLines(descriptor: number, lines: string): void {
     // A nearly full disk takes only a part, and reports the error on the next call.
     while (written < bytes.length) written += writeSync(descriptor, bytes, written);
   } catch (error) {
-    takeBack(descriptor, size, written);
+    undo(descriptor, size, written);
     throw error;
   }
 }
@@ -30,7 +30,7 @@ function endsTorn(descriptor: number, size: number): boolean {
 }
 
 /** Removes the part that was written, unless another process has appended meanwhile. */
-function takeBack(descriptor: number, size: number, written: number): void {
+function undo(descriptor: number, size: number, written: number): void {
   try {
     if (written > 0 && fstatSync(descriptor).size === size + written) {
       ftruncateSync(descriptor, size);
@@ -41,8 +41,8 @@ function takeBack(descriptor: number, size: number, written: number): void {
 }
 
 /**
- * Opens a file for appending, and for reading how it ends; for its owner alone. A link is not followed,
- * and a pipe not waited for. Throws the system's error.
+ * Opens a file for appending and reading; creates it, with its folder, for its owner alone. Does not
+ * follow a link or wait for a pipe. Throws the system's error.
  */
 export function openForAppend(file: string): number {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;

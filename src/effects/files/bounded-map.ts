@@ -1,6 +1,6 @@
 /**
- * Sets a key and forgets the oldest ones, so that a long session does not fill memory. Keeps at
- * least `limit` keys, and fewer than twice as many.
+ * Sets a key and deletes the oldest keys, so that a long session does not fill memory. Keeps at
+ * least the newest `limit` keys, and fewer than twice as many.
  */
 export function remember<K, V>(map: Map<K, V>, key: K, value: V, limit: number): void {
   map.set(key, value);

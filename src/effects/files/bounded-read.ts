@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, type PathLike, readSync } from 'node:fs';
-import { EXIT_FAILED } from '../../exit-codes.ts';
+import { FileRefusedError } from '../../errors.ts';
 
 /*
  * Opens and reads files that another user may have planted. They are opened without waiting, since
@@ -9,18 +9,6 @@ import { EXIT_FAILED } from '../../exit-codes.ts';
 
 export const KB = 1024;
 export const MB = 1024 * 1024;
-
-/** A file ralph refuses to read: `EINVAL` if it is not regular, `EFBIG` if it is too large. */
-class FileRefusedError extends Error {
-  readonly exitCode = EXIT_FAILED;
-  readonly code: 'EFBIG' | 'EINVAL';
-
-  constructor(code: 'EFBIG' | 'EINVAL', message: string) {
-    super(message);
-    this.name = 'FileRefusedError';
-    this.code = code;
-  }
-}
 
 /** Reads a regular file of at most `maxBytes` bytes. Throws the system's error, EFBIG or EINVAL. */
 export function readWithin(file: PathLike, maxBytes: number): Buffer {
@@ -33,9 +21,18 @@ export function readWithin(file: PathLike, maxBytes: number): Buffer {
   });
 }
 
-/** Like `readWithin`, but returns text. */
+/** Reads a regular file of at most `maxBytes` bytes as text. Throws like `readWithin`. */
 export function readTextWithin(file: PathLike, maxBytes: number): string {
   return readWithin(file, maxBytes).toString();
+}
+
+/** Reads a regular file of at most `maxBytes` bytes as text; null if that fails. Never throws. */
+export function tryReadText(file: PathLike, maxBytes: number): string | null {
+  try {
+    return readTextWithin(file, maxBytes);
+  } catch {
+    return null;
+  }
 }
 
 /** Reads the first `maxBytes` bytes of a regular file, or all of it. Throws like `readWithin`. */
@@ -67,16 +64,15 @@ export function withRegularFile<T>(
 }
 
 /**
- * Like `withRegularFile`, but leaves the file open; the caller closes it. With the right flags it
- * also opens for writing, where a pipe would wait for a reader. `mode` applies to a file it
- * creates.
+ * Opens a regular file with additional flags, also for writing; the caller closes it. Never waits
+ * for the other end of a pipe. Only the owner can access a file that it creates. Throws like
+ * `readWithin`.
  */
 export function openRegular(
   file: PathLike,
   flags: number,
-  mode = 0o600,
 ): { readonly descriptor: number; readonly size: number } {
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags, mode);
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | flags, 0o600);
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw new FileRefusedError('EINVAL', `${file} is not a regular file`);
@@ -87,7 +83,7 @@ export function openRegular(
   }
 }
 
-/** Reads `length` bytes from a position, by default the current one; fewer at the end. */
+/** Reads `length` bytes from `from` (null: the current position); fewer at the file's end. */
 export function readBytes(descriptor: number, length: number, from: number | null = null): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let used = 0;

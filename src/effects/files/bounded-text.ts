@@ -38,7 +38,7 @@ function copyOf(text: string): string {
 
 interface TailText {
   readonly append: (part: string) => void;
-  /** The appended parts, only their end if over the bound; empty if nothing was appended. */
+  /** Returns the appended parts, or only their last `maxBytes` bytes; empty without any. */
   readonly read: (maxBytes?: number) => string;
 }
 

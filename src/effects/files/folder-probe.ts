@@ -6,7 +6,7 @@ import { errorCode } from './write-file.ts';
 /** Whether files can be created in a folder; found out without writing anything. */
 export type FolderProbe =
   | { readonly kind: 'writable' }
-  /** It would be created in this folder, which exists and is writable. */
+  /** The folder is missing, and can be created in `within`, which exists and is writable. */
   | { readonly kind: 'to-be-made'; readonly within: string }
   | { readonly kind: 'not-writable'; readonly why: string };
 
@@ -23,7 +23,7 @@ export function probeFolder(folder: string): FolderProbe {
   }
 }
 
-/** Returns the free bytes for this user where the folder is or would be; null if unknown. */
+/** Returns the bytes that this user can still write in the folder; null if unknown. */
 export function freeBytes(folder: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(nearestThere(folder));

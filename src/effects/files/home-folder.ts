@@ -3,8 +3,8 @@ import path from 'node:path';
 
 /**
  * Returns this user's home folder, from `HOME` or the system's list of users; null if neither has
- * it: a container may run as a user on no list. Ignores a relative `HOME`, because it would mean
- * another folder at each start. Never throws.
+ * it, as for some users of containers. Ignores a relative `HOME`, because it would mean another
+ * folder at each start. Never throws.
  */
 export function homeFolder(env: NodeJS.ProcessEnv): string | null {
   const { HOME: home = '' } = env;

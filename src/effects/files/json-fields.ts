@@ -3,7 +3,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** JSON nested more deeply is not parsed: recursive code that walks it would overflow the stack. */
 export const MOST_LEVELS = 500;
-/** JSON with more lists and objects is not parsed: each takes about ten times its size. */
+/** JSON with more lists and objects is not parsed: in memory, each takes ten times its text. */
 export const MOST_CONTAINERS = 1_000_000;
 /**
  * Shorter texts are parsed without a scan, which would cost a third of the parsing time: with two
@@ -34,7 +34,7 @@ export function exceedsBounds(json: string): boolean {
     const code = json.charCodeAt(at);
     if (code === QUOTE) {
       at = closingQuote(json, at);
-      // It breaks off inside a string, so it is not JSON.
+      // The text breaks off inside a string, so it is not JSON.
       if (at === -1) return false;
     } else if (code === LEFT_BRACE || code === LEFT_BRACKET) {
       levels += 1;
@@ -52,7 +52,7 @@ const RIGHT_BRACKET = 0x5d;
 const LEFT_BRACE = 0x7b;
 const RIGHT_BRACE = 0x7d;
 
-/** Returns the end of the string that begins at this quote; -1 if it has no end. */
+/** Returns the index of the quote that closes the string begun at `open`; -1 if it has no end. */
 function closingQuote(json: string, open: number): number {
   for (let quote = open; ; ) {
     quote = json.indexOf('"', quote + 1);
@@ -80,6 +80,11 @@ export function stringAt(object: JsonObject, key: string): string | null {
 export function numberAt(object: JsonObject, key: string): number | null {
   const value = object[key];
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+/** Returns the field if it is a positive finite number, or 0. */
+export function amountAt(object: JsonObject, key: string): number {
+  return Math.max(0, numberAt(object, key) ?? 0);
 }
 
 /** Returns the objects in a list field; skips everything else. */

@@ -1,4 +1,4 @@
-/** Longer lines are skipped: up to 16 MiB, an agent's own lines are known to arrive whole. */
+/** Longer lines are skipped. Up to this size, an agent's own lines are known to arrive whole. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const FIRST_CAPACITY = 64 * 1024;
 /** A buffer that grew beyond this for a long line is released after that line. */
@@ -12,7 +12,7 @@ interface LineSplitterOptions {
   readonly onLine: (line: Buffer) => void;
   /** Called once at the end of each line over the bound, with its size in bytes. */
   readonly onSkipped?: ((bytes: number) => void) | undefined;
-  /** In bytes, not counting the line end (of CRLF, not counting the LF). Default: 16 MiB. */
+  /** Longest line, in bytes without its LF; a CR before that counts. Default: 16 MiB. */
   readonly maxLineBytes?: number | undefined;
 }
 

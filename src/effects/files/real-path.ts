@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** Resolves the links in a path, as far as it exists. */
+/** Returns a path with its links resolved, as far as the path exists. */
 export function realPath(place: string): string {
   try {
     return realpathSync(place);
@@ -11,7 +11,16 @@ export function realPath(place: string): string {
   }
 }
 
-/** Whether a folder of the vault is a link out of it; ralph writes nothing through one. */
+/** Whether both paths lead to the same file or folder; false if one does not exist. */
+export function isSamePlace(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a folder of the vault leads out of it through a link; ralph writes nothing there. */
 export function leadsOut(folder: string, vault: string): boolean {
   try {
     const root = realpathSync(vault);
@@ -23,9 +32,13 @@ export function leadsOut(folder: string, vault: string): boolean {
   }
 }
 
-/** Returns a path as it is saved: relative if it lies in the folder, so that the folder may be moved. */
+/** Returns a path as it is stored: relative if it lies in the folder, which may then be moved. */
 export function nameInside(folder: string, place: string): string {
+  return isInside(folder, place) ? path.relative(folder, place) : place;
+}
+
+/** Whether a path lies in a folder; false for the folder itself. */
+export function isInside(folder: string, place: string): boolean {
   const name = path.relative(folder, place);
-  const isInside = name !== '' && name !== '..' && !name.startsWith(`..${path.sep}`);
-  return isInside && !path.isAbsolute(name) ? name : place;
+  return !['', '..'].includes(name) && !name.startsWith(`..${path.sep}`) && !path.isAbsolute(name);
 }

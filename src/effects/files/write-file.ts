@@ -3,7 +3,6 @@ import {
   closeSync,
   constants,
   fdatasync,
-  fstatSync,
   fsync,
   ftruncateSync,
   mkdirSync,
@@ -18,12 +17,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pRetry from 'p-retry';
 import { openRegular } from './bounded-read.ts';
-import { namesIn } from './names-in.ts';
+import { namesIn } from './folder.ts';
 
 /** Errors of a busy or remote file system that usually pass within moments. */
 const PASSING = new Set(['EBUSY', 'EMFILE', 'ENFILE', 'ESTALE', 'EAGAIN']);
 
-/** Runs a file-system action, up to three times within about 200 ms if its error may pass. */
+/** Runs a file-system action; repeats it up to three times if its error may pass. */
 export async function retryBusy<T>(action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -45,7 +44,7 @@ export function errorCode(error: unknown): string {
     : '';
 }
 
-/** Removes a file if it exists. Throws the system's error. Node's own `rm` stats it first. */
+/** Removes a file if it exists. Throws the system's error. Node's `rm` would call stat first. */
 export function removeFile(file: string): void {
   try {
     unlinkSync(file);
@@ -54,29 +53,35 @@ export function removeFile(file: string): void {
   }
 }
 
-/** A unique name beside a file, for what will be renamed to it. */
+/** Removes a file and returns whether it is gone. Ignores errors: a leftover is harmless. */
+export function tryToRemove(file: string): boolean {
+  try {
+    removeFile(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns a unique name beside a file, for new content that is then renamed to the file. */
 function temporaryName(file: string): string {
   temporaries = (temporaries + 1) % 2 ** 32;
   return `${file}.${process.pid}-${temporaries.toString(16).padStart(8, '0')}.tmp`;
 }
 
-/** Starts at random: a process on another host may have the same pid. */
+/** The number in the last name. Starts at random: a process on another host may have the same pid. */
 let temporaries = randomBytes(4).readUInt32LE();
 
 /**
  * Writes a file atomically: temporary file beside it, fsync, rename, fsync of the folder. Rejects
  * with the system's error; a half-written file never appears under the real name.
  */
-export async function writeFileAtomic(
-  file: string,
-  content: string | Uint8Array,
-  mode = 0o600,
-): Promise<void> {
+export async function writeFileAtomic(file: string, content: string | Uint8Array): Promise<void> {
   const temporary = temporaryName(file);
   try {
     await retryBusy(async () => {
       await promises.rm(temporary, { force: true });
-      const handle = await promises.open(temporary, 'wx', mode);
+      const handle = await promises.open(temporary, 'wx', 0o600);
       try {
         await handle.writeFile(content);
         await handle.sync();
@@ -94,50 +99,38 @@ export async function writeFileAtomic(
 
 /**
  * Replaces a file atomically for every reader, and for a kill at any instant. The content survives
- * a power cut only once the returned function has resolved, which may run beside other work.
+ * a power cut only after the returned function has resolved, which may run beside other work.
  * Rejects with the system's error; a half-written file never appears under the real name.
  */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array,
-  mode = 0o600,
 ): Promise<() => Promise<void>> {
   const temporary = temporaryName(file);
   let descriptor: number | null = null;
   try {
     // Synchronous: a trip to another thread takes longer than writing to the page cache.
-    descriptor = await retryBusy(async () => openSync(temporary, 'wx', mode));
+    descriptor = await retryBusy(async () => openSync(temporary, 'wx', 0o600));
     writeFileSync(descriptor, content);
     await retryBusy(async () => renameSync(temporary, file));
   } catch (error) {
     if (descriptor !== null) closeSync(descriptor);
-    try {
-      removeFile(temporary);
-    } catch {
-      // The first error says more.
-    }
+    tryToRemove(temporary);
     throw error;
   }
   return makingDurable(descriptor, path.dirname(file));
 }
 
 /**
- * Overwrites a file that is not read until another file names it: a kill may leave half of the old
- * content. It creates, renames and removes nothing, which would wait for the file system's journal;
- * the rest of a longer old text is filled with blanks. Durable once the returned function has
- * resolved. Rejects with the system's error.
+ * Overwrites a file in place, since a rename would wait for the file system's journal. A kill may
+ * leave half of the old content, so nothing may read the file until another file names it. The rest
+ * of a longer old text is filled with blanks. The content survives a power cut only after the
+ * returned function has resolved. Rejects with the system's error.
  */
-export async function overwriteFile(
-  file: string,
-  content: string,
-  mode = 0o600,
-): Promise<() => Promise<void>> {
+export async function overwriteFile(file: string, content: string): Promise<() => Promise<void>> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
-  const { descriptor } = await retryBusy(async () => openRegular(file, flags, mode));
-  let isNew = false;
+  const { descriptor, size } = await retryBusy(async () => openRegular(file, flags));
   try {
-    const { size } = fstatSync(descriptor);
-    isNew = size === 0;
     const blanks = size - Buffer.byteLength(content);
     // A much longer file is truncated instead.
     if (blanks > LONGEST_FILL) ftruncateSync(descriptor);
@@ -147,7 +140,7 @@ export async function overwriteFile(
     closeSync(descriptor);
     throw error;
   }
-  return makingDurable(descriptor, isNew ? path.dirname(file) : null);
+  return makingDurable(descriptor, size === 0 ? path.dirname(file) : null);
 }
 
 /**
@@ -168,7 +161,7 @@ export async function syncFile(file: string, folder: string | null): Promise<voi
 
 const LONGEST_FILL = 64 * 1024;
 
-/** Also syncs the folder if one is given, because a name in it has changed. */
+/** Returns a function that syncs and closes a file, and syncs `folder` if a name in it is new. */
 function makingDurable(descriptor: number, folder: string | null): () => Promise<void> {
   return async () => {
     try {
@@ -193,17 +186,12 @@ const HALF_WRITTEN = /\.\d+-[0-9a-f]{8}\.tmp$/;
  */
 export function removeHalfWritten(folder: string, beginning: string): void {
   for (const name of namesIn(folder)) {
-    if (!name.startsWith(beginning) || !HALF_WRITTEN.test(name)) continue;
-    try {
-      removeFile(path.join(folder, name));
-    } catch {
-      // A leftover is harmless.
-    }
+    if (name.startsWith(beginning) && HALF_WRITTEN.test(name)) tryToRemove(path.join(folder, name));
   }
 }
 
 /**
- * A rename is durable only once its folder is synced. Ignores file systems that cannot sync one.
+ * Syncs a folder, which makes a rename in it durable. Ignores file systems that cannot do that.
  */
 async function syncFolder(folder: string): Promise<void> {
   let descriptor: number;
@@ -232,7 +220,7 @@ export function makePrivateFolder(folder: string): void {
   }
 }
 
-/** Another ralph may be creating the same folder right now. */
+/** Creates one folder. Accepts an existing one: another ralph may be creating it right now. */
 function makeOne(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });

@@ -20,7 +20,7 @@ import {
 const MOST_LEVELS = 20;
 /** The parser fails at about 700 levels; these three limits together allow 300. */
 const MOST_BRACKETS = 50;
-/** `-`, `?` and `:` on one line, or in brackets between two commas: each can open a level. */
+/** Limit for `-`, `?` and `:` on one line, or in brackets between commas: each can open a level. */
 const MOST_SIGNS = 50;
 const DEEPEST_INDENT = 200;
 

@@ -19,7 +19,7 @@ export function thisDriver(at: string, runId: string): Driver {
   };
 }
 
-/** Returns the place from which this process judges whether a driver is alive. */
+/** Returns what this process needs to judge whether a driver is alive. */
 export function thisPlace(at: string): Here {
   return { ...ownPlace(), at, isAlive };
 }
@@ -34,8 +34,8 @@ function ownPlace(): NonNullable<typeof found> {
 
 /**
  * Names the pid namespace of this process; empty if the system has only one. If /proc shows another
- * namespace (ours did not mount its own), its pids are not ours: then a unique name is returned,
- * and drivers are judged by their heartbeat.
+ * namespace (ours did not mount its own /proc), its pids are not ours: then returns a unique name,
+ * so that drivers are judged by their heartbeat.
  */
 function pidNamespace(): string {
   try {

@@ -1,5 +1,4 @@
 import {
-  closeSync,
   constants,
   lstatSync,
   readdirSync,
@@ -12,16 +11,18 @@ import {
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { type Here, isDriverAlive } from '../../core/task/driver.ts';
+import { isTaskId } from '../../core/task/task-id.ts';
 import { msBetween } from '../../core/task/task-state.ts';
-import { KB, openRegular, readTextWithin } from '../files/bounded-read.ts';
+import { KB, readHead, withRegularFile } from '../files/bounded-read.ts';
+import { namesIn } from '../files/folder.ts';
 import { parseObject } from '../files/json-fields.ts';
-import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
+import { errorCode, makePrivateFolder, tryToRemove } from '../files/write-file.ts';
 
 /*
  * The folder `locks/<task_id>/` and the claims in it, one file each. A claim is renamed to its
  * final name only after it is written, so a crash while writing leaves no lock. After that it is
- * only overwritten in place, never replaced by a rename: a folder that is read during a rename may
- * show neither name, and a driver that has lost its claim would restore it.
+ * only overwritten in place, never replaced by a rename: during a rename, a reader of the folder may
+ * see neither name, and a driver that does not find its claim creates it again.
  */
 
 /** Built when another driver's claim is first read. */
@@ -30,7 +31,7 @@ let schema: ReturnType<typeof buildSchema> | null = null;
 function buildSchema() {
   return z.object({
     phase: z.enum(['candidate', 'owner']),
-    /** Decides who came first: an instant and a random part. */
+    /** Decides which driver came first: an instant and a random part. */
     ticket: z.string(),
     driver: z.object({
       pid: z.number(),
@@ -49,7 +50,7 @@ export type ClaimRecord = z.infer<ReturnType<typeof buildSchema>>;
 /** The claim of a living driver; null if its file has no content yet. */
 export type LiveClaim = ClaimRecord | null;
 
-/** The claims on a task, except one's own. */
+/** The claims of other drivers on a task. */
 export interface Claims {
   readonly live: readonly LiveClaim[];
   /** Claim files of dead drivers. */
@@ -58,9 +59,9 @@ export interface Claims {
 
 /** An unreadable claim may be half-written; if it is this old, its writer has died. */
 const UNREADABLE_DEAD_AFTER_MS = 10_000;
-/** Several times the size of a claim. */
+/** Claims are padded to this length, which is several times their size. */
 const RECORD_LENGTH = 1023;
-/** The last to leave removes the folder, perhaps just as the next one arrives. */
+/** Most tries to create a claim: the last driver to leave may remove the folder meanwhile. */
 const MOST_ENTRIES = 1_000;
 
 /** Suffix of a claim that is still being written. */
@@ -83,7 +84,7 @@ export function createClaim(file: string, claim: ClaimRecord): void {
       return;
     } catch (error) {
       if (errorCode(error) === 'ENOENT' && entry < MOST_ENTRIES) continue;
-      ignoreErrors(() => removeFile(`${file}${UNWRITTEN}`));
+      tryToRemove(`${file}${UNWRITTEN}`);
       throw error;
     }
   }
@@ -91,31 +92,26 @@ export function createClaim(file: string, claim: ClaimRecord): void {
 
 /** Overwrites an existing claim. Throws the system's error, `ENOENT` if it was removed. */
 export function rewriteClaim(file: string, claim: ClaimRecord): void {
-  const fd = openRegular(file, constants.O_RDWR | constants.O_NOFOLLOW).descriptor;
-  try {
-    writeSync(fd, textOf(claim), 0);
-  } finally {
-    closeSync(fd);
-  }
+  withRegularFile(file, constants.O_RDWR | constants.O_NOFOLLOW, (descriptor) =>
+    writeSync(descriptor, textOf(claim), 0),
+  );
 }
 
 /** Whether a claim exists. Throws the system's error if that is unknown. */
 export function isClaimThere(file: string): boolean {
-  try {
-    // Opened, because a remote file system may answer a mere stat from its cache.
-    closeSync(openRegular(file, constants.O_NOFOLLOW).descriptor);
-    return true;
-  } catch (error) {
-    if (isGone(error)) return false;
-    throw error;
-  }
+  // Opened, because a remote file system may answer a mere stat from its cache.
+  return unlessGone(() => withRegularFile(file, constants.O_NOFOLLOW, () => true)) ?? false;
 }
 
 /** Removes claims, and their folder with the last one. Ignores errors. */
 export function removeClaims(folder: string, files: readonly string[]): void {
-  for (const file of files) ignoreErrors(() => removeFile(file));
-  ignoreErrors(() => rmdirSync(folder));
-  ignoreErrors(() => rmdirSync(path.dirname(folder)));
+  files.forEach(tryToRemove);
+  try {
+    rmdirSync(folder);
+    rmdirSync(path.dirname(folder));
+  } catch {
+    // It is gone, or other claims are still in it.
+  }
 }
 
 /** Reads all claims on a task except `ownFile`. Throws the system's error. */
@@ -127,10 +123,10 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
     const file = path.join(folder, entry.name);
     // Reading a named pipe would never end.
     if (!entry.isFile() || file === ownFile) continue;
-    // If its writer is still alive, it writes the claim again.
+    // Such a claim counts as dead: if its writer is alive, it creates the claim again.
     if (file.endsWith(`.json${UNWRITTEN}`)) dead.push(file);
     if (!file.endsWith('.json')) continue;
-    const text = unlessGone(() => textIn(file));
+    const text = unlessGone(() => readHead(file, CLAIM_MAX_BYTES).toString());
     if (text === null) continue;
     schema ??= buildSchema();
     const claim = schema.safeParse(parseObject(text)).data ?? null;
@@ -141,31 +137,37 @@ export function readClaims(folder: string, here: Here, ownFile?: string): Claims
   return { live, dead };
 }
 
-/** Many times the size of a claim: a larger file counts as empty. */
-const CLAIM_MAX_BYTES = 64 * KB;
-
-function textIn(file: string): string {
-  try {
-    return readTextWithin(file, CLAIM_MAX_BYTES);
-  } catch (error) {
-    if (errorCode(error) === 'EFBIG') return '';
-    throw error;
-  }
+/** Returns the ids of tasks whose locks were left by dead drivers. Never throws. */
+export function findStaleLocks(stateDir: string, here: Here): readonly string[] {
+  const isStale = (taskId: string): boolean => {
+    try {
+      const { live, dead } = readClaims(claimFolder(stateDir, taskId), here);
+      return live.length === 0 && dead.length > 0;
+    } catch {
+      return false;
+    }
+  };
+  return namesIn(path.join(stateDir, 'locks'))
+    .toSorted()
+    .filter((id) => isTaskId(id) && isStale(id));
 }
 
-/** A time far in the future is as wrong as an old one. */
+/** Many times the size of a claim. */
+const CLAIM_MAX_BYTES = 64 * KB;
+
+/** Whether a file was written within the last 10 s. A time far in the future counts as old. */
 function isFresh(file: string, { at }: Here): boolean {
   const stats = unlessGone(() => statSync(file));
   if (stats === null) return false;
   return Math.abs(msBetween(stats.mtime.toISOString(), at)) < UNREADABLE_DEAD_AFTER_MS;
 }
 
-/** Padded to a fixed length, so that nothing of an older text remains after it. */
+/** Returns a claim's text, padded to a fixed length so that nothing of an older text remains. */
 function textOf(claim: ClaimRecord): string {
   return `${JSON.stringify(claim).padEnd(RECORD_LENGTH)}\n`;
 }
 
-/** A link could redirect writes to any place. */
+/** Throws if a lock folder is a link, because that could redirect writes to any folder. */
 function refuseLinks(folder: string): void {
   for (const place of [path.dirname(folder), folder]) {
     if (!lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
@@ -174,24 +176,12 @@ function refuseLinks(folder: string): void {
   }
 }
 
+/** Returns null if the file is gone. A removal by another machine shows as `ESTALE`. */
 function unlessGone<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    if (isGone(error)) return null;
+    if (['ENOENT', 'ENOTDIR', 'ESTALE'].includes(errorCode(error))) return null;
     throw error;
-  }
-}
-
-/** A removal by another machine shows as a stale handle. */
-function isGone(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ESTALE'].includes(errorCode(error));
-}
-
-function ignoreErrors(action: () => void): void {
-  try {
-    action();
-  } catch {
-    // It is gone, or other claims are still in it.
   }
 }

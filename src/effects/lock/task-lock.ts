@@ -27,17 +27,17 @@ import {
  *     ▼                                  ▼                                        ▼
  *   withdrawn ◄── a live owner, or a smaller ticket                           withdrawn
  *
- * Every driver creates its file before it looks for others. So if two start at the same instant, at least
- * one sees the other, and the smaller ticket wins.
+ * Every driver creates its file before it reads those of others. So if two start at the same instant,
+ * at least one sees the other, and the smaller ticket wins.
  */
 
-/** This process's hold on a task. Nothing here throws. */
+/** This process's claim on a task. No method throws. */
 export interface TaskClaim {
   /** Writes a heartbeat; call it every `BEAT_MS`. If that fails, the next call tries again. */
   renew(): void;
   /**
-   * Returns false once another driver has taken over the task, because this one seemed dead. Creates the
-   * claim again if somebody has merely deleted it.
+   * Whether this driver still has the task: false after another one has taken it over because this
+   * one seemed dead. Creates the claim again if somebody has merely deleted it.
    */
   isHeld(): boolean;
   release(): void;
@@ -47,7 +47,7 @@ type ClaimResult =
   | { readonly kind: 'held'; readonly claim: TaskClaim }
   /** A live driver has the task; `by` is null if its claim has no content yet. */
   | { readonly kind: 'taken'; readonly by: Driver | null }
-  /** No claim can be written here (disk full, read-only, a link in the way), and no other is seen. */
+  /** The claim cannot be written (full disk, read-only, a link), and no other claim was found. */
   | { readonly kind: 'unwritable'; readonly error: unknown };
 
 const POLL_MS = 5;
@@ -55,7 +55,7 @@ const LONGEST_WAIT_MS = 2000;
 
 /**
  * Claims a task for a driver. Of many drivers at the same instant, exactly one gets it, even if it
- * belonged to a dead driver. `taskId` must be valid. `here` is called again for every look at the claims.
+ * belonged to a dead driver. `taskId` must be valid. `here` is called each time claims are read.
  */
 export async function claimTask(
   stateDir: string,
@@ -99,7 +99,7 @@ interface OwnClaim {
   readonly folder: string;
   readonly file: string;
   readonly ticket: string;
-  /** Returns its content with a heartbeat of now. */
+  /** Returns the claim's content with the current time as its heartbeat. */
   record(phase: ClaimRecord['phase']): ClaimRecord;
   others(): Claims;
   withdraw(): void;
@@ -124,7 +124,7 @@ interface Rival {
   readonly by: Driver | null;
 }
 
-/** Waits until no other driver is alive; resolves to a rival that goes first, or does not go away. */
+/** Resolves to null when no other driver is alive, or to a rival that goes first or stays for 2 s. */
 async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> {
   const startedAtMs = monotonicMs();
   for (;;) {
@@ -140,7 +140,7 @@ async function rivalBefore({ ticket, others }: OwnClaim): Promise<Rival | null> 
   }
 }
 
-/** Becomes the owner and looks again: a driver that seemed dead may have sent a heartbeat since. */
+/** Becomes the owner and reads the claims again: a driver that seemed dead may be alive. */
 async function rivalAfter({ folder, file, record, others }: OwnClaim): Promise<Rival | null> {
   await retryBusy(async () => rewriteClaim(file, record('owner')));
   const { live, dead } = others();
@@ -152,7 +152,7 @@ async function rivalAfter({ folder, file, record, others }: OwnClaim): Promise<R
 
 function hold({ folder, file, record, others, withdraw }: OwnClaim): TaskClaim {
   let isOver = false;
-  /** If nothing can be read or written, no other driver is assumed. */
+  /** Ignores errors: if nothing can be read or written, this driver keeps the task. */
   const unlessFailed = (action: () => void): void => {
     try {
       action();
@@ -172,7 +172,7 @@ function hold({ folder, file, record, others, withdraw }: OwnClaim): TaskClaim {
       yieldToOwner();
       if (isOver) return;
       createClaim(file, record('owner'));
-      // Another driver may have looked before this claim existed.
+      // Another driver may have read the claims before this one existed.
       yieldToOwner();
     });
     return !isOver;

@@ -16,7 +16,7 @@ import type { PinnedFolder } from '../trust/pinned-folder.ts';
 /** A file that grows up to a bound; beyond it the head and the newest tail are kept. */
 export interface BoundedLog {
   write(chunk: Uint8Array): void;
-  /** Whether the bound was reached; output after that may be left out. */
+  /** Whether more than the bound was written; then part of it may be left out. */
   isFull(): boolean;
   close(): void;
 }
@@ -30,7 +30,7 @@ export interface BoundedLog {
  */
 /**
  * Opens a log in a folder for appending, readable only by its owner. Ignores write errors: a full
- * disk must not stop the loop, and the state file reports the same trouble.
+ * disk must not stop the loop, and saving the state reports the same error.
  */
 export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: number): BoundedLog {
   const file = `${folder.path}/${name}`;
@@ -69,7 +69,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
   };
   const writeRing = (chunk: Uint8Array): void => {
     ring ??= openRing();
-    // The chunk is longer than the ring: only its end would stay anyway.
+    // Of a chunk that is longer than the ring, only the end would stay.
     const kept = chunk.length > ringBytes ? chunk.subarray(chunk.length - ringBytes) : chunk;
     ringed += chunk.length - kept.length;
     for (let done = 0; done < kept.length; ) {
@@ -115,7 +115,7 @@ interface Rounds {
 /** Joins the log's head and the newest bytes; replaces the log once the new file is complete. */
 function joinTail(file: string, { headBytes, ringBytes, size, ringed }: Rounds): void {
   const joined = `${file}.joined`;
-  // Left by a killed driver, or a link planted by someone else.
+  // A killed driver may have left this file, or someone may have planted a link.
   rmSync(joined, { force: true });
   copyFileSync(file, joined, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   const target = openRegular(joined, constants.O_RDWR | constants.O_NOFOLLOW).descriptor;

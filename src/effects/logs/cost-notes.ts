@@ -4,7 +4,7 @@ import type { Usage } from '../../core/agent/attempt.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { appendLines, openForAppend } from '../files/append-lines.ts';
 import { KB, readTail } from '../files/bounded-read.ts';
-import { numberAt, parseObject } from '../files/json-fields.ts';
+import { amountAt, numberAt, parseObject } from '../files/json-fields.ts';
 import type { PinnedFolder } from '../trust/pinned-folder.ts';
 import { iterationName } from './iteration-log.ts';
 
@@ -13,7 +13,7 @@ import { iterationName } from './iteration-log.ts';
  * a paid call. So the cost of each attempt with such a log is noted in a file beside it.
  */
 
-/** Notes what an attempt has cost so far. Never throws: a disk without room for a note has none for logs. */
+/** Writes down what an attempt has cost so far. Ignores errors; never throws. */
 export function noteCost(
   folder: PinnedFolder,
   { iteration, attempt }: { readonly iteration: number; readonly attempt: number },
@@ -32,7 +32,7 @@ export function noteCost(
   }
 }
 
-/** Returns the cost of an attempt according to its newest note, or null if there is none. */
+/** Returns the cost of an attempt according to its newest note, or null if it has none. */
 export function readNotedCost(folder: string, iteration: number, attempt: number): Usage | null {
   let text: string;
   try {
@@ -45,11 +45,10 @@ export function readNotedCost(folder: string, iteration: number, attempt: number
     .map(parseObject)
     .findLast((each) => each !== null && numberAt(each, 'attempt') === attempt);
   if (note == null) return null;
-  const amountAt = (key: keyof Usage): number => Math.max(0, numberAt(note, key) ?? 0);
   return {
-    cost_usd: amountAt('cost_usd'),
-    input_tokens: amountAt('input_tokens'),
-    output_tokens: amountAt('output_tokens'),
+    cost_usd: amountAt(note, 'cost_usd'),
+    input_tokens: amountAt(note, 'input_tokens'),
+    output_tokens: amountAt(note, 'output_tokens'),
   };
 }
 

@@ -3,7 +3,7 @@ import { type BoundedLog, openBoundedLog } from './bounded-log.ts';
 
 /** The raw output of one iteration; its attempts are appended to the same files. */
 interface Transcript {
-  /** Call this once the agent runs: the files are then opened while it starts up. */
+  /** Opens the files. Call this after the agent's start, which then need not wait for it. */
   open(): void;
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
@@ -34,18 +34,19 @@ export function createTranscript(
   maxBytes: number,
 ): Transcript {
   const names = transcriptNames(iteration);
-  const logs = new Map<'stdout' | 'stderr', BoundedLog>();
+  let stdout: BoundedLog | null = null;
+  let stderr: BoundedLog | null = null;
   return {
     open() {
-      for (const stream of ['stdout', 'stderr'] as const) {
-        logs.set(stream, openBoundedLog(folder, names[stream], maxBytes));
-      }
+      stdout = openBoundedLog(folder, names.stdout, maxBytes);
+      stderr = openBoundedLog(folder, names.stderr, maxBytes);
     },
-    stdout: (chunk) => logs.get('stdout')?.write(chunk),
-    stderr: (chunk) => logs.get('stderr')?.write(chunk),
-    isCut: () => logs.get('stdout')?.isFull() === true,
+    stdout: (chunk) => stdout?.write(chunk),
+    stderr: (chunk) => stderr?.write(chunk),
+    isCut: () => stdout?.isFull() === true,
     close() {
-      for (const log of logs.values()) log.close();
+      stdout?.close();
+      stderr?.close();
     },
   };
 }

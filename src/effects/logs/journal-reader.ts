@@ -3,6 +3,7 @@ import type { BriefIteration, Happening, JournalEntry } from '../../core/task/br
 import { tailOf } from '../../core/text/untrusted-text.ts';
 import { MB } from '../files/bounded-read.ts';
 import {
+  amountAt,
   type JsonObject,
   numberAt,
   objectAt,
@@ -12,14 +13,14 @@ import {
 } from '../files/json-fields.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 
-/** Reads all iterations and other reported events from an instant on, piece by piece. */
+/** Returns the iterations and other events that a report shows, from the instant `since` on. */
 export async function readJournal(file: string, since: string): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return entries;
   const splitter = createLineSplitter({
     maxLineBytes: LINE_MAX_BYTES,
     onLine: (line) => {
-      // Nearly all lines are of this kind, and the report shows none of them.
+      // Nearly all lines are activities of the agent, which the report does not show.
       if (line.toString('latin1', 0, ACTIVITY.length) === ACTIVITY) return;
       const event = parseObject(line.toString());
       const at = event === null ? null : instantAt(event, 'at');
@@ -47,7 +48,9 @@ function readEntry(event: JsonObject, at: string): JournalEntry | null {
   }
   const happening = readHappening(event, at);
   if (happening === null) return null;
-  return { kind: 'happening', taskId, happening, finalMessage: tailOfMessage(event) };
+  const message = stringAt(event, 'final_message');
+  const finalMessage = message === null ? null : tailOf(message, MESSAGE_CHARS);
+  return { kind: 'happening', taskId, happening, finalMessage };
 }
 
 function readIteration(event: JsonObject, at: string): BriefIteration {
@@ -96,27 +99,14 @@ function readHappening(event: JsonObject, at: string): Happening | null {
       if (stringAt(event, 'status') === null) return null;
       return happening(
         'ended',
-        evidenceOf(event) ?? (text('error') || text('exit_reason').replace(/[-_:]/g, ' ')),
+        stringAt(objectAt(event, 'evidence') ?? {}, 'detail') ??
+          (text('error') || text('exit_reason').replace(/[-_:]/g, ' ')),
       );
   }
 }
 
-/** Only this much is kept per task; the report shows no more. */
+/** Length of the end of a final message that the report shows. */
 const MESSAGE_CHARS = 8_000;
-
-function tailOfMessage(event: JsonObject): string | null {
-  const message = stringAt(event, 'final_message');
-  return message === null ? null : tailOf(message, MESSAGE_CHARS);
-}
-
-function evidenceOf(event: JsonObject): string | null {
-  const evidence = objectAt(event, 'evidence');
-  return evidence === null ? null : stringAt(evidence, 'detail');
-}
-
-function amountAt(event: JsonObject, key: string): number {
-  return Math.max(0, numberAt(event, key) ?? 0);
-}
 
 function instantAt(event: JsonObject, key: string): string | null {
   const text = stringAt(event, key);

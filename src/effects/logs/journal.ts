@@ -21,12 +21,13 @@ export function journalLine(event: RalphEvent): string {
   return safeJson(event);
 }
 
-/** Limits for the agent's texts and tool calls; the logs have all of them. */
+/** Limit for the agent's texts in the journal; its logs contain all of them. */
 const WORDS = { burst: 50, perSecond: 5 };
+/** Limit for the agent's tool calls in the journal. */
 const TOOLS = { burst: 1_000, perSecond: 100 };
-/** Flush at this size, so that buffers die young and memory stays flat. */
+/** Collected lines are written at this size, so that memory does not grow. */
 const BUFFERED_CHARS = 8_000;
-/** Keeps events that could not be written for the next try, up to this size, newest first. */
+/** Events that could not be written wait for the next try: the newest, up to this size. */
 const WAITING_CHARS = 200_000;
 
 /** A rate limit: allows a burst of events, and then `perSecond` more each second. */
@@ -86,7 +87,7 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
     }
   };
 
-  /** The agent may have deleted the folder; writes to a deleted file would be lost. */
+  /** Returns the open file; opens a new one if it was deleted, since writes would be lost. */
   const opened = (): number => {
     if (descriptor !== null && fstatSync(descriptor).nlink === 0) close();
     descriptor ??= openForAppend(file);
@@ -115,7 +116,7 @@ export function createJournal(file: string, warn: (sentence: string) => void): J
     async sync() {
       if (isDurable) return;
       isDurable = true;
-      // If the disk fails here it fails for the state too, which reports it.
+      // A failing disk also fails for the state file, which reports it.
       await syncFile(file, null).catch(() => undefined);
     },
     close() {

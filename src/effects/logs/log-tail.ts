@@ -2,8 +2,9 @@ import { closeSync, constants, fstatSync, lstatSync, readSync } from 'node:fs';
 import { openRegular } from '../files/bounded-read.ts';
 
 const PIECE_BYTES = 256 * 1024;
-/** The marker in a log whose middle was left out, and how far around a place to search for it. */
+/** The marker in a log whose middle was left out. */
 const LEFT_OUT = /\n\[ralph: (\d+) bytes left out\]\n/;
+/** The marker is searched for at most this far before and after an offset. */
 const MARKER_BYTES = 80;
 
 /** Reads a log from its beginning, and on while it grows. */
@@ -18,7 +19,7 @@ export interface LogTail {
   close(): void;
 }
 
-/** Opens a log; returns null if there is none or it is not a regular file. */
+/** Opens a log; returns null if it is missing or not a regular file. */
 export function openLogTail(file: string): LogTail | null {
   const first = openPlain(file);
   if (first === null) return null;
@@ -64,7 +65,7 @@ function openPlain(file: string): number | null {
  *
  * If more was left out than had been read, the marker itself comes next.
  */
-/** Returns where to continue in the file that replaced one read up to `read`. */
+/** Returns the offset at which to continue in `fresh`, after `read` bytes of `old` were read. */
 function placeIn(fresh: number, old: number, read: number): number {
   const common = commonBytes(fresh, old, read);
   if (common === read) return read;
@@ -72,7 +73,7 @@ function placeIn(fresh: number, old: number, read: number): number {
   const around = Buffer.alloc(2 * MARKER_BYTES);
   const length = readSync(fresh, around, 0, around.length, start);
   const marker = LEFT_OUT.exec(around.toString('latin1', 0, length));
-  // An unrelated file: the folder was removed and created again.
+  // Without a marker the file is unrelated: the folder was removed and created again.
   if (marker === null) return 0;
   const head = start + marker.index;
   const kept = read - head - Number(marker[1]);

@@ -1,10 +1,10 @@
-import { closeSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import { MB, openRegular } from '../files/bounded-read.ts';
+import { MB, withRegularFile } from '../files/bounded-read.ts';
 import { createLineSplitter } from '../files/line-splitter.ts';
 import { journalLine } from './journal.ts';
 
-/** Other tasks may have published events since the driver died, but not as many as this. */
+/** Only this much of the journal's end is searched: fewer bytes are new since the driver died. */
 const SEARCHED_BYTES = 64 * MB;
 const PIECE_BYTES = MB;
 
@@ -26,8 +26,7 @@ export function untoldEvents(
 /** Passes the journal's newest lines to `onLine`; none if the journal cannot be read. */
 function readLastLines(journal: string, onLine: (line: Buffer) => void): void {
   try {
-    const { descriptor, size } = openRegular(journal, 0);
-    try {
+    withRegularFile(journal, 0, (descriptor, size) => {
       const splitter = createLineSplitter({ onLine });
       // Two buffers alternate, since a line may begin in one piece and end in the next.
       let [piece, spare] = [Buffer.allocUnsafe(PIECE_BYTES), Buffer.allocUnsafe(PIECE_BYTES)];
@@ -39,9 +38,7 @@ function readLastLines(journal: string, onLine: (line: Buffer) => void): void {
         [piece, spare] = [spare, piece];
       }
       splitter.end();
-    } finally {
-      closeSync(descriptor);
-    }
+    });
   } catch {
     // Events not known to have been published are published again.
   }

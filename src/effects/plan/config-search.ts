@@ -5,11 +5,11 @@ import { homeFolder } from '../files/home-folder.ts';
 import { realPath } from '../files/real-path.ts';
 import { distrust } from '../trust/owner.ts';
 
-/** A configuration file that may be used. */
+/** A configuration file and its text. */
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
-  /** Found by the upward search, not named by the user. */
+  /** Whether the upward search found the file; false if the user named it. */
   readonly wasFound: boolean;
 }
 
@@ -24,7 +24,7 @@ const NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.json'];
 
 const NOTHING: ConfigSearch = { config: null, notices: [], problems: [] };
 
-/** Reads the configuration file the user named; `where` is the flag or variable that named it. */
+/** Reads the configuration file that the user named. `where` is the flag or variable with the name. */
 export function readNamedConfig(file: string, where: string): ConfigSearch {
   try {
     return withFile(file, (open) => textFrom(open, { file, wasFound: false }));
@@ -53,7 +53,7 @@ export function findConfig(startDir: string, env: NodeJS.ProcessEnv): ConfigSear
   return NOTHING;
 }
 
-/** Yields every path where a start in this folder would find a configuration, nearest first. */
+/** Yields every path at which a search from this folder looks for a configuration, nearest first. */
 export function* configPlaces(startDir: string, env: NodeJS.ProcessEnv): Generator<string> {
   const home = homeOf(env);
   for (const folder of upward(startDir)) {
@@ -62,7 +62,7 @@ export function* configPlaces(startDir: string, env: NodeJS.ProcessEnv): Generat
   }
 }
 
-/** Returns the border that a search does not cross, or null if this folder is not one. */
+/** Returns why an upward search ends at this folder, as a noun; null if it goes on. */
 function borderAt(folder: string, home: string | null): string | null {
   if (existsSync(path.join(folder, '.git'))) return 'git root';
   return home !== null && realPath(folder) === home ? 'home folder' : null;
@@ -73,10 +73,10 @@ function homeOf(env: NodeJS.ProcessEnv): string | null {
   return home === null ? null : realPath(home);
 }
 
-/** Reads a configuration file like a found one: not if another user could have written it. */
+/** Reads a configuration file, unless another user could have written it. Never throws. */
 export function readFoundConfig(file: string): ConfigSearch {
   try {
-    // Opening a named pipe would block.
+    // Checked before opening, because opening a named pipe would block.
     if (!statSync(file).isFile()) return notUsed(file, 'it is not a regular file');
     return withFile(file, (open) => {
       const reason = distrust(fstatSync(open));
@@ -91,7 +91,7 @@ function notUsed(file: string, reason: string): ConfigSearch {
   return { ...NOTHING, notices: [`${file} is not used: ${reason}.`] };
 }
 
-/** Opens the file once, so that what was checked is what is read. */
+/** Opens the file once, so that `use` reads the same file that it has checked. */
 function withFile(file: string, use: (open: number) => ConfigSearch): ConfigSearch {
   const open = openSync(file, 'r');
   try {

@@ -1,82 +1,52 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { promiseInForce } from '../../core/completion/conditions/conditions.ts';
-import { untagged } from '../../core/completion/promise.ts';
-import type { Sources } from '../../core/settings/setting-source.ts';
-import { SETTINGS, type SettingName, type Settings } from '../../core/settings/settings.ts';
-import { agentOf, settingsProblems } from '../../core/settings/settings-problems.ts';
-import { shellWords } from '../../core/settings/shell-words.ts';
+import { AGENTS } from '../../core/agent/agents/agents.ts';
+import { policyOf } from '../../core/machine/policy-of.ts';
+import { settingsProblems } from '../../core/settings/settings-problems.ts';
+import type { StoredRun } from '../../core/settings/stored-run.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../../core/task/task-id.ts';
-import { messageOf } from '../../errors.ts';
-import { readTextWithin } from '../files/bounded-read.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { UsageError } from '../../errors.ts';
 import { leadsOut, realPath } from '../files/real-path.ts';
 import { keyFlag, readKey } from '../trust/key.ts';
 import { distrustPath } from '../trust/owner.ts';
-import {
-  IN_PROGRESS,
-  intoWorkProblem,
-  splitFrontMatter,
-  TASK_FILE_MAX_BYTES,
-  taskFileProblem,
-  taskFilePrompt,
-  taskIdOfFile,
-} from '../vault/task-file.ts';
-import { promptProblem } from './prompt-source.ts';
+import { taskIdOfFile } from '../vault/task-file.ts';
+import { IN_PROGRESS } from '../vault/vault-folders.ts';
+import { type PromptRequest, readPrompt } from './prompt-source.ts';
 
-/** The unvalidated request for a run. */
-export interface RunRequest {
-  readonly settings: Settings;
-  readonly sources: Sources;
-  /** Settings whose bad value was already reported: they cause no further problems. */
-  readonly bad: ReadonlySet<SettingName>;
-  readonly taskType: string;
-  /** The arguments after `--`. */
-  readonly passthrough: readonly string[];
-  /** The folder ralph was started in. */
-  readonly startDir: string;
+/** What the user asked for, not checked yet. */
+export interface RunRequest extends StoredRun, PromptRequest {
   readonly env: NodeJS.ProcessEnv;
-  /** Reads all of standard input, for the prompt `-`. */
-  readonly readStdin: () => Promise<Uint8Array>;
-  /** Whether the task file requires an approval before the work begins. */
+  /** Whether the task file requires that a person approves the work before it begins. */
   readonly approvalRequired?: boolean;
-  /** The prompt of a resumed task; it replaces all other sources. */
-  readonly keptPrompt?: Uint8Array;
-  /** Creates the id of a task that names none. */
+  /** Creates a task id; called if neither a setting nor a task file gives one. */
   readonly newTaskId: () => string;
 }
 
-/** A run with all paths resolved, and everything checked that can be checked before it starts. */
-export interface RunPlan {
+/** A run whose settings are checked and whose paths are absolute. */
+export interface RunPlan extends StoredRun {
   readonly taskId: string;
-  readonly taskType: string;
   readonly policy: Policy;
-  readonly settings: Settings;
-  readonly sources: Sources;
   readonly prompt: Uint8Array;
-  /** Absolute; null if the prompt does not come from a file. */
+  /** The regular file to read the prompt from each time; null if the prompt never changes. */
   readonly promptFile: string | null;
   readonly vault: string;
   readonly stateDir: string;
   readonly cwd: string;
-  /** The key that the user named, absolute; null for the user's own. */
+  /** Path of the key that the user named; null for the default key. */
   readonly keyFile: string | null;
-  /** The key that commands shown to the user must name; null if they find it without. */
+  /** The key that commands shown to the user must name; null if they find the key without a flag. */
   readonly keyFlag: string | null;
-  /** The folder in which ralph first started the task. */
-  readonly startDir: string;
   readonly env: NodeJS.ProcessEnv;
   readonly taskTimeoutMs: number;
-  /** The task file, absolute, as it is before the task begins; null if there is none. */
+  /** Path of the task file before the run moves it; null if there is no task file. */
   readonly taskFile: string | null;
-  /** Where the watched file must arrive; null if none is watched. */
+  /** Path to which the agent must move the watched file; null if no file is watched. */
   readonly donePath: string | null;
-  /** The words of a command agent; empty for claude. */
-  readonly agentWords: readonly string[];
-  readonly passthrough: readonly string[];
 }
 
-/** Resolves a request, or returns all problems with it. */
+/** Checks a request and resolves its paths. Returns the plan, or all problems as whole sentences. */
 export async function planRun(
   request: RunRequest,
 ): Promise<{ readonly plan: RunPlan } | { readonly problems: readonly string[] }> {
@@ -122,60 +92,28 @@ export async function planRun(
   if (!isTaskId(taskId)) problems.push(`--task-id expects ${TASK_ID_RULE}; found '${taskId}'.`);
 
   const promptFile = settings.promptFile === null ? null : path.resolve(cwd, settings.promptFile);
-  const prompt = await readPrompt(request, { promptFile, taskFile, vault }, problems);
-  const promise = completionPromise(settings, request.sources.promise.where, problems);
+  const inVaultFirst = (name: string): string => lookUp(name, vault, cwd);
+  const doneFolder =
+    settings.doneFolder === null ? path.join(vault, 'Done') : inVaultFirst(settings.doneFolder);
+  const policy = policyOf(request, {
+    // The agent can complete the task by moving the task file, as with a watched file.
+    fileInWork: taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile)),
+    doneFolder,
+    approvalRequired:
+      request.approvalRequired === true ? `work on ${settings.taskFile ?? taskId}` : null,
+    timeZone: machineZone,
+  });
+  const places = { promptFile, taskFile, vault, rules: AGENTS[policy.agent] };
+  const prompt = await readPrompt(request, places, problems);
+  if (policy.promise === '') {
+    problems.push(
+      `${request.sources.promise.where} expects the words by which the agent states completion; found an empty text, which every message would contain.`,
+    );
+  }
   problems.push(...settingsProblems(request));
   if (problems.length > 0 || prompt === null) return { problems };
 
-  const inVaultFirst = (name: string): string => lookUp(name, vault, cwd);
-  // If the agent moves the task file, that completes the task like a watched file.
-  const inWork = taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile));
-  const watched = settings.watchFile ?? inWork;
-  const watchFile = watched === null ? null : inVaultFirst(watched);
-  const doneFolder =
-    settings.doneFolder === null ? path.join(vault, 'Done') : inVaultFirst(settings.doneFolder);
-  const policy: Policy = {
-    agent: agentOf(request),
-    promise,
-    match: settings.match,
-    watchGlobs: settings.watchGlob,
-    watchFile: watched,
-    doneFolder,
-    until: settings.until,
-    signals: settings.signal,
-    planFile: settings.planFile,
-    verify: settings.verify,
-    confirm: settings.confirm,
-    minIterations: settings.minIterations,
-    protect: settings.protect,
-    acceptRefused: settings.acceptRefused,
-    abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),
-    // A command has no session in which it could be asked.
-    askBack: settings.askBack && agentOf(request) === 'claude',
-    maxCostUsd: settings.maxCost,
-    maxUsagePercent: settings.maxUsage,
-    noProgressLimit: settings.noProgressLimit,
-    sameErrorLimit: settings.sameErrorLimit,
-    session: settings.session,
-    after: settings.after,
-    approvalRequired:
-      request.approvalRequired === true ? `work on ${settings.taskFile ?? taskId}` : null,
-    approvalTimeoutMs: settings.approvalTimeout,
-    noWait: settings.noWait,
-    looksForRequests: true,
-    maxIterations: settings.maxIterations,
-    iterationTimeoutMs: Math.min(settings.iterationTimeout, settings.timeout),
-    idleTimeoutMs: settings.idleTimeout,
-    delayMs: settings.delay,
-    retries: settings.retries,
-    maxWaitMs: settings.maxWait,
-    // Lazy, because finding it takes 15 ms, and only usage limits that reset at a time of day need it.
-    get timeZone() {
-      return machineZone();
-    },
-    context: settings.context,
-    contextChars: settings.contextChars,
-  };
+  const watchFile = policy.watchFile === null ? null : inVaultFirst(policy.watchFile);
   const plan: RunPlan = {
     taskId,
     taskType: request.taskType,
@@ -195,116 +133,40 @@ export async function planRun(
     taskTimeoutMs: settings.timeout,
     taskFile,
     donePath: watchFile === null ? null : path.join(doneFolder, path.basename(watchFile)),
-    agentWords:
-      agentOf(request) === 'command' ? (shellWords(settings.agentCommand ?? '') ?? []) : [],
     passthrough: request.passthrough,
   };
   return { plan };
 }
 
-/** Everything in the state folder that a run writes to, except files that a rename replaces. */
+/**
+ * Plans a run. Rejects with a `UsageError` if the request has problems or `others`, the problems found
+ * earlier, is not empty. The error ends with the `notices`.
+ */
+export async function requirePlan(
+  request: RunRequest,
+  others: readonly string[] = [],
+  notices: readonly string[] = [],
+): Promise<RunPlan> {
+  const planned = await planRun(request);
+  const problems = [...others, ...('problems' in planned ? planned.problems : [])];
+  if ('plan' in planned && problems.length === 0) return planned.plan;
+  // A file name in a problem can contain line breaks.
+  throw new UsageError([...problems, ...notices].map((each) => oneLine(each, 2_000)));
+}
+
+/** Returns the paths in the state folder to which a run writes, except files that a rename replaces. */
 function writtenBelow(taskId: string): readonly string[] {
   return ['.', taskId, path.join(taskId, 'requests'), 'history', 'locks', 'events.jsonl'];
 }
 
-async function readPrompt(
-  request: RunRequest,
-  { promptFile, taskFile, vault }: PromptPlaces,
-  problems: string[],
-): Promise<Uint8Array | null> {
-  const { prompt } = request.settings;
-  const names = ['prompt', 'promptFile', 'taskFile'] as const;
-  if (names.some((name) => request.bad.has(name))) return null;
-  if (request.keptPrompt !== undefined) return request.keptPrompt;
-  const given = names.filter((name) => request.settings[name] !== null);
-  if (given.length !== 1) {
-    const found = given.map((name) => SETTINGS[name].flag).join(' and ') || 'none';
-    problems.push(
-      `ralph run expects exactly one of --prompt TEXT, --prompt-file FILE and --task-file FILE; found ${found}.`,
-    );
-    return null;
-  }
-  if (taskFile !== null) return promptFromTask(request, taskFile, vault, problems);
-  // `/dev/stdin` is standard input, too, but cannot be opened if that is a socket.
-  const isStdin = prompt === '-' || promptFile === '/dev/stdin';
-  const bytes = isStdin
-    ? await request.readStdin()
-    : promptFile === null
-      ? new TextEncoder().encode(prompt ?? '')
-      : promptFromFile(promptFile, request.sources.promptFile.where, problems);
-  const problem = bytes === null ? null : promptProblem(bytes);
-  if (problem !== null) {
-    problems.push(`The prompt ${problem}; ralph expects 1 byte to 1 MB of text.`);
-  }
-  return bytes;
-}
-
-interface PromptPlaces {
-  readonly promptFile: string | null;
-  readonly taskFile: string | null;
-  readonly vault: string;
-}
-
-/** Returns the prompt that asks for the work described in a task file. */
-function promptFromTask(
-  request: RunRequest,
-  file: string,
-  vault: string,
-  problems: string[],
-): Uint8Array | null {
-  const { where } = request.sources.taskFile;
-  const problem = taskFileProblem(file, vault);
-  if (problem !== null) {
-    problems.push(`${where} expects a file of the vault; ${file} ${problem}.`);
-    return null;
-  }
-  const blocked = intoWorkProblem(vault, file);
-  if (blocked !== null) {
-    problems.push(
-      `${where}: ${file} cannot be moved to ${IN_PROGRESS}: ${blocked}. If that is this task, ralph resume goes on with it; otherwise rename one of the two.`,
-    );
-    return null;
-  }
-  const { body } = splitFrontMatter(readTextWithin(file, TASK_FILE_MAX_BYTES));
-  const wrong = promptProblem(new TextEncoder().encode(body));
-  if (wrong !== null) {
-    problems.push(`${where}: the text of ${file} ${wrong}; ralph expects 1 byte to 1 MB of text.`);
-    return null;
-  }
-  const text = taskFilePrompt(path.basename(file), body, agentOf(request) === 'claude');
-  return new TextEncoder().encode(text);
-}
-
-function promptFromFile(file: string, where: string, problems: string[]): Uint8Array | null {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const reason = messageOf(error);
-    problems.push(`${where} expects a file that can be read; found: ${reason}.`);
-    return null;
-  }
-}
-
-function completionPromise(settings: Settings, where: string, problems: string[]): string | null {
-  const promise = settings.promise === null ? null : untagged(settings.promise);
-  if (promise === '') {
-    problems.push(
-      `${where} expects the words by which the agent states completion; found an empty text, which every message would contain.`,
-    );
-  }
-  const { watchFile, until, planFile, watchGlob: watchGlobs, signal: signals } = settings;
-  const conditions = { watchGlobs, watchFile, doneFolder: '', until, signals, planFile };
-  return promiseInForce({ ...conditions, promise });
-}
-
-/** Resolves against the vault, then the working directory; a missing file belongs to the vault. */
+/** Returns the path in `cwd` if the file exists only there, otherwise the path in the vault. */
 function lookUp(name: string, vault: string, cwd: string): string {
   const inVault = path.resolve(vault, name);
   const inCwd = path.resolve(cwd, name);
   return !existsSync(inVault) && existsSync(inCwd) ? inCwd : inVault;
 }
 
-/** With `TZ=` the runtime returns no zone, contrary to its type; its clock then shows UTC. */
+/** With an empty `TZ` the runtime names no zone, contrary to its type, and its clock shows UTC. */
 function machineZone(): string {
   const { timeZone }: { timeZone?: string } = Intl.DateTimeFormat().resolvedOptions();
   return timeZone ?? 'UTC';

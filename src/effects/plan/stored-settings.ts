@@ -1,22 +1,97 @@
-import { settingNames, snakeCase } from '../../core/settings/settings.ts';
+import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { fromStored, type StoredRun, storedSettings } from '../../core/settings/stored-run.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import type { RunPlan } from './run-plan.ts';
+import { StateCorruptedError } from '../../errors.ts';
+import { MB, readWithin } from '../files/bounded-read.ts';
+import { parseObject } from '../files/json-fields.ts';
+import { isRealFolder } from '../state/task-list.ts';
+
+const SETTINGS = 'settings.json';
+const PROMPT = 'prompt.md';
 
 /**
- * Returns the resolved settings under their configuration keys, each with its source, as JSON that is not
- * sealed yet.
+ * Returns the text of `settings.json`, not sealed yet: the resolved settings under their configuration
+ * keys, each with its source.
  */
-export function settingsJson(plan: RunPlan): string {
-  const settings = Object.fromEntries(
-    settingNames().map((name) => [
-      snakeCase(name),
-      {
-        value: plan.settings[name],
-        source: plan.sources[name].where,
-        from: plan.sources[name].kind,
-      },
-    ]),
-  );
-  const { passthrough, taskType: task_type, startDir: start_dir } = plan;
+export function settingsJson(run: StoredRun): string {
+  const { passthrough, taskType: task_type, startDir: start_dir } = run;
+  const settings = storedSettings(run);
   return `${safeJson({ settings, passthrough, task_type, start_dir }, 2)}\n`;
+}
+
+const storedRun = z.object({
+  settings: z.record(
+    z.string(),
+    z.object({
+      value: z.unknown(),
+      source: z.string(),
+      from: z.enum(['flag', 'variable', 'front-matter', 'task-type', 'config', 'default']),
+    }),
+  ),
+  task_type: z.string(),
+  passthrough: z.array(z.string()),
+  start_dir: z.string(),
+});
+
+/**
+ * Reads `settings.json` in a task's folder. Returns null if it is missing or invalid. Does not check who
+ * wrote it.
+ */
+export function readStoredRun(folder: string): StoredRun | null {
+  const parsed = storedRun.safeParse(parseObject(readOr(folder, SETTINGS)?.toString() ?? ''));
+  if (!parsed.success) return null;
+  const { settings, task_type: taskType, passthrough, start_dir: startDir } = parsed.data;
+  return { ...fromStored(settings), taskType, passthrough, startDir };
+}
+
+/** Reads `settings.json` in a task's folder. Throws a `StateCorruptedError` if it is missing or invalid. */
+export function requireStoredRun(folder: string, { task_id }: TaskState): StoredRun {
+  const stored = readStoredRun(folder);
+  if (stored !== null) return stored;
+  const why = 'it is gone or damaged, and with it what the task has to pass and may do';
+  throw new StateCorruptedError(task_id, path.join(folder, SETTINGS), why);
+}
+
+/**
+ * Returns the prompt with which a task was started. A state written by another program contains the whole
+ * prompt; a state written by `ralph run` contains only a short one, and a long one is in `prompt.md`.
+ * Throws a `StateCorruptedError` if a task of `ralph run` has lost its prompt.
+ */
+export function readStoredPrompt(folder: string, task: TaskState): Uint8Array {
+  const kept = readOr(folder, PROMPT);
+  const inState = new TextEncoder().encode(task.task_prompt);
+  if (!isOfRun(task)) return kept ?? inState;
+  const whole = [kept, inState].find(
+    (text) => text !== null && sha256(text) === task.prompt_sha256,
+  );
+  if (whole != null) return whole;
+  const why = 'it is not what the task was started with';
+  throw new StateCorruptedError(task.task_id, path.join(folder, PROMPT), why);
+}
+
+/** Whether `ralph run` started the task: only it records a checksum of the prompt. */
+export function isOfRun({ prompt_sha256, kept_by }: TaskState): boolean {
+  return prompt_sha256 !== '' && kept_by == null;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The settings may contain a prompt of 1 MB, which JSON escapes can make six times as long. */
+const MAX_BYTES = 8 * MB;
+
+/** Returns null if the file cannot be read. Follows no link, because anybody could have created it. */
+function readOr(folder: string, name: string): Uint8Array | null {
+  try {
+    const file = path.join(folder, name);
+    const isOwn = isRealFolder(folder) && lstatSync(file).isFile();
+    return isOwn ? readWithin(file, MAX_BYTES) : null;
+  } catch {
+    return null;
+  }
 }

@@ -3,27 +3,27 @@ import { constants, fstatSync, readFileSync, realpathSync, type Stats, statSync 
 import path from 'node:path';
 import { messageOf, UsageError } from '../../errors.ts';
 import { withRegularFile } from '../files/bounded-read.ts';
+import { namesIn } from '../files/folder.ts';
 import { homeFolder } from '../files/home-folder.ts';
-import { namesIn } from '../files/names-in.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import { distrust } from '../trust/owner.ts';
 import type { ConfigText } from './config-search.ts';
 
 /*
- * A person's decisions about found configurations: one note for each trusted one. The note's name
- * is a hash of the configuration's place and content, so that a copy elsewhere or an edited file is
- * not trusted. The note contains the place, for people who read it.
+ * The store has one note for each configuration that the user trusts. The note's name is a hash of
+ * the configuration's path and content, so that a copy elsewhere or an edited file is not trusted.
+ * The note contains the path.
  *
- *   ~/.config/ralph/trusted/<sha256 of place, NUL, content>
+ *   ~/.config/ralph/trusted/<sha256 of path, NUL, content>
  */
 
-/** Whether a configuration is trusted; `unsafe` if others could have written the note. */
+/** Whether a configuration is trusted; `unsafe` if other users could have written the notes. */
 export type TrustStanding =
   | { readonly kind: 'trusted' }
   | { readonly kind: 'untrusted' }
   | { readonly kind: 'unsafe'; readonly why: string };
 
-/** Returns whether a configuration with this place and content is trusted. Never throws. */
+/** Returns whether a configuration with this path and content is trusted. Never throws. */
 export function trustStanding(config: ConfigText, env: NodeJS.ProcessEnv): TrustStanding {
   const folder = trustFolder(env);
   if (folder === null) return { kind: 'untrusted' };
@@ -32,13 +32,13 @@ export function trustStanding(config: ConfigText, env: NodeJS.ProcessEnv): Trust
   return { kind: isNote(path.join(folder, noteName(config))) ? 'trusted' : 'untrusted' };
 }
 
-/** Returns the first of these places where any content is trusted, or null. Never throws. */
+/** Returns the first of these paths that has a note, for any content; otherwise null. Never throws. */
 export function trustedAmong(places: Iterable<string>, env: NodeJS.ProcessEnv): string | null {
   const folder = trustFolder(env);
   if (folder === null || unsafeStore(folder) !== null) return null;
   try {
     const trusted = new Set(notesIn(folder).map(({ place }) => place));
-    // Most users have trusted nothing: then no place needs to be checked.
+    // Most users trust no configuration: then no path needs to be resolved.
     if (trusted.size === 0) return null;
     for (const each of places) if (trusted.has(placeOf(each))) return each;
     return null;
@@ -47,7 +47,7 @@ export function trustedAmong(places: Iterable<string>, env: NodeJS.ProcessEnv): 
   }
 }
 
-/** Lists every note in the folder with the place it is about. Throws the system's error. */
+/** Returns every note in the folder with the path that it contains. Throws the system's error. */
 function notesIn(folder: string): readonly { readonly note: string; readonly place: string }[] {
   return namesIn(folder)
     .map((name) => path.join(folder, name))
@@ -56,8 +56,8 @@ function notesIn(folder: string): readonly { readonly note: string; readonly pla
 }
 
 /**
- * Records that a configuration with this place and content is trusted. Rejects with a `UsageError`
- * if that cannot be written, or others could change it.
+ * Records that a configuration with this path and content is trusted. Rejects with a `UsageError` if
+ * the note cannot be written or other users could change it.
  */
 export async function noteTrust(config: ConfigText, env: NodeJS.ProcessEnv): Promise<void> {
   const folder = neededFolder(env);
@@ -76,8 +76,8 @@ export async function noteTrust(config: ConfigText, env: NodeJS.ProcessEnv): Pro
 }
 
 /**
- * Revokes all trust in the configuration at a place, whatever its content was. Returns whether
- * there was any. Throws a `UsageError` if it cannot be revoked.
+ * Removes all notes for a configuration's path, for any content. Returns whether there were any.
+ * Throws a `UsageError` if they cannot be removed.
  */
 export function revokeTrust(file: string, env: NodeJS.ProcessEnv): boolean {
   const folder = neededFolder(env);
@@ -93,8 +93,8 @@ export function revokeTrust(file: string, env: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Ignores a path that is not absolute, as the XDG specification requires. Returns null for a user
- * without a home folder.
+ * Returns the folder of the notes; null for a user without a home folder. Ignores an XDG_CONFIG_HOME
+ * that is not absolute, as the XDG specification requires.
  */
 function trustFolder(env: NodeJS.ProcessEnv): string | null {
   const own = env.XDG_CONFIG_HOME ?? '';
@@ -118,8 +118,8 @@ function noteName(config: ConfigText): string {
 }
 
 /**
- * Returns where a configuration was found. A link keeps its own place: trust in one folder must not
- * apply in another that only links to it.
+ * Returns the path that identifies a configuration. Does not resolve a link to the file itself: trust
+ * in one folder must not apply in another folder that only links to it.
  */
 function placeOf(file: string): string {
   const absolute = path.resolve(file);
@@ -135,7 +135,7 @@ function refuseUnsafe(folder: string): void {
   if (why !== null) throw new UsageError([`Cannot record trust where others could write: ${why}.`]);
 }
 
-/** Returns why others could have written notes, as half a sentence; null if they could not. */
+/** Returns why other users could have written notes, as a clause; null if they could not. */
 function unsafeStore(folder: string): string | null {
   for (const each of [path.dirname(folder), folder]) {
     const stats = statsOf(each);
@@ -147,7 +147,7 @@ function unsafeStore(folder: string): string | null {
   return null;
 }
 
-/** Returns null if there is no such file. */
+/** Returns null if the file does not exist, and other errors as values. */
 function statsOf(file: string): Stats | Error | null {
   try {
     return statSync(file);
@@ -157,7 +157,7 @@ function statsOf(file: string): Stats | Error | null {
   }
 }
 
-/** Whether a regular file owned by this user or root is there; a link does not count. */
+/** Whether the file is regular, not a link, and only this user or root could have written it. */
 function isNote(file: string): boolean {
   try {
     return withRegularFile(

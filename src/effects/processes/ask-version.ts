@@ -1,35 +1,35 @@
 import { execa } from 'execa';
-import { forAgent } from './child-environment.ts';
+import { forAgent } from './find-program.ts';
 
-/** The first line a program prints for `--version`, or why there is none. */
+/** The first line that a program printed for `--version`, or why it gave no version. */
 export type VersionAnswer = { readonly version: string } | { readonly failed: string };
 
 export interface VersionQuestion {
   readonly file: string;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** After this time the program is killed, with everything it started. */
+  /** After this time the program and its process group are killed. */
   readonly timeoutMs: number;
-  /** Ends it at once. */
+  /** Kills the program and its process group when aborted. */
   readonly signal: AbortSignal;
 }
 
 const MOST_CHARS = 4_000;
-/** Time to drain the pipes of a program that has ended. */
+/** Time to drain the pipes after the program has exited. */
 const LAST_WORDS_MS = 250;
 
-/** Asks a program for its version. Never rejects, and leaves no process behind. */
+/** Asks a program for its version, and then kills its process group. Never rejects. */
 export async function askVersion(question: VersionQuestion): Promise<VersionAnswer> {
   const { file, cwd, timeoutMs, signal } = question;
   const asked = execa(file, ['--version'], {
     cwd,
-    env: { ...forAgent(question.env), DISABLE_AUTOUPDATER: '1' },
+    env: forAgent(question.env),
     extendEnv: false,
     all: true,
     stdin: 'ignore',
     maxBuffer: MOST_CHARS,
     reject: false,
-    // It has its own group and is ended here, since a wrapper may stand in front of the program.
+    // The program leads its own group, so that `killGroup` also ends what a wrapper has started.
     detached: true,
     cleanup: false,
   });
@@ -47,7 +47,7 @@ export async function askVersion(question: VersionQuestion): Promise<VersionAnsw
   );
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
-  // A process it started may hold the pipes open for longer.
+  // A process that the program has started may keep the pipes open after its exit.
   asked.once('exit', () => {
     setTimeout(() => {
       asked.stdout.destroy();

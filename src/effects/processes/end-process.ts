@@ -19,11 +19,11 @@ export interface EscalationStep {
 }
 
 /*
- * How an agent is ended. It stops as soon as no process of the tree is alive.
+ * How an agent is ended. The steps stop as soon as no process of its tree is alive.
  *
  *   0 s      0.7 s              2 s             3 s ─ ─ ─ ─ ─ ─ ─ ─ 5 s
  *   │        │                  │               │ every 50 ms       │
- *   SIGINT   SIGINT             SIGTERM         SIGKILL, look again │ survivors
+ *   SIGINT   SIGINT             SIGTERM         SIGKILL, and again  │ survivors
  *   agent's  again: one can be  everything      everything          │ are reported
  *   group    swallowed in       that is left    that is left
  *      │     start-up              ▲               ▲
@@ -41,13 +41,13 @@ const AGENT_ENDING: readonly EscalationStep[] = [
   { atMs: 3000, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** A dev server gets the usual signal and one second to react. */
+/** For background processes: a dev server gets SIGTERM and one second to react. */
 const LEFTOVER_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGTERM', to: 'everything' },
   { atMs: 1000, signal: 'SIGKILL', to: 'everything' },
 ];
 
-/** Nobody is left to read a report, and all must be over within 5 s, Node's start-up included. */
+/** For the processes of a dead driver: all must end within 5 s, the start of Node included. */
 export const ORPHAN_ENDING: readonly EscalationStep[] = [
   { atMs: 0, signal: 'SIGINT', to: 'everything' },
   { atMs: 700, signal: 'SIGINT', to: 'everything' },
@@ -58,13 +58,13 @@ export const ORPHAN_ENDING: readonly EscalationStep[] = [
 const LOOK_EVERY_MS = process.platform === 'linux' ? 50 : 100;
 const KILL_FOR_MS = 2000;
 
-/** The clock, timer and signals, replaceable in tests. */
+/** The steps of an ending. Tests replace the clock, the timer and the signals. */
 export interface EndOptions {
   readonly steps?: readonly EscalationStep[];
   /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number;
   readonly schedule?: Schedule;
-  /** `process.kill`; a negative pid means a process group. */
+  /** Sends a signal; by default `process.kill`. A negative pid means a process group. */
   readonly kill?: (pid: number, signal: EndSignal) => void;
 }
 
@@ -77,7 +77,7 @@ interface EndReport {
 
 /** A process tree that is being ended. */
 export interface Ending {
-  /** Resolves when nothing is alive or nothing more can be done. Never rejects. */
+  /** Resolves when no process is alive, or after two seconds of SIGKILL. Never rejects. */
   readonly done: Promise<EndReport>;
   /** Sends SIGKILL at once, for a second Ctrl-C. */
   killNow(): void;
@@ -113,7 +113,7 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
     cancel = schedule(round, LOOK_EVERY_MS);
   }
 
-  /** At most one step per round, so that each signal has its time even if rounds come late. */
+  /** Takes at most one step per round, so that each signal has its time even if rounds are late. */
   function takeStep(seen: TreeSweep): void {
     const agentIsGone = !seen.members.some(({ pgid }) => pgid === tree.agentGroup);
     if (agentIsGone && next <= firstForAll) {
@@ -132,14 +132,15 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
     const signalled = new Set<number>();
     for (const { pid, pgid } of seen.members) {
       if (to === 'agent-group' && pgid !== tree.agentGroup) continue;
-      // Signals a whole group, including new forks. kill(2) treats 0, 1 and -1 specially.
+      // A group of only members is signalled as a whole, which reaches new forks, too. The targets 0
+      // and -1 have other meanings in kill(2).
       const target = seen.ownGroups.has(pgid) && pgid > 1 ? -pgid : pid;
       if (signalled.has(target)) continue;
       signalled.add(target);
       try {
         kill(target, signal);
       } catch {
-        // It has just died (ESRCH), or is another user's (EPERM): the next sweep will tell.
+        // The process has just died (ESRCH) or is another user's (EPERM). The next sweep shows which.
       }
     }
   }
@@ -158,24 +159,45 @@ export function endTree(tree: ProcessTree, options: EndOptions = {}): Ending {
 
 /**
  * Ends background processes that an iteration left, and everything they started: SIGTERM, then
- * SIGKILL after a second. With a marker, it also ends every process that carries it and is not
- * older than the oldest of them.
+ * SIGKILL after a second. If `marker` is set, also ends every process that carries it and started
+ * no earlier than the oldest of `processes`.
  */
 export function endLeftovers(
   processes: readonly ProcessIdentity[],
-  options: EndOptions & Partial<Pick<TreeSigns, 'marker' | 'neverPids' | 'spare'>> = {},
+  options: EndOptions & Partial<Pick<TreeSigns, 'marker' | 'neverPids'>> = {},
 ): Ending {
-  const { marker = null, neverPids = [], spare = () => [], ...rest } = options;
+  const { marker = null, neverPids = [], ...rest } = options;
   const oldest = Math.min(...processes.map(({ startedAt }) => Number(startedAt)));
   const since = processes.length === 0 ? null : String(oldest);
-  const tree = createTree({ seeds: processes, marker, since, neverPids, spare });
+  const tree = createTree({ seeds: processes, marker, since, neverPids });
   return endTree(tree, { steps: LEFTOVER_ENDING, ...rest });
 }
 
+/** Returns the tree of a run's living processes, which are found by the run's marker. */
+export function treeOfRun(marker: string): ProcessTree {
+  return createTree({ seeds: [], marker, since: null });
+}
+
 /**
- * A sweep reads pid and start time, and the signals follow before anything else can run, so a
- * reused pid is never hit. Only two empty sweeps in a row mean that nothing is alive: a process
- * forked during a sweep by a parent that died during it is in neither list.
+ * Finds the processes that the run of a dead driver has left. The guard may be ending them at the
+ * same time. `end` resolves when they have ended, or after two seconds of SIGKILL.
+ */
+export function leftoversOfRun(runId: string): {
+  readonly pids: readonly number[];
+  end(): Promise<unknown>;
+} {
+  if (runId === '') return { pids: [], end: async () => {} };
+  const tree = treeOfRun(runId);
+  return {
+    pids: tree.sweep().members.map(({ pid }) => pid),
+    end: () => endTree(tree, { steps: ORPHAN_ENDING }).done,
+  };
+}
+
+/**
+ * Sweeps a tree, and again if the sweep was empty: it misses a process that was forked during the
+ * sweep by a parent that died during it. The caller sends its signals at once, before anything else
+ * can run, so they never hit a reused pid.
  */
 function lookTwice(tree: ProcessTree): TreeSweep {
   const seen = tree.sweep();
@@ -186,7 +208,7 @@ function killByPid(pid: number, signal: EndSignal): void {
   process.kill(pid, signal);
 }
 
-/** Keeps ralph alive until the timeout, so that the ending is always completed. */
+/** Starts a timer that keeps ralph alive, so that the ending is always completed. */
 function scheduleFirmly(callback: () => void, delayMs: number): () => void {
   const timer = setTimeout(callback, delayMs);
   return () => clearTimeout(timer);

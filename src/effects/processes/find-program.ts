@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
+import { AGENT_NAMES, AGENTS } from '../../core/agent/agents/agents.ts';
 
 export interface ProgramSearch {
   /** A bare name is looked up on PATH; a name with a slash is a path relative to `cwd`. */
@@ -10,7 +11,7 @@ export interface ProgramSearch {
   readonly further: readonly string[];
 }
 
-/** Finds an executable file, or says in one sentence where it was looked for. */
+/** Finds an executable file, or returns a sentence that says where ralph looked for it. */
 export function findProgram(search: ProgramSearch): { readonly file: string } | AgentMissing {
   const { name, cwd } = search;
   if (name.includes('/')) {
@@ -40,7 +41,17 @@ export interface AgentCommand {
   readonly args: readonly string[];
 }
 
-/** The program was not found; the sentence says where it was looked for. */
+/** The program was not found; `missing` says in one sentence where ralph looked for it. */
 export interface AgentMissing {
   readonly missing: string;
+}
+
+/** Variables that make a child agent believe it runs inside another one. */
+const NOT_FOR_THE_CHILD = AGENT_NAMES.flatMap((name) => AGENTS[name].nestingVariables);
+
+/** Returns a copy of an environment without the variables of an agent that ralph runs inside. */
+export function forAgent(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own = { ...env };
+  for (const name of NOT_FOR_THE_CHILD) delete own[name];
+  return own;
 }

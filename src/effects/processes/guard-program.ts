@@ -3,8 +3,8 @@ import { isAlive, type ProcessIdentity } from './process-table.ts';
 import { createTree } from './process-tree.ts';
 
 /*
- * What the guard becomes when ralph has died without a farewell: it ends what the run started and
- * exits. Run as `node guard-program.js RUN_ID DRIVER [PID:START]…`.
+ * The guard runs this program when ralph has died without sending `bye`. It ends the processes of
+ * the run and exits. Run as `node guard-program.js RUN_ID DRIVER [PID:START]…`.
  */
 
 const DRIVER_DIES_WITHIN_MS = 1000;
@@ -21,15 +21,15 @@ if (runId && (await hasDied(driver))) {
   await endTree(tree, { steps: ORPHAN_ENDING }).done;
 }
 
-/** Parses `PID:START`; returns nothing for any other form. */
+/** Parses `PID:START`; returns an empty list for any other form. */
 function identityOf(name: string): ProcessIdentity[] {
   const [, pid, startedAt] = /^(\d+):(\d+)$/.exec(name) ?? [];
   return pid === undefined || startedAt === undefined ? [] : [{ pid: Number(pid), startedAt }];
 }
 
 /**
- * A dying process closes its pipes a moment before it is dead. If it stays alive, the pipe closed
- * for another reason, and its agent must be left alone.
+ * Whether the driver is dead within a second: a dying process closes its pipes a moment earlier. If
+ * it stays alive, the pipe was closed for another reason, and its agent must be left alone.
  */
 async function hasDied(driver: ProcessIdentity | undefined): Promise<boolean> {
   const giveUpAtMs = performance.now() + DRIVER_DIES_WITHIN_MS;

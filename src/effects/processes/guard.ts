@@ -1,7 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { Socket } from 'node:net';
-import { messageOf } from '../../errors.ts';
-import { type ProcessIdentity, readProcess } from './process-table.ts';
+import { type ProcessIdentity, readProcess, unlessUnreadable } from './process-table.ts';
+import { spawnHelper } from './spawn-process.ts';
 
 /*
  * `claude` keeps working if ralph is killed with SIGKILL, which no handler sees. So each run has
@@ -26,16 +24,16 @@ done
 exec "$@" $noted
 `;
 
-/** At most this many processes are noted; the marker finds the others. */
+/** At most this many processes are sent to the guard; it finds the others by the run's marker. */
 const NOTED_AT_MOST = 200;
 
 /** The process that ends the agent if ralph is killed. */
 export interface Guard {
   /** Null if there is no guard: then the agent would outlive a SIGKILL of ralph. */
   readonly pid: number | null;
-  /** Sends it all processes that now belong to the run; they replace the previous set. */
+  /** Sends the guard all current processes of the run, which replace those of the last call. */
   note(processes: readonly ProcessIdentity[]): void;
-  /** Dismisses it. Call this last, when no process of the run needs it any more. */
+  /** Ends the guard. Call this last, when no process of the run needs it any more. */
   farewell(): void;
 }
 
@@ -44,39 +42,42 @@ export interface GuardOptions {
   readonly runId: string;
   /** Path of the bundled `guard-program.js`. */
   readonly programPath: string;
-  /** Called once, with the reason why there is no guard (any more). */
+  /** Called at most once, with the reason why the guard could not start or has ended. */
   readonly onProblem?: (problem: string) => void;
   readonly shell?: string;
 }
 
-/** Starts the guard of a run. Never throws: the run goes on without it, after `onProblem`. */
-export function startGuard(options: GuardOptions): Guard {
+/** Starts the guard of a run. Never throws: if that fails, calls `onProblem`. */
+export function startGuard({
+  runId,
+  programPath,
+  shell = '/bin/sh',
+  ...options
+}: GuardOptions): Guard {
   let onProblem = options.onProblem;
   const reportProblem = (problem: string) => {
     onProblem?.(problem);
     onProblem = undefined;
   };
 
-  const child = spawnShell(options, reportProblem);
-  const stdin = child?.stdin ?? null;
-  if (child?.pid === undefined || stdin === null) {
-    return { pid: null, note() {}, farewell() {} };
-  }
+  const driver = unlessUnreadable(() => readProcess(process.pid));
+  const program = [process.execPath, programPath, runId, driver === null ? '' : nameOf(driver)];
+  // Only what node needs to start: with RALPH_RUN_ID, the guard would end itself.
+  const env = { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH };
+  const args = ['-c', WAIT_FOR_THE_END, 'ralph-guard', ...program];
+  const child = spawnHelper(shell, args, env, reportProblem);
+  if (child?.pid === undefined) return { pid: null, note() {}, farewell() {} };
+  const { stdin } = child;
   child.on('exit', (code, signal) => reportProblem(`it ended (${signal ?? `exit code ${code}`})`));
-  // `exit` reports the broken pipe.
-  stdin.on('error', () => {});
-  // Neither keeps ralph from exiting.
-  child.unref();
-  if (stdin instanceof Socket) stdin.unref();
 
   let lastNote = '';
   return {
     pid: child.pid,
     note(processes) {
-      // Then those noted before are dead; the guard recognises them by their start time.
+      // The processes of the last note are dead; the guard finds that out by their start times.
       if (processes.length === 0) return;
       const line = `note ${processes.slice(0, NOTED_AT_MOST).map(nameOf).join(' ')}\n`;
-      // Do not buffer for a guard that does not read (a stopped one, say): a later set will do.
+      // Nothing is buffered for a guard that does not read, such as a stopped one: a later note does.
       if (line === lastNote || stdin.writableNeedDrain || !stdin.writable) return;
       lastNote = line;
       stdin.write(line);
@@ -87,29 +88,6 @@ export function startGuard(options: GuardOptions): Guard {
       if (stdin.writable) stdin.end('bye\n');
     },
   };
-}
-
-function spawnShell(
-  { runId, programPath, shell = '/bin/sh' }: GuardOptions,
-  reportProblem: (problem: string) => void,
-): ChildProcess | null {
-  try {
-    const driver = readProcess(process.pid);
-    const program = [process.execPath, programPath, runId, driver === null ? '' : nameOf(driver)];
-    const child = spawn(shell, ['-c', WAIT_FOR_THE_END, 'ralph-guard', ...program], {
-      // Its own session: a hang-up of the terminal does not reach it.
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      cwd: '/',
-      // What node needs to start, but never RALPH_RUN_ID: the guard would end itself.
-      env: { PATH: process.env.PATH, LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH },
-    });
-    // `spawn` reports most failures through this event; there is no pid then.
-    return child.on('error', ({ message }) => reportProblem(message));
-  } catch (error) {
-    reportProblem(messageOf(error));
-    return null;
-  }
 }
 
 function nameOf({ pid, startedAt }: ProcessIdentity): string {

@@ -1,46 +1,48 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { Socket } from 'node:net';
 import path from 'node:path';
 import { findProgram } from './find-program.ts';
+import { spawnHelper } from './spawn-process.ts';
 
 /*
- * Keeps the machine awake while one small process lives, which never outlives ralph:
+ * A small process keeps the machine awake while it lives. It never outlives ralph:
  *
  *   Linux    systemd-inhibit … cat     cat reads a pipe whose other end only ralph holds
- *   macOS    caffeinate -i -w PID      watches that pid itself
+ *   macOS    caffeinate -i -w PID      watches ralph's pid
  *
- * It runs in its own session, so that no signal from the terminal reaches it, and nothing on that
- * terminal can ask for a password.
+ * The process has its own session, so it cannot ask for a password on the terminal.
  */
 
 export interface SleepInhibitorRequest {
   readonly taskId: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Set explicitly: try even if it does not seem to work here. */
+  /** Whether the user set this: then ralph tries it even where it does not seem to work. */
   readonly isAsked: boolean;
   readonly platform?: NodeJS.Platform;
 }
 
-export interface SleepInhibitor {
+interface SleepInhibitor {
   close(): void;
 }
 
 const NONE: SleepInhibitor = { close() {} };
 
-/** Keeps the machine awake if possible; a failure is silent. Never throws. */
+/** Keeps the machine awake until `close` is called. Ignores failures; never throws. */
 export function preventSleep(request: SleepInhibitorRequest): SleepInhibitor {
   const { env, isAsked, platform = process.platform } = request;
   const command = commandFor(platform, request.taskId);
   if (command === null || (!isAsked && !seemsToWork(platform, env))) return NONE;
   const [name, ...args] = command;
   const found = findProgram({ name, env, cwd: '/', further: ['/usr/bin'] });
-  const child = 'file' in found ? start(found.file, args, env) : null;
+  if ('missing' in found) return NONE;
+  // Without RALPH_RUN_ID, because this is not a process of the agent, and only ralph may end it.
+  const { PATH, DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR } = env;
+  const own = { PATH, DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR };
+  const child = spawnHelper(found.file, args, own, () => {});
   if (child === null) return NONE;
   return {
     close() {
-      child.stdin?.end();
-      // It may still be talking to the system and not be reading yet.
+      child.stdin.end();
+      // The process may still be starting, and not be reading its input yet.
       child.kill('SIGTERM');
     },
   };
@@ -53,33 +55,9 @@ function commandFor(platform: NodeJS.Platform, taskId: string): [string, ...stri
   return ['systemd-inhibit', '--what=idle:sleep', '--who=ralph', `--why=${why}`, 'cat'];
 }
 
-/** True on a desktop or laptop, not in a container or a CI job. */
+/** Whether this seems to be a desktop or laptop, not a container or a CI job. */
 function seemsToWork(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): boolean {
   if (env.CI) return false;
   if (platform === 'darwin' || env.DBUS_SESSION_BUS_ADDRESS) return true;
   return Boolean(env.XDG_RUNTIME_DIR) && existsSync(path.join(env.XDG_RUNTIME_DIR ?? '', 'bus'));
-}
-
-function start(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess | null {
-  try {
-    const child = spawn(file, args, {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      cwd: '/',
-      // No RALPH_RUN_ID: it is not the agent's process, and only ralph may end it.
-      env: {
-        PATH: env.PATH,
-        DBUS_SESSION_BUS_ADDRESS: env.DBUS_SESSION_BUS_ADDRESS,
-        XDG_RUNTIME_DIR: env.XDG_RUNTIME_DIR,
-      },
-    });
-    // `spawn` reports most failures through this event; a later end shows as a broken pipe.
-    child.on('error', () => {});
-    child.stdin?.on('error', () => {});
-    child.unref();
-    if (child.stdin instanceof Socket) child.stdin.unref();
-    return child;
-  } catch {
-    return null;
-  }
 }

@@ -3,16 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /*
  * Reads processes: from /proc on Linux, with `ps` elsewhere. Synchronous on purpose: reading all of
- * /proc takes about a millisecond, and nothing else may happen between looking and signalling.
+ * /proc takes about a millisecond, and nothing else may happen between reading and signalling.
  *
- * `ps` gives start times to the second only and no sessions. On macOS it also hides the environment
- * of programs that the system protects (/bin/sh, /usr/bin/*). Windows has neither.
+ * `ps` reports start times in whole seconds, and no sessions. On macOS it also hides the environment
+ * of programs that the system protects (/bin/sh, /usr/bin/*). Windows has neither /proc nor `ps`.
  */
 
 /** Identifies one process: a pid is reused after a death, the pair of pid and start time is not. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Start time, as a decimal count from a fixed moment of this boot. Only for comparing. */
+  /** Start time: ticks since the boot (/proc), or seconds since 1970 (`ps`). Only for comparing. */
   readonly startedAt: string;
 }
 
@@ -36,14 +36,6 @@ export const MARKER_NAME = 'RALPH_RUN_ID';
 const HAS_PROC = process.platform === 'linux';
 
 /**
- * Returns the process with this pid, zombies included; null if there is none. Throws as
- * `readProcess` does.
- */
-export function identify(pid: number): ProcessEntry | null {
-  return HAS_PROC ? readStat(pid) : readProcess(pid);
-}
-
-/**
  * Returns one process, zombies included, or null if no process has that pid. Throws only if the
  * system cannot be read at all (out of file descriptors, no `ps`).
  */
@@ -51,23 +43,24 @@ export function readProcess(pid: number): ProcessDetails | null {
   return HAS_PROC ? readFromProc(pid) : (psDetails([pid])[0] ?? null);
 }
 
-/** Whether this very process is alive. A zombie is dead; so is a process whose pid was reused. */
+/** Whether a process is alive. A zombie is dead; so is a process whose pid was reused. */
 export function isAlive({ pid, startedAt }: ProcessIdentity): boolean {
-  const entry = identify(pid);
+  const entry = readProcess(pid);
   return entry !== null && entry.startedAt === startedAt && !isZombie(entry);
+}
+
+/** Returns what `read` returns; null if it throws because the system cannot be read now. */
+export function unlessUnreadable<T>(read: () => T | null): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 
 /** Lists all living processes. Throws only if the system cannot be read at all. */
 export function listProcesses(): ProcessEntry[] {
   return HAS_PROC ? listFromProc() : psEntries().filter((entry) => !isZombie(entry));
-}
-
-/**
- * Lists all living processes that started at that moment or later. It compares start times, because
- * pids wrap around.
- */
-export function listNewerThan(startedAt: string): ProcessEntry[] {
-  return listProcesses().filter((entry) => !startedBefore(entry, startedAt));
 }
 
 /**
@@ -81,9 +74,9 @@ export function countBirths(): number | null {
 }
 
 /**
- * A cheap check whether nothing alive is younger than a process; it may wrongly answer no. Pids are
- * handed out in order, so only higher ones are read, as long as too few were created since to reach
- * the largest. Throws only if the system cannot be read.
+ * Whether no living process is younger than this one; sometimes wrongly false, for speed. Pids are
+ * given out in ascending order, so only higher ones are read. `birthsThen` is `countBirths()` from
+ * just before the start. Throws only if the system cannot be read.
  */
 export function isYoungest(
   { pid, startedAt }: ProcessIdentity,
@@ -92,10 +85,10 @@ export function isYoungest(
   const birthsNow = countBirths();
   if (birthsThen === null || birthsNow === null || !showsOwnPids()) return false;
   const born = birthsNow - birthsThen;
-  // Some sandboxes make the file up: then not even the process itself was counted.
+  // Some sandboxes invent the count: then it does not even include the process itself.
   if (born < 1) return false;
   if (born === 1) return true;
-  // Pids wrap around at the largest. Twice, since pids in use are skipped.
+  // Pids wrap around at the largest. The count is doubled because pids in use are skipped.
   if (pid + 2 * born > largestPid()) return false;
   for (const name of readdirSync('/proc')) {
     const other = Number(name);
@@ -106,20 +99,15 @@ export function isYoungest(
   return true;
 }
 
-/** Whether a process started before the given `startedAt`. */
+/** Whether a process started before the given `startedAt`. Pids do not show it: they wrap around. */
 export function startedBefore(entry: ProcessIdentity, startedAt: string): boolean {
   return Number(entry.startedAt) < Number(startedAt);
 }
 
 /**
- * Whether a process was started with `RALPH_RUN_ID` set to exactly this value. False if its
- * environment cannot be read (another user's).
+ * Returns the pids of processes that were started with `RALPH_RUN_ID` set to `marker`. Leaves out
+ * processes whose environment cannot be read, such as another user's.
  */
-export function carriesMarker(pid: number, marker: string): boolean {
-  return listMarked([pid], marker).length > 0;
-}
-
-/** Returns the pids that carry the marker; without /proc, one call of `ps` reads them all. */
 export function listMarked(pids: readonly number[], marker: string): number[] {
   const entry = `${MARKER_NAME}=${marker}`;
   if (!HAS_PROC) return psMarked(pids, entry);
@@ -129,7 +117,7 @@ export function listMarked(pids: readonly number[], marker: string): number[] {
 const EXEC_LOOKS = 5;
 const EXEC_PAUSE_MS = 0.3;
 
-/** The environment with a NUL at either end. Retries while the process is inside execve(2). */
+/** Returns the environment with a NUL at either end. Retries while the process is in execve(2). */
 function environOf(pid: number): string {
   for (let look = 1; ; look += 1) {
     const environ = readProcFile(pid, 'environ');
@@ -170,7 +158,7 @@ export function showsOwnPids(): boolean {
 
 let ownPidsShown: boolean | undefined;
 
-/** The pid at which numbering wraps around; 0 if unknown. */
+/** Returns the pid at which numbering wraps around; 0 if unknown. */
 function largestPid(): number {
   pidMax ??= Number(tryToReadProc('sys/kernel/pid_max'));
   return pidMax;
@@ -178,7 +166,7 @@ function largestPid(): number {
 
 let pidMax: number | undefined;
 
-/** Returns a system-wide file; empty if there is none. */
+/** Returns the text of a system-wide file in /proc; empty if it cannot be read. */
 function tryToReadProc(file: string): string {
   try {
     return readFileSync(`/proc/${file}`, 'utf8');
@@ -217,12 +205,12 @@ function parseStat(pid: number, stat: string): ProcessEntry | null {
   };
 }
 
-/** Returns a file of a process; null if the process is gone or the file is not readable. */
+/** Returns the text of a process's file; null if the process is gone or access is denied. */
 function readProcFile(pid: number, file: 'stat' | 'cmdline' | 'environ'): string | null {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch (error) {
-    // Any other error (EMFILE, say) must not be read as "it is dead".
+    // Any other error, such as EMFILE, does not mean that the process is dead.
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES' || code === 'EPERM') return null;
     throw error;
@@ -236,20 +224,20 @@ const PS_COLUMNS = ['pid=', 'ppid=', 'pgid=', 'lstart=', 'stat='].flatMap((name)
 const PS_LINE =
   /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]{8}\s+\d{4})\s+(\S+)\s*(.*)$/;
 
-/** All processes as `ps` reports them. Exported for its test, which compares it with /proc. */
+/** Returns all processes as `ps` reports them. Exported for its test, which compares it with /proc. */
 export function psEntries(): ProcessEntry[] {
   return ps(['-ax', ...PS_COLUMNS]).flatMap((line) => parsePsLine(line) ?? []);
 }
 
-/** Single processes as `ps` reports them. Exported for its test. */
+/** Returns the processes with these pids as `ps` reports them. Exported for its test. */
 export function psDetails(pids: readonly number[]): ProcessDetails[] {
   const asked = ['-ww', ...PS_COLUMNS, '-o', 'command=', '-p', pids.join(',')];
   return ps(asked).flatMap((line) => parsePsLine(line) ?? []);
 }
 
 /**
- * Returns the pids whose environment has the entry; `ps` prints it after the command. Exported for
- * its test.
+ * Returns the pids whose environment contains `entry`; `ps` prints the environment after the
+ * command. Exported for its test.
  */
 export function psMarked(pids: readonly number[], entry: string): number[] {
   if (pids.length === 0) return [];

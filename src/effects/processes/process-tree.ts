@@ -1,6 +1,5 @@
 import type { Leftover } from '../../core/agent/attempt.ts';
 import {
-  identify,
   isYoungest,
   listMarked,
   listProcesses,
@@ -8,6 +7,7 @@ import {
   type ProcessIdentity,
   readProcess,
   startedBefore,
+  unlessUnreadable,
 } from './process-table.ts';
 
 /*
@@ -19,13 +19,13 @@ import {
  *   own units of ──┘       ▲                         │
  *   the last sweep         └── all in their units ◄──┘
  *
- * A unit is a process group or a session. The tree owns a unit if everyone in it may be a member
- * and its leader is a member or dead. So a tool that left the agent's group and cleared its
- * environment is found through its parents while they live, and its orphans through the unit they
- * share with it.
+ * A unit is a process group or a session. The tree owns a unit if no process in it is excluded from
+ * the tree, and its leader is a member or dead. So a tool that left the agent's group and cleared
+ * its environment is found through its parents while they live, and its orphans through the unit
+ * that they share with it.
  */
 
-/** One look at a tree. */
+/** The result of one sweep of a tree. */
 export interface TreeSweep {
   /** Every living process of the tree, oldest first. */
   readonly members: readonly ProcessEntry[];
@@ -35,32 +35,32 @@ export interface TreeSweep {
 
 /** Processes that are ended together. */
 export interface ProcessTree {
-  /** The process group that gets the interrupt; null if there is none. */
+  /** The process group that gets SIGINT; null if no agent is known. */
   readonly agentGroup: number | null;
-  /** Looks now and remembers the result, because an orphan cannot be told from a stranger later. */
+  /** Finds the members and remembers them, because later an orphan cannot be recognised. */
   sweep(): TreeSweep;
 }
 
 /** How the members of a tree are recognised. */
 export interface TreeSigns {
-  /** Processes known to belong to it. */
+  /** Processes known to belong to the tree. */
   readonly seeds: readonly ProcessIdentity[];
-  /** The run id that everything this run's agents start carries; null goes by descent alone. */
+  /** The run id in the environment of all that this run's agents start; null if it is not used. */
   readonly marker: string | null;
-  /** Older processes are never members; null only if nothing but the marker is known. */
+  /** A start time: older processes are never members. Null means no such limit. */
   readonly since: string | null;
   readonly agentGroup?: number | null;
-  /** Pids that are never members, such as the guard. This process and its ancestors never are. */
+  /** Pids that are never members, such as the guard's. This process and its ancestors never are. */
   readonly neverPids?: readonly number[];
-  /** Processes to leave running with all they start: leftovers of earlier iterations. */
-  readonly spare?: () => readonly ProcessIdentity[];
+  /** Leftovers of earlier iterations. Neither they nor what they start become members. */
+  readonly exempt?: () => readonly ProcessIdentity[];
 }
 
 type Unit = `group ${number}` | `session ${number}`;
 
-/** A tree that looks only when asked to. */
+/** Creates a tree that reads the processes only when `sweep` is called. */
 export function createTree(signs: TreeSigns): ProcessTree {
-  const { marker, since, agentGroup = null, neverPids = [], spare = () => [] } = signs;
+  const { marker, since, agentGroup = null, neverPids = [], exempt = () => [] } = signs;
   let known = new Map(signs.seeds.map((seed) => [seed.pid, seed.startedAt]));
   let knownUnits: ReadonlySet<Unit> = new Set();
   let last: TreeSweep = { members: [], ownGroups: new Set() };
@@ -69,9 +69,9 @@ export function createTree(signs: TreeSigns): ProcessTree {
     const all = listProcesses();
     const never = ownLine(all).concat(neverPids);
     const touchable = all.filter(({ pid }) => pid > 1 && !never.includes(pid));
-    const spared = sparedOf(touchable, all, spare());
+    const exempted = exemptOf(touchable, all, exempt());
     const candidates = touchable.filter(
-      (entry) => !spared.has(entry.pid) && (since === null || !startedBefore(entry, since)),
+      (entry) => !exempted.has(entry.pid) && (since === null || !startedBefore(entry, since)),
     );
     const relatives = createRelatives(candidates, all, knownUnits);
     relatives.add(candidates.filter(({ pid, startedAt }) => known.get(pid) === startedAt));
@@ -96,14 +96,14 @@ export function createTree(signs: TreeSigns): ProcessTree {
       try {
         last = look();
       } catch {
-        // Out of file descriptors, say: the last sweep is a better answer than "nothing is alive".
+        // The processes cannot be read: the last sweep is a better answer than "nothing is alive".
       }
       return last;
     },
   };
 }
 
-/** This process and its ancestors. */
+/** Returns the pids of this process and its ancestors. */
 function ownLine(all: readonly ProcessEntry[]): number[] {
   const parents = new Map(all.map(({ pid, ppid }) => [pid, ppid]));
   const line: number[] = [];
@@ -114,13 +114,13 @@ function ownLine(all: readonly ProcessEntry[]): number[] {
   return line;
 }
 
-function sparedOf(
+function exemptOf(
   touchable: readonly ProcessEntry[],
   all: readonly ProcessEntry[],
-  spare: readonly ProcessIdentity[],
+  exempt: readonly ProcessIdentity[],
 ): ReadonlyMap<number, ProcessEntry> {
   const seeds = touchable.filter((entry) =>
-    spare.some(({ pid, startedAt }) => pid === entry.pid && startedAt === entry.startedAt),
+    exempt.some(({ pid, startedAt }) => pid === entry.pid && startedAt === entry.startedAt),
   );
   if (seeds.length === 0) return new Map();
   const oldest = Math.min(...seeds.map(({ startedAt }) => Number(startedAt)));
@@ -142,8 +142,8 @@ function createRelatives(
   const foreign = new Set(all.filter((entry) => !may.has(entry)).flatMap(unitsOf));
 
   /**
-   * While a unit has any process in it, the kernel does not reuse its number, even if the leader is
-   * dead.
+   * Whether the tree owns the unit. While any process is in a unit, the kernel does not reuse its
+   * number, even if the leader is dead.
    */
   function owns(unit: Unit): boolean {
     if (foreign.has(unit)) return false;
@@ -187,27 +187,27 @@ export type Schedule = (callback: () => void, delayMs: number) => () => void;
 /** A process that an agent left running. */
 export interface LeftoverProcess extends ProcessIdentity, Leftover {}
 
-/** A watched tree; see `createTreeWatch`. */
+/** A process tree that is swept regularly. */
 export interface TreeWatch extends ProcessTree {
-  /** The agent itself; null if it was gone before it could be read. */
+  /** The agent's own process; null if it was gone before it could be read. */
   readonly root: ProcessIdentity | null;
-  /** Every living process of the tree. */
+  /** Sweeps the tree and returns its living processes. */
   members(): readonly ProcessEntry[];
-  /** The same without the agent itself, with command lines (one line, at most 120 characters). */
+  /** Returns the living processes except the agent's own, with command lines. */
   leftovers(): LeftoverProcess[];
-  /** Stops looking on its own. It can still be asked. */
+  /** Stops the regular sweeps. The other methods still work. */
   stop(): void;
 }
 
-export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'spare'> {
+export interface TreeWatchOptions extends Pick<TreeSigns, 'neverPids' | 'exempt'> {
   /** The agent's pid; pass it right after the start, before the agent can be reaped. */
   readonly rootPid: number;
   readonly marker: string;
-  /** `countBirths()` from just before the agent's start; without it every look reads everything. */
+  /** `countBirths()` from just before the agent's start; if null, `leftovers` always sweeps. */
   readonly birthsBefore?: number | null;
-  /** Longest time between two looks; the first ones are closer. Default 500, or 2,000 with `ps`. */
+  /** Longest time between two sweeps; the first are closer. Default: 500, or 2,000 with `ps`. */
   readonly pollMs?: number;
-  /** Called whenever a look finds other members than the one before; the guard has to know them. */
+  /** Called when a sweep finds other members than the one before; the guard has to know them. */
   readonly onChange?: (members: readonly ProcessIdentity[]) => void;
   readonly schedule?: Schedule;
 }
@@ -216,21 +216,22 @@ const POLL_MS = process.platform === 'linux' ? 500 : 2000;
 const FIRST_LOOK_MS = 50;
 
 /**
- * Records an agent's descendants while it runs, because orphans have lost their parent later. The
+ * Records an agent's descendants while it runs: later, an orphan's parent is no longer known. The
  * agent must lead its own process group. Call `stop()` when it has ended.
  */
 export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
   const { rootPid, marker, birthsBefore = null, onChange } = options;
-  const { neverPids = [], spare = () => [] } = options;
+  const { neverPids = [], exempt = () => [] } = options;
   const { pollMs = POLL_MS, schedule = scheduleLoosely } = options;
-  const root = unlessUnreadable(() => identify(rootPid));
+  // If this is null, the tree is still found by the marker.
+  const root = unlessUnreadable(() => readProcess(rootPid));
   const tree = createTree({
     seeds: root === null ? [] : [root],
     marker,
     since: root?.startedAt ?? null,
     agentGroup: root?.pgid ?? null,
     neverPids,
-    spare,
+    exempt,
   });
   let lastReported = '';
   function report(members: readonly ProcessIdentity[]): void {
@@ -246,7 +247,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     return seen;
   }
 
-  // Report it now: the driver may be killed before the first look.
+  // Report the agent now: the driver may be killed before the first sweep.
   if (root !== null) report([root]);
   let stopped = false;
   let cancel = () => {};
@@ -265,7 +266,7 @@ export function createTreeWatch(options: TreeWatchOptions): TreeWatch {
     sweep,
     members: () => sweep().members,
     leftovers() {
-      // Nearly always true, and ten times as fast.
+      // This is nearly always the case, and ten times as fast as a sweep.
       if (root !== null && unlessUnreadable(() => isYoungest(root, birthsBefore)) === true)
         return [];
       return withCommands(sweep().members.filter(({ pid }) => pid !== root?.pid));
@@ -284,7 +285,7 @@ export function withCommands(processes: readonly ProcessIdentity[]): LeftoverPro
 
 const COMMAND_CHARS = 120;
 
-/** A command line can contain anything, including escape sequences. */
+/** Returns a command line without control characters, because it may contain escape sequences. */
 function commandOf(pid: number): string {
   const line = (unlessUnreadable(() => readProcess(pid))?.command ?? '')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
@@ -293,16 +294,7 @@ function commandOf(pid: number): string {
   return line.length > COMMAND_CHARS ? `${line.slice(0, COMMAND_CHARS - 1)}…` : line;
 }
 
-/** Returns null if the system cannot be read (no descriptors left); the marker still works. */
-function unlessUnreadable<T>(read: () => T | null): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
-}
-
-/** The timer is unref'd. */
+/** Starts a timer that does not keep ralph alive. */
 function scheduleLoosely(callback: () => void, delayMs: number): () => void {
   const timer = setTimeout(callback, delayMs).unref();
   return () => clearTimeout(timer);

@@ -26,13 +26,14 @@ export interface AgentProcessRequest {
   readonly marker: string;
   readonly limits: WorkLimits;
   readonly stops: StopRequests;
-  /** Processes to leave alone: the guard, and leftovers of earlier iterations. */
+  /** The guard's process, which is left alone; null without a guard. */
   readonly guardPid: number | null;
-  readonly spare: () => readonly ProcessIdentity[];
+  /** Returns leftovers of earlier iterations, which are left alone. */
+  readonly exempt: () => readonly ProcessIdentity[];
   readonly onMembers: (members: readonly ProcessIdentity[]) => void;
-  /** Every byte, for the log. */
+  /** Receives every byte of the output, for the log. */
   readonly onStdout: (chunk: Buffer) => void;
-  /** The bytes that count: nothing more once an agent is being stopped after its result. */
+  /** Receives the output that counts: nothing more once ralph ends the agent after its result. */
   readonly onHeard: (chunk: Buffer) => void;
   readonly onStderr: (chunk: Buffer) => void;
   /** Receives the callbacks with which the reader of the output controls the process. */
@@ -46,18 +47,18 @@ export interface AgentProcessReport {
   /** Time during which ralph itself was suspended. */
   readonly heldUpMs: number;
   readonly stderrTail: string;
-  /** Processes the agent left running; empty if its whole tree was ended. */
+  /** Processes that the agent left running; empty if its whole tree was ended. */
   readonly leftovers: readonly LeftoverProcess[];
 }
 
-/** For an agent that has given its result, and for a grandchild that keeps the pipe open. */
+/** Time for an agent to exit after its result, and for the pipes to close after its exit. */
 const GRACE_MS = 2_000;
-/** After everything has been ended: time to drain the pipes. */
+/** Time to drain the pipes after everything has been ended. */
 const LAST_WORDS_MS = 250;
-/** Added to the announced pause, because the call after it takes time too. */
+/** Added to the pause that the agent announces, because its next call takes time, too. */
 const RETRY_CALL_MS = 5 * 60_000;
 /**
- * For an agent that has already reported its result and cost. While a background task of its own is
+ * For an agent that has already reported its result and cost. While one of its background tasks is
  * alive, `claude` answers a gentler signal with one more call to its model.
  */
 const AT_ONCE = [{ atMs: 0, signal: 'SIGKILL', to: 'everything' }] as const;
@@ -91,17 +92,17 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
     marker: request.marker,
     birthsBefore,
     neverPids: request.guardPid === null ? [] : [request.guardPid],
-    spare: request.spare,
+    exempt: request.exempt,
     onChange: request.onMembers,
   });
 
   const life: Life = { cause: null, ending: null, hasResult: false, lingered: false };
   let cancelGrace = (): void => {};
 
-  /** The result is in and is kept; only processes that linger remain. */
+  /** Ends the agent's process group after its result, which stays valid. */
   const linger = (): void => {
     if (life.ending !== null) return;
-    // The reader must copy what it has seen so far: the memory behind it is about to be reused.
+    // An empty chunk makes the reader copy what it has seen so far: that memory will be reused.
     request.onHeard(Buffer.alloc(0));
     life.lingered = true;
     life.ending = endTree(groupOf(tree), { steps: AT_ONCE });
@@ -153,7 +154,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const closed = Promise.all([stdoutPipe.closed, stderrPipe.closed]);
 
   const { exitCode, signal } = await exited;
-  // Only the last output follows, and its time is bounded: no limit may change the cause now.
+  // From here only the last output is read, for a bounded time: no limit may change the cause.
   clock.stop();
   cancelGrace();
   if (life.ending === null) await within(closed, GRACE_MS);
@@ -198,13 +199,13 @@ function endOf(
   signal: string | null,
 ): AttemptEnd {
   if (cause !== null) return { kind: 'cut', cause, exitCode };
-  // The result is in, so the exit code no longer matters.
+  // The agent has given its result, so the exit code no longer matters.
   if (lingered) return { kind: 'exited', exitCode: 0 };
   if (signal !== null) return { kind: 'signalled', signal };
   return { kind: 'exited', exitCode: exitCode ?? 0 };
 }
 
-/** Only the agent's own process group; tools in their own sessions are left alone. */
+/** Returns a tree of only the agent's own process group, without tools in other sessions. */
 function groupOf(tree: TreeWatch): ProcessTree {
   return {
     agentGroup: tree.agentGroup,
@@ -225,12 +226,13 @@ async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   cancel();
 }
 
-/** What the output says about the process while it runs. */
+/** Callbacks for what the agent's output says while its process runs. */
 export interface AgentSigns {
-  /** The closing report has arrived: the process has a moment to exit on its own. */
+  /** The agent has given its result: its process has two seconds to exit. */
   resultGiven(): void;
-  /** The agent is waiting to retry: all time limits pause. */
+  /** The agent waits to retry: all time limits pause. `delayMs` is null if it is unknown. */
   retrying(delayMs: number | null): void;
+  /** The agent works: the time limits run, and only its next result counts. */
   working(): void;
   /** The attempt can no longer succeed. */
   hopeless(cause: CutCause): void;

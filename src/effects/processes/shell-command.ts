@@ -2,8 +2,8 @@ import { StringDecoder } from 'node:string_decoder';
 import type { CommandResult } from '../../core/completion/sightings.ts';
 import type { StopRequests } from '../../loop/ports.ts';
 import { createTailText } from '../files/bounded-text.ts';
-import { endLeftovers } from './end-process.ts';
-import { listMarked, listProcesses, MARKER_NAME, type ProcessIdentity } from './process-table.ts';
+import { endLeftovers, treeOfRun } from './end-process.ts';
+import { MARKER_NAME } from './process-table.ts';
 import { runAgentProcess } from './run-process.ts';
 
 export interface ShellOptions {
@@ -16,8 +16,8 @@ export interface ShellOptions {
 const OUTPUT_BYTES = 16 * 1024;
 
 /**
- * Runs one of the user's commands through `/bin/sh -c`, in its own process group and with a time limit.
- * Only the end of its output is kept. Never rejects: the result contains any error.
+ * Runs one of the user's commands through `/bin/sh -c`, in its own process group and with a time
+ * limit. Keeps only the end of its output. Never rejects: the result contains any error.
  */
 export async function runShellCommand(
   command: string,
@@ -30,10 +30,10 @@ export async function runShellCommand(
     const decoder = new StringDecoder();
     return (chunk: Buffer): void => output.append(decoder.write(chunk));
   };
-  // A process in a new session may lose its parent before the first look at it, so the run's marker
-  // identifies it. The agent's background processes carry the marker, too, but do not belong to the command.
+  // A process in a new session may lose its parent before the first sweep, so the run's marker
+  // identifies it. Background processes of the agent carry the marker, too: they are exempt.
   const marker = options.env[MARKER_NAME] ?? '';
-  const others = markedProcesses(marker);
+  const others = treeOfRun(marker).sweep().members;
   const report = await runAgentProcess({
     command: { file: '/bin/sh', args: ['-c', command] },
     cwd: options.cwd,
@@ -43,7 +43,7 @@ export async function runShellCommand(
     limits: { iterationMs: options.timeoutMs, idleMs: null, taskMs: options.timeoutMs },
     stops: options.stops,
     guardPid: null,
-    spare: () => others,
+    exempt: () => others,
     onMembers: () => {},
     onStdout: gather(),
     onHeard: () => {},
@@ -57,21 +57,4 @@ export async function runShellCommand(
     timedOut: report.end.kind === 'cut' && report.end.cause !== 'stop-requested',
     output: report.end.kind === 'not-started' ? report.end.message : output.read(),
   };
-}
-
-/** Returns the processes that carry the marker now. */
-function markedProcesses(marker: string): readonly ProcessIdentity[] {
-  try {
-    const all = listProcesses();
-    const marked = new Set(
-      listMarked(
-        all.map(({ pid }) => pid),
-        marker,
-      ),
-    );
-    return all.filter(({ pid }) => marked.has(pid));
-  } catch {
-    // Out of file descriptors: no process can be identified.
-    return [];
-  }
 }

@@ -10,10 +10,22 @@ export interface SignalWatch extends StopRequests {
   close(): void;
 }
 
-/** Turns an abort into a request to stop, for loops inside another program. It never hurries. */
+/** Turns an abort into a request for a clean end, for loops inside another program. */
 export function watchAbort(signal: AbortSignal | null): SignalWatch {
+  return follow(signal, () => 'request');
+}
+
+/**
+ * Returns the stop requests of one of several runs in this process. A request to `all` also stops
+ * this run; a request to this run alone (`ralph stop`) stops no other.
+ */
+export function combinedStop(all: StopRequests): SignalWatch {
+  return { ...follow(all.signal, () => all.cause() ?? 'SIGTERM'), hurry: all.hurry };
+}
+
+function follow(signal: AbortSignal | null, cause: () => StopCause): SignalWatch {
   const watch = createWatch();
-  const onAbort = (): void => watch.request('request');
+  const onAbort = (): void => watch.request(cause());
   signal?.addEventListener('abort', onAbort);
   if (signal?.aborted === true) onAbort();
   return { ...watch, close: () => signal?.removeEventListener('abort', onAbort) };
@@ -21,7 +33,7 @@ export function watchAbort(signal: AbortSignal | null): SignalWatch {
 
 /**
  * Turns signals into requests: the first asks for a clean end, the second for an immediate one.
- * Call it before the agent starts, or a signal in between would end only ralph.
+ * Call it before the agent starts, or an early signal would end ralph and not the agent.
  */
 export function watchSignals(): SignalWatch {
   const watch = createWatch();

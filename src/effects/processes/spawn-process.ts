@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { Socket } from 'node:net';
 import type { AttemptEnd } from '../../core/agent/attempt.ts';
 import { messageOf } from '../../errors.ts';
 import { errorCode } from '../files/write-file.ts';
@@ -48,4 +49,35 @@ export async function spawnAgent({
 
 function notStarted(code: string, message: string): NotStarted {
   return { kind: 'not-started', code, message };
+}
+
+/**
+ * Starts a small program that serves ralph and reads a pipe whose other end only ralph holds. The
+ * program has its own session, so no signal from the terminal reaches it, and does not keep ralph
+ * from exiting. If it cannot be started, calls `onError` and returns null, or calls `onError` later.
+ */
+export function spawnHelper(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  onError: (message: string) => void,
+) {
+  try {
+    const child = spawn(file, args, {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: '/',
+      env,
+    });
+    // `spawn` reports most failures through this event; there is no pid then.
+    child.on('error', ({ message }) => onError(message));
+    // A broken pipe means that the program has ended; its `exit` event reports that.
+    child.stdin.on('error', () => {});
+    child.unref();
+    if (child.stdin instanceof Socket) child.stdin.unref();
+    return child;
+  } catch (error) {
+    onError(messageOf(error));
+    return null;
+  }
 }

@@ -1,35 +1,24 @@
 import path from 'node:path';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { readTextWithin } from '../files/bounded-read.ts';
+import { tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { fileOf, type Seal } from '../trust/seal.ts';
-import { BASELINE_MAX_BYTES } from '../workspace/read-mark.ts';
+import { BASELINE_MAX_BYTES } from '../workspace/kept-baseline.ts';
 
 /**
  * Returns the files beside a task's state that this user's ralph did not write. Files that are
- * missing or damaged are not included: their readers report that. Memories are not either, because
- * only a sealed one is ever read.
+ * missing or damaged are not included: their readers report that. Memories are not included, because
+ * ralph acts only on sealed ones.
  */
 export function foreignFiles(
   folder: string,
   task: Pick<TaskState, 'task_id' | 'started_at'>,
   seal: Seal,
 ): readonly string[] {
-  const files = [
-    { kind: 'settings', name: 'settings.json' },
-    { kind: 'baseline', name: 'baseline.json' },
-  ] as const;
-  return files.flatMap(({ kind, name }) => {
-    const text = readOr(path.join(folder, name));
+  return (['settings', 'baseline'] as const).flatMap((kind) => {
+    const name = `${kind}.json`;
+    const text = tryReadText(path.join(folder, name), BASELINE_MAX_BYTES);
     if (text === null || parseObject(text) === null) return [];
     return seal.isClosed(text, fileOf(kind, task)) ? [] : [name];
   });
-}
-
-function readOr(file: string): string | null {
-  try {
-    return readTextWithin(file, BASELINE_MAX_BYTES);
-  } catch {
-    return null;
-  }
 }

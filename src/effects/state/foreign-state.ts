@@ -10,8 +10,9 @@ import {
   type TaskState,
 } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import {
+  amountAt,
   type JsonObject,
   numberAt,
   objectAt,
@@ -29,7 +30,7 @@ import {
  *   task_id, task_prompt, watch_glob "…", outputs[]       kept by a headless loop
  */
 
-/** Their names for statuses that ralph names differently. */
+/** The names of other tools for statuses that ralph names differently. */
 export const FOREIGN_STATUSES: Readonly<Record<string, Status>> = {
   initializing: 'pending',
   in_progress: 'running',
@@ -137,10 +138,9 @@ function readHookState(value: JsonObject, startedAt: string): Foreign {
     counted: iteration,
     updatedAt: instantAt(value, 'updated_at'),
     iterations: objectsAt(value, 'iterations').map((each, index) =>
-      iterationRecord({
+      iterationRecord(stringAt(each, 'output_preview'), {
         number: countAt(each, 'number') ?? index + 1,
-        startedAt: instantAt(each, 'timestamp') ?? startedAt,
-        preview: stringAt(each, 'output_preview') ?? '',
+        started_at: instantAt(each, 'timestamp') ?? startedAt,
         completed: each.completed === true,
       }),
     ),
@@ -150,35 +150,26 @@ function readHookState(value: JsonObject, startedAt: string): Foreign {
 /** Reads the state of a service; its `iteration` is the one in progress. */
 function readServiceState(value: JsonObject, startedAt: string): Foreign {
   const iterations = objectsAt(value, 'iterations_history').map((each, index) =>
-    iterationRecord({
+    iterationRecord(stringAt(each, 'action'), {
       number: countAt(each, 'iteration') ?? index + 1,
-      startedAt: instantAt(each, 'timestamp') ?? startedAt,
-      preview: stringAt(each, 'action') ?? '',
+      started_at: instantAt(each, 'timestamp') ?? startedAt,
       outcome: (stringAt(each, 'result') ?? 'success') === 'success' ? 'answered' : 'errored',
-      durationMs: Math.round(Math.max(0, numberAt(each, 'duration_seconds') ?? 0) * 1_000),
+      duration_ms: Math.round(amountAt(each, 'duration_seconds') * 1_000),
     }),
   );
   const iteration = countAt(value, 'iteration') ?? 0;
   const taskFile = stringAt(value, 'task_file');
+  // The text of its file is the only prompt of such a task.
+  const fileText = taskFile === null ? null : tryReadText(taskFile, PROMPT_MAX_BYTES);
   return {
     taskId: stringAt(value, 'task_id') ?? '',
-    prompt: stringAt(value, 'prompt') ?? textOf(taskFile),
+    prompt: stringAt(value, 'prompt') ?? fileText ?? '',
     taskFile,
     iteration: Math.max(iteration, iterations.at(-1)?.number ?? 0),
     counted: iterations.at(-1)?.number ?? Math.max(0, iteration - 1),
     updatedAt: instantAt(value, 'last_updated'),
     iterations,
   };
-}
-
-/** Returns the text of a task's file, the only prompt there is; '' if it is gone or too long. */
-function textOf(taskFile: string | null): string {
-  if (taskFile === null) return '';
-  try {
-    return readTextWithin(taskFile, PROMPT_MAX_BYTES);
-  } catch {
-    return '';
-  }
 }
 
 /** Reads the state of a headless loop; each output is one finished iteration. */
@@ -194,28 +185,20 @@ function readLoopState(value: JsonObject, startedAt: string): Foreign {
     counted,
     updatedAt: instantAt(value, 'updated_at'),
     iterations: outputs.map((output, index) =>
-      iterationRecord({ number: first + index, startedAt, preview: output }),
+      iterationRecord(output, { number: first + index, started_at: startedAt }),
     ),
   };
 }
 
-interface ForeignIteration {
-  readonly number: number;
-  readonly startedAt: string;
-  readonly preview: string;
-  readonly completed?: boolean;
-  readonly outcome?: string;
-  readonly durationMs?: number;
-}
-
-function iterationRecord(iteration: ForeignIteration): IterationRecord {
+function iterationRecord(
+  preview: string | null,
+  known: Pick<IterationRecord, 'number' | 'started_at'> & Partial<IterationRecord>,
+): IterationRecord {
   return {
-    number: iteration.number,
-    started_at: iteration.startedAt,
-    duration_ms: iteration.durationMs ?? 0,
-    outcome: iteration.outcome ?? 'answered',
+    duration_ms: 0,
+    outcome: 'answered',
     exit_code: null,
-    completed: iteration.completed ?? false,
+    completed: false,
     near_miss: false,
     cost_usd: 0,
     input_tokens: 0,
@@ -224,7 +207,8 @@ function iterationRecord(iteration: ForeignIteration): IterationRecord {
     tools: 0,
     refused: [],
     files_changed: null,
-    output_preview: oneLine(iteration.preview, 200),
+    output_preview: oneLine(preview ?? '', 200),
+    ...known,
   };
 }
 
@@ -272,7 +256,7 @@ function globsOf(value: JsonObject): readonly string[] {
   return glob === null || glob === '' ? stringsAt(value, 'watch_glob') : [glob];
 }
 
-/** In the history, the file name may continue after the id with the start time. */
+/** Returns the id of the file's task, whose name may end with a time in the history; or null. */
 function idHere(taskId: string, file: string): string | null {
   const stem = path.basename(file, '.json');
   if (isTaskId(taskId) && (stem === taskId || stem.startsWith(`${taskId}.`))) return taskId;

@@ -3,18 +3,16 @@ import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
 import { SCHEMA_VERSION } from '../../core/task/task-state.ts';
 import { messageOf } from '../../errors.ts';
-import { readTextWithin } from '../files/bounded-read.ts';
-import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
-import { namesIn } from '../files/names-in.ts';
-import { STATE_MAX_BYTES } from './state-file.ts';
-import { isRealFolder } from './task-list.ts';
+import { namesIn } from '../files/folder.ts';
+import { numberAt, stringAt } from '../files/json-fields.ts';
+import { isRealFolder, readStateObject } from './task-list.ts';
 
-/** Something old that was removed, or would be. */
+/** An old task or file that was removed, or that only `dryRun` has kept. */
 export interface Pruned {
   readonly kind: 'task' | 'corrupt-file';
   readonly name: string;
   readonly bytes: number;
-  /** Why it could not be removed; null if it is gone. */
+  /** Why it could not be removed; null if it is gone, and with `dryRun`. */
   readonly failure: string | null;
 }
 
@@ -81,19 +79,11 @@ function oldCorrupt(folder: string, beforeMs: number): Old[] {
 
 /** Returns when a task ended, by its state or the file's time; null if a newer ralph wrote it. */
 function endOf(stateFile: string, stats: Stats): number | null {
-  const state = parseObject(textOf(stateFile));
+  const state = readStateObject(stateFile);
   const version = state === null ? null : numberAt(state, 'schema_version');
   if (version !== null && version > SCHEMA_VERSION) return null;
   const finishedMs = Date.parse((state === null ? null : stringAt(state, 'finished_at')) ?? '');
   return Number.isNaN(finishedMs) ? stats.mtimeMs : finishedMs;
-}
-
-function textOf(file: string): string {
-  try {
-    return readTextWithin(file, STATE_MAX_BYTES);
-  } catch {
-    return '';
-  }
 }
 
 function look(file: string): Stats | undefined {
@@ -108,7 +98,7 @@ function bytesOf(file: string): number {
   return namesIn(file).reduce((sum, name) => sum + bytesOf(path.join(file, name)), 0);
 }
 
-/** Returns null once all are gone. Links are removed, their targets stay. */
+/** Removes files and folders; returns why that failed, or null. The targets of links stay. */
 function remove(files: readonly string[]): string | null {
   try {
     for (const file of files) rmSync(file, { recursive: true, force: true });

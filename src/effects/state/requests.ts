@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { type Dirent, existsSync, type FSWatcher, readdirSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher } from 'node:fs';
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { type ProgressReport, progressReport } from '../../core/completion/progress-report.ts';
-import { HINT_MAX_BYTES, type Hint } from '../../core/machine/hints.ts';
+import { HINT_MAX_BYTES, type Hint } from '../../core/prompt/hints.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { messageOf, RequestNotLeftError } from '../../errors.ts';
 import type { Requests } from '../../loop/ports.ts';
 import { MB, readHead } from '../files/bounded-read.ts';
+import { fileNamesIn, watchFolder } from '../files/folder.ts';
 import { numberAt, parseObject, stringAt } from '../files/json-fields.ts';
 import { leadsOut } from '../files/real-path.ts';
-import { makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
+import { makePrivateFolder, tryToRemove, writeFileAtomic } from '../files/write-file.ts';
 import type { Seal } from '../trust/seal.ts';
 
 /*
  * Requests to a running loop from other processes. Each request is a file in the task's folder, so
- * the sender need not know the driver's pid, and no signal can hit another process that has the pid now.
+ * the sender need not know the driver's pid, which another process may have got since.
  *
  *   requests/stop-<stamp>-<uuid>.json      removed as soon as it is noticed
  *   requests/pause-<stamp>-<uuid>.json     likewise
@@ -28,7 +29,7 @@ const FOLDER = 'requests';
 /** How often to poll: without a folder, or with one on a network, there are no file events. */
 const POLL_MS = 1_000;
 
-/** Limits for one poll; the rest waits for the next one. */
+/** Most files and characters that one poll reads; the rest waits for the next one. */
 const FILES_AT_ONCE = 1_000;
 const CHARS_AT_ONCE = MB;
 
@@ -69,16 +70,11 @@ export function watchRequests(
   };
   // Synchronous, so that no two calls overlap.
   const look = (): void => {
-    // Watching a missing folder would make a new task load two of node's modules.
-    if (existsSync(folder)) watcher ??= tryWatch(folder, look, unwatch);
-    const entries = tryList(folder);
     // The folder may be deleted and created again: the new one must be watched again.
-    if (entries === null) {
-      unwatch();
-      return;
-    }
-    if (take(folder, entries, 'stop')) stop.abort();
-    if (take(folder, entries, 'pause')) pause.abort();
+    if (!existsSync(folder)) unwatch();
+    else watcher ??= watchFolder(folder, look, unwatch);
+    if (take(folder, 'stop')) stop.abort();
+    if (take(folder, 'pause')) pause.abort();
   };
 
   const timer = setInterval(look, pollMs).unref();
@@ -94,23 +90,6 @@ export function watchRequests(
   };
 }
 
-function tryWatch(folder: string, onEvent: () => void, onError: () => void): FSWatcher | null {
-  try {
-    return watch(folder, { persistent: false }, onEvent).on('error', onError);
-  } catch {
-    // No folder yet, or the system has no watches left: polling is enough.
-    return null;
-  }
-}
-
-function tryList(folder: string): readonly Dirent[] | null {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return null;
-  }
-}
-
 /** Reads only the beginning of a long file, because an agent can create files here, too. */
 function tryRead(file: string): string | null {
   try {
@@ -121,32 +100,30 @@ function tryRead(file: string): string | null {
 }
 
 /** Removes the requests of this kind; returns whether there were any. */
-function take(folder: string, entries: readonly Dirent[], kind: Kind): boolean {
-  const names = namesOf(entries, kind).slice(0, FILES_AT_ONCE);
+function take(folder: string, kind: Kind): boolean {
+  const names = namesOf(folder, kind).slice(0, FILES_AT_ONCE);
   for (const name of names) {
     // If removing fails, the request is only repeated, which is harmless.
-    remove(path.join(folder, name));
+    tryToRemove(path.join(folder, name));
   }
   return names.length > 0;
 }
 
-/** Hints and progress reports: their files are removed only once the state that contains them is saved. */
+/** Reads hints and progress reports; removes their files once a saved state contains them. */
 function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress' | 'settled'> {
   /** Names already read. The name of a file that cannot be removed stays, so that it is not read again. */
-  const told = new Set<string>();
+  const seen = new Set<string>();
   let unsettled: readonly string[] = [];
   const filesOf = (kind: Kind): readonly { name: string; text: string }[] => {
-    // Synchronous: going to another thread takes longer than listing a few names.
-    const entries = tryList(folder) ?? [];
     const files: { name: string; text: string }[] = [];
-    const names = namesOf(entries, kind).filter((name) => !told.has(name));
+    const names = namesOf(folder, kind).filter((name) => !seen.has(name));
     let length = 0;
     for (const name of names.slice(0, FILES_AT_ONCE)) {
       if (length > CHARS_AT_ONCE) break;
       const text = tryRead(path.join(folder, name));
-      // The next call tries again.
+      // The file could not be read; the next call tries again.
       if (text === null) continue;
-      told.add(name);
+      seen.add(name);
       unsettled = [...unsettled, name];
       files.push({ name, text });
       length += text.length;
@@ -163,7 +140,7 @@ function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress
       const names = unsettled;
       unsettled = [];
       for (const name of names) {
-        if (remove(path.join(folder, name))) told.delete(name);
+        if (tryToRemove(path.join(folder, name))) seen.delete(name);
       }
     },
   };
@@ -172,7 +149,7 @@ function keptBox(folder: string, seal: Seal): Pick<Requests, 'hints' | 'progress
 /** Returns the newest report that no driver has saved yet, or null if there is none. Never throws. */
 export function pendingProgress(taskFolder: string): ProgressReport | null {
   const folder = path.join(taskFolder, FOLDER);
-  const name = namesOf(tryList(folder) ?? [], 'progress').at(-1);
+  const name = namesOf(folder, 'progress').at(-1);
   // Null if a driver has removed it meanwhile.
   const text = name === undefined ? null : tryRead(path.join(folder, name));
   return text === null ? null : readReport(text);
@@ -186,12 +163,12 @@ function readReport(text: string): ProgressReport | null {
   return progressReport(done, total, stringAt(report, 'step') ?? '');
 }
 
-/** Follows a hint written by this user's ralph; an agent that can only write files cannot forge it. */
+/** Matches the signature of a hint by this user's ralph. Write access to files cannot forge it. */
 const SIGNATURE = /\n<!-- ralph: ([0-9a-f]{64}) -->\n$/;
 
 const SIGNATURE_BYTES = 100;
 
-/** Contains file name and task, so that a copy of an old hint is not accepted as a new one. */
+/** Names a hint for its signature: with task and file, so that no copy of it counts as new. */
 function nameOfHint(folder: string, name: string): string {
   return `hint ${path.basename(path.dirname(folder))}/${name}`;
 }
@@ -225,7 +202,7 @@ export async function leaveRequest(
 ): Promise<void> {
   const folder = path.join(taskFolder, FOLDER);
   const { kind } = request;
-  const name = `${kind}-${at.replace(/\D/g, '')}-${randomUUID()}.${ENDINGS[kind]}`;
+  const name = `${kind}-${at.replace(/\D/g, '')}-${randomUUID()}.${endingOf(kind)}`;
   const report = kind === 'progress' ? request.report : {};
   const content =
     kind === 'tell'
@@ -246,35 +223,19 @@ export async function leaveRequest(
  */
 export function dropStaleRequests(taskFolder: string): void {
   const folder = path.join(taskFolder, FOLDER);
-  const entries = tryList(folder) ?? [];
-  take(folder, entries, 'stop');
-  take(folder, entries, 'pause');
+  take(folder, 'stop');
+  take(folder, 'pause');
 }
 
-/** Returns whether the file is gone now. */
-function remove(file: string): boolean {
-  try {
-    removeFile(file);
-    return true;
-  } catch {
-    return false;
-  }
+function endingOf(kind: Kind): string {
+  return kind === 'tell' ? 'md' : 'json';
 }
 
-const ENDINGS: Readonly<Record<Kind, string>> = {
-  stop: 'json',
-  pause: 'json',
-  tell: 'md',
-  progress: 'json',
-};
-
-/** The requests of one kind, oldest first. Only regular files: reading a named pipe would never end. */
-function namesOf(entries: readonly Dirent[], kind: Kind): readonly string[] {
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name)
-    .filter((name) => NAME.exec(name)?.[1] === kind && name.endsWith(`.${ENDINGS[kind]}`))
-    .sort();
+/** The requests of one kind, oldest first. */
+function namesOf(folder: string, kind: Kind): readonly string[] {
+  return fileNamesIn(folder).filter(
+    (name) => NAME.exec(name)?.[1] === kind && name.endsWith(`.${endingOf(kind)}`),
+  );
 }
 
 const NAME =

@@ -1,11 +1,11 @@
-import { rmdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import type { Hint } from '../../core/machine/hints.ts';
 import { type LoopState, NO_STREAKS } from '../../core/machine/loop-state.ts';
+import type { Hint } from '../../core/prompt/hints.ts';
 import { SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { KB, MB, readTextWithin } from '../files/bounded-read.ts';
+import { KB, MB, tryReadText } from '../files/bounded-read.ts';
 import {
   type JsonObject,
   numberAt,
@@ -27,7 +27,7 @@ export type LoopMemory = Omit<LoopState, 'task' | 'stopRequested' | 'pauseReques
 
 /** A complete saved step of a task: all that is needed to resume. */
 export interface SavedStep {
-  /** Contains the number of this save, and the name of the memory file. */
+  /** The task's state, which contains the number of this save and the name of the memory file. */
   readonly task: TaskState;
   readonly memory: LoopMemory;
   /** Length of the running iteration's log, in bytes; anything after it was written after this step. */
@@ -44,7 +44,7 @@ export function freeMemoryName(inUse: string | null): string {
   return inUse === NAMES[0] ? NAMES[1] : NAMES[0];
 }
 
-/** Returns the memory file that a state names; null if it names none, or the name is not a memory's. */
+/** Returns the path of the memory file `name`; null if that is null or not a memory's name. */
 export function memoryFile(taskFolder: string, name: string | null): string | null {
   return NAMES.some((known) => known === name) ? path.join(taskFolder, name ?? '') : null;
 }
@@ -78,33 +78,38 @@ export function newestStep(taskFolder: string, taskId: string, seal: Seal): Save
   return isNext ? { ...newest, events: [...older.events, ...newest.events] } : newest;
 }
 
-function readStep(file: string, seal: Seal): SavedStep | null {
-  const text = readOr(file);
-  const fields = text === null ? null : parseObject(text);
-  if (text === null || fields === null || fields.schema_version !== SCHEMA_VERSION) return null;
-  const task = parseState(objectAt(fields, 'task'));
+/** Returns null if the file is gone, torn, or of another version. */
+function readMemory(file: string) {
+  const text = tryReadText(file, MEMORY_MAX_BYTES) ?? '';
+  const fields = parseObject(text);
+  if (fields?.schema_version !== SCHEMA_VERSION) return null;
   const memory = objectAt(fields, 'memory');
-  if (task === null || memory === null || !isMemory(memory)) return null;
-  if (!seal.isClosed(text, fileOf('memory', task))) return null;
+  return memory !== null && isMemory(memory) ? { text, fields, memory } : null;
+}
+
+function readStep(file: string, seal: Seal): SavedStep | null {
+  const found = readMemory(file);
+  if (found === null) return null;
+  const { text, fields, memory } = found;
+  const task = parseState(objectAt(fields, 'task'));
+  if (task === null || !seal.isClosed(text, fileOf('memory', task))) return null;
   // The seal proves that this user's ralph wrote them, so they need no validation.
   const events = objectsAt(fields, 'events') as unknown as readonly RalphEvent[];
   return { task, memory, logBytes: numberAt(fields, 'log_bytes') ?? 0, events };
 }
 
 /**
- * Reads the step that a state names, without checking its seal: a person has looked at the task, or the
- * caller only asks whether there is a step. Returns null if it is gone, torn, or of another version.
+ * Reads the step that a state names, without checking its seal: the user has trusted the task, or the
+ * caller only asks whether a step exists. Returns null without a step.
  */
 export function readNamedStep(
   taskFolder: string,
   { memory: name, task_id, save }: Pick<TaskState, 'memory' | 'task_id' | 'save'>,
 ): Omit<SavedStep, 'task'> | null {
   const file = memoryFile(taskFolder, name);
-  const text = file === null ? null : readOr(file);
-  const fields = text === null ? null : parseObject(text);
-  const memory = fields === null ? null : objectAt(fields, 'memory');
-  if (fields === null || memory === null || fields.schema_version !== SCHEMA_VERSION) return null;
-  if (!isMemory(memory)) return null;
+  const found = file === null ? null : readMemory(file);
+  if (found === null) return null;
+  const { fields, memory } = found;
   // ralph 0.1.0 stored no task here. Later versions do: a memory of another step than the state is ignored.
   const task = objectAt(fields, 'task');
   if (task !== null && numberAt(task, 'save') !== save) return null;
@@ -121,16 +126,16 @@ export function readNamedStep(
 const MOST_EVENTS = 20;
 
 /**
- * Accepts events of this task, except its ending, which is taken from the state. Other fields are not
- * checked: whoever trusts the task trusts them, too.
+ * Whether an event belongs to this task and is not its ending, which is taken from the state. Other
+ * fields are not checked, because the user has trusted the task.
  */
 function isOfStep(event: JsonObject, taskId: string): boolean {
-  const isTold = stringAt(event, 'event') !== null && isInstant(stringAt(event, 'at'));
-  return isTold && stringAt(event, 'task_id') === taskId && !('exit_reason' in event);
-}
-
-function isInstant(text: string | null): boolean {
-  return text !== null && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
+  return (
+    stringAt(event, 'event') !== null &&
+    /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(stringAt(event, 'at') ?? '') &&
+    stringAt(event, 'task_id') === taskId &&
+    !('exit_reason' in event)
+  );
 }
 
 /**
@@ -139,18 +144,10 @@ function isInstant(text: string | null): boolean {
  */
 const MEMORY_MAX_BYTES = 64 * MB;
 
-function readOr(file: string): string | null {
-  try {
-    return readTextWithin(file, MEMORY_MAX_BYTES);
-  } catch {
-    return null;
-  }
-}
-
 /** Removes what is only needed to resume a task. Throws the system's error. */
 export function forgetMemory(taskFolder: string, inUse: string | null = null): void {
-  // There is no driver to read them any more.
-  removeFolder(path.join(taskFolder, 'requests'));
+  // No driver will read the requests any more.
+  rmSync(path.join(taskFolder, 'requests'), { recursive: true, force: true });
   // The memory in use goes last: while it exists, the task can still be resumed.
   const other = freeMemoryName(inUse);
   for (const name of [other, freeMemoryName(other)]) {
@@ -158,18 +155,9 @@ export function forgetMemory(taskFolder: string, inUse: string | null = null): v
   }
 }
 
-/** The folder is nearly always empty; `rmdir` is then the fastest way. */
-function removeFolder(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 /**
  * ralph 0.1.0 stored hints as plain texts, only the beginning of a refused command, and nothing about
- * stopped sub-agents. An unknown command is compared with no pattern.
+ * stopped sub-agents. An unknown command becomes empty, which is compared with no pattern.
  */
 function upToDate(memory: LoopMemory): LoopMemory {
   const hints = (kept: readonly (Hint | string)[]): readonly Hint[] =>
@@ -192,7 +180,7 @@ function upToDate(memory: LoopMemory): LoopMemory {
   return { ...known, step: { ...step, answer: { ...step.answer, facts } } };
 }
 
-/** Whether it has the current form. Its fields are not checked: whoever trusts the file trusts them, too. */
+/** Whether a memory has all its fields. Their content is not checked: the file is trusted. */
 function isMemory(value: object): value is LoopMemory {
   return ['step', 'carry', 'hints', 'trouble', 'streaks'].every((key) => key in value);
 }

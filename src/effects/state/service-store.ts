@@ -1,41 +1,38 @@
-import { closeSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { stateJson } from '../../core/task/state-json.ts';
-import { isTaskId } from '../../core/task/task-id.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { safeJson } from '../../core/text/safe-json.ts';
-import { appendLines, openForAppend } from '../files/append-lines.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
-import { parseObject } from '../files/json-fields.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { retryBusy, writeFileAtomic } from '../files/write-file.ts';
-import { fileOf, openSeal, STATE } from '../trust/seal.ts';
-import { differs, type FileMark, markFile } from '../workspace/file-marks.ts';
-import { BASELINE_MAX_BYTES, readMark } from '../workspace/read-mark.ts';
-import { readStateFile, type StateFile } from './state-file.ts';
-import { retirePrevious } from './state-store.ts';
+import { createJournal } from '../logs/journal.ts';
+import { fileOf, STATE, sealAt } from '../trust/seal.ts';
+import { differs, markFile } from '../workspace/file-marks.ts';
+import { readBaseline } from '../workspace/kept-baseline.ts';
+import { archivePrevious } from './earlier-run.ts';
+import { readStateFile, type StateFile, tryReadStateFile } from './state-file.ts';
+
 import {
   inHistory,
   makeTaskFolder,
   moveToHistory,
+  openTaskIds,
   type TaskPaths,
   taskPaths,
 } from './task-folder.ts';
 
 /** The state files of tasks without a running loop, in one state folder. Keeps nothing in memory. */
-export interface TaskBooks {
+export interface ServiceStore {
   /** Reads a task, also from the history. Throws the system's error if a file cannot be read. */
   find(taskId: string): { readonly file: StateFile; readonly paths: TaskPaths };
   /** Returns every readable task that is not in the history. */
-  open(): Promise<readonly TaskState[]>;
+  open(): readonly TaskState[];
   /** Archives the previous task of this id, if there is one, and writes a new one. */
   create(task: TaskState, files: NewTaskFiles): Promise<void>;
   save(task: TaskState): Promise<void>;
   /** Stores the text that an iteration hands on to the next, at full length. */
   saveContext(taskId: string, text: string): Promise<void>;
   /** Returns the text that the last iteration handed on, or null if there is none. */
-  context(taskId: string): Promise<string | null>;
+  context(taskId: string): string | null;
   /** Moves a task to the history; resolves to its new paths. */
   archive(taskId: string): Promise<TaskPaths>;
   /** Returns where the task's file has arrived since the start, or null if it has not. */
@@ -57,7 +54,7 @@ const CONTEXT_FILE = 'context.md';
 const CONTEXT_MAX_BYTES = 16 * MB;
 
 /** All paths are absolute. */
-interface BooksPlace {
+interface StorePlace {
   readonly vault: string;
   readonly stateDir: string;
   /** The key that the program named; null for the user's own. */
@@ -66,9 +63,9 @@ interface BooksPlace {
   readonly doneFolder: string;
 }
 
-export function openTaskBooks(place: BooksPlace): TaskBooks {
-  const { stateDir, keyFile } = place;
-  const seal = openSeal({ stateDir, keyFile, env: process.env, create: true });
+export function openServiceStore(place: StorePlace): ServiceStore {
+  const { stateDir } = place;
+  const seal = sealAt(place, true);
   const pathsOf = (taskId: string): TaskPaths => taskPaths(stateDir, taskId);
   return {
     find(taskId) {
@@ -78,15 +75,14 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
       const kept = inHistory(paths, taskId);
       return { file: readStateFile(kept.stateFile, seal), paths: kept };
     },
-    async open() {
-      const names = await readdir(stateDir).catch(() => []);
-      return names
-        .filter((name) => name.endsWith('.json') && isTaskId(name.slice(0, -'.json'.length)))
-        .flatMap((name) => readableTask(path.join(stateDir, name)));
-    },
+    open: () =>
+      openTaskIds(stateDir).flatMap((taskId) => {
+        const found = tryReadStateFile(pathsOf(taskId).stateFile);
+        return found.kind === 'task' ? [found.state] : [];
+      }),
     async create(task, { prompt, settings }) {
       const paths = pathsOf(task.task_id);
-      retirePrevious(paths);
+      archivePrevious(paths);
       makeTaskFolder(paths);
       const donePath = donePathOf(task, place);
       const done = donePath === null ? null : await markFile(donePath);
@@ -119,63 +115,33 @@ export function openTaskBooks(place: BooksPlace): TaskBooks {
       makeTaskFolder(paths);
       await writeFileAtomic(path.join(paths.folder, CONTEXT_FILE), text);
     },
-    async context(taskId) {
-      try {
-        return readTextWithin(path.join(pathsOf(taskId).folder, CONTEXT_FILE), CONTEXT_MAX_BYTES);
-      } catch {
-        return null;
-      }
+    context(taskId) {
+      return tryReadText(path.join(pathsOf(taskId).folder, CONTEXT_FILE), CONTEXT_MAX_BYTES);
     },
     async archive(taskId) {
       const paths = pathsOf(taskId);
       // An older task of the same id stays in the history, under its start time.
-      retirePrevious(inHistory(paths, taskId));
+      archivePrevious(inHistory(paths, taskId));
       return retryBusy(async () => moveToHistory(paths, taskId));
     },
     async arrived(task) {
       const donePath = donePathOf(task, place);
       if (donePath === null) return null;
-      const before = markAtStart(pathsOf(task.task_id).folder);
+      // Without a baseline, any file there counts as arrived.
+      const before = readBaseline(pathsOf(task.task_id).folder)?.done ?? undefined;
       return (await differs(donePath, before)) ? donePath : null;
     },
     append(event) {
-      try {
-        const descriptor = openForAppend(pathsOf(event.task_id).eventsFile);
-        try {
-          appendLines(descriptor, `${safeJson(event)}\n`);
-        } finally {
-          closeSync(descriptor);
-        }
-      } catch {
-        // The matching state was written, or its error was reported.
-      }
+      const journal = createJournal(pathsOf(event.task_id).eventsFile, () => {});
+      journal.append(event);
+      journal.close();
     },
   };
 }
 
-function readableTask(file: string): readonly TaskState[] {
-  try {
-    const found = readStateFile(file);
-    return found.kind === 'task' ? [found.state] : [];
-  } catch {
-    // The file belongs to another user, so it is not a task of ours.
-    return [];
-  }
-}
-
 /** Returns where the task's file must arrive; null if it has no file to watch. */
-function donePathOf({ watch_file, done_folder }: TaskState, place: BooksPlace): string | null {
+function donePathOf({ watch_file, done_folder }: TaskState, place: StorePlace): string | null {
   if (watch_file === null) return null;
   const folder = done_folder === '' ? place.doneFolder : path.resolve(place.vault, done_folder);
   return path.join(folder, path.basename(watch_file));
-}
-
-function markAtStart(folder: string): FileMark | undefined {
-  let text = '';
-  try {
-    text = readTextWithin(path.join(folder, 'baseline.json'), BASELINE_MAX_BYTES);
-  } catch {
-    // Without a baseline, any file there counts as arrived.
-  }
-  return readMark(parseObject(text) ?? {}, 'done');
 }

@@ -10,12 +10,12 @@ import { newestStep, readNamedStep, type SavedStep } from './saved-step.ts';
 import { parseState } from './state-schema.ts';
 import type { TaskPaths } from './task-folder.ts';
 
-/** What was found where a task's state should be. */
+/** What a task's state file contains; `none` if it is missing. */
 export type StateFile =
   | {
       readonly kind: 'task';
       readonly state: TaskState;
-      /** Whether this user's ralph wrote it here; only then may ralph act on it. */
+      /** Whether this user's ralph wrote the state in this folder; only then may ralph act on it. */
       readonly isOwn: boolean;
     }
   | { readonly kind: 'none' }
@@ -36,12 +36,12 @@ export function readStateFile(file: string, seal: Seal | null = null): StateFile
     json = readTextWithin(file, STATE_MAX_BYTES);
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return { kind: 'none' };
-    // It is a folder or a pipe.
+    // `EINVAL` means a folder or a pipe, which counts as corrupt.
     if (errorCode(error) !== 'EINVAL') throw error;
     json = '';
   }
   const value = parseObject(json);
-  // Torn by a power cut: the memory beside it contains the same step.
+  // A power cut may have torn the file; the memory beside it contains the same step.
   const rebuilt = value === null && seal !== null ? rebuiltState(file, seal) : null;
   if (rebuilt !== null) return { kind: 'task', state: rebuilt, isOwn: true };
   const version = value === null ? null : numberAt(value, 'schema_version');
@@ -54,7 +54,7 @@ export function readStateFile(file: string, seal: Seal | null = null): StateFile
   return { kind: 'corrupt', modifiedAt: modifiedAt(file) };
 }
 
-/** A copy under another name belongs to another task; in the history, a time may follow the id. */
+/** Whether a file is named for this task; in the history, a time may follow the id. */
 function isNamedFor(file: string, taskId: string): boolean {
   const { name, dir } = path.parse(file);
   return name === taskId || (path.basename(dir) === 'history' && name.startsWith(`${taskId}.`));
@@ -92,7 +92,7 @@ export function isUntold({ stateFile, folder }: TaskPaths): boolean {
   return kept.kind === 'task' && readNamedStep(folder, kept.state) !== null;
 }
 
-/** Like `readStateFile`, but returns `unreadable` instead of throwing. */
+/** Reads a state file; `unreadable` if that fails. Without a seal, `isOwn` is always false. */
 export function tryReadStateFile(
   file: string,
   seal: Seal | null = null,
@@ -104,6 +104,7 @@ export function tryReadStateFile(
   }
 }
 
-function modifiedAt(file: string): string {
+/** Returns when a file was last written; the current time if it is gone. */
+export function modifiedAt(file: string): string {
   return (statSync(file, { throwIfNoEntry: false })?.mtime ?? new Date()).toISOString();
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { ENDED_STATUSES } from '../../core/task/endings.ts';
 import {
   EVIDENCE_KINDS,
   laterBy,
@@ -32,20 +33,7 @@ function buildSchema() {
 
   const usage = z.object({ cost_usd: amount, input_tokens: amount, output_tokens: amount });
 
-  const status = z.enum([
-    'pending',
-    'running',
-    'paused',
-    'paused_awaiting_approval',
-    'completed',
-    'failed',
-    'timeout',
-    'max_iterations_reached',
-    'stalled',
-    'budget_spent',
-    'usage_limited',
-    'stopped',
-  ]);
+  const status = z.enum(['pending', 'running', ...ENDED_STATUSES]);
 
   const iteration = z.object({
     number: count,
@@ -176,7 +164,7 @@ function buildSchema() {
 /** The default time limit of a task. */
 const USUAL_TIMEOUT_MS = 30 * 60_000;
 
-/** Reads a parsed state file; returns null if it is not one. */
+/** Returns the task in a parsed state file; null if the value is not a state. */
 export function parseState(value: unknown): TaskState | null {
   built ??= buildSchema();
   const parsed = built.safeParse(value);

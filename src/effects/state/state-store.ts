@@ -1,13 +1,12 @@
-import { existsSync, lstatSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { withBeat } from '../../core/machine/clock-gap.ts';
+import { withHeartbeat } from '../../core/machine/clock-gap.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { isAtWork, type LoopState } from '../../core/machine/loop-state.ts';
 import { stateJson } from '../../core/task/state-json.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { messageOf, StateTooNewError } from '../../errors.ts';
+import { messageOf } from '../../errors.ts';
 import type { RunClock, StateStore } from '../../loop/ports.ts';
-import { namesIn } from '../files/names-in.ts';
 import {
   overwriteFile,
   removeHalfWritten,
@@ -18,17 +17,10 @@ import {
 import { transcriptNames } from '../logs/iteration-log.ts';
 import { pinFolder } from '../trust/pinned-folder.ts';
 import { fileOf, type Seal, STATE } from '../trust/seal.ts';
+import { archiveNamesake } from './earlier-run.ts';
+import { changedByAnother, filesBeside, fingerprint, type TaskFiles } from './files-beside.ts';
 import { forgetMemory, freeMemoryName, memoryFile, memoryOf, stepJson } from './saved-step.ts';
-import { isUntold, readStateFile } from './state-file.ts';
-import { inHistory, makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
-
-/** The files beside the state; they do not change during a run. */
-interface TaskFiles {
-  readonly prompt: Uint8Array;
-  /** JSON texts, not sealed yet. */
-  readonly settings: string;
-  readonly baseline: string;
-}
+import { makeTaskFolder, moveToHistory, type TaskPaths } from './task-folder.ts';
 
 export interface StoreRequest {
   readonly paths: TaskPaths;
@@ -51,7 +43,7 @@ export interface TaskStore extends StateStore {
    * Writes the last state again with a newer heartbeat, so that other drivers see that this one is alive,
    * and with the task's deadline extended by the time since then in which no work was possible.
    */
-  beat(at: string): Promise<void>;
+  heartbeat(at: string): Promise<void>;
   /** Returns the number of the last step on disk, and the memory that contains it. */
   newest(): Pick<TaskState, 'memory' | 'save'>;
   /** Resolves once everything saved would survive a power cut. */
@@ -59,12 +51,12 @@ export interface TaskStore extends StateStore {
   /** Warns, once, that the state cannot be saved. */
   complain(error: unknown): void;
   /** Stops all writing, because another driver has taken over the task. */
-  silence(): void;
+  mute(): void;
   /**
    * Records that the ending has been announced: removes the driver from the state and, if the task is
    * archived, what was only needed to resume it.
    */
-  told(): Promise<void>;
+  published(): Promise<void>;
 }
 
 /*
@@ -91,10 +83,10 @@ export interface TaskStore extends StateStore {
 export async function createStateStore(request: StoreRequest): Promise<TaskStore> {
   const { paths, seal, clock, task: run, warn, syncEvents = async () => {} } = request;
   const folder = pinFolder(paths.folder);
-  const files = filesBeside(request);
+  const files = filesBeside(paths.folder, request.files, seal, run);
   let places = paths;
   let warned = false;
-  let silent = false;
+  let muted = false;
   /** The task as last saved by the loop, and when that was. */
   let last: { readonly task: TaskState; readonly since: Reading } | null = null;
   let memoryName = run.memory;
@@ -108,19 +100,19 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
 
   const attempt = (action: () => Promise<void>): Promise<void> => {
     queue = queue.then(async () => {
-      if (silent) return;
+      if (muted) return;
       try {
         folder.check();
         await action();
       } catch (error) {
-        tell(error);
+        complain(error);
       }
     });
     return queue;
   };
 
-  const tell = (error: unknown): void => {
-    if (warned || silent) return;
+  const complain = (error: unknown): void => {
+    if (warned || muted) return;
     warned = true;
     warn(
       `The state cannot be kept (${messageOf(error)}). The loop goes on, but cannot be resumed.`,
@@ -132,7 +124,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     // Wait for all, even if one fails: a step must be durable before the other memory is overwritten.
     synced = Promise.allSettled([synced, ...syncs.map((sync) => sync())]).then((results) => {
       const failed = results.find(({ status }) => status === 'rejected');
-      if (failed?.status === 'rejected') tell(failed.reason);
+      if (failed?.status === 'rejected') complain(failed.reason);
     });
   };
 
@@ -143,7 +135,7 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     makeDurable(await Promise.all(files.map((file) => file.write())));
   };
 
-  /** Only this driver may change these files: an agent may have tried to remove its own restrictions. */
+  /** Restores files that an agent may have changed to remove its own restrictions. */
   const mendFiles = async (): Promise<void> => {
     const changed = files.filter((file) => file.isChanged());
     if (changed.length === 0) return;
@@ -193,7 +185,8 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     const syncs = [await overwriteFile(path.join(paths.folder, name), json)];
     try {
       syncs.push(await writeState(task));
-      // Only now: if this fails, no state names the new memory, and the next save must overwrite it.
+      // Set only now: if `writeState` fails, no state names the new memory, and the next save must
+      // overwrite it.
       memoryName = name;
       saves = task.save;
       last = { task, since };
@@ -221,20 +214,20 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
         if (isEnd) await synced;
       });
     },
-    beat(at) {
+    heartbeat(at) {
       const now = read();
       return attempt(async () => {
         if (last === null || last.task.driver === null) return;
         const { task, since } = last;
         const [tookMs, heldUpMs] = [now[0] - since[0], now[1] - since[1]];
-        makeDurable([await writeState(withBeat(task, { at, tookMs, heldUpMs }))]);
+        makeDurable([await writeState(withHeartbeat(task, { at, tookMs, heldUpMs }))]);
       });
     },
     archive: () =>
       attempt(async () => {
         await synced;
-        retireNamesake(paths);
-        places = await retryBusy(async () => moveToHistory(paths, taskName(paths)));
+        archiveNamesake(paths);
+        places = await retryBusy(async () => moveToHistory(paths, run.task_id));
         // A full disk has no room for a new file, but an old one can be overwritten in place. If the history
         // showed the task as running, its driver would seem to have died.
         if (isBehind && newest !== null) {
@@ -245,11 +238,11 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
     places: () => ({ stateFile: places.stateFile, logDir: places.folder }),
     newest: () => ({ memory: memoryName, save: saves }),
     durable: () => attempt(async () => void (await synced)),
-    complain: tell,
-    silence() {
-      silent = true;
+    complain,
+    mute() {
+      muted = true;
     },
-    told: () =>
+    published: () =>
       attempt(async () => {
         // A power cut must not keep the record of the announcement and lose the event itself.
         await syncEvents();
@@ -261,146 +254,9 @@ export async function createStateStore(request: StoreRequest): Promise<TaskStore
   };
 }
 
-/** A file beside the state, as this driver wrote it. */
-interface FileBeside {
-  readonly path: string;
-  /** Replaces the file atomically; it is durable once the returned function has resolved. */
-  write(): Promise<() => Promise<void>>;
-  /** Whether the content has changed since, or the file is gone. */
-  isChanged(): boolean;
-}
-
-function filesBeside({ paths, seal, task, files }: StoreRequest): readonly FileBeside[] {
-  return [
-    fileBeside(`${paths.folder}/prompt.md`, files.prompt),
-    fileBeside(
-      `${paths.folder}/settings.json`,
-      seal.close(files.settings, fileOf('settings', task)),
-    ),
-    fileBeside(
-      `${paths.folder}/baseline.json`,
-      seal.close(files.baseline, fileOf('baseline', task)),
-    ),
-  ];
-}
-
-function fileBeside(place: string, content: string | Uint8Array): FileBeside {
-  let seen = '';
-  return {
-    path: place,
-    async write() {
-      const sync = await replaceFile(place, content);
-      seen = fingerprint(place);
-      return sync;
-    },
-    isChanged() {
-      const now = fingerprint(place);
-      if (now === seen) return false;
-      // A backup may only touch the file, so the content decides.
-      if (!holds(place, Buffer.from(content))) return true;
-      seen = now;
-      return false;
-    },
-  };
-}
-
-function holds(place: string, content: Buffer): boolean {
-  const stats = lstatSync(place, { throwIfNoEntry: false });
-  // Reading a pipe would never end.
-  if (stats?.isFile() !== true || stats.size !== content.length) return false;
-  return content.equals(readFileSync(place));
-}
-
-function changedByAnother(file: string): string {
-  return `${file} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`;
-}
-
-/** Returns the current length of the log of the iteration that is about to run. */
+/** Returns the length of the running iteration's log, in bytes; 0 if no iteration runs. */
 function logBytesOf(paths: TaskPaths, { step, task }: LoopState): number {
   if (!isAtWork(step)) return 0;
   const { stdout } = transcriptNames(task.current_iteration);
   return statSync(`${paths.folder}/${stdout}`, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-/** Changes whenever another program writes or replaces the file; empty if the file is gone. */
-function fingerprint(file: string): string {
-  const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
-}
-
-/** Renames a completed task of the same id in the history, so that it stays there under its start time. */
-function retireNamesake(paths: TaskPaths): void {
-  const name = taskName(paths);
-  const old = inHistory(paths, name);
-  const hasState = existsSync(old.stateFile);
-  if (!hasState && !existsSync(old.folder)) return;
-  // This is our own folder: a driver was killed after moving it and before moving the state.
-  if (!hasState && !existsSync(paths.folder)) return;
-  moveToHistory(old, `${name}.${forFileName(startOf(old.stateFile))}`);
-}
-
-/**
- * Archives an older task of the same id as `<id>.<started_at>`, so that a new run starts without a state
- * and nothing is lost. A corrupt state is renamed to `<id>.json.corrupt-<time>`. Returns whether there
- * was an older task. Throws `StateTooNewError` if a newer ralph has written it, or the system's error.
- */
-export function retirePrevious(paths: TaskPaths): boolean {
-  takeBack(paths);
-  if (!existsSync(paths.stateFile) && !hasLogs(paths.folder)) return false;
-  const kept = readStateFile(paths.stateFile);
-  if (kept.kind === 'too-new') throw new StateTooNewError(paths.stateFile, kept.version);
-  const stamp = startOf(paths.stateFile);
-  if (kept.kind === 'corrupt') keepAside(paths.stateFile, kept.modifiedAt);
-  forgetMemory(paths.folder);
-  moveToHistory(paths, `${taskName(paths)}.${forFileName(stamp)}`);
-  return true;
-}
-
-/** Whether an iteration was begun. With neither state nor logs, a driver died before it did anything. */
-function hasLogs(folder: string): boolean {
-  return namesIn(folder).some((name) => name.startsWith('iteration-'));
-}
-
-/**
- * Restores a completed task from the history if its driver was killed before the ending was announced:
- * it was only half moved, or its memory still exists. Call it only if nobody drives the task. Throws the
- * system's error.
- */
-export function takeBack(paths: TaskPaths): void {
-  const moved = inHistory(paths, taskName(paths));
-  if (!existsSync(paths.stateFile) && isUntold(moved)) {
-    renameSync(moved.stateFile, paths.stateFile);
-  }
-  const isHalfMoved = !existsSync(paths.folder) && !existsSync(moved.stateFile);
-  if (isHalfMoved && existsSync(moved.folder) && isCompleted(paths.stateFile)) {
-    renameSync(moved.folder, paths.folder);
-  }
-}
-
-function isCompleted(stateFile: string): boolean {
-  const kept = readStateFile(stateFile);
-  return kept.kind === 'task' && kept.state.status === 'completed';
-}
-
-/** Renames a corrupt file and returns its new name. Throws the system's error. */
-export function keepAside(stateFile: string, modifiedAt: string): string {
-  const aside = `${stateFile}.corrupt-${forFileName(modifiedAt)}`;
-  renameSync(stateFile, aside);
-  return aside;
-}
-
-function taskName(paths: TaskPaths): string {
-  return path.basename(paths.stateFile, '.json');
-}
-
-/** Returns when a stored task was started or, if that is unknown, when its file was last written. */
-function startOf(stateFile: string): string {
-  const kept = readStateFile(stateFile);
-  if (kept.kind === 'task') return kept.state.started_at;
-  const stats = statSync(stateFile, { throwIfNoEntry: false });
-  return (stats?.mtime ?? new Date()).toISOString();
-}
-
-function forFileName(instant: string): string {
-  return instant.replace(/[^0-9A-Za-z.-]/g, '').slice(0, 40);
 }

@@ -1,7 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { namesIn } from '../files/names-in.ts';
+import { namesIn } from '../files/folder.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder } from '../files/write-file.ts';
 import { distrustPath } from '../trust/owner.ts';
@@ -10,7 +10,7 @@ import { distrustPath } from '../trust/owner.ts';
 export interface TaskPaths {
   readonly stateDir: string;
   readonly stateFile: string;
-  /** Prompt, settings, baseline and logs. */
+  /** The folder of the task's prompt, settings, baseline, memories, requests and logs. */
   readonly folder: string;
   readonly history: string;
   readonly eventsFile: string;
@@ -62,12 +62,13 @@ export function moveToHistory(paths: TaskPaths, name: string): TaskPaths {
     free = `${name}.${number}`;
   }
   const moved = inHistory(paths, free);
-  moveIfThere(paths.folder, moved.folder);
-  moveIfThere(paths.stateFile, moved.stateFile);
+  for (const part of ['folder', 'stateFile'] as const) {
+    if (existsSync(paths[part])) renameSync(paths[part], moved[part]);
+  }
   return moved;
 }
 
-/** An agent may have created a link there meanwhile. */
+/** Throws if a folder is a link out of the state folder, as an agent may have created it. */
 function refuseLink(folder: string, stateDir: string): void {
   if (leadsOut(folder, stateDir)) throw new Error(`${folder} is a link that leads out`);
 }
@@ -85,15 +86,17 @@ function isTaken(folder: string, name: string): boolean {
   return existsSync(path.join(folder, `${name}.json`)) || existsSync(path.join(folder, name));
 }
 
-function moveIfThere(from: string, to: string): void {
-  if (existsSync(from)) renameSync(from, to);
-}
-
 /** Returns the ids of all tasks outside the history, sorted; empty if there is no state folder. */
 export function openTaskIds(stateDir: string): readonly string[] {
-  return namesIn(stateDir)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => name.slice(0, -'.json'.length))
-    .filter(isTaskId)
-    .sort();
+  return stateNames(namesIn(stateDir)).sort();
+}
+
+const ENDING = '.json';
+
+/** Returns the names of state files without their extension; skips all other names. */
+export function stateNames(fileNames: readonly string[]): string[] {
+  return fileNames
+    .filter((name) => name.endsWith(ENDING))
+    .map((name) => name.slice(0, -ENDING.length))
+    .filter(isTaskId);
 }

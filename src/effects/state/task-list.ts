@@ -1,14 +1,13 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { messageOf } from '../../errors.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
-import { readTextWithin } from '../files/bounded-read.ts';
+import { StateFolderError } from '../../errors.ts';
+import { tryReadText } from '../files/bounded-read.ts';
 import { type JsonObject, parseObject } from '../files/json-fields.ts';
 import { errorCode } from '../files/write-file.ts';
 import type { Seal } from '../trust/seal.ts';
 import { STATE_MAX_BYTES, type StateFile, tryReadStateFile } from './state-file.ts';
-import { taskPaths } from './task-folder.ts';
+import { stateNames, taskPaths } from './task-folder.ts';
 
 /** A task found in the state folder or its history, whatever its state file turns out to be. */
 export interface TaskEntry {
@@ -22,31 +21,17 @@ export interface TaskEntry {
 
 export interface TaskList {
   readonly open: readonly TaskEntry[];
-  /** The newest first. */
+  /** Tasks of the history; from `listTasks`, the newest first. */
   readonly ended: readonly TaskEntry[];
 }
 
-/** The state folder exists but cannot be read. */
-class StateFolderError extends Error {
-  readonly exitCode = EXIT_FAILED;
-
-  constructor(folder: string, cause: unknown) {
-    super(`${folder} cannot be read (${messageOf(cause)}); check its owner and mode.`);
-    this.name = 'StateFolderError';
-  }
-}
-
 /**
- * Returns the open tasks, and the `newest` last-written tasks of the history: only those are read, since
- * there may be thousands. Ignores links and changes nothing. Throws a `StateFolderError` if a folder
- * cannot be read.
+ * Returns the open tasks, and those of the history that were written last: `newest` is their number.
+ * No others are read, because there may be thousands. Ignores links. Throws a `StateFolderError` if a
+ * folder cannot be read.
  */
 export function listTasks(stateDir: string, newest: number, seal: Seal | null = null): TaskList {
-  const history = path.join(stateDir, 'history');
-  return {
-    open: stateNames(stateDir).flatMap((name) => entryOf(stateDir, name, seal) ?? []),
-    ended: newestNames(history, newest).flatMap((name) => archivedEntry(history, name, seal) ?? []),
-  };
+  return listed(stateDir, newestNames(historyOf(stateDir), newest), seal);
 }
 
 /** Returns the open tasks, and those of the history whose state was written at or after an instant. */
@@ -55,13 +40,17 @@ export function listTasksSince(
   sinceMs: number,
   seal: Seal | null = null,
 ): TaskList {
-  const history = path.join(stateDir, 'history');
-  const names = isRealFolder(history) ? stateNames(history) : [];
+  const history = historyOf(stateDir);
   const isRecent = (name: string): boolean =>
-    (lstatSync(path.join(history, `${name}${ENDING}`), QUIETLY)?.mtimeMs ?? 0) >= sinceMs;
+    (lstatSync(path.join(history, `${name}.json`), QUIETLY)?.mtimeMs ?? 0) >= sinceMs;
+  return listed(stateDir, archivedNames(history).filter(isRecent), seal);
+}
+
+function listed(stateDir: string, archived: readonly string[], seal: Seal | null): TaskList {
+  const history = historyOf(stateDir);
   return {
-    open: stateNames(stateDir).flatMap((name) => entryOf(stateDir, name, seal) ?? []),
-    ended: names.filter(isRecent).flatMap((name) => archivedEntry(history, name, seal) ?? []),
+    open: stateNames(readNames(stateDir)).flatMap((name) => entryOf(stateDir, name, seal) ?? []),
+    ended: archived.flatMap((name) => entryOf(history, name, seal) ?? []),
   };
 }
 
@@ -71,23 +60,16 @@ export function findTaskEntry(
   taskId: string,
   seal: Seal | null = null,
 ): TaskEntry | null {
-  if (!isTaskId(taskId)) return null;
-  const history = path.join(stateDir, 'history');
-  return (
-    entryOf(stateDir, taskId, seal) ??
-    historyEntry(history, taskId, seal) ??
-    olderRuns(history, taskId, seal)[0] ??
-    null
-  );
+  const [newest = null] = isTaskId(taskId) ? runsOf(stateDir, taskId, seal) : [];
+  return newest;
 }
 
 /** Returns the run of a task with this start time, open or in the history; null if it is gone. */
 export function findRun(stateDir: string, taskId: string, startedAt: string): TaskEntry | null {
-  const isIt = (entry: TaskEntry | null): entry is TaskEntry =>
-    entry?.found.kind === 'task' && entry.found.state.started_at === startedAt;
-  const history = path.join(stateDir, 'history');
-  const first = [entryOf(stateDir, taskId, null), historyEntry(history, taskId, null)].find(isIt);
-  return first ?? olderRuns(history, taskId, null).find(isIt) ?? null;
+  for (const entry of runsOf(stateDir, taskId, null)) {
+    if (entry.found.kind === 'task' && entry.found.state.started_at === startedAt) return entry;
+  }
+  return null;
 }
 
 /** Returns the log folder of a task that may have no state (full disk); null if there is none. */
@@ -102,23 +84,23 @@ export function isRealFolder(folder: string): boolean {
   return lstatSync(folder, QUIETLY)?.isDirectory() ?? false;
 }
 
-function historyEntry(history: string, name: string, seal: Seal | null): TaskEntry | null {
-  return isRealFolder(history) ? archivedEntry(history, name, seal) : null;
+/** Yields the open run of a task, then those in the history whose name is the id, or the id and a time. */
+function* runsOf(stateDir: string, taskId: string, seal: Seal | null): Generator<TaskEntry> {
+  const open = entryOf(stateDir, taskId, seal);
+  if (open !== null) yield open;
+  const history = historyOf(stateDir);
+  const archived = isRealFolder(history) ? entryOf(history, taskId, seal) : null;
+  if (archived !== null) yield archived;
+  yield* olderRuns(history, taskId, seal);
 }
 
-function archivedEntry(history: string, name: string, seal: Seal | null): TaskEntry | null {
-  const entry = entryOf(history, name, seal);
-  return entry === null ? null : { ...entry, archived: true };
-}
-
-/** The runs in the history whose name is the id and a time, newest first. */
+/** Returns the runs in the history whose name is the id and a time, newest first. */
 function olderRuns(history: string, taskId: string, seal: Seal | null): TaskEntry[] {
-  if (!isRealFolder(history)) return [];
-  // An id may contain dots: `a.b` may be a task of its own or a run of `a`, and only the file tells.
-  return stateNames(history)
+  // An id may contain dots: `a.b` may be another task or a run of `a`; only the file shows which.
+  return archivedNames(history)
     .filter((name) => name.startsWith(`${taskId}.`))
     .flatMap((name) => {
-      const entry = archivedEntry(history, name, seal);
+      const entry = entryOf(history, name, seal);
       const isIts = entry?.found.kind === 'task' && entry.found.state.task_id === taskId;
       return isIts ? [{ entry, startedAt: entry.found.state.started_at }] : [];
     })
@@ -134,10 +116,10 @@ function newestNames(folder: string, count: number): string[] {
   if (!isRealFolder(folder) || count === 0) return [];
   const newest: { readonly name: string; readonly ms: number }[] = [];
   for (const fileName of readNames(folder)) {
-    if (!fileName.endsWith(ENDING)) continue;
+    if (!fileName.endsWith('.json')) continue;
     const ms = lstatSync(`${folder}/${fileName}`, QUIETLY)?.mtimeMs ?? 0;
     if (newest.length === count && ms <= (newest.at(-1)?.ms ?? 0)) continue;
-    const name = fileName.slice(0, -ENDING.length);
+    const name = fileName.slice(0, -'.json'.length);
     if (!isTaskId(name)) continue;
     newest.push({ name, ms });
     newest.sort((one, other) => other.ms - one.ms);
@@ -146,17 +128,17 @@ function newestNames(folder: string, count: number): string[] {
   return newest.map(({ name }) => name);
 }
 
-const ENDING = '.json';
 const QUIETLY = { throwIfNoEntry: false } as const;
 
-function stateNames(folder: string): string[] {
-  return readNames(folder)
-    .filter((name) => name.endsWith(ENDING))
-    .map((name) => name.slice(0, -ENDING.length))
-    .filter(isTaskId);
+function historyOf(stateDir: string): string {
+  return path.join(stateDir, 'history');
 }
 
-/** Reads only names, since asking for each entry's type takes as long again as reading the folder. */
+function archivedNames(history: string): string[] {
+  return isRealFolder(history) ? stateNames(readNames(history)) : [];
+}
+
+/** Returns the names in a folder, without their types, which would take twice as long. */
 function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -170,16 +152,13 @@ function entryOf(folder: string, name: string, seal: Seal | null): TaskEntry | n
   const stateFile = path.join(folder, `${name}.json`);
   if (!lstatSync(stateFile, QUIETLY)?.isFile()) return null;
   const found = tryReadStateFile(stateFile, seal);
-  // It has moved to the history meanwhile.
+  // The task has moved to the history meanwhile.
   if (found.kind === 'none') return null;
-  return { name, stateFile, folder: path.join(folder, name), archived: false, found };
+  const archived = path.basename(folder) === 'history';
+  return { name, stateFile, folder: path.join(folder, name), archived, found };
 }
 
 /** Returns all fields of a state file, even unknown ones; null if it is not a JSON object. */
 export function readStateObject(stateFile: string): JsonObject | null {
-  try {
-    return parseObject(readTextWithin(stateFile, STATE_MAX_BYTES));
-  } catch {
-    return null;
-  }
+  return parseObject(tryReadText(stateFile, STATE_MAX_BYTES) ?? '');
 }

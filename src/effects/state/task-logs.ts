@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDriverAlive } from '../../core/task/driver.ts';
 import { hasLiveDriver } from '../../core/task/shown-task.ts';
 import type { Driver } from '../../core/task/task-state.ts';
+import { namesIn } from '../files/folder.ts';
 import { thisPlace } from '../lock/driver-identity.ts';
 import { transcriptNames } from '../logs/iteration-log.ts';
 import { type LogTail, openLogTail } from '../logs/log-tail.ts';
@@ -21,7 +21,7 @@ export type LogPiece =
 export interface TaskLogs {
   /** The numbers of the iterations that have a log so far, in order. */
   iterations(): readonly number[];
-  /** Reads all iterations, or only one; with `follow`, until the loop has ended. */
+  /** Yields all iterations, or one if `iteration` is not null; `follow` waits for the loop's end. */
   read(options: {
     readonly iteration: number | null;
     readonly follow: boolean;
@@ -86,7 +86,7 @@ function findLoop(stateDir: string, taskId: string): Loop | null {
 async function* readLogs(loop: Loop, only: number | null): AsyncGenerator<LogPiece> {
   let last = 0;
   for (;;) {
-    // Asked first: after the loop's end, what is there now is all there will be.
+    // Asked before reading: once the loop has ended, no more iterations are added.
     const isEnd = loop.isOver();
     const number = iterationsIn(loop.folder()).find((each) => each > last && each >= (only ?? 0));
     if (number === undefined || number > (only ?? number)) {
@@ -135,21 +135,13 @@ function* piecesOf(tail: LogTail, kind: 'stdout' | 'stderr'): Generator<LogPiece
   for (const chunk of tail.pieces()) yield { kind, chunk };
 }
 
+/** Returns the iterations that have a log; empty if the folder has just moved. */
 function iterationsIn(folder: string): readonly number[] {
   if (!isRealFolder(folder)) return [];
   const numbers = new Set<number>();
-  for (const name of readNames(folder)) {
+  for (const name of namesIn(folder)) {
     const [, digits] = /^iteration-(\d{4,15})\.std(?:out|err)\.log$/.exec(name) ?? [];
     if (digits !== undefined) numbers.add(Number(digits));
   }
   return [...numbers].sort((one, other) => one - other);
-}
-
-function readNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    // The folder has just moved; the next poll finds it.
-    return [];
-  }
 }

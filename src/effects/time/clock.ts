@@ -1,30 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, RunClock } from '../../loop/ports.ts';
-import { countHoldUps } from './hold-ups.ts';
 import { monotonicMs } from './monotonic.ts';
+import { HELD_UP_MS } from './patient-timer.ts';
 
-/** Node fires timers over 2^31 ms at once; short steps also notice soon that the machine has slept. */
+/** Longest timer of a wait: Node fires one over 2^31 ms at once, and a short one notices a sleep. */
 const LONGEST_STEP_MS = 30_000;
-
-let lastMs = Number.NaN;
-let lastWritten = '';
-
-/** Formats once per millisecond, because an agent may do a thousand things in one. */
-function now(): string {
-  const ms = Date.now();
-  if (ms !== lastMs) {
-    lastMs = ms;
-    lastWritten = new Date(ms).toISOString();
-  }
-  return lastWritten;
-}
 
 /**
  * The machine's clock. Waits follow the wall clock, so time asleep counts, but never last longer
  * than planned at their start: a clock set back by a day must not delay the loop by a day.
  */
 export const systemClock: Clock = {
-  now,
+  now: () => new Date().toISOString(),
   monotonicMs,
   random: () => Math.random(),
   async waitUntil(instant, signal) {
@@ -39,8 +26,41 @@ export const systemClock: Clock = {
   },
 };
 
-/** The machine's clock for a run; it counts how long ralph is stopped, until it is closed. */
+/** Starts a clock for a run. Until `close`, it counts how long ralph is suspended. */
 export function startClock(): RunClock & { close(): void } {
   const holdUps = countHoldUps();
   return { ...systemClock, heldUpMs: holdUps.totalMs, close: holdUps.close };
+}
+
+/** Counts how long this process has been suspended, by Ctrl-Z or with its whole container. */
+interface HoldUps {
+  totalMs(): number;
+  close(): void;
+}
+
+/** Only a late timer shows a suspension, which is counted too short by at most one step. */
+const STEP_MS = 1_000;
+
+/** Starts to count how long this process is suspended. Does not keep the process alive. */
+export function countHoldUps(): HoldUps {
+  let totalMs = 0;
+  let dueMs = monotonicMs() + STEP_MS;
+  const takeOff = (): void => {
+    const lateMs = monotonicMs() - dueMs;
+    if (lateMs <= HELD_UP_MS) return;
+    totalMs += lateMs;
+    dueMs += lateMs;
+  };
+  const timer = setInterval(() => {
+    takeOff();
+    dueMs = monotonicMs() + STEP_MS;
+  }, STEP_MS).unref();
+  return {
+    // The late timer may not have fired yet.
+    totalMs() {
+      takeOff();
+      return Math.round(totalMs);
+    },
+    close: () => clearInterval(timer),
+  };
 }

@@ -1,7 +1,7 @@
 /**
- * Returns monotonic milliseconds, which no change of the machine's clock moves. On Linux it stands
- * still while the machine sleeps; on macOS it goes on. The same as `performance.now()`, whose first
- * call makes node load nine of its modules.
+ * Returns the milliseconds of a clock that is never set. On Linux it stands still while the machine
+ * sleeps; on macOS it runs on. Used instead of `performance.now()`, whose first call makes Node load
+ * nine of its modules.
  */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();

@@ -1,12 +1,12 @@
 import { monotonicMs } from './monotonic.ts';
 
-/** No busy machine is this late: ralph itself was suspended, by Ctrl-Z or with its container. */
+/** A timer that is later than this shows that ralph was suspended: a busy machine delays it less. */
 export const HELD_UP_MS = 1_000;
 
 /**
- * Calls back after `ms` milliseconds; returns a function that cancels it. When a suspended process
- * continues, its timers fire before anything else. So a timer that is far too late first lets the
- * event loop turn, to read what others wrote meanwhile and to see their ends.
+ * Calls back after `ms` milliseconds; returns a function that cancels the timer. When a suspended
+ * process continues, its timers fire before anything else. So a timer that is far too late first
+ * lets the event loop turn, which reads pending output and notices processes that have ended.
  */
 export function startPatientTimer(callback: () => void, ms: number): () => void {
   const dueMs = monotonicMs() + ms;

@@ -11,33 +11,33 @@ export interface WorkLimits {
 
 /** Measures the time in which the agent could work. */
 export interface WorkClock {
-  /** A sign of life: restarts the idle limit. */
+  /** Restarts the idle limit; call it at each sign of life. */
   alive(): void;
   /** Pauses the clock, for at most `maxMs`. */
   pause(maxMs: number): void;
   resume(): void;
-  /** Milliseconds it has been paused so far. */
+  /** Returns how many milliseconds the clock has been paused so far. */
   pausedMs(): number;
-  /** Milliseconds during which ralph itself was suspended. */
+  /** Returns how many milliseconds ralph itself was suspended. */
   heldUpMs(): number;
   stop(): void;
 }
 
 /** Node fires longer timers at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Only a late timer shows that ralph was suspended; at worst that costs the rest of one step. */
+/** Only a late timer shows a suspension, which is counted too short by at most one step. */
 const LONGEST_STEP_MS = 30_000;
 const SHORTEST_STEP_MS = 1_000;
 const STEPS = 10;
-/** A full pipe may have blocked the agent: it gets this long to write what it had to say. */
+/** Time for the agent to write after a suspension, because a full pipe may have blocked it. */
 const CATCH_UP_MS = 1_000;
 /** A machine that is always late must not postpone a limit for ever. */
 const MOST_CATCH_UPS = 10;
 
 /**
  * Calls `onPassed` once, with the first limit that passes. No limit runs while the clock is paused,
- * because the agent waits to retry and cannot work. None runs while ralph is suspended either (by
- * Ctrl-Z or in a frozen container), because nobody could take the agent's answer.
+ * because the agent waits to retry and cannot work. No limit runs while ralph is suspended either
+ * (by Ctrl-Z or in a frozen container), because ralph cannot read the agent's answer then.
  */
 export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) => void): WorkClock {
   const startedAtMs = monotonicMs();
@@ -102,7 +102,7 @@ export function startWorkClock(limits: WorkLimits, onPassed: (cause: CutCause) =
 
   arm();
   return {
-    // Does not restart the timer: when it fires, it sees how long the silence really was.
+    // Does not restart the timer: when that fires, `arm` computes how long the silence really was.
     alive() {
       subtractHoldUp();
       quietSinceMs = workedMs();

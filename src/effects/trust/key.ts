@@ -1,16 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, linkSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { readBytes, withRegularFile } from '../files/bounded-read.ts';
 import { homeFolder } from '../files/home-folder.ts';
 import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts';
 
@@ -24,7 +16,7 @@ import { errorCode, makePrivateFolder, removeFile } from '../files/write-file.ts
 export interface Key {
   readonly bytes: Buffer;
   readonly file: string;
-  /** Named by `--key-file`, for a vault that several machines share. */
+  /** Whether the user named the key, for a vault that several machines share. */
   readonly isShared: boolean;
 }
 
@@ -45,8 +37,8 @@ export function defaultKeyFile(env: NodeJS.ProcessEnv): string | null {
 }
 
 /**
- * Returns the key that a command must name with `--key-file`; null for the user's own key and the
- * one in `RALPH_KEY_FILE`. `named` is absolute, or null for the user's own.
+ * Returns the key file that a command must name with `--key-file`; null if `named` is null (the
+ * user's own key) or the file in `RALPH_KEY_FILE`. `named` is an absolute path.
  */
 export function keyFlag(
   named: string | null,
@@ -98,12 +90,10 @@ function unreadable(file: string, error: unknown): string {
   return `cannot read or create the key ${file} (${messageOf(error)}); set its folder with XDG_STATE_HOME, or name a key with --key-file.`;
 }
 
-/** Opened once, so that what was checked is what is read; without waiting on a named pipe. */
+/** Reads a key. Opens the file only once, so that the checked file is the one that is read. */
 function readSecret(file: string): Buffer {
-  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
+  return withRegularFile(file, 0, (descriptor, size) => {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw new Error(`the key ${file} is not a regular file`);
     const user = process.getuid?.();
     if (user !== undefined && stats.uid !== user && stats.uid !== 0) {
       throw new Error(`the key ${file} belongs to another user (${stats.uid})`);
@@ -113,20 +103,16 @@ function readSecret(file: string): Buffer {
         `others can read or write the key ${file}; if nobody has, chmod 600 it, otherwise remove it and trust open tasks again`,
       );
     }
-    const bytes = Buffer.alloc(LARGEST_BYTES);
-    const length = readSync(descriptor, bytes, 0, LARGEST_BYTES, 0);
-    if (length < KEY_BYTES) {
+    if (size < KEY_BYTES) {
       throw new Error(
         `the key ${file} is shorter than ${KEY_BYTES} bytes; remove it, and ralph creates a new one`,
       );
     }
-    return bytes.subarray(0, length);
-  } finally {
-    closeSync(descriptor);
-  }
+    return readBytes(descriptor, Math.min(size, LARGEST_BYTES));
+  });
 }
 
-/** Linked to its name once complete, so that two simultaneous first runs read the same key. */
+/** Creates a key. Links the complete file to its name, so that simultaneous first runs agree. */
 function makeSecret(file: string): void {
   makePrivateFolder(path.dirname(file));
   const temporary = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;

@@ -19,13 +19,13 @@ export function distrust(stats: Stats): string | null {
 }
 
 /**
- * Like `distrust`, for what is at a path now; also null if there is nothing, or it cannot be read.
- * Does not follow links.
+ * Returns why the file or folder at a path must not be trusted, as half a sentence. Null means that
+ * it may be trusted, is a link (which is not followed), is missing or cannot be read.
  */
 export function distrustPath(place: string): string | null {
   try {
     const stats = lstatSync(place);
-    // A link's own mode means nothing; whoever follows the link checks its target.
+    // A link's own mode means nothing; code that follows the link checks its target.
     if (stats.isSymbolicLink()) return null;
     const why = distrust(stats);
     return why !== null && isWithoutModes(place) ? null : why;

@@ -6,13 +6,13 @@ import { distrustPath } from './owner.ts';
 export interface PinnedFolder {
   readonly path: string;
   /**
-   * Call this before each write. Throws if the path now leads elsewhere, or others can write to the
-   * folder: an agent may have replaced it with a link. A folder that is gone may be created again.
+   * Call this before each write. Throws if the path leads elsewhere than before, or others can write
+   * to the folder: an agent may have replaced it with a link. Accepts a folder that is missing.
    */
   check(): void;
 }
 
-/** Remembers where a folder really is, even if it does not exist yet. */
+/** Remembers the real path of a folder, even if the folder does not exist yet. */
 export function pinFolder(folder: string): PinnedFolder {
   const real = realPath(folder);
   return {

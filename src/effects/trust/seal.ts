@@ -14,7 +14,7 @@ import { type Key, type NoKey, readKey } from './key.ts';
  * replace another.
  */
 
-/** Recognises what this user's ralph has written in one state folder. */
+/** Seals texts in one state folder, and recognises what this user's ralph has sealed there. */
 export interface Seal {
   /** Why nothing can be sealed; null if sealing works. */
   readonly problem: string | null;
@@ -26,12 +26,12 @@ export interface Seal {
   isClosed(json: string, what: string): boolean;
 }
 
-/** What a sealed text is; `state` means the state file. */
+/** The sealed files beside the state file. */
 type SealedKind = 'settings' | 'memory' | 'baseline';
 
 export const STATE = 'state';
 
-/** Names a file beside the state; each belongs to one run of one task. */
+/** Returns the `what` of a file beside the state: its kind, and the run of the task. */
 export function fileOf(
   kind: SealedKind,
   task: { readonly task_id: string; readonly started_at: string },
@@ -39,21 +39,22 @@ export function fileOf(
   return `${kind} of ${task.task_id} since ${task.started_at}`;
 }
 
-export interface SealRequest {
+/** A state folder, and the key with which its files are sealed. */
+export interface SealedPlace {
   readonly stateDir: string;
   /** The key the user named, as an absolute path; null for the user's own. */
   readonly keyFile: string | null;
-  readonly env: NodeJS.ProcessEnv;
-  /** Whether to create the user's own key if there is none yet. */
-  readonly create?: boolean;
 }
 
-/** Opens the seal of a state folder. Never throws. */
-export function openSeal({ stateDir, keyFile, env, create = false }: SealRequest): Seal {
-  return sealWith(readKey(keyFile, env, { create }), stateDir);
+/**
+ * Returns the seal of a state folder. With `create`, creates the user's own key if it is missing;
+ * commands that only read do not set this. Never throws.
+ */
+export function sealAt({ stateDir, keyFile }: SealedPlace, create = false): Seal {
+  return sealWith(readKey(keyFile, process.env, { create }), stateDir);
 }
 
-/** Creates a seal with this key. Machines that share a vault may see it under different paths. */
+/** Creates a seal. A shared key covers no path: machines may see a vault under different paths. */
 export function sealWith(key: Key | NoKey, stateDir: string): Seal {
   if ('problem' in key) return { ...NO_SEAL, problem: key.problem };
   const place = key.isShared ? '' : realPath(stateDir);
@@ -89,14 +90,3 @@ const NO_SEAL: Seal = {
 
 /** Spaces may follow: a shorter text overwriting a longer one is padded with them. */
 const SUM = /^"sum": ?"([0-9a-f]{64})"\s*\}\s*$/;
-
-/** Where states lie, and the key by which one's own are known. */
-export interface SealedPlace {
-  readonly stateDir: string;
-  readonly keyFile: string | null;
-}
-
-/** The seal of a place, for commands that look: no key is made for them. */
-export function sealAt({ stateDir, keyFile }: SealedPlace, create = false): Seal {
-  return openSeal({ stateDir, keyFile, env: process.env, create });
-}

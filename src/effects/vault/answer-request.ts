@@ -4,9 +4,9 @@ import { safeJson } from '../../core/text/safe-json.ts';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { makePrivateFolder, retryBusy, writeFileAtomic } from '../files/write-file.ts';
-import { APPROVED, PENDING, REJECTED } from './approval-folder.ts';
+import { APPROVED, PENDING, REJECTED } from './vault-folders.ts';
 
-/** Whether a request of this name is waiting for an answer. */
+/** Whether the folder of unanswered requests holds a regular file of this name. */
 export function isPending(vault: string, name: string): boolean {
   const isName = path.basename(name) === name && !name.startsWith('.');
   const file = path.join(vault, PENDING, name);
@@ -14,9 +14,9 @@ export function isPending(vault: string, name: string): boolean {
 }
 
 /**
- * Answers a request by moving it, after writing the reason into it. A file already in that place is
- * kept beside it under another name. Resolves to the path of the answer within the vault. Rejects
- * with the system's error, or if a folder leads out of the vault.
+ * Answers a request: writes the reason into it and moves it to the folder of the decision. A file
+ * already there under that name is renamed first. `at` is an ISO instant. Resolves to the path of
+ * the answer within the vault. Rejects with the system's error, or if a folder is a link out of the vault.
  */
 export async function answerRequest(
   vault: string,
@@ -48,7 +48,7 @@ export async function answerRequest(
   return `${folder}/${name}`;
 }
 
-/** Puts the reason on the request's own `reason:` line, or at the top if there is none. */
+/** Returns the text with the reason on its `reason:` line, or at the top if it has no such line. */
 function withReason(text: string, reason: string): string {
   const line = `reason: ${safeJson(reason.replace(/\s+/g, ' ').trim())}`;
   if (/^reason:.*$/m.test(text)) return text.replace(/^reason:.*$/m, () => line);

@@ -1,10 +1,11 @@
-import { type FSWatcher, lstatSync, realpathSync, watch } from 'node:fs';
+import { type FSWatcher, lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { ApprovalAnswer } from '../../core/machine/loop-state.ts';
 import type { Approval, ThereBefore } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readHead, readTextWithin } from '../files/bounded-read.ts';
-import { leadsOut } from '../files/real-path.ts';
+import { MB, readHead, tryReadText } from '../files/bounded-read.ts';
+import { watchFolder } from '../files/folder.ts';
+import { isSamePlace, leadsOut } from '../files/real-path.ts';
 import {
   makePrivateFolder,
   removeHalfWritten,
@@ -12,27 +13,23 @@ import {
   writeFileAtomic,
 } from '../files/write-file.ts';
 import { distrustPath } from '../trust/owner.ts';
+import { APPROVED, PENDING, REJECTED } from './vault-folders.ts';
 
-/** Where requests are placed, and where they are moved to as an answer. */
-export const PENDING = 'Pending_Approval';
-export const APPROVED = 'Approved';
-export const REJECTED = 'Rejected';
-
-/** Polling interval for places without file events, such as network folders. */
+/** Polling interval in ms, for folders without file events, such as network folders. */
 const POLL_MS = 1_000;
 
 /**
- * Writes a request where a person finds it, and records files already in the place of an answer:
- * they do not count as one. An older request by ralph under that name is replaced; a file written
- * by somebody else is kept as the request. Rejects with the system's error, if the file is not
- * regular, and if a folder is a link out of the vault.
+ * Writes a request into `Pending_Approval`. Resolves to a record of the files that already have the
+ * name of an answer: they do not count as the answer. Replaces an older request by ralph of the same
+ * name; a file written by somebody else stays as the request. Rejects with the system's error, and if
+ * the file is not regular or a folder is not safe to use.
  */
 export async function placeRequest(
   vault: string,
   approval: Approval,
   text: string,
 ): Promise<ThereBefore> {
-  // A request placed again after a resume keeps this record: it may already have been answered.
+  // After a resume the earlier record counts: the request may have been answered since then.
   const there: ThereBefore = approval.there_before ?? {
     approved: markOf(vault, APPROVED, approval.file),
     rejected: markOf(vault, REJECTED, approval.file),
@@ -43,12 +40,13 @@ export async function placeRequest(
     const why = distrustPath(path.join(vault, name));
     if (why !== null) throw new Error(`${path.join(vault, name)} is not used: ${why}`);
   }
-  for (const answers of [APPROVED, REJECTED]) {
-    if (isSame(vault, answers, PENDING))
-      throw new Error(`${answers} and ${PENDING} are the same folder`);
+  for (const [one, other] of [
+    [APPROVED, PENDING],
+    [REJECTED, PENDING],
+    [APPROVED, REJECTED],
+  ] as const) {
+    if (isSame(vault, one, other)) throw new Error(`${one} and ${other} are the same folder`);
   }
-  if (isSame(vault, APPROVED, REJECTED))
-    throw new Error(`${APPROVED} and ${REJECTED} are the same folder`);
   const file = path.join(folder, approval.file);
   if (isFree(file) && findAnswer(vault, { ...approval, there_before: there }) === null) {
     await retryBusy(async () => makePrivateFolder(folder));
@@ -58,19 +56,14 @@ export async function placeRequest(
   return there;
 }
 
-/** Whether a link makes both folders the same: then a request would be its own answer. */
+/** Whether both names lead to the same folder: then a request would be its own answer. */
 function isSame(vault: string, one: string, other: string): boolean {
-  try {
-    return realpathSync(path.join(vault, one)) === realpathSync(path.join(vault, other));
-  } catch {
-    // One of them does not exist yet.
-    return false;
-  }
+  return isSamePlace(path.join(vault, one), path.join(vault, other));
 }
 
 const OWN_BEGINNING = '---\ntype: "approval_request"\n';
 
-/** Whether the place is empty, or holds an older request written by ralph. */
+/** Whether the file does not exist or is a request written by ralph. Throws if it is not regular. */
 function isFree(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return true;
@@ -79,8 +72,8 @@ function isFree(file: string): boolean {
 }
 
 /**
- * Waits until the request is moved, expires, or the signal aborts; if not `patiently`, it checks
- * only once. Uses file events, and polling as a fallback.
+ * Waits until the request is answered or expires, or the signal aborts. Without `patiently` it
+ * checks only once. Uses file events, and polling as a fallback.
  */
 export function awaitAnswer(
   vault: string,
@@ -104,23 +97,15 @@ export function awaitAnswer(
       if (answer !== null) end(answer);
       else if (Date.now() >= Date.parse(approval.expires_at)) end({ kind: 'none', why: 'expired' });
     };
-    // A request that is moved leaves this folder.
-    watcher = tryWatch(path.join(vault, PENDING), look);
+    // A person answers by moving the request, which is an event in this folder.
+    watcher = watchFolder(path.join(vault, PENDING), look);
     const timer = setInterval(look, POLL_MS);
     signal.addEventListener('abort', interrupt);
     if (signal.aborted) interrupt();
   });
 }
 
-function tryWatch(folder: string, onEvent: () => void): FSWatcher | null {
-  try {
-    return watch(folder, onEvent).on('error', () => {});
-  } catch {
-    return null;
-  }
-}
-
-/** Returns the answer, if there is one; a rejection beats an approval beside it. */
+/** Returns the answer, or null if there is none yet. If there are both, the rejection counts. */
 function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAnswer | null {
   const isNew = (folder: string, before: string | null | undefined): boolean => {
     const mark = markOf(vault, folder, file);
@@ -137,12 +122,13 @@ function findAnswer(vault: string, { file, there_before }: Approval): ApprovalAn
 }
 
 /**
- * Identifies a regular file in its current version; null if there is none or only behind a link. It
- * ignores the change time: a backup that links an old answer does not make it a new one.
+ * Returns a text that identifies the current version of a regular file. Returns null if there is no
+ * such file or its folder cannot be trusted. Leaves out the change time, because a hard link made
+ * by a backup alters it.
  */
 function markOf(vault: string, folder: string, file: string): string | null {
   if (leadsOut(path.join(vault, folder), vault) || isSame(vault, folder, PENDING)) return null;
-  // If others can write there, anybody could have answered.
+  // If others can write to the folder, anybody could have answered.
   if (distrustPath(path.join(vault, folder)) !== null) return null;
   try {
     const stats = lstatSync(path.join(vault, folder, file), { bigint: true });
@@ -152,17 +138,11 @@ function markOf(vault: string, folder: string, file: string): string | null {
   }
 }
 
-const LONGEST_REASON = 1_000;
-
-/** Returns the text after `reason:` in an answer; null if it is empty. */
+/** Returns the text after `reason:` in an answer; null if there is none. */
 function readReason(file: string): string | null {
-  try {
-    const [, written = ''] = /^reason:[ \t]*(.*)$/im.exec(readTextWithin(file, MB)) ?? [];
-    const reason = oneLine(unquoted(written.trim()), LONGEST_REASON);
-    return reason === '' ? null : reason;
-  } catch {
-    return null;
-  }
+  const [, written = ''] = /^reason:[ \t]*(.*)$/im.exec(tryReadText(file, MB) ?? '') ?? [];
+  const reason = oneLine(unquoted(written.trim()), 1_000);
+  return reason === '' ? null : reason;
 }
 
 function unquoted(text: string): string {

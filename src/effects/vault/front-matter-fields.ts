@@ -2,20 +2,20 @@ import { KB } from '../files/bounded-read.ts';
 import { parseYaml } from '../files/yaml-document.ts';
 
 /**
- * About forty times what a task needs. Parsing time grows with the square of the size, and every
- * pass over a vault reads all of them.
+ * This is about forty times what a task needs. A limit is needed because parsing time grows with the
+ * square of the size, and every rescue pass reads the front matter of all files in a vault.
  */
 export const FRONT_MATTER_MAX_BYTES = 8 * KB;
 
-/** Aliases can expand without bound: a few lines of text can stand for gigabytes. */
+/** YAML aliases can expand without bound: a few lines of text can stand for gigabytes. */
 const MAX_ALIASES = 100;
 
-/** The fields at the top of a task file, or a problem, phrased as half a sentence. */
+/** The fields at the top of a task file, or why they cannot be read, as a clause. */
 export type FrontMatterFields =
   | { readonly fields: readonly (readonly [string, unknown])[] }
   | { readonly problem: string };
 
-/** Reads the YAML between the `---` lines of a task file; no fields if it is not a mapping. */
+/** Parses the YAML between the `---` lines of a task file. YAML that is no mapping has no fields. */
 export function readFrontMatterFields(yaml: string): FrontMatterFields {
   if (Buffer.byteLength(yaml) > FRONT_MATTER_MAX_BYTES) {
     return { problem: `it is over ${FRONT_MATTER_MAX_BYTES / KB} KB` };
@@ -28,7 +28,7 @@ export function readFrontMatterFields(yaml: string): FrontMatterFields {
     const fields: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     return { fields: typeof fields === 'object' && fields !== null ? Object.entries(fields) : [] };
   } catch (error) {
-    // For example, a text that refers to itself without end.
+    // `toJS` throws, for example, if an alias contains itself.
     return { problem: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -11,12 +11,12 @@ export interface NoteFile {
   readonly text: string;
 }
 
-/** The rest of a note's name behind reason and task, also of one that a killed driver left half-written. */
+/** Matches the end of a note's name, or of the temporary file that a killed driver left of a note. */
 const REST = /^\d{8}T\d{6}Z\.md(?:\.\d+-[0-9a-f]{8}\.tmp)?$/;
 
 /**
- * Writes `RALPH_<reason>_<task_id>_<timestamp>.md` and removes older notes with the same task and
- * reason. Resolves to the path; rejects with the system's error.
+ * Writes `RALPH_<reason>_<task_id>_<timestamp>.md` and removes all other notes of the same task and
+ * reason. Resolves to the path of the note. Rejects with the system's error.
  */
 export async function writeNote(note: NoteFile): Promise<string> {
   const prefix = `RALPH_${note.reason}_${note.taskId}_`;

@@ -1,37 +1,59 @@
-import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
-import { leadsOut } from '../files/real-path.ts';
-import { PENDING } from './approval-folder.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { splitFrontMatter } from './task-file.ts';
+import { filesIn, PENDING } from './vault-folders.ts';
 
-const LARGEST_BYTES = MB;
 const LONGEST_WHAT = 300;
 
 /**
- * Returns the regular files in `Pending_Approval` that name a task: in the `task_id` of their front
- * matter or, without one, in their file name or text.
+ * Returns the names of the files in `Pending_Approval` that belong to a task. The `task_id` in the
+ * front matter decides; without one, the file's name or text must contain the task id.
  */
 export function requestsNaming(vault: string, taskId: string): readonly string[] {
-  const folder = path.join(vault, PENDING);
-  const entries = list(folder);
-  if (entries.length === 0 || leadsOut(folder, vault)) return [];
-  return entries
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
-    .map(({ name }) => name)
-    .filter((name) => isAbout(taskId, name, read(path.join(folder, name))))
-    .sort();
+  return filesIn(vault, PENDING)
+    .filter(({ name, file }) => isAbout(taskId, name, read(file)))
+    .map(({ name }) => name);
 }
 
-/** Describes what a request asks for: the first line of its text. */
+/**
+ * Finds the requests that a task's agent makes after each `mark`. `asked` is the file name of the
+ * request that a resumed task's state already records; null if it records none.
+ */
+export function watchPending(
+  vault: string,
+  taskId: string,
+  { isResumed, asked }: { readonly isResumed: boolean; readonly asked: string | null },
+) {
+  const naming = () => requestsNaming(vault, taskId);
+  // In a resumed task, a request counts as new if the last driver died before it saw the request.
+  let isMarked = isResumed;
+  let before = naming().filter(
+    (name) => !isResumed || name === asked || name.startsWith('APPROVAL_'),
+  );
+  // A person is asked one thing at a time: further requests wait for the next iteration.
+  let notAskedYet: readonly string[] = [];
+  return {
+    mark() {
+      if (!isMarked) before = naming().filter((name) => !notAskedYet.includes(name));
+      isMarked = false;
+    },
+    made() {
+      const [name, ...more] = naming().filter((each) => !before.includes(each));
+      notAskedYet = more;
+      return name === undefined ? null : { name, what: describeRequest(vault, name) };
+    },
+  };
+}
+
+/** Returns what a request asks for: the first line of its text, or its file name if it has no text. */
 export function describeRequest(vault: string, name: string): string {
   const text = splitFrontMatter(read(path.join(vault, PENDING, name))).body;
   const line = text.split('\n').find((each) => each.trim() !== '') ?? name;
   return oneLine(line.replace(/^#+\s*/, ''), LONGEST_WHAT) || name;
 }
 
-/** The front matter decides whose request it is: the text may well mention other tasks. */
+/** Whether a request belongs to a task. Front matter comes first: the text may mention other tasks. */
 function isAbout(taskId: string, name: string, text: string): boolean {
   const front = splitFrontMatter(text).frontMatter ?? '';
   const [, owner] =
@@ -41,26 +63,14 @@ function isAbout(taskId: string, name: string, text: string): boolean {
 }
 
 /**
- * Whether the id occurs as a separate word: `test` does not name `t`, and neither `nightly-2` nor
- * `nightly.2` names `nightly`. In a file name an underscore may separate it from the rest.
+ * Whether the text contains the task id as a separate word: `test` does not name `t`, and neither
+ * `nightly-2` nor `nightly.2` names `nightly`. `more` matches the characters that continue a word.
  */
 function isNamedBy(text: string, taskId: string, more: string): boolean {
   const literal = taskId.replace(/[.]/g, '\\.');
   return new RegExp(`(?<!${more}|[.-])${literal}(?!${more}|-|[.][A-Za-z0-9]+[._-])`).test(text);
 }
 
-function list(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
 function read(file: string): string {
-  try {
-    return readTextWithin(file, LARGEST_BYTES);
-  } catch {
-    return '';
-  }
+  return tryReadText(file, MB) ?? '';
 }

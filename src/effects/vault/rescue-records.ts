@@ -1,71 +1,79 @@
-import { promises } from 'node:fs';
+import { existsSync, promises } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
 import { errorCode, makePrivateFolder, writeFileAtomic } from '../files/write-file.ts';
+import { taskPaths } from '../state/task-folder.ts';
 
 /*
- * What is known about a file's rescues beyond one run: one file `<state>/.rescue/stuck_<stem>.json`
- * each. The folder's name is not a valid task id, so nothing mistakes it for a task. A failed
- * rescue is identified by the start of its run, so that counting it twice, say after a crash, has
- * no effect.
+ * For each vault file, `<state>/.rescue/stuck_<stem>.json` records what several rescue runs have done.
+ * `.rescue` is not a valid task id, so nothing mistakes the folder for a task. A failed rescue is
+ * identified by the start of its run, so that counting it twice, for example after a crash, has no
+ * effect.
  */
 
 const record = z.object({
-  /** Runs that began earlier have been dealt with. */
+  /** Runs that began before this ISO instant no longer count; null if all count. */
   since: z.nullable(z.string()),
-  /** Start times of the failed runs. */
+  /** Start times of the failed runs, as ISO instants. */
   failed: z.array(z.string()),
-  /** A pass may resume the file's own task. */
+  /** Whether a rescue pass is allowed to resume the task that the file itself belongs to. */
   is_ours: z.boolean(),
 });
 
-export type RescueRecord = z.infer<typeof record>;
+type RescueRecord = z.infer<typeof record>;
 
 const NEW: RescueRecord = { since: null, failed: [], is_ours: false };
 
-/** Returns the record of a rescue; an empty one if it is missing or cannot be read. */
+/** Returns the record of a rescue; an empty one if the file is missing or damaged. Throws other errors. */
 export function readRescueRecord(stateDir: string, rescueId: string): RescueRecord {
   try {
     return record.parse(parseObject(readTextWithin(fileOf(stateDir, rescueId), MB)));
   } catch (error) {
-    // It is damaged: at worst, an earlier rescue is tried once more.
+    // If the record is lost, an earlier rescue is at worst tried again.
     if (['', 'ENOENT', 'ENOTDIR', 'EFBIG'].includes(errorCode(error))) return NEW;
     throw error;
   }
 }
 
-/** Changes a record atomically. Rejects with the system's error. */
-export async function changeRescueRecord(
-  stateDir: string,
-  rescueId: string,
-  change: (before: RescueRecord) => RescueRecord,
-): Promise<RescueRecord> {
-  const before = readRescueRecord(stateDir, rescueId);
-  const after = change(before);
-  if (JSON.stringify(after) === JSON.stringify(before)) return before;
-  const file = fileOf(stateDir, rescueId);
-  makePrivateFolder(path.dirname(file));
-  await writeFileAtomic(file, `${JSON.stringify(after)}\n`);
-  return after;
-}
-
-/** Rejects with the system's error. */
-export async function removeRescueRecord(stateDir: string, rescueId: string): Promise<void> {
-  await promises.rm(fileOf(stateDir, rescueId), { force: true });
-}
-
-/** Counts a failed rescue once; ignores one from before the record was closed. */
+/** Adds a failed rescue, unless it is already counted or began before the record was closed. */
 export function withFailed(before: RescueRecord, startedAt: string): RescueRecord {
   const isOld = before.since !== null && startedAt < before.since;
   if (isOld || before.failed.includes(startedAt)) return before;
   return { ...before, failed: [...before.failed, startedAt] };
 }
 
-/** The file has been dealt with; a new file of the same name starts over. */
-export function closedRecord(at: string): RescueRecord {
-  return { since: at, failed: [], is_ours: false };
+/** Changes the rescue records of one state folder. Every method rejects with the system's error. */
+export function rescueRecords(stateDir: string) {
+  const change = async (
+    rescueId: string,
+    next: (before: RescueRecord) => RescueRecord,
+  ): Promise<RescueRecord> => {
+    const before = readRescueRecord(stateDir, rescueId);
+    const after = next(before);
+    if (JSON.stringify(after) === JSON.stringify(before)) return before;
+    const file = fileOf(stateDir, rescueId);
+    makePrivateFolder(path.dirname(file));
+    await writeFileAtomic(file, `${JSON.stringify(after)}\n`);
+    return after;
+  };
+  return {
+    async countFailed(rescueId: string, startedAt: string): Promise<number> {
+      const after = await change(rescueId, (before) => withFailed(before, startedAt));
+      return after.failed.length;
+    },
+    async adopt(rescueId: string): Promise<void> {
+      await change(rescueId, (before) => ({ ...before, is_ours: true }));
+    },
+    /** Closes the record, so that a new file of the same name starts over. `at` is an ISO instant. */
+    async close(rescueId: string, at: string): Promise<void> {
+      // Without a state file, no failed run can be counted again.
+      const isOver = !existsSync(taskPaths(stateDir, rescueId).stateFile);
+      if (isOver) await promises.rm(fileOf(stateDir, rescueId), { force: true });
+      else await change(rescueId, () => ({ ...NEW, since: at }));
+    },
+  };
 }
 
 function fileOf(stateDir: string, rescueId: string): string {

@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, promises, realpathSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, lstatSync, promises, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { isTaskId } from '../../core/task/task-id.ts';
-import { materialBlock, materialLine } from '../../core/text/untrusted-text.ts';
+import { type MaterialRules, materialBlock, materialLine } from '../../core/text/untrusted-text.ts';
 import { messageOf, UsageError } from '../../errors.ts';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
-import { leadsOut } from '../files/real-path.ts';
+import { MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
+import { isInside, isSamePlace, leadsOut, realPath } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, retryBusy } from '../files/write-file.ts';
+import { IN_PROGRESS } from './vault-folders.ts';
 
-export const IN_PROGRESS = 'In_Progress';
-
-export interface TaskFileText {
-  /** The text between the `---` lines at the top; null if there are none. */
+interface TaskFileText {
+  /** The text between the `---` lines at the top; null if there are no such lines. */
   readonly frontMatter: string | null;
   readonly body: string;
 }
@@ -26,7 +25,7 @@ export function splitFrontMatter(text: string): TaskFileText {
     : { frontMatter: null, body: text };
 }
 
-/** More than the longest permitted text with its front matter. */
+/** Leaves room for front matter above the longest permitted text (1 MB). */
 export const TASK_FILE_MAX_BYTES = 2 * MB;
 
 /** Returns why a file cannot be a task file, as a verb phrase; null if it can. Does not follow links. */
@@ -34,9 +33,7 @@ export function taskFileProblem(file: string, vault: string): string | null {
   try {
     const stats = lstatSync(file);
     if (!stats.isFile()) return 'is no regular file';
-    const real = realpathSync(file);
-    const root = realpathSync(vault);
-    if (!real.startsWith(`${root}${path.sep}`)) return `does not lie in the vault ${vault}`;
+    if (!isInside(realPath(vault), realPath(file))) return `does not lie in the vault ${vault}`;
     if (stats.size > TASK_FILE_MAX_BYTES) return 'is over 1 MB';
     readTextWithin(file, TASK_FILE_MAX_BYTES);
     return null;
@@ -45,23 +42,42 @@ export function taskFileProblem(file: string, vault: string): string | null {
   }
 }
 
-/** Returns the text of a task file, searched for in the vault first; null if none is readable. */
+/** Reads a task file from the vault or, if that fails, from `cwd`. Returns null if both fail. */
 export function readTaskText(name: string, vault: string, cwd: string): string | null {
-  for (const folder of [vault, cwd]) {
-    const file = path.resolve(folder, name);
-    try {
-      const stats = statSync(file);
-      // Reading a pipe would never end.
-      if (!stats.isFile() || stats.size > TASK_FILE_MAX_BYTES) return null;
-      return readTextWithin(file, TASK_FILE_MAX_BYTES);
-    } catch {
-      // A missing file is reported by `planRun`.
-    }
-  }
-  return null;
+  const textIn = (folder: string) => tryReadText(path.resolve(folder, name), TASK_FILE_MAX_BYTES);
+  return textIn(vault) ?? textIn(cwd);
 }
 
-/** Returns the task id for a file: its stem, with a hash if the stem is not a valid id. */
+/** A task file of the vault. */
+interface TaskFile {
+  /** Absolute. */
+  readonly file: string;
+  /** The text without its front matter. */
+  readonly body: string;
+  /** The prompt for an agent that continues the task. */
+  readonly prompt: string;
+  readonly taskId: string;
+}
+
+/**
+ * Reads a task file, which is looked for in the vault and then in the working directory. Returns null
+ * if it does not exist, and a problem (a verb phrase) if it cannot be a task file.
+ */
+export function readTaskFile(
+  name: string,
+  vault: string,
+): TaskFile | { readonly problem: string } | null {
+  const inVault = path.resolve(vault, name);
+  const file = existsSync(inVault) ? inVault : path.resolve(name);
+  if (!existsSync(file)) return null;
+  const problem = taskFileProblem(file, vault);
+  if (problem !== null) return { problem };
+  const { body } = splitFrontMatter(readTextWithin(file, TASK_FILE_MAX_BYTES));
+  const prompt = taskFilePrompt(path.basename(file), body, { expandsAtPaths: true });
+  return { file, body, prompt, taskId: taskIdOfFile(file) };
+}
+
+/** Returns the file's stem as task id. If that is not valid, replaces characters and adds a hash. */
 export function taskIdOfFile(file: string): string {
   const stem = path.parse(file).name;
   if (isTaskId(stem)) return stem;
@@ -73,18 +89,17 @@ export function taskIdOfFile(file: string): string {
   return plain === '' ? `task_${hash}` : `${plain}_${hash}`;
 }
 
-/** Returns the prompt for a task file: its text is the work to do, and grants no further permissions. */
-export function taskFilePrompt(name: string, body: string, forClaude: boolean): string {
-  const rules = { expandsAtPaths: forClaude };
+/** Returns a prompt that asks for the work in a task file. The file's text grants no permissions. */
+export function taskFilePrompt(name: string, body: string, rules: MaterialRules): string {
   const title = `the task file ${materialLine(name, rules)}`;
   const block = materialBlock(title, body, rules, 'work');
   return `Do the work that this task file describes.\n\n${block}\n`;
 }
 
 /**
- * Moves a file of the vault into one of its folders, under its own name or, if that is taken, `name-2.md`
- * and so on; never overwrites a file. Resolves to the new path. Rejects with the system's error, or with
- * an error if the folder leads out of the vault.
+ * Moves a file into a folder of the vault. Never overwrites a file: if the name is taken, the new name is
+ * `name-2.md` and so on. Resolves to the new path. Rejects with the system's error, and if the folder is a
+ * link out of the vault.
  */
 export async function moveWithin(vault: string, file: string, folderName: string): Promise<string> {
   const folder = path.join(vault, folderName);
@@ -97,7 +112,10 @@ export async function moveWithin(vault: string, file: string, folderName: string
   }
 }
 
-/** Returns false if the target exists. A hard link fails then, while a rename would replace the target. */
+/**
+ * Moves a file; resolves to false if the target exists. Uses a hard link, because that fails if the target
+ * exists, while a rename would replace it.
+ */
 async function movedTo(file: string, target: string): Promise<boolean> {
   try {
     await promises.link(file, target);
@@ -106,7 +124,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(errorCode(error))) {
       throw error;
     }
-    // A file system without hard links.
+    // The file system has no hard links.
     if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) return false;
     await retryBusy(() => promises.rename(file, target));
     return true;
@@ -115,7 +133,7 @@ async function movedTo(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/** A process that died between link and removal has left the file under both names. */
+/** Removes the old name if a process died after the link. Resolves to false if `target` is another file. */
 async function finishedMove(file: string, target: string): Promise<boolean> {
   if (isSamePlace(file, target)) return true;
   const [one, other] = [lstatSync(file, { bigint: true }), lstatSync(target, { bigint: true })];
@@ -124,16 +142,7 @@ async function finishedMove(file: string, target: string): Promise<boolean> {
   return true;
 }
 
-/** Whether both paths lead to the same place, perhaps through a linked folder. */
-function isSamePlace(file: string, target: string): boolean {
-  try {
-    return realpathSync(file) === realpathSync(target);
-  } catch {
-    return false;
-  }
-}
-
-/** Returns why a task file cannot be moved to `In_Progress`, as a clause; null if it can. */
+/** Returns why a task file cannot be moved to `In_Progress`, as a clause; null if it can be moved. */
 export function intoWorkProblem(vault: string, file: string): string | null {
   const folder = path.join(vault, IN_PROGRESS);
   if (leadsOut(folder, vault)) return `${folder} is a link that leads out of the vault`;
@@ -150,8 +159,8 @@ export function intoWorkProblem(vault: string, file: string): string | null {
 }
 
 /**
- * Moves a task file to `In_Progress` and gives it a fresh timestamp. Rejects with a `UsageError` if it
- * cannot be moved.
+ * Moves a task file to `In_Progress` and sets its timestamps to the current time. Resolves to the new
+ * path. Rejects with a `UsageError` if the file cannot be moved.
  */
 export async function takeIntoWork(vault: string, file: string): Promise<string> {
   const target = path.join(vault, IN_PROGRESS, path.basename(file));
@@ -164,16 +173,11 @@ export async function takeIntoWork(vault: string, file: string): Promise<string>
     const why = messageOf(error);
     throw new UsageError([`The task file ${file} cannot be taken into work: ${why}.`]);
   }
-  touch(target);
-  return target;
-}
-
-/** Lacking permission to change the timestamp is harmless. */
-function touch(file: string): void {
   try {
     const now = new Date();
-    utimesSync(file, now, now);
+    utimesSync(target, now, now);
   } catch {
-    // The file belongs to another user.
+    // The file belongs to another user. Its old timestamps do no harm.
   }
+  return target;
 }

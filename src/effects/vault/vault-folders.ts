@@ -1,25 +1,37 @@
 import path from 'node:path';
+import { fileNamesIn } from '../files/folder.ts';
+import { leadsOut } from '../files/real-path.ts';
 
-/** The vault's own folders; what ralph moves there does not count as the agent's progress. */
+export const NEEDS_ACTION = 'Needs_Action';
+export const IN_PROGRESS = 'In_Progress';
+/** A person answers a request by moving it from `PENDING` to `APPROVED` or `REJECTED`. */
+export const PENDING = 'Pending_Approval';
+export const APPROVED = 'Approved';
+export const REJECTED = 'Rejected';
+export const QUARANTINE = 'Quarantine';
+
+/** The folders of a vault. Changes in them do not count as the agent's progress. */
 export const VAULT_FOLDERS = [
-  'Needs_Action',
-  'In_Progress',
-  'Pending_Approval',
-  'Approved',
-  'Rejected',
-  'Done',
-  'Quarantine',
+  ...[NEEDS_ACTION, IN_PROGRESS, PENDING, APPROVED, REJECTED],
+  ...['Done', QUARANTINE],
 ];
 
-/** Matches files that ralph itself writes: states, logs, and the notes and requests of any loop. */
+/** Returns a test for the absolute paths of ralph's own files: states, logs, notes and requests. */
 export function ownFiles(vault: string, stateDir: string): (file: string) => boolean {
   const states = `${stateDir}${path.sep}`;
-  const notes = path.join(vault, 'Needs_Action');
-  const requests = ['Pending_Approval', 'Approved', 'Rejected'].map((name) =>
-    path.join(vault, name),
-  );
+  const notes = path.join(vault, NEEDS_ACTION);
+  const requests = [PENDING, APPROVED, REJECTED].map((name) => path.join(vault, name));
   return (file) =>
     file.startsWith(states) ||
     (path.dirname(file) === notes && /^RALPH_[A-Z]+_.+\.md$/.test(path.basename(file))) ||
     (requests.includes(path.dirname(file)) && /^APPROVAL_.+_.+\.md$/.test(path.basename(file)));
+}
+
+/** Returns a folder's visible regular files, sorted; none if it leads out of the vault. Never throws. */
+export function filesIn(vault: string, folder: string): readonly { name: string; file: string }[] {
+  const whole = path.join(vault, folder);
+  if (leadsOut(whole, vault)) return [];
+  return fileNamesIn(whole)
+    .filter((name) => !name.startsWith('.'))
+    .map((name) => ({ name, file: path.join(whole, name) }));
 }

@@ -8,9 +8,10 @@ import type {
   WorkFolder,
 } from '../../core/rescue/vault-files.ts';
 import type { Here } from '../../core/task/driver.ts';
+import { NOTE_WORDS, rowOfState } from '../../core/task/endings.ts';
 import { hasLiveDriver, shownState } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
+import { VaultFolderError } from '../../errors.ts';
 import { MB, readWithin } from '../files/bounded-read.ts';
 import { leadsOut } from '../files/real-path.ts';
 import { errorCode } from '../files/write-file.ts';
@@ -18,36 +19,25 @@ import { liveClaim } from '../lock/task-lock.ts';
 import { findTaskEntry } from '../state/task-list.ts';
 import { distrustPath } from '../trust/owner.ts';
 import type { Seal } from '../trust/seal.ts';
-import { APPROVED, REJECTED } from './approval-folder.ts';
 import { readFrontMatterFields } from './front-matter-fields.ts';
+import { openNotes } from './open-notes.ts';
 import { readRescueRecord, withFailed } from './rescue-records.ts';
 import { splitFrontMatter, taskIdOfFile } from './task-file.ts';
+import { APPROVED, REJECTED } from './vault-folders.ts';
 
-/** Where the files are, and what ralph knows about their tasks. */
+/** A vault, and where the states of its tasks are stored. */
 export interface VaultPlace {
-  /** Absolute paths, both of them. */
+  /** `vault` and `stateDir` are absolute paths. */
   readonly vault: string;
   readonly stateDir: string;
   readonly seal: Seal;
-  /** Whether this ending of a rescue says something about the file. */
-  readonly saysSomething: (status: string, exitReason: string | null) => boolean;
-}
-
-/** A folder of the vault that cannot be used. */
-class VaultFolderError extends Error {
-  readonly exitCode = EXIT_FAILED;
-
-  constructor(folder: string, why: string) {
-    super(`${folder} ${why}.`);
-    this.name = 'VaultFolderError';
-  }
 }
 
 const QUIETLY = { throwIfNoEntry: false } as const;
 /** A larger file cannot be a prompt. */
-const LARGEST_BYTES = MB;
+const PROMPT_MAX_BYTES = MB;
 
-/** Reads the facts about every file in these folders. Throws if a folder cannot be read. */
+/** Reads facts about every file in these folders. Throws a `VaultFolderError` for an unusable folder. */
 export function lookAtVault(
   place: VaultPlace,
   folders: readonly WorkFolder[],
@@ -56,10 +46,10 @@ export function lookAtVault(
   const taken = new Set<string>();
   const notes = noteNames(place.vault);
   return folders.flatMap((folder) =>
-    namesIn(place.vault, folder).flatMap((found) => {
+    foundIn(place.vault, folder).flatMap((found) => {
       const file = readVaultFile(place.vault, folder, found, taken);
       if (file === null) return [];
-      // Skips anything that is not a file; it must not block a file of the same name either.
+      // A folder or a hidden file must not make a task file of the same name count as a namesake.
       const isTask = file.kind === 'regular' && !file.name.startsWith('.');
       if (isTask) taken.add(taskIdOfFile(file.name));
       return [factsOf(file, place, notes, here)];
@@ -67,7 +57,7 @@ export function lookAtVault(
   );
 }
 
-/** Reads the facts about one file as it is now; returns null if it is gone. */
+/** Reads the current facts about one file again; returns null if the file is gone. */
 export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileFacts | null {
   const found = { name: seen.name, bytes: null };
   const file = readVaultFile(place.vault, seen.folder, found, new Set());
@@ -76,13 +66,13 @@ export function lookAgain(place: VaultPlace, seen: VaultFile, here: Here): FileF
   return { ...facts, file: { ...file, hasNamesake: seen.hasNamesake } };
 }
 
-/** A name in a folder; `bytes` is set if it is not valid text, which would name another file. */
+/** A name in a folder. If it is not UTF-8, `name` is escaped and `bytes` is the real name; else null. */
 interface FoundName {
   readonly name: string;
   readonly bytes: Buffer | null;
 }
 
-function namesIn(vault: string, folder: WorkFolder): readonly FoundName[] {
+function foundIn(vault: string, folder: WorkFolder): readonly FoundName[] {
   const full = path.join(vault, folder);
   if (leadsOut(full, vault)) {
     throw new VaultFolderError(
@@ -127,7 +117,7 @@ function readVaultFile(
   const stats = lstatSync(there, QUIETLY);
   if (stats === undefined) return null;
   const kind = bytes === null ? kindOf(stats) : stats.isFile() ? 'unnamed' : 'other';
-  const text = kind === 'regular' && stats.size <= LARGEST_BYTES ? readText(full) : null;
+  const text = kind === 'regular' && stats.size <= PROMPT_MAX_BYTES ? readText(full) : null;
   return {
     name,
     folder,
@@ -145,10 +135,12 @@ function kindOf(stats: Stats): VaultFile['kind'] {
   return stats.isFile() ? 'regular' : stats.isSymbolicLink() ? 'link' : 'other';
 }
 
-/** Returns null if the file is not UTF-8 text or cannot be read. */
+/** Returns the text of a file; null if it is not UTF-8 text or cannot be read. */
 function readText(file: string): string | null {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(readWithin(file, LARGEST_BYTES));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(
+      readWithin(file, PROMPT_MAX_BYTES),
+    );
     return text.includes('\0') ? null : text;
   } catch {
     return null;
@@ -179,8 +171,9 @@ function factsOf(
   const rescueId = rescueIdOf(ownId);
   const rescue = taskOf(rescueId, file, place, here);
   const record = readRescueRecord(place.stateDir, rescueId);
-  const hasFailed = rescue !== null && place.saysSomething(rescue.standing, rescue.exitReason);
-  const counted = hasFailed ? withFailed(record, rescue.startedAt) : record;
+  const ending = rescue && rowOfState(rescue.standing, rescue.exitReason);
+  const counted =
+    rescue !== null && ending?.verdict === 'failed' ? withFailed(record, rescue.startedAt) : record;
   return {
     file,
     ownId,
@@ -198,7 +191,7 @@ const LONGEST_ID = 128;
 
 function rescueIdOf(ownId: string): string {
   const prefix = 'stuck_';
-  // Keeps the end, because the digits that distinguish similar names are there.
+  // A long id loses its beginning, because the digits that distinguish similar names are at the end.
   return `${prefix}${ownId.slice(-(LONGEST_ID - prefix.length))}`;
 }
 
@@ -218,20 +211,20 @@ function taskOf(
     return { ...UNKNOWN, standing };
   }
   const { state } = found;
-  // An archived task counts only if this user's ralph archived it.
+  // An archived task counts only if its seal shows that this user's ralph wrote it.
   if (archived && !found.isOwn && !isStarting) return null;
   const task = { ...fileTask(state, vault, here), isOwn: found.isOwn };
   if (isStarting) return { ...task, standing: 'live' };
-  // A task of another file that has the same name.
+  // The task belongs to another file whose name gives the same task id.
   if (state.task_file !== null && path.basename(state.task_file) !== file.name) return null;
-  // In the history, only a completed task says something about the file as it is now.
+  // Of the archived tasks, only a completed one says something about the current file.
   if (archived && state.status !== 'completed') return null;
   return state.status === 'completed' && state.task_file === null ? null : task;
 }
 
 const UNKNOWN: FileTask = {
   standing: 'unreadable',
-  // The file has no content that could be believed or not.
+  // There is no state whose origin could be doubted.
   isOwn: true,
   exitReason: null,
   startedAt: '',
@@ -264,17 +257,10 @@ function fileTask(state: TaskState, vault: string, here: Here): Omit<FileTask, '
 }
 
 function noteNames(vault: string): readonly string[] {
-  try {
-    return readdirSync(path.join(vault, 'Needs_Action')).filter((name) =>
-      name.startsWith('RALPH_'),
-    );
-  } catch {
-    return [];
-  }
+  return openNotes(vault).map(({ file }) => path.basename(file));
 }
 
-const RUN_NOTE =
-  /^RALPH_(?:EXHAUSTED|FAILED|TIMEOUT|STALLED|BUDGET|LIMITED)_(.+)_\d{8}T\d{6}Z\.md$/;
+const RUN_NOTE = new RegExp(`^RALPH_(?:${NOTE_WORDS.join('|')})_(.+)_\\d{8}T\\d{6}Z\\.md$`);
 
 function isNoteOf(taskId: string, name: string): boolean {
   return RUN_NOTE.exec(name)?.[1] === taskId;

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { leadsOut } from '../files/real-path.ts';
@@ -9,10 +9,10 @@ import { VAULT_FOLDERS } from './vault-folders.ts';
 export type SetUp =
   | { readonly kind: 'made'; readonly path: string }
   | { readonly kind: 'was-there'; readonly path: string }
-  /** Nothing is created behind a link that leads out of the vault, or over something else. */
+  /** Nothing was created, for example because `path` is a link out of the vault. `why` is a clause. */
   | { readonly kind: 'refused'; readonly path: string; readonly why: string };
 
-/** Creates the vault and its folders; leaves existing ones as they are. Never throws. */
+/** Creates the vault and its folders; leaves existing folders unchanged. Never throws. */
 export function makeVaultFolders(vault: string): readonly SetUp[] {
   const own = makeFolder(vault, vault);
   if (own.kind === 'refused') return [own];
@@ -32,16 +32,14 @@ function makeFolder(folder: string, vault: string): SetUp {
 
 function checkExisting(folder: string, vault: string): SetUp {
   const stats = statSync(folder, { throwIfNoEntry: false });
-  if (stats === undefined) {
-    return { kind: 'refused', path: folder, why: 'it is a link to nothing' };
-  }
-  if (!stats.isDirectory()) return { kind: 'refused', path: folder, why: 'it is not a folder' };
-  return leadsOut(folder, vault)
-    ? { kind: 'refused', path: folder, why: 'it is a link that leads out of the vault' }
-    : { kind: 'was-there', path: folder };
+  const refused = (why: string): SetUp => ({ kind: 'refused', path: folder, why });
+  if (stats === undefined) return refused('it is a link to nothing');
+  if (!stats.isDirectory()) return refused('it is not a folder');
+  if (leadsOut(folder, vault)) return refused('it is a link that leads out of the vault');
+  return { kind: 'was-there', path: folder };
 }
 
-/** Names a configuration file may have. */
+/** The names that a configuration file can have. */
 const CONFIG_NAMES = ['ralph.config.yaml', 'ralph.config.yml', 'ralph.config.json'];
 
 /** Writes the configuration file, unless one exists under any of its names. Never throws. */
@@ -52,21 +50,11 @@ export function writeNewConfig(vault: string, text: string): SetUp {
       (each) => lstatSync(each, { throwIfNoEntry: false }) !== undefined,
     );
     if (there !== undefined) return { kind: 'was-there', path: there };
-    // Created or refused in one step, so that it overwrites no file and follows no link.
+    // `wx` fails if the file exists, so this overwrites no file and follows no link.
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
     return { kind: 'made', path: file };
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return { kind: 'was-there', path: file };
     return { kind: 'refused', path: file, why: messageOf(error) };
-  }
-}
-
-/** Whether `folder` is `vault` or inside it, so that the vault's configuration is found there. */
-export function liesIn(folder: string, vault: string): boolean {
-  try {
-    const [inner, outer] = [realpathSync(folder), realpathSync(vault)];
-    return inner === outer || inner.startsWith(`${outer}${path.sep}`);
-  } catch {
-    return false;
   }
 }

@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { KB, readTextWithin, readWithin } from '../files/bounded-read.ts';
+import { KB, readWithin, tryReadText } from '../files/bounded-read.ts';
 
 /** A changed or untracked file at one instant. */
 interface DirtyFile {
-  /** All values from `lstat` that a change would alter. */
+  /** The values from `lstat` that a change would alter, as one text. */
   readonly stats: string;
-  /** The content's hash; null if it was not read: too large, or too many files. */
+  /** The file's kind and a hash; null if the file was not read (too large, too many, or an error). */
   readonly content: string | null;
 }
 
-/** Keyed by the path from the root, one character per byte. */
+/** Keyed by the path relative to the work tree's root, decoded as latin1. */
 export type DirtyFiles = ReadonlyMap<string, DirtyFile>;
 
 const GONE: DirtyFile = { stats: 'gone', content: 'gone' };
 const READ_AT_MOST = 1024 * 1024;
 const READ_AT_MOST_IN_ALL = 32 * 1024 * 1024;
-/** Yield to the event loop after this many files. */
+/** Number of files after which `markDirtyFiles` yields to the event loop. */
 const AT_A_TIME = 200;
 
 /**
- * Records the files as they are now. Synchronous in small batches: a promise for each of 100,000
- * untracked files would take seconds. Files that `earlier` has read and that have not changed since
- * are not read again.
+ * Takes the current fingerprints of the named files. Does not read files again that have not changed
+ * since `earlier`. Works synchronously in small batches, because a promise for each of 100,000
+ * untracked files would take seconds.
  */
 export async function markDirtyFiles(
   root: string,
@@ -41,7 +41,7 @@ export async function markDirtyFiles(
   return marks;
 }
 
-/** Whether two records have the same content; compares only the stats if it was not read. */
+/** Whether two fingerprints have the same stats or the same content. */
 export function isSameFile(one: DirtyFile, other: DirtyFile): boolean {
   if (one.stats === other.stats) return true;
   return one.content !== null && one.content === other.content;
@@ -76,11 +76,11 @@ function markDirtyFile(
 }
 
 /**
- * A repository inside the tree. Git looks at it only from outside, and so does ralph: HEAD, its
- * reflog and the index show commits and staged changes.
+ * Returns the fingerprint of a repository inside the work tree. Like git, ralph does not inspect its
+ * files: HEAD, its reflog and the index show commits and staged changes.
  */
 function markRepository(folder: Buffer): DirtyFile {
-  // `latin1` would name another file; other paths are not followed beyond their own entry.
+  // A path for `path.join` must be text; a folder whose name is not UTF-8 is not found here.
   const place = folder.toString();
   const own = path.join(place, '.git');
   const gitFolder = path.resolve(place, linkedFolder(own) ?? own);
@@ -91,13 +91,9 @@ function markRepository(folder: Buffer): DirtyFile {
   return { stats: `repository ${signs.join(', ')}`, content: null };
 }
 
-/** Submodules and linked work trees have a `.git` file that names the folder. */
+/** Returns the folder that a `.git` file names, as in submodules and linked work trees; otherwise null. */
 function linkedFolder(file: string): string | null {
-  try {
-    return /^gitdir: (.+)$/m.exec(readTextWithin(file, 64 * KB))?.[1] ?? null;
-  } catch {
-    return null;
-  }
+  return /^gitdir: (.+)$/m.exec(tryReadText(file, 64 * KB) ?? '')?.[1] ?? null;
 }
 
 function statsOf(file: Buffer | string): BigIntStats | null {
@@ -108,7 +104,7 @@ function statsOf(file: Buffer | string): BigIntStats | null {
   }
 }
 
-/** The kernel updates the change time on every write, and no program can set it back. */
+/** Includes the change time: the kernel updates it on every write, and no program can set it back. */
 function describe({ ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [ino, mode, size, mtimeNs, ctimeNs].join(' ');
 }

@@ -5,24 +5,24 @@ import { remember } from '../files/bounded-map.ts';
 import { MB, openRegular, readBytes, withRegularFile } from '../files/bounded-read.ts';
 import { monotonicMs } from '../time/monotonic.ts';
 
-/** A regular file at one instant. */
+/** The fingerprint of a regular file. */
 export interface FileMark {
   readonly size: number;
   /**
-   * Change time in ms, only for comparison, exact to a quarter of a microsecond. Empty if the file was so
-   * new that it could change again within the same clock step.
+   * Change time in ms, for comparison only. Empty if the file was so new that it could change again within
+   * the same clock step.
    */
   readonly changedAt: string;
   /** Null if the file could not be read. */
   readonly sha256: string | null;
 }
 
-/** Marks by absolute path. */
+/** Fingerprints by absolute path. */
 export type FileMarks = Readonly<Record<string, FileMark>>;
 
 /**
- * Marks size and content of all matching files. Files in `earlier` that were not written since are not
- * read again; returns `earlier` itself if nothing has changed.
+ * Takes the fingerprints of all matching files. Does not read files again that were not written since
+ * `earlier`. Returns `earlier` itself if nothing has changed.
  */
 export async function markFiles(
   globs: readonly string[],
@@ -30,7 +30,7 @@ export async function markFiles(
   earlier: FileMarks = {},
 ): Promise<FileMarks> {
   const files = await filesThatMatch(globs, options);
-  /** Null for a file that is gone by now. */
+  /** New fingerprints by file; null if the file was deleted after the search. */
   const changes = new Map<string, FileMark | null>();
   for (const file of files) {
     const before = earlier[file];
@@ -49,22 +49,22 @@ export async function markFiles(
 
 export interface GlobOptions {
   readonly cwd: string;
-  /** Files that never match: those that ralph itself writes while the task runs. */
+  /** Whether ralph itself writes this file while the task runs; such files never match. */
   readonly isOwn: (file: string) => boolean;
   /** Whether `*` matches a leading dot too. */
   readonly dot?: boolean;
 }
 
-/** A longer walk must not block the process, because somebody may ask it to stop. */
+/** A search that takes longer must not block the process, because a signal can ask it to stop. */
 const SHORT_WALK_MS = 200;
-/** Milliseconds the last walk took, by folder and patterns. */
+/** Duration of the last search in ms, by folder and patterns. */
 const walks = new Map<string, number>();
 const REMEMBERED_WALKS = 100;
 
 /**
- * Returns the absolute paths of matching regular files, unordered. Links do not match: a link could point
- * to anything. If the last walk was short, this one runs synchronously: going to another thread for each
- * folder takes twice as long.
+ * Returns the absolute paths of matching regular files, in no particular order. Links do not match, because
+ * a link could point to anything. Searches synchronously if the last search with these arguments was short:
+ * an asynchronous search takes twice as long.
  */
 export async function filesThatMatch(
   globs: readonly string[],
@@ -86,19 +86,19 @@ export async function filesThatMatch(
   const isShort = (walks.get(walk) ?? SHORT_WALK_MS) < SHORT_WALK_MS;
   const found = isShort ? fastGlob.sync([...globs], options) : await fastGlob([...globs], options);
   remember(walks, walk, monotonicMs() - startedMs, REMEMBERED_WALKS);
-  // As a pattern, `a (1).txt` does not match the file of that name.
+  // A pattern can also be the name of a file: as a pattern, `a (1).txt` does not match `a (1).txt`.
   const literal = globs.map((glob) => path.resolve(cwd, glob)).filter((file) => statsOf(file));
   const files = found.map((file) => absolute(cwd, file));
   return [...new Set([...files, ...literal])].filter((file) => !isOwn(file));
 }
 
-/** A faster `path.resolve`, since there may be ten thousand names, most of them plain. */
+/** Does the same as `path.resolve`, but faster: there can be ten thousand names. */
 function absolute(cwd: string, file: string): string {
   const base = cwd.endsWith('/') ? cwd : `${cwd}/`;
   return /^\/|(?:^|\/)\.\.?(?:\/|$)/.test(file) ? path.resolve(cwd, file) : `${base}${file}`;
 }
 
-/** Whether there is a regular file whose content differs from the mark: compares size, then hash. */
+/** Whether the file exists, is regular and differs in content from the fingerprint `mark`. */
 export async function differs(file: string, mark: FileMark | undefined): Promise<boolean> {
   const stats = statsOf(file);
   if (stats === null) return false;
@@ -107,7 +107,7 @@ export async function differs(file: string, mark: FileMark | undefined): Promise
   return now !== null && isOther(now, mark);
 }
 
-/** Whether a file's current mark shows other content than its earlier one. */
+/** Whether a file's current fingerprint shows other content than its earlier fingerprint `mark`. */
 export function isOther(now: FileMark, mark: FileMark | undefined): boolean {
   if (now === mark) return false;
   if (mark === undefined || now.size !== mark.size) return true;
@@ -116,8 +116,8 @@ export function isOther(now: FileMark, mark: FileMark | undefined): boolean {
 }
 
 /**
- * Returns the current mark of a regular file; null for anything else. Returns the earlier mark itself if
- * the file was not written since: the kernel updates the change time on every write, and no program can
+ * Returns the current fingerprint of a regular file; null for anything else. Returns `earlier` itself if
+ * its change time is still the same: the kernel updates the change time on every write, and no program can
  * set it back.
  */
 export async function markFile(file: string, earlier?: FileMark): Promise<FileMark | null> {
@@ -130,7 +130,7 @@ function isAsMarked(stats: Stats, mark: FileMark): boolean {
   return stats.size === mark.size && String(stats.ctimeMs) === mark.changedAt;
 }
 
-/** The kernel takes change times from a clock that advances in steps of up to 10 ms. */
+/** Well above 10 ms, the longest step of the clock from which the kernel takes change times. */
 const CLOCK_STEP_MS = 50;
 
 async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark> {
@@ -138,7 +138,7 @@ async function newMark(file: string, { size, ctimeMs }: Stats): Promise<FileMark
   return { size, changedAt: isSettled ? String(ctimeMs) : '', sha256: await hashOf(file, size) };
 }
 
-/** Returns null for anything but a regular file. Synchronous: ten thousand promises cost more. */
+/** Returns null for anything but a regular file. Synchronous, because ten thousand promises cost more. */
 function statsOf(file: string): Stats | null {
   try {
     const stats = lstatSync(file);
@@ -148,13 +148,13 @@ function statsOf(file: string): Stats | null {
   }
 }
 
-/** Files up to this size are read at once. */
+/** Files up to this size are read in one piece. */
 const SMALL_BYTES = MB;
 
 /**
- * Returns the SHA-256, in hex, of the first `size` bytes, or null if they cannot be read. Reads no more,
- * because a file that is not on a disk, such as /proc/kmsg, has size 0 and may never end. A link or a
- * pipe that has replaced the file meanwhile is not read either.
+ * Returns the SHA-256, in hex, of the first `size` bytes; null if they cannot be read or the file is no
+ * longer regular. Reads no more than `size`, because a file such as /proc/kmsg has size 0 and can be
+ * endless.
  */
 async function hashOf(file: string, size: number): Promise<string | null> {
   const hash = createHash('sha256');

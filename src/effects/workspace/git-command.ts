@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { MARKER_NAME } from '../processes/process-table.ts';
 
-/** A git setting passed through variables, where its name may contain anything. */
+/** A git setting, passed to git in environment variables because its name can contain any character. */
 export interface GitSetting {
   readonly name: string;
   readonly value: string;
@@ -14,7 +14,7 @@ interface GitExtras {
   readonly settings?: readonly GitSetting[];
 }
 
-/** Runs git in a folder; resolves to null if it fails. */
+/** Runs git in a folder. Resolves to its standard output as latin1; null if git fails. */
 export type RunGit = (
   cwd: string,
   args: readonly string[],
@@ -26,10 +26,10 @@ interface GitCommand extends GitExtras {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Marks the processes that git starts as part of this run; without it they carry no mark. */
+  /** Marks git and the processes it starts as part of this run; without it they carry no mark. */
   readonly runId?: string | undefined;
   readonly timeoutMs: number;
-  /** Ends it at once. */
+  /** Kills git at once. */
   readonly signal?: AbortSignal | undefined;
   /** Where git finds its repository, index and objects; by default it searches upward from `cwd`. */
   readonly places?: Readonly<Record<`GIT_${string}`, string>> | undefined;
@@ -60,9 +60,8 @@ export async function runGit(command: GitCommand): Promise<string | null> {
 const COMPLAINT_AT_MOST = 16 * 1024;
 
 /**
- * Runs git. It never prompts, and ends with this process. Of the repository's own programs it runs
- * only filters (see `withoutOwnFilters`); anything else that was started and stayed in its process
- * group is killed with it.
+ * Runs git. It never prompts, and ends with this process. Of the programs that the repository names it
+ * runs only filters (see `withoutOwnFilters`). Processes that it leaves in its process group are killed.
  */
 export function callGit(command: GitCommand): Promise<GitAnswer> {
   const { timeoutMs, signal, input } = command;
@@ -94,7 +93,7 @@ export function callGit(command: GitCommand): Promise<GitAnswer> {
     if (complaint.length < COMPLAINT_AT_MOST) complaint += text;
   });
   child.stderr?.on('error', () => {});
-  // It may exit before it has read everything; its exit code tells.
+  // Git may exit before it has read all input. That is no error: the exit code decides.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
   return new Promise((resolve) => {
@@ -111,13 +110,13 @@ export function callGit(command: GitCommand): Promise<GitAnswer> {
   });
 }
 
-/** Calls of git to stop when this process exits. */
+/** Functions that kill the running git processes, for when this process exits. */
 const running = new Set<() => void>();
 const giveUpAll = (): void => {
   for (const giveUp of running) giveUp();
 };
 
-/** One listener for all: with one per task, node would warn of a leak if there are many. */
+/** Returns a function that undoes this. There is one listener for all calls: node warns of many. */
 function giveUpAtExit(giveUp: () => void): () => void {
   if (running.size === 0) process.on('exit', giveUpAll);
   running.add(giveUp);
@@ -127,7 +126,7 @@ function giveUpAtExit(giveUp: () => void): () => void {
   };
 }
 
-/** Most failures are reported by an event, but a few errors are thrown. */
+/** Returns null for the few errors that `spawn` throws; it reports most errors by an event. */
 function start({ args, cwd, env, runId, settings, input, places }: GitCommand): ChildProcess | null {
   try {
     return spawn('git', [...SAFELY, ...args], {
@@ -156,8 +155,8 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 /**
- * A file watcher would be a program of the repository's choice, or a daemon that stays; so would
- * hooks, and a program that checks signatures.
+ * Options that keep git from starting programs that the repository chooses: a file watcher (which can
+ * also stay as a daemon), hooks, and a program that checks signatures.
  */
 const SAFELY = [
   '--no-pager',
@@ -171,9 +170,9 @@ const SAFELY = [
 ];
 
 /**
- * Variables that carry git's own configuration or limit how far up it searches. All others are
- * dropped: GIT_DIR or GIT_INDEX_FILE, as hooks set them, would point elsewhere, and
- * GIT_LITERAL_PATHSPECS would turn our exclusions into file names.
+ * Matches the GIT_ variables that are passed on: those that configure git or limit how far up it
+ * searches. Others would do harm: GIT_DIR and GIT_INDEX_FILE, which hooks set, point to another
+ * repository, and GIT_LITERAL_PATHSPECS would turn ralph's exclusions into file names.
  */
 const KEPT =
   /^GIT_(?:EXEC_PATH|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+))$/;
@@ -197,7 +196,7 @@ function gitEnvironment(
   };
 }
 
-/** Appended to those the caller passes in the same way: the last one of a name wins. */
+/** Appends `settings` to those that `env` already contains: of several with one name, git uses the last. */
 function settingVariables(
   env: NodeJS.ProcessEnv,
   settings: readonly GitSetting[],

@@ -4,13 +4,13 @@ import { KB, readTextWithin } from '../files/bounded-read.ts';
 import type { GitSetting, RunGit } from './git-command.ts';
 
 /*
- * Filters convert what a file holds into what git stores: each is a program, named in the
- * configuration. `git status` runs it for every file whose timestamps have changed. Filters in the
- * user's own configuration are the user's choice. Those of the repository are not: an unpacked
- * archive brings them along, and an agent that may edit files but not run programs can write them.
+ * A filter is a program, named in git's configuration, that converts a file's content into what git
+ * stores. `git status` runs it for every file whose timestamps have changed. Filters in the user's
+ * own configuration are trusted. Filters in the repository's configuration are not: an unpacked
+ * archive can contain them, and an agent that may edit files but not run programs can write them.
  */
 
-/** A probe: only a git that accepts settings from variables reports it back. */
+/** A setting that only a git which accepts settings from variables reports back. */
 const SIGN: GitSetting = { name: 'filter.ralph-asks.required', value: 'false' };
 
 const QUESTION = [
@@ -21,13 +21,13 @@ const QUESTION = [
   '^filter\\..*\\.(clean|smudge|process|required)$',
 ];
 
-/** Scopes of the user's own settings; `command` means those from variables. */
+/** Git's names for the origins of trusted settings; `command` means environment variables. */
 const TRUSTED = new Set(['system', 'global', 'command']);
 
 /**
- * Returns the settings that disable the repository's own filters in a folder; null if they cannot
- * be determined, or this git does not support such settings (before 2.31). A filter that the user
- * has configured as well keeps the user's value.
+ * Returns git settings that disable the filters which a repository configures itself. A filter that
+ * the user has configured as well keeps the user's value. Returns null if the settings cannot be
+ * determined, or if git (before 2.31) does not support settings from variables.
  */
 export async function withoutOwnFilters(
   folder: string,
@@ -44,40 +44,39 @@ export async function withoutOwnFilters(
     else own.add(name);
   }
   if (!trusted.has(SIGN.name)) return null;
-  // An empty value means no program, and that none is required.
+  // An empty value means that there is no program and that the filter is not required.
   return [...own].map((name) => ({ name, value: trusted.get(name) ?? '' }));
 }
 
-/** Returns null if a name or a value is not UTF-8: no variable could hold it. */
+/** Decodes latin1 output as UTF-8. Returns null if it is not UTF-8, because no variable could hold it. */
 function asText(output: string): string | null {
   const bytes = Buffer.from(output, 'latin1');
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? text : null;
 }
 
-/** Each setting has a scope, a name and, after a line break, a value, which may be missing. */
+/** Yields each setting: `scope NUL name [LF value] NUL` in git's output. */
 function* readAnswer(answer: string) {
   const parts = answer.split('\0');
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [scope = '', setting = ''] = [parts[at], parts[at + 1]];
     const end = setting.indexOf('\n');
     const name = end === -1 ? setting : setting.slice(0, end);
-    // A setting without a value is true.
+    // For git, a setting without a value is true.
     yield { scope, name, value: end === -1 ? 'true' : setting.slice(end + 1) };
   }
 }
 
-/** Larger files are not searched; git is asked instead. */
+/** A larger configuration file counts as one that may name filters. */
 const CONFIG_MAX_BYTES = 64 * KB;
 
 /**
- * Whether a repository that git could find from here upward may have its own filters. This check
- * costs a few system calls, asking git a process. It goes all the way up, because git skips a
- * `.git` that is not a repository.
+ * Whether a repository in this folder or above it may configure filters. Saves starting git in most
+ * cases. Searches up to the root, because git skips a `.git` that is not a repository.
  */
 function mayHaveFilters(folder: string): boolean {
   const parent = path.dirname(folder);
-  // A folder may itself be a repository, without a `.git`.
+  // A bare repository has no `.git`: the folder itself contains HEAD.
   const isBare = isThere(path.join(folder, 'HEAD'));
   if (isBare || mayBringFilters(path.join(folder, '.git'))) return true;
   return parent !== folder && mayHaveFilters(parent);
@@ -86,7 +85,7 @@ function mayHaveFilters(folder: string): boolean {
 function mayBringFilters(place: string): boolean {
   if (!isThere(place)) return false;
   try {
-    // A file or a link points elsewhere, and so does a `commondir`.
+    // The configuration is elsewhere if `.git` is a file or a link, or contains `commondir`.
     if (!lstatSync(place).isDirectory() || isThere(path.join(place, 'commondir'))) return true;
     return ['config', 'config.worktree']
       .map((name) => path.join(place, name))
@@ -99,7 +98,7 @@ function mayBringFilters(place: string): boolean {
 /** A configuration without these words names no filter, and includes no file that could. */
 const WORDS = /filter|include/i;
 
-/** A dangling link counts too, since git accepts one as HEAD; so does an unreadable entry. */
+/** Whether there is an entry. A dangling link counts, since git accepts it as HEAD; so does an error. */
 function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;

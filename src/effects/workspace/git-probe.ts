@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { runGit } from './git-command.ts';
+import { findGitAbove } from './git-view.ts';
 
 /** What git reports about a folder. */
 export type GitProbe =
   | { readonly kind: 'work-tree' }
   | { readonly kind: 'no-work-tree' }
-  /** There is a repository, but git does not open it: it is another user's, or damaged. */
+  /** There is a `.git`, but git does not open it, for example because another user owns it. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'no-git' };
 
@@ -22,10 +21,5 @@ export async function probeGit(
   if ((await ask('--version')) === null) return { kind: 'no-git' };
   const answer = await ask('rev-parse', '--is-inside-work-tree');
   if (answer?.trim() === 'true') return { kind: 'work-tree' };
-  return { kind: answer === null && hasRepository(cwd) ? 'refused' : 'no-work-tree' };
-}
-
-function hasRepository(folder: string): boolean {
-  const parent = path.dirname(folder);
-  return existsSync(path.join(folder, '.git')) || (parent !== folder && hasRepository(parent));
+  return { kind: answer === null && findGitAbove(cwd) !== null ? 'refused' : 'no-work-tree' };
 }

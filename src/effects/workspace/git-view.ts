@@ -1,30 +1,30 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { isInside, realPath } from '../files/real-path.ts';
 import { type DirtyFiles, markDirtyFiles } from './dirty-files.ts';
 import type { RunGit } from './git-command.ts';
 import { withoutOwnFilters } from './git-filters.ts';
 
 /** A snapshot of the repository. */
-export interface View {
-  readonly root: string;
-  /** Null before the first commit. */
+export interface View extends Pick<WorkTree, 'root' | 'pathspecs'> {
+  /** Id of the commit at HEAD; null before the first commit. */
   readonly head: string | null;
-  /** Tips of the branches that this work tree may have moved. */
+  /** HEAD, and the tips of all branches except those checked out in another work tree. */
   readonly branches: readonly string[];
   /** All visible tips: HEAD and every ref. */
   readonly tips: readonly string[];
   readonly dirty: DirtyFiles;
 }
 
-/** Where git works, and what it must leave out. */
+/** The work tree in which git runs. `pathspecs` exclude the folders that do not count. */
 export interface WorkTree {
-  /** The nearest folder upward that has a `.git`. */
+  /** The folder with the `.git`: `cwd` or the nearest folder above it. */
   readonly place: string;
   readonly root: string;
   readonly pathspecs: readonly string[];
 }
 
-/** If no folder upward has a `.git`, git need not be started at all. */
+/** Returns the nearest folder, from `cwd` upward, that has a `.git`; null if there is no such folder. */
 export function findGitAbove(cwd: string): string | null {
   let folder = realPath(cwd);
   while (!existsSync(path.join(folder, '.git'))) {
@@ -35,7 +35,7 @@ export function findGitAbove(cwd: string): string | null {
   return folder;
 }
 
-/** Asks git for the root of the tree; returns null if there is none or git does not trust it. */
+/** Asks git for the root of the work tree; null if there is no work tree or git does not open it. */
 export async function findWorkTree(
   { cwd, excluded }: { readonly cwd: string; readonly excluded: readonly string[] },
   place: string,
@@ -46,11 +46,11 @@ export async function findWorkTree(
   const root = Buffer.from(output, 'latin1').toString().replace(/\n$/, '');
   const inside = excluded
     .flatMap((folder) => [
-      // Both the name git uses and, if it is a link, its target.
+      // If the folder is a link, both the link and its target are excluded.
       path.join(realPath(path.dirname(folder)), path.basename(folder)),
       realPath(folder),
     ])
-    .filter((folder) => isInside(folder, root) && folder !== root)
+    .filter((folder) => isInside(root, folder))
     .map((folder) => `:(top,exclude,literal)${path.relative(root, folder)}`);
   return { place, root, pathspecs: inside.length === 0 ? [] : ['--', ...new Set(inside)] };
 }
@@ -63,14 +63,14 @@ const STATUS = [
   '--no-ahead-behind',
   '--no-renames',
   '--untracked-files=all',
-  // Shows whether a submodule's commit has moved, without a process in each of them.
+  // Shows whether a submodule's commit has moved, without starting a process for each submodule.
   '--ignore-submodules=dirty',
 ];
 const REFS = ['for-each-ref', '--format=%(objectname) %(refname) %(worktreepath)'];
 
 /**
- * Runs two git processes in parallel, after a third if the repository may have filters. Does not
- * read again what `earlier` has read. Returns null if git fails.
+ * Takes a snapshot of the repository; null if git fails. Does not read files again that have not
+ * changed since `earlier`.
  */
 export async function readView(
   { root, pathspecs }: WorkTree,
@@ -89,6 +89,7 @@ export async function readView(
   const { branches, tips } = readRefs(refs, root);
   return {
     root,
+    pathspecs,
     head,
     branches: [...own, ...branches],
     tips: [...own, ...tips],
@@ -96,7 +97,7 @@ export async function readView(
   };
 }
 
-/** The path comes last: after 7 fields, or after 9 in a conflict. */
+/** Matches an entry of `git status`. The path comes after 7 fields, or after 9 in a conflict. */
 const ENTRY = /^(?:1 (?:\S+ ){7}|u (?:\S+ ){9}|\? )([\s\S]+)$/;
 
 function readStatus(output: string): { head: string | null; names: readonly string[] } {
@@ -111,8 +112,8 @@ function readStatus(output: string): { head: string | null; names: readonly stri
 }
 
 /**
- * Skips branches checked out in another work tree: loops in two work trees of one repository must
- * not count each other's commits.
+ * Returns the tips of all refs and of the branches. Skips branches checked out in another work tree,
+ * because loops in two work trees of one repository must not count each other's commits.
  */
 function readRefs(output: string, root: string): { branches: string[]; tips: string[] } {
   const branches: string[] = [];
@@ -122,23 +123,9 @@ function readRefs(output: string, root: string): { branches: string[]; tips: str
     if (tip === undefined) continue;
     tips.push(tip);
     const folder = Buffer.from(place, 'latin1').toString();
-    if (name.startsWith('refs/heads/') && (folder === '' || isInside(folder, root))) {
+    if (name.startsWith('refs/heads/') && (['', root].includes(folder) || isInside(root, folder))) {
       branches.push(tip);
     }
   }
   return { branches, tips };
-}
-
-function isInside(folder: string, root: string): boolean {
-  const way = path.relative(root, folder);
-  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
-}
-
-function realPath(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    const parent = path.dirname(file);
-    return parent === file ? file : path.join(realPath(parent), path.basename(file));
-  }
 }

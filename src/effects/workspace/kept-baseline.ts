@@ -1,9 +1,10 @@
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { safeJson } from '../../core/text/safe-json.ts';
-import { readTextWithin } from '../files/bounded-read.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
 import { parseObject } from '../files/json-fields.ts';
-import { nameInside, realPath } from '../files/real-path.ts';
+import { isInside, nameInside, realPath } from '../files/real-path.ts';
+import { type Baseline, type BaselineRequest, takeBaseline } from './baseline.ts';
 import {
   differs,
   type FileMark,
@@ -12,15 +13,13 @@ import {
   markFile,
   markFiles,
 } from './file-marks.ts';
-import { BASELINE_MAX_BYTES } from './read-mark.ts';
-import { type Baseline, type BaselineRequest, takeBaseline } from './workspace.ts';
 
 /**
- * The files at the task's start, as stored beside the state. Files in the working directory have relative
- * names, so that the directory may be moved; all others have absolute paths.
+ * A baseline as stored in `baseline.json`. Files in the working directory have relative names, so that the
+ * directory can be moved; all others have absolute paths.
  */
 export interface KeptBaseline extends Baseline {
-  /** The request it was taken for; null in a file of ralph 0.1.0, whose names are all absolute. */
+  /** The request for the baseline; null in a file of ralph 0.1.0, whose names are all absolute. */
   readonly taken: {
     readonly cwd: string;
     readonly globs: readonly string[];
@@ -41,15 +40,14 @@ export function baselineJson(baseline: Baseline, request: BaselineRequest): stri
   return `${safeJson(kept)}\n`;
 }
 
-/** Reads the baseline beside a task's state; returns null if it is gone or damaged. */
+/** Enough for the fingerprints of about 300,000 files. */
+export const BASELINE_MAX_BYTES = 64 * MB;
+
+/** Reads `baseline.json` in a task's folder; returns null if it is missing or damaged. */
 export function readBaseline(taskFolder: string): KeptBaseline | null {
-  try {
-    const text = readTextWithin(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
-    const parsed = keptSchema().safeParse(parseObject(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  const text = tryReadText(path.join(taskFolder, 'baseline.json'), BASELINE_MAX_BYTES);
+  const parsed = keptSchema().safeParse(parseObject(text ?? ''));
+  return parsed.success ? parsed.data : null;
 }
 
 function keptSchema() {
@@ -73,19 +71,19 @@ function keptSchema() {
   });
 }
 
-/** Where a task of ralph 0.1.0 worked, according to its other files. */
+/** The working directory of a task of ralph 0.1.0, and its watched file's target, from its other files. */
 export interface EarlierPlace {
   readonly cwd: string;
   readonly donePath: string | null;
 }
 
-/** A baseline adapted to a place, or why it cannot be used there, as half a sentence. */
+/** A baseline adapted to a folder, or why it cannot be used there, as a clause. */
 export type Fitted = { readonly baseline: Baseline } | { readonly misfit: string };
 
 /**
- * Adapts a stored baseline to the place where the task is resumed. In another place than before, all files
- * must be as they were marked: nobody could tell whether a file that differs is the agent's work or was
- * there from the start.
+ * Adapts a stored baseline to the folder in which the task is resumed. If that is another folder than
+ * before, every file must match its fingerprint: a file that differs could be the agent's work or have
+ * been different from the start.
  */
 export async function fitBaseline(
   kept: KeptBaseline,
@@ -101,8 +99,8 @@ export async function fitBaseline(
   ]);
   const reachesOut = patterns.find(reachesOutside);
   const names = [...Object.keys(kept.watched), ...Object.keys(kept.protected)];
-  const outside = names.find((name) => path.isAbsolute(nameInside(from, path.resolve(from, name))));
-  // ralph 0.1.0 kept the old names if a task was resumed in another folder.
+  const outside = names.find((name) => !isInside(from, path.resolve(from, name)));
+  // ralph 0.1.0 left the old names unchanged if a task was resumed in another folder.
   if (outside !== undefined && reachesOut === undefined) {
     return { misfit: `it tells of ${outside}, which is not in ${from}` };
   }
@@ -128,7 +126,7 @@ export async function fitBaseline(
   return { baseline: await withNewPatterns(placed, taken, request) };
 }
 
-/** Returns the first file that is gone, changed, or matches but has no mark; null if there is none. */
+/** Returns the first file that is missing, changed, or matches without a fingerprint; otherwise null. */
 async function firstChange(placed: Baseline, request: BaselineRequest): Promise<string | null> {
   for (const [file, mark] of Object.entries({ ...placed.protected, ...placed.watched })) {
     if ((await markFile(file)) === null || (await differs(file, mark))) return file;
@@ -138,7 +136,7 @@ async function firstChange(placed: Baseline, request: BaselineRequest): Promise<
   return Object.keys(now).find((file) => placed.watched[file] === undefined) ?? null;
 }
 
-/** If the resume changed the patterns, marks newly matching files as they are now. */
+/** Adds the current fingerprints of newly matching files if the resume changed the patterns. */
 async function withNewPatterns(
   placed: Baseline,
   taken: KeptBaseline['taken'],
@@ -157,12 +155,10 @@ async function withNewPatterns(
     const matches = keepsAll || fresh.protected[file] !== undefined;
     if (matches || (await mayMatchGone(file, mark, request))) stillProtected[file] = mark;
   }
-  // Once no pattern reaches out of the folder, the mark of a file outside it would fail the next resume.
+  // If no pattern reaches out of the folder any more, a file outside it would fail the next resume.
   const reachesOut = request.globs.some(reachesOutside);
   const stillWatched = Object.fromEntries(
-    Object.entries(placed.watched).filter(
-      ([file]) => reachesOut || !path.isAbsolute(nameInside(request.cwd, file)),
-    ),
+    Object.entries(placed.watched).filter(([file]) => reachesOut || isInside(request.cwd, file)),
   );
   return {
     watched: hasNewGlobs ? { ...fresh.watched, ...stillWatched } : placed.watched,
@@ -172,8 +168,8 @@ async function withNewPatterns(
 }
 
 /**
- * Whether a protected file is gone and one of the new patterns may have matched it. No search can find it
- * any more, so the literal beginning of each pattern decides: `tests` for `tests` and `tests/**`.
+ * Whether a protected file is missing and one of the new patterns may have matched it. No search can find
+ * the file any more, so the part of a pattern before its first special character decides.
  */
 async function mayMatchGone(
   file: string,
@@ -183,16 +179,16 @@ async function mayMatchGone(
   if ((await markFile(file, mark)) !== null) return false;
   return protect.some((pattern) => {
     const beginning = path.resolve(cwd, pattern.replace(/[^/]*[*?[\](){}!@+|\\].*$/s, ''));
-    return file === beginning || !path.isAbsolute(nameInside(beginning, file));
+    return file === beginning || isInside(beginning, file);
   });
 }
 
-/** Returns the file of that name after the task has moved from `from` to `cwd`. */
+/** Returns the absolute path in `cwd` of a file that had this name when the task ran in `from`. */
 function fileIn(cwd: string, from: string, name: string): string {
   return path.resolve(cwd, nameInside(from, path.resolve(from, name)));
 }
 
-/** Whether a pattern may match files outside the folder in which it is searched for. */
+/** Whether a pattern can match files outside the folder in which the search begins. */
 function reachesOutside(pattern: string): boolean {
   return /(?:^|[!({,|])\/|(?:^|[!({,|/])\.\.(?:$|[/},)|])/.test(pattern);
 }

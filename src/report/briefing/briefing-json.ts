@@ -2,7 +2,7 @@ import type { Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { statusJson } from '../screens/status.ts';
 import { commandOf, reasonOf, remedyOf } from './briefing-words.ts';
 
-/** A briefing as JSON. Durations are in seconds, money in US dollars. */
+/** Returns a briefing as JSON. Durations are in seconds, money in US dollars. */
 export function briefingJson(briefing: Briefing): object {
   const { since, until, vault, stateDir, totals, needs, tasks } = briefing;
   return {
@@ -64,7 +64,7 @@ function taskJson(task: BriefTask, briefing: Briefing): object {
     reason: reasonOf(task),
     command: commandOf(task, briefing),
     note: task.note?.file ?? null,
-    // For the period of the briefing; the fields above cover the whole task.
+    // These figures are for the period of the briefing; the fields above cover the whole task.
     span: {
       iterations: task.iterations.length,
       cost_usd: task.costUsd,

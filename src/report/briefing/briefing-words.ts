@@ -1,23 +1,15 @@
+import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
 import type { Briefing, BriefTask, Happening } from '../../core/task/briefing.ts';
+import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
-import { formatCost, formatDuration } from '../format.ts';
-import { remedyFor, stallRemedy } from '../messages.ts';
+import { formatCost, formatDuration, plural } from '../format.ts';
+import { remedyFor } from '../messages.ts';
 import { resumeCommand, shellQuote } from '../resume-command.ts';
 import { isForeign, NOT_YOURS } from '../screens/status.ts';
 
-/** The words of a briefing, shared by Markdown and HTML. */
+// The words of a briefing, shared by Markdown and HTML.
 
-const STATES: Readonly<Record<ShownState, string>> = {
-  completed: 'completed',
-  failed: 'failed',
-  timeout: 'out of time',
-  max_iterations_reached: 'out of iterations',
-  stalled: 'stalled',
-  budget_spent: 'out of money',
-  usage_limited: 'at a usage limit',
-  stopped: 'stopped',
-  paused: 'paused',
-  paused_awaiting_approval: 'waits for your approval',
+const STATES: Readonly<Record<Exclude<ShownState, EndedStatus>, string>> = {
   interrupted: 'interrupted',
   running: 'running',
   pending: 'about to start',
@@ -27,10 +19,10 @@ const STATES: Readonly<Record<ShownState, string>> = {
 };
 
 export function stateWords(state: ShownState): string {
-  return STATES[state];
+  return isEnded(state) ? endingRow(state, null).words : STATES[state];
 }
 
-/** The reason for a task's state, as half a sentence; empty if the state needs no explanation. */
+/** Returns the reason for a task's state as half a sentence; empty if the state needs no explanation. */
 export function reasonOf(task: BriefTask): string {
   const why = whyOf(task);
   if (!isForeign(task.shown)) return why;
@@ -41,7 +33,7 @@ function whyOf({ shown, task }: BriefTask): string {
   if (task === null) return `its state in ${shown.stateFile} cannot be read`;
   switch (shown.state) {
     case 'completed':
-      // A forged state proves nothing.
+      // The evidence in a state that this user did not write proves nothing.
       return task.evidence === null || !shown.isOwn
         ? ''
         : `${task.evidence.kind.replaceAll('-', ' ')}: ${task.evidence.detail}`;
@@ -66,14 +58,12 @@ function failure(exitReason: string, error: string): string {
   return [cause, error].filter((part) => part !== '').join(': ');
 }
 
-/** Returns general advice for a stalled or failed task, or null if there is none. */
+/** Returns general advice for a task that ended, or null if there is none. */
 export function remedyOf({ shown, task }: BriefTask): string | null {
-  const reason = task?.exit_reason ?? '';
-  if (shown.state === 'stalled') return stallRemedy(reason);
-  return shown.state === 'failed' ? remedyFor(reason, 'claude') : null;
+  return remedyFor(shown.state, task?.exit_reason ?? '', DEFAULT_AGENT);
 }
 
-/** Returns the shell command that continues a task, or null if no command can. */
+/** Returns the shell command that resumes a task, or null if no command can. */
 export function commandOf(
   { shown, task }: BriefTask,
   { vault, stateDir, keyFlag }: Briefing,
@@ -82,7 +72,10 @@ export function commandOf(
   const facts = { taskId: shown.taskId, vault, stateDir, keyFlag, needsTrust: isForeign(shown) };
   if (shown.state === 'paused_awaiting_approval') {
     // An answer runs nothing from the task, so it needs no trust.
-    return resumeCommand({ ...facts, needsTrust: false }).replace('ralph resume', 'ralph approve');
+    return resumeCommand({ ...facts, needsTrust: false }, shown.state).replace(
+      'ralph resume',
+      'ralph approve',
+    );
   }
   if (task.kept_by === 'library') return null;
   switch (shown.state) {
@@ -90,21 +83,17 @@ export function commandOf(
     case 'running':
     case 'pending':
       return null;
-    case 'max_iterations_reached':
-    case 'timeout':
-    case 'budget_spent':
-      return resumeCommand(facts, shown.state);
     default:
-      return resumeCommand(facts);
+      return resumeCommand(facts, shown.state);
   }
 }
 
-/** The command that shows a file. */
+/** Returns the shell command that prints a file. */
 export function readCommand(file: string): string {
   return `cat ${shellQuote(file)}`;
 }
 
-/** What was used within the period: `3 iterations, 12m 05s, $1.20`. */
+/** Says what was used within the period: `3 iterations, 12m 05s, $1.20`. */
 export function usedWords({
   iterations,
   workMs,
@@ -115,10 +104,6 @@ export function usedWords({
     ...(workMs > 0 ? [formatDuration(workMs)] : []),
     ...(costUsd > 0 ? [formatCost(costUsd)] : []),
   ].join(', ');
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 const HAPPENINGS: Readonly<Record<Happening['kind'], string>> = {
@@ -137,7 +122,7 @@ export function happeningWords(kind: Happening['kind']): string {
   return HAPPENINGS[kind];
 }
 
-/** An instant to the minute, in UTC: `2026-01-05 10:00`. */
+/** Formats an ISO instant to the minute, in UTC: `2026-01-05 10:00`. */
 export function minute(instant: string): string {
   return instant.slice(0, 16).replace('T', ' ');
 }

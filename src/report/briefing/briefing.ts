@@ -1,11 +1,10 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { formatCost, formatDuration } from '../format.ts';
-import { cell, codeSpan, fenced, inline } from '../notes/markdown.ts';
+import { formatCost, formatDuration, plural } from '../format.ts';
+import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
 import {
   commandOf,
   minute,
-  plural,
   readCommand,
   reasonOf,
   remedyOf,
@@ -13,7 +12,7 @@ import {
   usedWords,
 } from './briefing-words.ts';
 
-/** A briefing as Markdown. What needs a person comes first. */
+/** Returns a briefing as Markdown. What needs a person comes first. */
 export function renderBriefing(facts: Briefing): string {
   const briefing = withoutControlsIn(facts);
   const { totals, needs } = briefing;
@@ -27,7 +26,7 @@ export function renderBriefing(facts: Briefing): string {
   return `${sections.join('\n\n')}\n`;
 }
 
-/** States without a valid signature are counted separately: another user or an older ralph wrote them. */
+/** Counts the completed tasks without a valid signature, which another user or an older ralph wrote. */
 function foreignWords(count: number): string {
   if (count === 0) return '';
   return count === 1
@@ -48,12 +47,12 @@ function needText(need: Need, briefing: Briefing): string {
       return taskNeed(need.task, briefing);
     case 'request': {
       const { file, taskId, at } = need.request;
-      const about = taskId === null ? '' : ` of ${inline(taskId)}`;
+      const about = taskId === null ? '' : ` of ${inlineText(taskId)}`;
       return `- A request${about} has been waiting for your answer since ${minute(at)}: ${codeSpan(file)}`;
     }
     case 'note': {
       const { file, taskId, reason, at } = need.note;
-      return `- A note about ${inline(taskId)} (${reason.toLowerCase()}, ${minute(at)}): ${codeSpan(file)}`;
+      return `- A note about ${inlineText(taskId)} (${reason.toLowerCase()}, ${minute(at)}): ${codeSpan(file)}`;
     }
   }
 }
@@ -64,8 +63,8 @@ function taskNeed(task: BriefTask, briefing: Briefing): string {
   const remedy = remedyOf(task);
   const command = commandOf(task, briefing) ?? (note === null ? null : readCommand(note.file));
   const lines = [
-    `- **${inline(shown.taskId)}** ${stateWords(shown.state)}${reason === '' ? '' : `: ${inline(reason)}`} (${used(task)})`,
-    ...(remedy === null ? [] : [`What to do: ${inline(remedy)}.`]),
+    `- **${inlineText(shown.taskId)}** ${stateWords(shown.state)}${reason === '' ? '' : `: ${inlineText(reason)}`} (${used(task)})`,
+    ...(remedy === null ? [] : [`What to do: ${inlineText(remedy)}.`]),
     ...(note === null ? [] : [`Note: ${codeSpan(note.file)}`]),
     ...(command === null ? [] : ['', fenced(command, 'sh')]),
   ];
@@ -100,7 +99,7 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
   ];
 }
 
-/** Iterations in the period, out of all iterations of the task. */
+/** Returns the number of iterations in the period, and that of the whole task if it differs: `2 of 5`. */
 function iterationsOf({ iterations, task }: BriefTask): string {
   const all = task?.metrics.iterations ?? 0;
   return iterations.length === all ? String(all) : `${iterations.length} of ${all}`;

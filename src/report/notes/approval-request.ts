@@ -6,12 +6,12 @@ import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 export interface RequestFacts {
   readonly taskId: string;
   readonly approval: Approval;
-  /** The task in one line. */
+  /** The prompt of the task, in one line. */
   readonly asked: string;
   readonly logDir: string;
 }
 
-/** The Markdown text of a request for approval: what is asked and how to answer. */
+/** Returns the Markdown text of a request for approval: what is asked and how to answer. */
 export function renderRequest({ logDir, ...texts }: RequestFacts): string {
   const { taskId, approval, asked } = withoutControlsIn(texts);
   const fields: readonly (readonly [string, string])[] = [
@@ -45,7 +45,7 @@ To refuse it, write why behind \`reason:\` above and move this file to \`Rejecte
 `;
 }
 
-/** Markdown shows an indented block literally. */
+/** Indents every line, since Markdown shows an indented block literally. */
 function indented(text: string): string {
   return text.replace(/^/gm, '    ');
 }

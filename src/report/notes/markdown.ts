@@ -1,18 +1,18 @@
 import { withoutControls } from '../../core/text/untrusted-text.ts';
 
 /*
- * Untrusted text in Markdown. It can neither control a terminal that shows the file nor break out of
- * its place in it.
+ * These functions put untrusted text into Markdown. It can neither control a terminal that shows the
+ * file nor break out of its block, span or cell.
  */
 
-/** A fenced block. Its fence is longer than any run of backticks in the text, so nothing closes it early. */
+/** Returns a fenced block. Its fence is longer than any run of backticks in the text, which cannot close it. */
 export function fenced(text: string, language = 'text'): string {
   const plain = withoutControls(text);
   const fence = '`'.repeat(Math.max(2, longestRun(plain)) + 1);
   return `${fence}${language}\n${plain.replace(/\n+$/, '')}\n${fence}`;
 }
 
-/** Literal text within a line. The delimiters are longer than any run of backticks in it. */
+/** Returns a text as inline code. The delimiters are longer than any run of backticks in the text. */
 export function codeSpan(text: string): string {
   const plain = withoutControls(text);
   const delimiter = '`'.repeat(longestRun(plain) + 1);
@@ -20,20 +20,20 @@ export function codeSpan(text: string): string {
   return `${delimiter}${space}${plain.replace(/\s+/g, ' ')}${space}${delimiter}`;
 }
 
-/** The length of the longest run of backticks. Not `Math.max(...)`: too many arguments overflow the stack. */
+/** Returns the length of the longest run of backticks. `Math.max` of all lengths could overflow the stack. */
 function longestRun(text: string): number {
   let longest = 0;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   return longest;
 }
 
-/** A table cell. Nothing in the text can start another cell, a link or a tag. */
+/** Returns a table cell with at most 80 characters of a text, which cannot start a cell, a link or a tag. */
 export function cell(text: string): string {
-  return inline(text.slice(0, 80)).replaceAll('|', '\\|');
+  return inlineText(text.slice(0, 80)).replaceAll('|', '\\|');
 }
 
-/** Text within a line, with all Markdown syntax escaped. */
-export function inline(text: string): string {
+/** Returns a text on one line, with all Markdown syntax escaped. */
+export function inlineText(text: string): string {
   return withoutControls(text)
     .replace(/\s+/g, ' ')
     .replace(/[\\`*_[\]<>#]/g, '\\$&');

@@ -1,11 +1,13 @@
+import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { Ending } from '../../core/machine/loop-state.ts';
-import type { CommandOutput } from '../../core/machine/prompt.ts';
+import type { CommandOutput } from '../../core/prompt/prompt.ts';
+import { endingRow } from '../../core/task/endings.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { formatCost, formatDuration } from '../format.ts';
-import { type AgentName, remedyFor, stallRemedy } from '../messages.ts';
-import { cell, codeSpan, fenced, inline } from './markdown.ts';
+import { remedyFor } from '../messages.ts';
+import { cell, codeSpan, fenced, inlineText } from './markdown.ts';
 
 /** The facts of a note. */
 export interface NoteFacts {
@@ -26,21 +28,21 @@ export interface NoteFacts {
   readonly again: string;
 }
 
-/** The Markdown text of a note for a person: what was asked, what happened, what to do next. */
+/** Returns the Markdown text of a note for a person: what was asked, what happened, what to do next. */
 export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   // Paths stay unchanged, so that programs can read them from the front matter.
   const facts = { ...withoutControlsIn(texts), stateFile, logDir };
   const { task, ending } = facts;
   const sections = [
     frontMatter(facts),
-    `# ${TITLES[ending.note ?? 'FAILED']}: ${task.task_id}`,
+    `# ${endingRow(ending.status, ending.exitReason).note?.title ?? ''}: ${task.task_id}`,
     `## What happened\n\n${whatHappened(facts)}`,
     `## What was asked\n\n${fenced(task.task_prompt)}`,
     `## What counts as complete\n\nComplete when ${codeSpan(facts.completion)}.`,
     `## Iterations\n\n${iterationTable(task)}`,
     ...(facts.missing.length > 0
       ? [
-          `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inline(line)}`).join('\n')}`,
+          `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inlineText(line)}`).join('\n')}`,
         ]
       : []),
     ...facts.commandOutputs.map(({ by, output }) => `## What --${by} printed\n\n${fenced(output)}`),
@@ -49,15 +51,6 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
   ];
   return `${sections.join('\n\n')}\n`;
 }
-
-const TITLES: Readonly<Record<NonNullable<Ending['note']>, string>> = {
-  EXHAUSTED: 'The iterations ran out',
-  FAILED: 'The task failed',
-  TIMEOUT: 'The time ran out',
-  STALLED: 'The task makes no progress',
-  LIMITED: "The agent's service is unreachable, or its usage limit is reached",
-  BUDGET: 'The budget is spent',
-};
 
 function frontMatter({ task, ending, created, stateFile, logDir }: NoteFacts): string {
   const fields: readonly (readonly [string, string | number])[] = [
@@ -81,7 +74,7 @@ function whatHappened({ task, ending }: NoteFacts): string {
   const time = formatDuration(task.metrics.total_duration_seconds * 1000);
   const used = `${task.metrics.iterations} of ${task.max_iterations} iterations, ${time}${cost}`;
   return [
-    ...(ending.error === null ? [] : [inline(ending.error)]),
+    ...(ending.error === null ? [] : [inlineText(ending.error)]),
     ...(ending.until === null ? [] : [`The limit resets at ${ending.until}.`]),
     `Used: ${used}.`,
   ].join('\n\n');
@@ -108,10 +101,7 @@ function iterationTable(task: TaskState): string {
 }
 
 function whatToDo({ ending, again, agent }: NoteFacts): string {
-  const remedy =
-    ending.note === 'STALLED'
-      ? stallRemedy(ending.exitReason)
-      : remedyFor(ending.exitReason, agent);
+  const remedy = remedyFor(ending.status, ending.exitReason, agent);
   return [
     ...(remedy === null ? [] : [`First: ${remedy}.\n`]),
     'To resume it:\n',

@@ -1,11 +1,12 @@
+import type { AgentName } from '../../core/agent/agents/agents.ts';
 import type { VaultNote } from '../../core/rescue/vault-files.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { type AgentName, remedyFor } from '../messages.ts';
-import { WHY } from '../screens/vault-line.ts';
-import { inline } from './markdown.ts';
+import { remedyFor } from '../messages.ts';
+import { HUMAN_REASONS } from '../screens/vault-line.ts';
+import { inlineText } from './markdown.ts';
 
-/** What every note of a pass mentions. */
+/** What every note of a rescue pass mentions. */
 interface NoteContext {
   /** ISO instant. */
   readonly created: string;
@@ -21,7 +22,7 @@ export const NOTE_REASONS: Readonly<Record<VaultNote['kind'], string>> = {
   blocked: 'BLOCKED',
 };
 
-/** The Markdown text of a note that a pass leaves for a person. */
+/** Returns the Markdown text of a note that a rescue pass leaves for a person. */
 export function renderVaultNote(facts: VaultNote, context: NoteContext): string {
   const note = withoutControlsIn(facts);
   const { title, reason, body } = contentOf(note, context);
@@ -48,25 +49,25 @@ function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
   switch (note.kind) {
     case 'for-human':
       return {
-        title: `For a human: ${inline(note.file)}`,
+        title: `For a human: ${inlineText(note.file)}`,
         reason: note.why,
         body: [
-          `ralph does not process this file: ${WHY[note.why]}${note.detail === '' ? '' : ` (${inline(note.detail)})`}.`,
+          `ralph does not process this file: ${HUMAN_REASONS[note.why]}${note.detail === '' ? '' : ` (${inlineText(note.detail)})`}.`,
           'Do the work yourself and move the file to `Done`, or correct the problem. You can delete this note.',
         ],
       };
     case 'overdue':
       return {
-        title: `An approval is overdue: ${inline(note.file)}`,
+        title: `An approval is overdue: ${inlineText(note.file)}`,
         reason: 'approval-overdue',
         body: [
-          `The work on this file waits for an answer to ${inline(note.request)}.`,
+          `The work on this file waits for an answer to ${inlineText(note.request)}.`,
           'Move the request from `Pending_Approval` to `Approved` or to `Rejected`; the next pass continues from there.',
         ],
       };
     case 'quarantined':
       return {
-        title: `Put away: ${inline(note.file)}`,
+        title: `Moved to quarantine: ${inlineText(note.file)}`,
         reason: 'failed-rescues',
         body: [
           `${note.failedRescues} rescues of this file have failed, so it was moved to \`Quarantine\`. \`ralph logs ${note.taskId}\` shows what the last one did.`,
@@ -79,13 +80,13 @@ function contentOf(note: VaultNote, { agent }: NoteContext): NoteContent {
 }
 
 function blocked(note: Extract<VaultNote, { kind: 'blocked' }>, agent: AgentName): NoteContent {
-  const remedy = remedyFor(note.exitReason, agent);
+  const remedy = remedyFor(note.status, note.exitReason, agent);
   const isLimit = note.status === 'usage_limited';
   return {
     title: 'ralph cannot process any file of the vault',
     reason: note.exitReason,
     body: [
-      `The last pass ended with: ${note.status.replaceAll('_', ' ')} (${inline(note.exitReason)}). This affects every file, so no rescue was counted as failed.`,
+      `The last pass ended with: ${note.status.replaceAll('_', ' ')} (${inlineText(note.exitReason)}). This affects every file, so no rescue was counted as failed.`,
       isLimit
         ? 'The limit resets by itself; the next pass tries again.'
         : `What to do: ${remedy ?? 'read the logs of the last task'}. The next pass then continues.`,

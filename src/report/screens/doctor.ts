@@ -1,22 +1,68 @@
-import { formatBytes } from '../bytes.ts';
-import type { AgentFacts, DoctorFacts, FolderFacts } from './doctor-facts.ts';
-import { untrustedRemedy, untrustedWords } from './trust.ts';
+import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
+import type { Finding } from '../../core/agent/finding.ts';
+import { formatBytes, plural } from '../format.ts';
+import { type UntrustedConfig, untrustedRemedy, untrustedWords } from './trust.ts';
 
-/** The result of one check; a `problem` would make a run fail. */
-export interface Finding {
-  readonly kind: 'ok' | 'warning' | 'problem';
-  readonly says: string;
-  /** What to do, or null if nothing is needed or `says` already names it. */
-  readonly remedy: string | null;
+/** What `ralph doctor` found. `findings` rates it. */
+export interface DoctorFacts {
+  /** What prevents every run from starting: invalid settings, a path that is not a folder. */
+  readonly problems: readonly string[];
+  /** What every run would print when it starts. */
+  readonly notices: readonly string[];
+  /** The configuration that a run would refuse because nobody has trusted it, or null if there is none. */
+  readonly untrusted:
+    | (UntrustedConfig & {
+        /** The agent program that it names, or null if it names none. ralph does not start it. */
+        readonly program: string | null;
+      })
+    | null;
+  /** The facts of the agent; null if an untrusted configuration chooses it. */
+  readonly agent: AgentFacts | null;
+  readonly vault: string;
+  readonly vaultProbe: FolderFacts;
+  readonly stateDir: string;
+  readonly stateProbe: FolderFacts;
+  /** Folders of the vault that are symbolic links to a place outside it. */
+  readonly strayFolders: readonly string[];
+  /** Free bytes on the disk of the state folder; null if unknown. */
+  readonly freeBytes: number | null;
+  readonly cwd: string;
+  readonly git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git';
+  /** The ids of tasks that a dead driver has locked. */
+  readonly staleLocks: readonly string[];
+  /** The ids of tasks without a driver that are stored as running, or whose ending was not announced. */
+  readonly interrupted: readonly string[];
+  readonly broken: readonly {
+    readonly taskId: string;
+    readonly stateFile: string;
+    readonly how: 'corrupt' | 'too-new' | 'unreadable';
+  }[];
+  /** Why the states cannot be listed; null if they can. */
+  readonly statesUnreadable: string | null;
 }
 
-/** Rates the facts, in the order in which a run would meet them. */
+export interface AgentFacts {
+  readonly name: AgentName;
+  readonly program: { readonly file: string } | { readonly missing: string };
+  /** Null if ralph did not ask for the version: not every program answers to `--version`. */
+  readonly version: { readonly version: string } | { readonly failed: string } | null;
+  /** What the agent's own checks found. */
+  readonly findings: readonly Finding[];
+  /** Other loops that interfere with the agent, each with its remedy; null if none can interfere with it. */
+  readonly interferences: readonly string[] | null;
+}
+
+type FolderFacts =
+  | { readonly kind: 'writable' }
+  | { readonly kind: 'to-be-made'; readonly within: string }
+  | { readonly kind: 'not-writable'; readonly why: string };
+
+/** Rates the facts, in the order in which a run would depend on them. */
 export function findings(facts: DoctorFacts): readonly Finding[] {
   return [
     ...settingsFindings(facts),
     ...untrustedFindings(facts),
     ...(facts.agent === null ? [] : agentFindings(facts.agent)),
-    ...(facts.agent?.login == null ? [] : [loginFinding(facts.agent.login)]),
     ...folderFindings(facts),
     ...spaceFindings(facts),
     gitFinding(facts),
@@ -35,7 +81,7 @@ function settingsFindings({ problems, notices }: DoctorFacts): readonly Finding[
   return [...found, ...notices.map((says) => ({ kind: 'warning' as const, says, remedy: null }))];
 }
 
-/** An untrusted file's agent is never started, so its program is named instead of its version. */
+/** Names the agent program of an untrusted file instead of its version, since ralph never starts it. */
 function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
   if (untrusted === null) return [];
   const { file, program } = untrusted;
@@ -53,45 +99,16 @@ function untrustedFindings({ untrusted }: DoctorFacts): readonly Finding[] {
   return found;
 }
 
-function agentFindings({ kind, place, version, isRefusedAsRoot }: AgentFacts): readonly Finding[] {
-  const found: Finding[] = [];
-  if ('missing' in place) {
-    const remedy =
-      kind === 'claude'
-        ? 'install Claude Code (npm install -g @anthropic-ai/claude-code), or name the program with --claude-bin PATH'
-        : 'correct --agent-command, or add the folder of the program to PATH';
-    found.push({ kind: 'problem', says: `agent: ${place.missing}`, remedy });
-  } else if (version !== null && 'failed' in version) {
-    found.push({
-      kind: 'problem',
-      says: `agent: ${place.file} does not answer to --version: ${version.failed}`,
-      remedy: `try ${place.file} --version by hand; reinstall it if that fails too`,
-    });
-  } else {
-    found.push(ok(`agent: ${place.file}${version === null ? '' : `, ${version.version}`}`));
+function agentFindings({ name, program, version, findings: own }: AgentFacts): readonly Finding[] {
+  if ('missing' in program) {
+    const says = `agent: ${program.missing}`;
+    return [{ kind: 'problem', says, remedy: AGENTS[name].installRemedy }, ...own];
   }
-  if (isRefusedAsRoot) {
-    found.push({
-      kind: 'problem',
-      says: 'agent: claude refuses --dangerously-skip-permissions for root',
-      remedy: 'run as another user, or set IS_SANDBOX=1 if this is a sandbox container',
-    });
-  }
-  return found;
-}
-
-const LOG_IN =
-  'start claude once and log in (/login), make a token with claude setup-token for CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY';
-
-function loginFinding({ found, isConclusive }: NonNullable<AgentFacts['login']>): Finding {
-  if (found.length > 0) return ok(`login: ${found.join(', ')} (found, but not tested)`);
-  return isConclusive
-    ? { kind: 'problem', says: 'login: no sign that claude is logged in', remedy: LOG_IN }
-    : {
-        kind: 'warning',
-        says: 'login: unknown, since claude may keep it in the keychain',
-        remedy: `if a run says that claude is not logged in: ${LOG_IN}`,
-      };
+  if (version === null) return [ok(`agent: ${program.file}`), ...own];
+  if ('version' in version) return [ok(`agent: ${program.file}, ${version.version}`), ...own];
+  const says = `agent: ${program.file} does not answer to --version: ${version.failed}`;
+  const remedy = `try ${program.file} --version by hand; reinstall it if that fails too`;
+  return [{ kind: 'problem', says, remedy }, ...own];
 }
 
 function folderFindings(facts: DoctorFacts): readonly Finding[] {
@@ -127,7 +144,7 @@ function folderFinding(what: string, folder: string, probe: FolderFacts, flag: s
 }
 
 const MB = 1024 * 1024;
-/** A single log may grow to this size. */
+/** By default, a single log can grow to this size. */
 const AMPLE_BYTES = 1024 * MB;
 const SCANT_BYTES = 50 * MB;
 
@@ -170,11 +187,16 @@ function gitFinding({ git, cwd }: DoctorFacts): Finding {
   }
 }
 
-function hookFindings({ otherLoops, agent }: DoctorFacts): readonly Finding[] {
-  if (otherLoops.length === 0) {
-    return agent?.kind === 'claude' ? [ok('hooks: no other loop interferes with claude')] : [];
+function hookFindings({ agent }: DoctorFacts): readonly Finding[] {
+  if (agent?.interferences == null) return [];
+  if (agent.interferences.length === 0) {
+    return [ok(`hooks: no other loop interferes with ${agent.name}`)];
   }
-  return otherLoops.map((says) => ({ kind: 'warning', says: `hooks: ${says}`, remedy: null }));
+  return agent.interferences.map((says) => ({
+    kind: 'warning',
+    says: `hooks: ${says}`,
+    remedy: null,
+  }));
 }
 
 const BROKEN = {
@@ -218,7 +240,7 @@ function stateFindings(facts: DoctorFacts): readonly Finding[] {
   return found.length > 0 ? found : [ok('states: no corrupt states, no stale locks')];
 }
 
-/** All findings with their remedies, and a summary. */
+/** Returns all findings with their remedies, and a summary. */
 export function renderFindings(all: readonly Finding[]): string {
   const lines = all.map(({ kind, says, remedy }) => {
     const line = `${kind.padEnd(8)} ${says.replace(/\.$/, '')}\n`;
@@ -228,12 +250,10 @@ export function renderFindings(all: readonly Finding[]): string {
 }
 
 function summary(all: readonly Finding[]): string {
-  const count = (kind: Finding['kind'], noun: string): string => {
-    const number = all.filter((finding) => finding.kind === kind).length;
-    return `${number} ${noun}${number === 1 ? '' : 's'}`;
-  };
-  const warnings = count('warning', 'warning');
+  const count = (kind: Finding['kind']): string =>
+    plural(all.filter((finding) => finding.kind === kind).length, kind);
+  const warnings = count('warning');
   return all.some(({ kind }) => kind === 'problem')
-    ? `A run would fail: ${count('problem', 'problem')}, ${warnings}.`
+    ? `A run would fail: ${count('problem')}, ${warnings}.`
     : `A run can start: no problems, ${warnings}.`;
 }

@@ -1,12 +1,12 @@
 /** A file or folder that `ralph init` wanted to create, and the result. */
 export interface InitLine {
   readonly kind: 'made' | 'was-there' | 'refused';
-  /** Relative if it lies below the folder ralph was started in. */
+  /** Relative to the folder that ralph was started in if it lies below this folder, else absolute. */
   readonly path: string;
   readonly why?: string;
 }
 
-/** The output of `ralph init`: what it created, what existed already, and what to do next. */
+/** Returns the output of `ralph init`: what it created, what existed already, and what to do next. */
 export function renderInit(lines: readonly InitLine[], isFoundFromHere: boolean): string {
   const shown = lines.map(({ kind, path, why }) => {
     if (kind === 'made') return `created      ${path}`;

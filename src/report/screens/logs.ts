@@ -1,5 +1,4 @@
-import { formatBytes } from '../bytes.ts';
-import { formatCost } from '../format.ts';
+import { formatBytes, formatCost, plural } from '../format.ts';
 
 /** One item of a log; its texts are free of control characters. */
 export type ShownItem =
@@ -14,14 +13,14 @@ export type ShownItem =
   | { readonly kind: 'torn' }
   | { readonly kind: 'skipped'; readonly bytes: number };
 
-/** The line above an iteration's output. */
+/** Returns the line above an iteration's output. */
 export function iterationHeader(number: number): string {
   return `── iteration ${number} ──\n`;
 }
 
 export const STDERR_HEADER = 'stderr:\n';
 
-/** The lines that show one item. */
+/** Returns the lines that show one item. */
 export function logText(item: ShownItem): string {
   return `${words(item)}\n`;
 }
@@ -38,7 +37,7 @@ function words(item: ShownItem): string {
     case 'result':
       return `= ${[
         item.how,
-        item.turns === null ? '' : `${item.turns} turn${item.turns === 1 ? '' : 's'}`,
+        item.turns === null ? '' : plural(item.turns, 'turn'),
         item.costUsd === null ? '' : formatCost(item.costUsd),
       ]
         .filter((part) => part !== '')
@@ -50,12 +49,12 @@ function words(item: ShownItem): string {
   }
 }
 
-/** The message for a task without output. */
+/** Returns the message for a task without output. */
 export function noLogsYet(taskId: string): string {
-  return `ralph: task ${taskId} has no output yet\n`;
+  return `task ${taskId} has no output yet`;
 }
 
-/** The message for an iteration that has no log. */
+/** Returns the message for an iteration without a log. `there` has the numbers of those with one. */
 export function noSuchIteration(taskId: string, number: number, there: readonly number[]): string {
   const [first, last] = [there[0], there.at(-1)];
   const range =

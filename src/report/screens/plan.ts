@@ -1,4 +1,5 @@
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { plural } from '../format.ts';
 
 /** What a run would do, as `--dry-run --json` prints it. */
 export interface PlanFacts {
@@ -22,14 +23,14 @@ export interface PlanFacts {
   readonly warnings: readonly string[];
 }
 
-/** The plan as text; a prompt or a configuration cannot control the terminal with it. */
+/** Returns the plan as text. No prompt or configuration can control the terminal through it. */
 export function renderPlan(facts: PlanFacts): string {
   const plan = withoutControlsIn(facts);
   return [
     `Plan for task ${plan.task_id} (type ${plan.task_type}). Nothing was started or written.`,
     section('Complete when', [plan.completion]),
     section('Time', [
-      `the limit of the whole task allows ${iterations(plan.full_iterations)} of full length; at most ${iterations(plan.max_iterations)} will run`,
+      `the limit of the whole task allows ${plural(plan.full_iterations, 'iteration')} of full length; at most ${plural(plan.max_iterations, 'iteration')} will run`,
     ]),
     section('The agent is started with', [
       plan.argv
@@ -50,10 +51,6 @@ export function renderPlan(facts: PlanFacts): string {
     .concat('\n');
 }
 
-function iterations(count: number): string {
-  return `${count} iteration${count === 1 ? '' : 's'}`;
-}
-
 function section(title: string, lines: readonly string[]): string {
   // Indents every line, so that a text of several lines cannot look like a section.
   const indented = lines.flatMap((line) => line.split('\n')).map((line) => `  ${line}`);
@@ -63,7 +60,7 @@ function section(title: string, lines: readonly string[]): string {
 const HEAD_LINES = 20;
 const TAIL_LINES = 12;
 
-/** Shortens a long prompt in the middle; its end holds what ralph adds. */
+/** Leaves out the middle of a long prompt, not its end, which has what ralph adds. */
 function shortened(prompt: string): readonly string[] {
   const lines = prompt.trimEnd().split('\n');
   if (lines.length <= HEAD_LINES + TAIL_LINES) return lines;

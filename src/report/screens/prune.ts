@@ -1,6 +1,6 @@
-import { formatBytes } from '../bytes.ts';
+import { formatBytes, plural } from '../format.ts';
 
-/** How much was removed. */
+/** How much `ralph prune` removed, or would remove with `--dry-run`. */
 export interface PruneTotals {
   readonly tasks: number;
   readonly corruptFiles: number;
@@ -10,29 +10,25 @@ export interface PruneTotals {
   readonly olderThan: string;
 }
 
-/** The closing sentence. */
+/** Returns the closing sentence of `ralph prune`. */
 export function pruneSummary(totals: PruneTotals): string {
   const { tasks, corruptFiles, bytes, dryRun, olderThan } = totals;
   if (tasks === 0 && corruptFiles === 0) {
     return `nothing in the history is older than ${olderThan}\n`;
   }
   const what = [
-    count(tasks, 'task'),
-    ...(corruptFiles > 0 ? [count(corruptFiles, 'corrupt file')] : []),
+    plural(tasks, 'task'),
+    ...(corruptFiles > 0 ? [plural(corruptFiles, 'corrupt file')] : []),
   ].join(' and ');
   return `${dryRun ? 'would remove' : 'removed'} ${what}, ${formatBytes(bytes)}\n`;
 }
 
-/** The line of an entry that would be removed. */
+/** Returns the line of an entry that `--dry-run` would remove. */
 export function prunedLine(name: string, bytes: number): string {
   return `${name}  ${formatBytes(bytes)}\n`;
 }
 
-/** The line of an entry that could not be removed. */
+/** Returns the line of an entry that could not be removed. */
 export function pruneFailure(name: string, why: string): string {
-  return `ralph: cannot remove ${name}: ${why}\n`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+  return `cannot remove ${name}: ${why}`;
 }

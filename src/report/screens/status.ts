@@ -1,16 +1,17 @@
 import type { ChalkInstance } from 'chalk';
+import { rowOfState } from '../../core/task/endings.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { Wait } from '../../core/task/task-state.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
 import { formatCost, formatDuration } from '../format.ts';
 
-/** Colours the table; chalk at level 0 leaves it plain. */
+/** The colours of the table; a chalk of level 0 leaves the text plain. */
 export type Painter = Pick<ChalkInstance, 'bold' | 'dim' | 'green' | 'yellow' | 'red'>;
 
 export interface TableOptions {
-  /** In terminal columns. */
+  /** The width of the terminal, in columns. */
   readonly width: number;
-  /** Null for no colours. */
+  /** Null if the table has no colours. */
   readonly paint: Painter | null;
 }
 
@@ -22,7 +23,7 @@ const NOTHING = '–';
  * If the table is too wide, RUN BY moves to the second line of each task; if that is not enough, each
  * task becomes a block of its own. Ids are for copying, so they are cut last.
  */
-/** The table of tasks, one or two lines each, in the order given. */
+/** Returns the table of tasks, in the order given. */
 export function statusTable(tasks: readonly ShownTask[], options: TableOptions): string {
   const rows = tasks.map((task) => ({ task, cells: cellsOf(task) }));
   const layouts = [
@@ -118,7 +119,7 @@ function cellsOf(task: ShownTask): readonly string[] {
   ];
 }
 
-/** Who wrote the task, what it waits for, and its last words. */
+/** Says that the task is not this user's, what it waits for, and its last words; null if none of these applies. */
 function said(task: ShownTask): string | null {
   const parts = [
     isForeign(task) ? NOT_YOURS : null,
@@ -128,10 +129,10 @@ function said(task: ShownTask): string | null {
   return parts.length === 0 ? null : parts.join(' · ');
 }
 
-/** Marks a task without a valid signature. */
+/** The words for a task without a valid signature of this user. */
 export const NOT_YOURS = 'not written by you here';
 
-/** Whether another user wrote the task, or an older ralph, which did not sign. */
+/** Whether another user wrote the task, or an older ralph, which did not sign its states. */
 export function isForeign({ isOwn, status }: ShownTask): boolean {
   // An unreadable state is shown as unreadable instead.
   return !isOwn && status !== null;
@@ -145,36 +146,26 @@ const WAITS: Readonly<Record<Wait['kind'], string>> = {
   'usage-limit': 'waits for the usage limit',
 };
 
-/** What a task waits for, in words. */
+/** Says what a task waits for, and until when. */
 export function waitText({ kind, until }: Wait): string {
   return `${WAITS[kind]}, until ${until.replace(/\.\d+Z$/, 'Z')}`;
 }
 
-/** A state in its colour. */
+/** Returns a text in the colour of the task's state, or unchanged if `paint` is null. */
 export function painted(task: ShownTask, text: string, paint: Painter | null): string {
   if (paint === null) return text;
-  switch (task.state) {
-    case 'completed':
-      return paint.green(text);
-    case 'running':
-    case 'pending':
-      return paint.bold(text);
-    case 'paused':
-    case 'paused_awaiting_approval':
-    case 'stopped':
-    case 'usage_limited':
-      return paint.yellow(text);
-    default:
-      return paint.red(text);
-  }
+  if (task.state === 'running' || task.state === 'pending') return paint.bold(text);
+  return paint[COLOURS[rowOfState(task.state, null)?.needs ?? 'a person']](text);
 }
 
-/** The message for a state folder without tasks. */
+const COLOURS = { nothing: 'green', 'a resume': 'yellow', 'a person': 'red' } as const;
+
+/** Returns the message for a state folder without tasks. */
 export function noTasks(stateDir: string): string {
-  return `ralph: no tasks in ${stateDir}; ralph run starts one\n`;
+  return `no tasks in ${stateDir}; ralph run starts one`;
 }
 
-/** One task as JSON. Durations are in seconds, money in US dollars. */
+/** Returns one task as JSON. Durations are in seconds, money in US dollars. */
 export function statusJson(task: ShownTask): object {
   return {
     task_id: task.taskId,

@@ -8,18 +8,18 @@ import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './st
 export interface TaskDetail {
   readonly shown: ShownTask;
   readonly task: TaskState;
-  /** Completion settings that the state does not hold, such as `--until 'npm test'`. */
+  /** Completion settings that are not stored in the state, such as `--until 'npm test'`. */
   readonly conditions: readonly string[];
   /** US dollars; null if there is no limit. */
   readonly maxCostUsd: number | null;
-  /** Now, as an ISO instant. */
+  /** The current time, as an ISO instant. */
   readonly at: string;
 }
 
 const ERRORS_SHOWN = 5;
 const GAP = '  ';
 
-/** A task in detail: what was asked, its progress, what is left, and its iterations. */
+/** Shows a task in detail: what was asked, its progress, what is left, and its iterations. */
 export function taskDetail(detail: TaskDetail, options: TableOptions): string {
   const lines = fieldsOf(detail, options).flatMap(([name, text]) => field(name, text, options));
   return [...lines, '', ...iterationLines(detail.task, options.width)]
@@ -75,7 +75,7 @@ const NAME_COLUMNS = 10;
 const UNCUT = new Set(['task', 'state', 'state file', 'logs']);
 const LINES_SHOWN = 4;
 
-/** A name and its text, wrapped. Paths are not wrapped, so they can be copied. */
+/** Returns a name and its wrapped text, or nothing without a text. Paths stay whole, so they can be copied. */
 function field(
   name: string,
   text: string | null,
@@ -168,7 +168,7 @@ function iterationLines(task: TaskState, width: number): readonly string[] {
   return left > 0 ? [`The first ${left} iterations are not shown.`, ...lines] : lines;
 }
 
-/** An instant to the second. */
+/** Formats an ISO instant to the second. */
 function seconds(instant: string): string {
   return instant.replace(/\.\d+Z$/, 'Z');
 }

@@ -1,25 +1,25 @@
-import type { Power } from '../../core/settings/power.ts';
+import type { SettingNeedingTrust } from '../../core/settings/needs-trust.ts';
 
-/** Every message about trust in a configuration file that ralph found by itself. */
+// Every message about trust in a configuration file that ralph found by itself.
 
-/** Printed at every start: `…/ralph.config.yaml sets verify, after.` */
-export function setsLine(file: string, powers: readonly Power[]): string {
+/** Returns the notice of every start: `…/ralph.config.yaml sets verify, after.` */
+export function setsLine(file: string, powers: readonly SettingNeedingTrust[]): string {
   return `${visible(file)} sets ${keysOf(powers)}.`;
 }
 
 /** A configuration that no run uses until a person trusts it. */
 export interface UntrustedConfig {
   readonly file: string;
-  readonly powers: readonly Power[];
-  /** Why the record of trust is unsafe to use, or null. */
+  readonly powers: readonly SettingNeedingTrust[];
+  /** Why the record of trust is unsafe to use; null if it is safe. */
   readonly unsafe: string | null;
-  /** The path that was trusted: this file with other content, or the file that this one would replace; or null. */
+  /** The trusted path: of this file with other content, or of the file that it would replace; null if none. */
   readonly trusted: string | null;
   /** False if the file is missing or invalid. */
   readonly isUsable: boolean;
 }
 
-/** Why the configuration is not trusted. */
+/** Says why the configuration is not trusted. */
 export function untrustedWords(config: UntrustedConfig): string {
   const { file, powers, unsafe, trusted, isUsable } = config;
   if (!isUsable) return `${visible(file)}, which was trusted, is missing or invalid`;
@@ -32,7 +32,7 @@ export function untrustedWords(config: UntrustedConfig): string {
     : `${visible(file)} would be used instead of ${visible(trusted)}, which was trusted`;
 }
 
-/** Why nothing was started, and what to do. */
+/** Says why nothing was started, and what to do. */
 export function untrustedRefusal(config: UntrustedConfig): string {
   const remedy = config.isUsable
     ? 'Run ralph trust once: it shows the file and allows its use, in cron too. In CI, name the file: --config FILE or RALPH_CONFIG.'
@@ -40,21 +40,21 @@ export function untrustedRefusal(config: UntrustedConfig): string {
   return `${untrustedWords(config)}. ${remedy}`;
 }
 
-/** The notice on a plan, which is shown even if the run would be refused. */
+/** Returns the notice on a plan, which is shown even if the run would be refused. */
 export function untrustedNotice(config: UntrustedConfig): string {
   const until = config.isUsable ? 'ralph trust' : 'ralph trust --revoke';
   return `A run would be refused until ${until}: ${untrustedWords(config)}.`;
 }
 
-/** What to do about it, for the findings of `ralph doctor`. */
+/** Says what to do about an untrusted configuration, for `ralph doctor`. */
 export function untrustedRemedy({ file, isUsable }: UntrustedConfig): string {
   return isUsable
     ? `ralph trust shows the file and allows its use; or name it: --config ${file}`
     : `restore the file, or stop using it: ralph trust --revoke ${file}`;
 }
 
-/** The settings of a file that need trust, one on each line. */
-export function powerLines(file: string, powers: readonly Power[]): string {
+/** Lists the settings of a file that need trust, one on each line. */
+export function powerLines(file: string, powers: readonly SettingNeedingTrust[]): string {
   if (powers.length === 0) return noTrustNeeded(file);
   const lines = powers.map(({ key, value }) => `  ${key}: ${valueText(value)}\n`);
   return `${visible(file)} sets:\n${lines.join('')}`;
@@ -72,12 +72,12 @@ export function revoked(file: string, wasTrusted: boolean): string {
     : `${visible(file)} was not trusted.\n`;
 }
 
-/** The question to a person at the terminal. */
+/** Returns the question to a person at the terminal. */
 export function trustQuestion({ file, powers }: UntrustedConfig): string {
   return `ralph: nobody has trusted the current content of this configuration: ${powerLines(file, powers)}Use it from now on? [y/N] `;
 }
 
-function keysOf(powers: readonly Power[]): string {
+function keysOf(powers: readonly SettingNeedingTrust[]): string {
   return powers.map(({ key }) => key).join(', ');
 }
 

@@ -1,30 +1,30 @@
 import type { FileOutcome, LeaveReason, VaultFile } from '../../core/rescue/vault-files.ts';
 import { formatDuration } from '../format.ts';
 
-/** One line on what a pass did with a file; null for files that are not tasks. */
+/** Returns a line on what a rescue pass did with a file, or null if the file is left without a word. */
 export function vaultLine(file: VaultFile, outcome: FileOutcome): string | null {
   const what = outcomeText(outcome);
   return what === null ? null : `${file.folder}/${shownName(file.name)}: ${what}`;
 }
 
-/** A file name may contain anything but a slash, so control characters are replaced. */
+/** Replaces control characters, since a file name can contain anything but a slash. */
 function shownName(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
 }
 
 function outcomeText(outcome: FileOutcome): string | null {
   switch (outcome.kind) {
-    case 'left':
-      return LEFT[outcome.action.reason](shownName(outcome.action.detail));
+    case 'leave':
+      return LEFT[outcome.reason](shownName(outcome.detail));
     case 'ran':
       return ranText(outcome);
     case 'finished':
       return `was already completed; moved to ${shownName(outcome.movedTo)}`;
     case 'for-human':
-      return `left to a human: ${WHY[outcome.why]}${outcome.note === null ? '' : `; note: ${shownName(outcome.note)}`}`;
+      return `left to a human: ${HUMAN_REASONS[outcome.why]}${outcome.note === null ? '' : `; note: ${shownName(outcome.note)}`}`;
     case 'needs-approval':
       return `waits for an approval: ${shownName(outcome.request)}`;
-    case 'approval-overdue':
+    case 'overdue-approval':
       return `its approval has been overdue for ${formatDuration(outcome.overdueMs)}: ${shownName(outcome.request)}`;
     case 'quarantined':
       return `moved to ${shownName(outcome.movedTo)} after ${outcome.failedRescues} failed rescues`;
@@ -34,13 +34,13 @@ function outcomeText(outcome: FileOutcome): string | null {
 }
 
 /** Why a person has to deal with a file. */
-export const WHY = {
+export const HUMAN_REASONS = {
   payment: 'ralph never automates payments',
   'too-large': 'it is too large for a prompt',
   'front-matter': 'its front matter cannot be read',
 } as const;
 
-/** The line for each reason; null means no line. */
+/** The words for each reason to leave a file alone; null means that it gets no line. */
 const LEFT: Readonly<Record<LeaveReason, (detail: string) => string | null>> = {
   'no-task': () => null,
   'own-note': () => null,
@@ -66,7 +66,7 @@ const LEFT: Readonly<Record<LeaveReason, (detail: string) => string | null>> = {
   gone: () => 'left: it is gone',
 };
 
-/** Exit reasons that only repeat the status. */
+/** Exit reasons that say no more than the status. */
 const SELF_EVIDENT = new Set(['max_iterations', 'timeout']);
 
 const HOW = { rescue: 'rescued', resume: 'resumed', 'start-new': 'started' } as const;

@@ -2,7 +2,7 @@ import type { RalphEvent } from '../../core/machine/events.ts';
 import type { Sources } from '../../core/settings/setting-source.ts';
 import { defaultLimitNotice } from '../messages.ts';
 
-/** Suggests the flag, once, when a default limit is reached. */
+/** Returns a listener to events. At the first default limit that is reached, it warns and names the flag. */
 export function defaultLimitHint(
   sources: Sources,
   warn: (sentence: string) => void,

@@ -9,10 +9,10 @@ export interface LiveFacts {
   readonly maxIterations: number;
   readonly attempt: number;
   readonly elapsedMs: number;
-  /** What is left of the time limit of the whole task; null until it is known. */
+  /** Milliseconds left until the time limit of the whole task; null until the limit is known. */
   readonly leftMs: number | null;
   readonly costUsd: number;
-  /** What is happening now, in words. */
+  /** What the agent or ralph is doing, in words. */
   readonly now: string;
   /** Frame number of the spinner. */
   readonly tick: number;
@@ -35,7 +35,7 @@ const SIGNS: Signs = {
   failed: '✖',
   dot: '•',
 };
-/** For the Linux console, whose font lacks the others. */
+/** The signs for the Linux console, whose font lacks those above. */
 const PLAIN_SIGNS: Signs = {
   spinner: [...'|/-\\'],
   bar: ['#', '+', '.'],
@@ -48,12 +48,12 @@ export function signsFor(term: string | undefined): Signs {
   return term === 'linux' ? PLAIN_SIGNS : SIGNS;
 }
 
-/** Possible widths of the bar; the widest that fits is used. */
+/** The widths that the bar can have; the widest that fits is used. */
 const BARS = [20, 10, 5] as const;
 /** The last column stays free, since some terminals wrap a line that fills it. */
 const MARK_AND_FREE = 3;
 
-/** The part of the live display that is redrawn, for a terminal of the given size. */
+/** Returns the part of the live display that is redrawn, for a terminal of the given size. */
 export function pictureOf(
   facts: LiveFacts,
   { columns, rows }: { readonly columns: number; readonly rows: number },

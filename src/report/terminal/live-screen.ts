@@ -11,7 +11,7 @@ export interface Terminal {
 export interface Picture {
   /** The spinner before the first line, one column wide, or empty. It changes many times a second. */
   readonly mark: string;
-  /** Each is narrower than the terminal. */
+  /** Each line is narrower than the terminal. */
   readonly lines: readonly string[];
 }
 
@@ -100,7 +100,7 @@ function changed(shown: Picture, picture: Picture): string {
   lines.forEach((line, index) => {
     if (line === shown.lines[index]) return;
     const down = index > row ? `\u001b[${index - row}B` : '';
-    // Clears before writing: after a full line, some terminals would erase its last character.
+    // Clears the line before writing: after a full line, some terminals would erase the last character.
     text += `${down}\r${CLEAR_LINE}${index === 0 ? before(picture) : ''}${line}`;
     row = index;
   });

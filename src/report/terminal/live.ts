@@ -1,38 +1,38 @@
 import type { ChalkInstance } from 'chalk';
 import type { RalphEvent } from '../../core/machine/events.ts';
-import type { Doing } from '../../core/machine/loop-state.ts';
+import type { RalphActivity } from '../../core/machine/loop-state.ts';
 import { fitted, padded, wrapped } from '../columns.ts';
 import {
   activityText,
-  doingText,
   type EndingEvent,
   endingFacts,
   endingLine,
   eventLine,
   isEnding,
   iterationBrief,
-  type Telling,
+  type MessageContext,
+  ralphActivityText,
 } from '../messages.ts';
 import { type LiveFacts, pictureOf, type Signs, signsFor } from './live-picture.ts';
 import { LiveScreen, type Picture, type Terminal } from './live-screen.ts';
-import type { View } from './view.ts';
+import type { RunView } from './view.ts';
 
-export interface LiveOptions extends Telling {
+export interface LiveOptions extends MessageContext {
   readonly stream: Terminal;
   readonly colors: ChalkInstance;
   /** The value of `TERM`. */
   readonly term: string | undefined;
   readonly verbose: boolean;
-  /** Milliseconds since 1970. A wall clock, because waits go on while the machine sleeps. */
+  /** Returns milliseconds since 1970. It is a wall clock, because waits go on while the machine sleeps. */
   readonly nowMs: () => number;
 }
 
 const REDRAW_MS = 125;
-/** Shorter pauses between iterations are not shown. */
+/** A shorter pause between iterations is not shown. */
 const SHORTEST_SHOWN_DELAY_MS = 2_000;
 
-/** The view for a terminal: permanent lines, and below them what is happening now. */
-export function liveView(options: LiveOptions): View {
+/** Returns the view for a terminal: permanent lines, and below them what is happening at the moment. */
+export function liveView(options: LiveOptions): RunView {
   const { colors, stream, nowMs } = options;
   const signs = signsFor(options.term);
   const screen = new LiveScreen(stream);
@@ -44,10 +44,10 @@ export function liveView(options: LiveOptions): View {
     costUsd: 0,
     tick: 0,
   };
-  /** When the time limit of the whole task ends, or what is left of it while its clock is stopped. */
+  /** When the time for the whole task ends (ms since 1970), or the time left while its clock is stopped. */
   let time: { readonly endsAtMs: number } | { readonly leftMs: number } | null = null;
   let now = '';
-  let doing: Doing | null = null;
+  let doing: RalphActivity | null = null;
   let isDrawing = false;
 
   const leftMs = (): number | null => {
@@ -55,7 +55,7 @@ export function liveView(options: LiveOptions): View {
     return 'leftMs' in time ? time.leftMs : time.endsAtMs - nowMs();
   };
   const picture = (): Picture => {
-    const activity = doing === null ? now : doingText(doing, nowMs());
+    const activity = doing === null ? now : ralphActivityText(doing, nowMs());
     const elapsedMs = nowMs() - startedAtMs;
     const size = { columns: widthOf(stream), rows: stream.rows ?? 24 };
     return pictureOf({ ...facts, elapsedMs, leftMs: leftMs(), now: activity }, size, signs, colors);
@@ -175,14 +175,14 @@ function asLeft(leftMs: number | null): { readonly leftMs: number } | null {
   return leftMs === null ? null : { leftMs };
 }
 
-function isShown(what: Doing, nowMs: number): boolean {
+function isShown(what: RalphActivity, nowMs: number): boolean {
   if (what.kind !== 'wait' || what.wait.kind !== 'delay') return true;
   return Date.parse(what.wait.until) - nowMs > SHORTEST_SHOWN_DELAY_MS;
 }
 
 const LABEL_COLUMNS = 10;
 
-/** The last lines: why the task ended, what it changed, where to read more, and what to do next. */
+/** Returns the last lines: why the task ended, what it changed, where to read more, and what to do next. */
 function summary(
   event: EndingEvent,
   options: LiveOptions,

@@ -1,13 +1,14 @@
-import { activityText, eventLine, isEnding, type Telling } from '../messages.ts';
-import type { LineSink, View } from './view.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { activityText, eventLine, isEnding, type MessageContext } from '../messages.ts';
+import type { LineSink, RunView } from './view.ts';
 
-export interface PlainOptions extends Telling {
-  /** Whether to print the agent's text and tool calls, too. */
+export interface PlainOptions extends MessageContext {
+  /** Whether the view prints the agent's text and tool calls, too. */
   readonly verbose: boolean;
 }
 
-/** One plain line for each event, for pipes, cron and CI. */
-export function plainView(sink: LineSink, options: PlainOptions): View {
+/** Returns the view for pipes, cron and CI: one plain line for each event. */
+export function plainView(sink: LineSink, options: PlainOptions): RunView {
   const line = (text: string): void => {
     sink.write(`${text.replace(/^/gm, 'ralph: ')}\n`);
   };
@@ -31,11 +32,11 @@ export function plainView(sink: LineSink, options: PlainOptions): View {
   };
 }
 
-/** Bounds the memory of a run that lasts for days. */
+/** Only this many lines are kept for the end, since a run may last for days. */
 const KEPT_LINES = 50;
 
-/** Prints nothing if the task completes; otherwise the warnings and the closing lines, at the end. */
-export function quietView(sink: LineSink, telling: Telling): View {
+/** Returns the view for `--quiet`: it prints warnings and closing lines at the end, unless the task completes. */
+export function quietView(sink: LineSink, telling: MessageContext): RunView {
   const kept: string[] = [];
   const inner = plainView(
     { write: (text) => void kept.push(text) },
@@ -52,6 +53,18 @@ export function quietView(sink: LineSink, telling: Telling): View {
     notice(sentence) {
       if (kept.length < KEPT_LINES) inner.notice(sentence);
     },
+    agentText() {},
+    close() {},
+  };
+}
+
+/** Returns the view for `--json`: it prints each event as one line of JSON, and nothing else. */
+export function jsonView(sink: LineSink): RunView {
+  return {
+    showsActivity: true,
+    showsText: false,
+    event: (event) => sink.write(`${safeJson(event)}\n`),
+    notice() {},
     agentText() {},
     close() {},
   };

@@ -1,18 +1,18 @@
 import type { RalphEvent } from '../../core/machine/events.ts';
-import type { Doing } from '../../core/machine/loop-state.ts';
+import type { RalphActivity } from '../../core/machine/loop-state.ts';
 
 /** Shows a running task. Callers remove control characters first. */
-export interface View {
+export interface RunView {
   /** Whether the view shows the agent's activity, which may be thousands of events a second. */
   readonly showsActivity: boolean;
   /** Whether the view shows the agent's own text. */
   readonly showsText: boolean;
   event(event: RalphEvent): void;
-  /** A sentence that is not an event of the task: a warning, a hint. */
+  /** Shows a sentence that is not an event of the task: a warning, a hint. */
   notice(sentence: string): void;
-  /** What happens until the next event. Only a view that can erase it needs to show it. */
-  doing?(what: Doing): void;
-  /** The agent's own text, as it arrives. */
+  /** Shows what ralph does until the next event. Only a view that can erase this text implements it. */
+  doing?(what: RalphActivity): void;
+  /** Shows a piece of the agent's own text, as it arrives. */
   agentText(text: string): void;
   close(): void;
 }
@@ -23,7 +23,7 @@ export interface LineSink {
 }
 
 /** Combines several views into one. */
-export function allOf(views: readonly View[]): View {
+export function allOf(views: readonly RunView[]): RunView {
   return {
     get showsActivity() {
       return views.some((view) => view.showsActivity);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Argument, Command } from 'commander';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { completeIds } from '../../../src/cli/commands/complete-ids.ts';
 import { completion } from '../../../src/cli/commands/completion.ts';
 import { completionModel } from '../../../src/cli/completion/model.ts';
@@ -48,12 +48,12 @@ describe('what is completed', () => {
   const commands = completionModel(program());
   const run = commands.find(({ name }) => name === 'run');
 
-  it('is every command but the hidden one', () => {
+  test('is every command but the hidden one', () => {
     const names = commands.map(({ name }) => name);
     expect(names).toEqual(['run', 'resume', 'status', 'tell', 'completion', 'trust', 'help']);
   });
 
-  it.each(settingNames())('is the flag of %s, with the choices of the table', (name) => {
+  test.for(settingNames())('is the flag of %s, with the choices of the table', (name) => {
     const { flag, short, aliases = [], type } = SETTINGS[name];
     const found = run?.flags.find(({ names }) => names.includes(flag));
     expect(found?.names).toEqual(short === undefined ? [flag] : [flag, short]);
@@ -65,7 +65,7 @@ describe('what is completed', () => {
     }
   });
 
-  it('is an id or a file where a command takes one, and a word where there are few', () => {
+  test('is an id or a file where a command takes one, and a word where there are few', () => {
     const taking = commands.filter(({ takesId }) => takesId).map(({ name }) => name);
     expect(taking).toEqual(['resume', 'status', 'tell']);
     expect(commands.filter(({ takesFile }) => takesFile).map(({ name }) => name)).toEqual([
@@ -93,7 +93,7 @@ const has = (shell: string): boolean =>
   spawnSync('sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' }).status === 0;
 
 /** A note in place of a test that this machine cannot carry out. */
-const unlessMissing = (shell: string) => (has(shell) ? it : it.skip);
+const unlessMissing = (shell: string) => (has(shell) ? test : test.skip);
 
 const title = (shell: string): string =>
   has(shell) ? 'completes what has been typed' : `is not tried: no ${shell} here`;
@@ -226,7 +226,7 @@ describe('ids', () => {
     return printed;
   };
 
-  it('are those of the vault that the unfinished line names', async () => {
+  test('are those of the vault that the unfinished line names', async () => {
     const vault = await vaultWith(['b', 'a.1']);
     await writeFile(join(vault, '.ralph_state', 'events.jsonl'), '');
     await writeFile(join(vault, '.ralph_state', '-x;y.json'), '');
@@ -237,7 +237,7 @@ describe('ids', () => {
     expect(ids('ralph', 'status', '--state-dir', join(vault, '.ralph_state'))).toBe('a.1\nb\n');
   });
 
-  it('are those of the variable, and of the home folder where it is written ~', async () => {
+  test('are those of the variable, and ~ means the home folder', async () => {
     const vault = await vaultWith(['mine']);
     vi.stubEnv('RALPH_VAULT', vault);
     expect(ids('ralph', 'status', '')).toBe('mine\n');
@@ -246,7 +246,7 @@ describe('ids', () => {
     expect(ids('ralph', 'status', '--vault', '~')).toBe('mine\n');
   });
 
-  it('are none where there is no folder, or no value yet', async () => {
+  test('are empty if there is no folder, or no value yet', async () => {
     const folder = await tempFolder();
     expect(ids('ralph', 'status', '--vault', join(folder, 'none'))).toBe('');
     vi.stubEnv('RALPH_VAULT', folder);

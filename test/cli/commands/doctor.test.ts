@@ -2,10 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type DoctorOptions, doctor as examine } from '../../../src/cli/commands/doctor.ts';
-import { type Finding, findings, renderFindings } from '../../../src/report/screens/doctor.ts';
-import type { AgentFacts, DoctorFacts } from '../../../src/report/screens/doctor-facts.ts';
+import type { Finding } from '../../../src/core/agent/finding.ts';
+import {
+  type AgentFacts,
+  type DoctorFacts,
+  findings,
+  renderFindings,
+} from '../../../src/report/screens/doctor.ts';
 import { makeFakeClaude } from '../../helpers/fake-claude.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { writeTrusted } from '../../helpers/trusted-config.ts';
@@ -48,7 +53,7 @@ const lines = (kind: Finding['kind']): readonly string[] =>
   printed.split('\n').filter((line) => line.startsWith(kind));
 
 describe('ralph doctor', () => {
-  it('finds everything there, and touches nothing', async () => {
+  test('finds that nothing is missing, and changes nothing', async () => {
     const { vault, claude, env } = await healthy();
     const before = readdirSync(vault, { recursive: true });
     expect(await doctor({}, env)).toBe(0);
@@ -65,7 +70,7 @@ describe('ralph doctor', () => {
     expect(claude.calls()).toEqual([]);
   });
 
-  it('fails where there is no agent, and says where it may come from', async () => {
+  test('fails if there is no agent, and says where to get one', async () => {
     const { env } = await healthy();
     expect(await doctor({}, { ...env, RALPH_CLAUDE_BIN: './no-claude' })).toBe(1);
     expect(lines('problem')).toEqual([expect.stringContaining('no-claude is not an executable')]);
@@ -73,14 +78,22 @@ describe('ralph doctor', () => {
     expect(printed).toContain('A run would fail: 1 problem, 0 warnings.');
   });
 
-  it('fails where the agent does not work', async () => {
+  test('fails if the agent does not work', async () => {
     const { bin, env } = await healthy();
     await symlink('/bin/false', join(bin, 'broken'));
     expect(await doctor({}, { ...env, RALPH_CLAUDE_BIN: join(bin, 'broken') })).toBe(1);
     expect(lines('problem')).toEqual([expect.stringContaining('does not answer to --version')]);
   });
 
-  it('judges a command by its program alone', async () => {
+  test('asks claude for its version without letting it update itself', async () => {
+    const { bin, env } = await healthy();
+    const script = '#!/bin/sh\necho "1.0 [$DISABLE_AUTOUPDATER]"\n';
+    await writeFile(join(bin, 'mine'), script, { mode: 0o755 });
+    await doctor({}, { ...env, RALPH_CLAUDE_BIN: join(bin, 'mine') });
+    expect(printed).toContain('mine, 1.0 [1]\n');
+  });
+
+  test('judges a command by its program alone', async () => {
     const { env } = await healthy();
     const { ANTHROPIC_API_KEY: _, ...without } = env;
     expect(await doctor({}, { ...without, RALPH_AGENT_COMMAND: 'sh -c "cat"' })).toBe(0);
@@ -91,18 +104,18 @@ describe('ralph doctor', () => {
   });
 
   describe('on the login', () => {
-    it.skipIf(process.platform === 'darwin')('fails where there is no sign of one', async () => {
+    test.skipIf(process.platform === 'darwin')('fails if there is no sign of one', async () => {
       const { env } = await healthy();
       expect(await doctor({}, { ...env, ANTHROPIC_API_KEY: '' })).toBe(1);
       expect(lines('problem')).toEqual(['problem  login: no sign that claude is logged in']);
       expect(printed).toContain('claude setup-token');
     });
 
-    it.each([
+    test.for([
       ['.claude/.credentials.json', null],
       ['other/.credentials.json', 'other'],
       ['.claude/settings.json', null],
-    ])('takes %s for one', async (file, config) => {
+    ] as const)('accepts %s as a login', async ([file, config]) => {
       const { home, env } = await healthy();
       await mkdir(dirname(join(home, file)));
       await writeFile(join(home, file), '{"apiKeyHelper":"/bin/get-key"}');
@@ -111,8 +124,8 @@ describe('ralph doctor', () => {
       expect(printed).toContain(join(home, file));
     });
 
-    it.each(['CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_USE_BEDROCK'])(
-      'takes %s for one',
+    test.for(['CLAUDE_CODE_OAUTH_TOKEN', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_USE_BEDROCK'])(
+      'accepts %s as a login',
       async (name) => {
         const { env } = await healthy();
         expect(await doctor({}, { ...env, ANTHROPIC_API_KEY: '', [name]: '1' })).toBe(0);
@@ -121,7 +134,7 @@ describe('ralph doctor', () => {
   });
 
   describe('on folders', () => {
-    it('fails where the vault cannot be one', async () => {
+    test('fails if the vault is not a usable folder', async () => {
       const { home, env } = await healthy();
       await writeFile(join(home, 'file'), '');
       expect(await doctor({ vault: join(home, 'file', 'vault') }, env)).toBe(1);
@@ -131,20 +144,20 @@ describe('ralph doctor', () => {
       );
     });
 
-    it('takes a vault that is yet to be made', async () => {
+    test('accepts a vault that does not exist yet', async () => {
       const { home, env } = await healthy();
       expect(await doctor({ vault: join(home, 'new', 'vault') }, env)).toBe(0);
       expect(printed).toContain('does not exist yet and can be created');
       expect(readdirSync(home)).not.toContain('new');
     });
 
-    it('fails where the agent has no folder to work in', async () => {
+    test('fails if the folder of the agent does not exist', async () => {
       const { home, env } = await healthy();
       expect(await doctor({ cwd: join(home, 'gone') }, env)).toBe(1);
       expect(lines('problem').join('\n')).toContain('--cwd expects an existing folder');
     });
 
-    it('names links that lead out of the vault', async () => {
+    test('names links that lead out of the vault', async () => {
       const { home, vault, env } = await healthy();
       await symlink(home, join(vault, 'Done'));
       expect(await doctor({}, env)).toBe(0);
@@ -154,7 +167,7 @@ describe('ralph doctor', () => {
     });
   });
 
-  it('fails with every problem of the settings', async () => {
+  test('fails with every problem of the settings', async () => {
     const { vault, env } = await healthy();
     await writeFile(join(vault, 'ralph.config.yaml'), 'max_iteration: 3\ndelay: soon\n');
     expect(await doctor({}, { ...env, RALPH_CONFIRM: '9', RALPH_TYPO: 'x' })).toBe(1);
@@ -171,7 +184,7 @@ describe('ralph doctor', () => {
       await writeFile(file, `#!/bin/sh\ntouch '${file}.ran'\necho 1.2.3\n`, { mode: 0o755 });
     }
 
-    it('fails, names what it sets and the way on, and starts nothing that it names', async () => {
+    test('fails, names its settings and what to do, and starts none of its programs', async () => {
       const { vault, env } = await healthy();
       await trap(join(vault, 'evil.sh'));
       const file = join(vault, 'ralph.config.yaml');
@@ -189,7 +202,7 @@ describe('ralph doctor', () => {
       expect(readdirSync(vault)).not.toContain('evil.sh.ran');
     });
 
-    it('does without all that it sets: no program of its folder is found by another way', async () => {
+    test('ignores all its settings, so that no other setting finds a program of its folder', async () => {
       const { home, vault, claude, env } = await healthy();
       const clone = join(vault, 'clone');
       await mkdir(join(clone, 'bin'), { recursive: true });
@@ -202,7 +215,7 @@ describe('ralph doctor', () => {
       expect(printed).toContain(`vault: ${vault} is writable`);
     });
 
-    it.each<[names: string, config: string, env: Record<string, string>, program: string | null]>([
+    test.for<[names: string, config: string, env: Record<string, string>, program: string | null]>([
       ['a command', 'agent_command: ./evil.sh now', {}, './evil.sh now'],
       [
         'claude, whatever the command is',
@@ -223,7 +236,7 @@ describe('ralph doctor', () => {
         { RALPH_AGENT: 'claude' },
         null,
       ],
-    ])('says which agent it names: %s', async (_, config, more, program) => {
+    ])('says which agent it names: %s', async ([, config, more, program]) => {
       const { vault, env } = await healthy();
       const file = join(vault, 'ralph.config.yaml');
       await writeFile(file, `${config}\n`);
@@ -233,7 +246,7 @@ describe('ralph doctor', () => {
       expect(lines('ok').some((line) => line.includes('agent: '))).toBe(program === null);
     });
 
-    it('starts it once it is trusted, or named', async () => {
+    test('starts it once it is trusted, or named', async () => {
       const { home, vault, env } = await healthy();
       const file = join(vault, 'ralph.config.yaml');
       await trap(join(vault, 'mine.sh'));
@@ -247,7 +260,7 @@ describe('ralph doctor', () => {
     });
   });
 
-  it.skipIf(process.getuid?.() !== 0)('knows what claude refuses to root', async () => {
+  test.skipIf(process.getuid?.() !== 0)('knows what claude refuses to root', async () => {
     const { env } = await healthy();
     const bold = { ...env, RALPH_DANGEROUSLY_SKIP_PERMISSIONS: 'true' };
     expect(await doctor({}, bold)).toBe(1);
@@ -256,20 +269,20 @@ describe('ralph doctor', () => {
   });
 
   describe('on git', () => {
-    it('says what a folder without one cannot show', async () => {
+    test('says what ralph cannot see in a folder without a repository', async () => {
       const { home, env } = await healthy();
       expect(await doctor({ cwd: home }, env)).toBe(0);
       expect(lines('warning')).toEqual([expect.stringContaining('is not a work tree')]);
     });
 
-    it('says where there is a repository git refuses to open', async () => {
+    test('says where there is a repository git refuses to open', async () => {
       const { home, env } = await healthy();
       await mkdir(join(home, 'damaged', '.git'), { recursive: true });
       expect(await doctor({ cwd: join(home, 'damaged') }, env)).toBe(0);
       expect(lines('warning')).toEqual([expect.stringContaining('git refuses to open')]);
     });
 
-    it('says where there is no git', async () => {
+    test('says where there is no git', async () => {
       const { bin, claude, env } = await healthy();
       const tools = join(bin, 'fewer');
       await mkdir(tools);
@@ -280,13 +293,13 @@ describe('ralph doctor', () => {
     });
   });
 
-  it('says nothing more once it is interrupted', async () => {
+  test('prints nothing after it is interrupted', async () => {
     const { env } = await healthy();
     expect(await examine({}, env, AbortSignal.abort())).toBe(130);
     expect(printed).toBe('');
   });
 
-  it('names stale hooks with what to do', async () => {
+  test('names stale hooks with what to do', async () => {
     const { vault, env } = await healthy();
     await mkdir(join(vault, '.claude'));
     await writeFile(join(vault, '.claude', 'ralph-loop.local.md'), '');
@@ -294,7 +307,7 @@ describe('ralph doctor', () => {
     expect(lines('warning')).toEqual([expect.stringMatching(/hooks: .*ralph-loop.*remove it$/)]);
   });
 
-  it('names stale locks, interrupted tasks and states that are none', async () => {
+  test('names stale locks, interrupted tasks and broken states', async () => {
     const { vault, env } = await healthy();
     const states = join(vault, '.ralph_state');
     await mkdir(join(states, 'locks', 'locked'), { recursive: true });
@@ -332,11 +345,11 @@ describe('ralph doctor', () => {
 
 describe('its judgement', () => {
   const agent: AgentFacts = {
-    kind: 'claude',
-    place: { file: '/bin/claude' },
+    name: 'claude',
+    program: { file: '/bin/claude' },
     version: { version: '2.1.197' },
-    login: { found: ['ANTHROPIC_API_KEY'], isConclusive: true },
-    isRefusedAsRoot: false,
+    findings: [{ kind: 'ok', says: 'login: found', remedy: null }],
+    interferences: [],
   };
   const well: DoctorFacts = {
     problems: [],
@@ -351,7 +364,6 @@ describe('its judgement', () => {
     freeBytes: 2 ** 40,
     cwd: '/v',
     git: 'work-tree',
-    otherLoops: [],
     staleLocks: [],
     interrupted: [],
     broken: [],
@@ -360,24 +372,24 @@ describe('its judgement', () => {
   const kinds = (changed: Partial<DoctorFacts>): readonly string[] =>
     findings({ ...well, ...changed }).flatMap(({ kind }) => (kind === 'ok' ? [] : [kind]));
 
-  it.each<[string, Partial<DoctorFacts>, readonly string[]]>([
+  test.for<[string, Partial<DoctorFacts>, readonly string[]]>([
     ['all is well', {}, []],
     ['much room', { freeBytes: 1024 ** 3 }, []],
     ['little room', { freeBytes: 1024 ** 3 - 1 }, ['warning']],
     ['no room', { freeBytes: 0 }, ['problem']],
     ['room unknown', { freeBytes: null }, []],
     [
-      'the keychain',
-      { agent: { ...agent, login: { found: [], isConclusive: false } } },
+      'what the agent itself finds',
+      { agent: { ...agent, findings: [{ kind: 'warning', says: 'x', remedy: 'y' }] } },
       ['warning'],
     ],
     ['a state folder', { stateProbe: { kind: 'not-writable', why: 'x' } }, ['problem']],
     ['states unreadable', { statesUnreadable: 'x' }, ['problem']],
-  ])('%s', (_, changed, expected) => {
+  ])('%s', ([, changed, expected]) => {
     expect(kinds(changed)).toEqual(expected);
   });
 
-  it('gives every warning and problem a remedy, in the next line or its own', () => {
+  test('gives every warning and problem a remedy, in the same line or the next', () => {
     const text = renderFindings(findings({ ...well, git: 'no-git', freeBytes: 0 }));
     expect(text).toContain('\n         -> install git\n');
     expect(text).toMatch(/problem {2}disk: 0 B free.*\n {9}-> make room/);

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { init } from '../../../src/cli/commands/init.ts';
 import { readConfig } from '../../../src/cli/settings/config-file.ts';
 import { configTemplate } from '../../../src/core/settings/config-template.ts';
@@ -38,7 +38,7 @@ const lines = (beginning: string): readonly string[] =>
   printed.split('\n').filter((line) => line.startsWith(beginning));
 
 describe('ralph init', () => {
-  it('makes every folder and the configuration in an empty folder', async () => {
+  test('creates every folder and the configuration in an empty folder', async () => {
     const vault = await tempFolder();
     expect(init({ vault })).toBe(0);
     expect(readdirSync(vault).toSorted()).toEqual([...FOLDERS, 'ralph.config.yaml']);
@@ -49,14 +49,14 @@ describe('ralph init', () => {
     expect(printed).toContain('ralph doctor');
   });
 
-  it('makes the vault itself, with the folders above it', async () => {
+  test('creates the vault itself, with the folders above it', async () => {
     const vault = join(await tempFolder(), 'a', 'b');
     expect(init({ vault })).toBe(0);
     expect(lines('created')).toHaveLength(FOLDERS.length + 2);
     expect(printed).toContain(`--config ${vault}/ralph.config.yaml`);
   });
 
-  it('works where ralph was started, and says then nothing of --config', async () => {
+  test('uses the folder in which ralph was started, and then does not mention --config', async () => {
     const vault = await tempFolder();
     vi.spyOn(process, 'cwd').mockReturnValue(vault);
     expect(init({})).toBe(0);
@@ -64,7 +64,7 @@ describe('ralph init', () => {
     expect(printed).not.toContain('--config');
   });
 
-  it('changes nothing the second time', async () => {
+  test('changes nothing the second time', async () => {
     const vault = await tempFolder();
     init({ vault });
     await writeFile(join(vault, 'ralph.config.yaml'), 'max_iterations: 7\n');
@@ -77,7 +77,7 @@ describe('ralph init', () => {
     expect(readdirSync(join(vault, 'Done'))).toEqual(['kept.md']);
   });
 
-  it.each(['ralph.config.yml', 'ralph.config.json'])(
+  test.for(['ralph.config.yml', 'ralph.config.json'])(
     'puts no second one beside %s',
     async (name) => {
       const vault = await tempFolder();
@@ -88,7 +88,7 @@ describe('ralph init', () => {
     },
   );
 
-  it('writes through no link, and makes nothing behind one that leads out', async () => {
+  test('writes through no link, and creates nothing behind a link that leads out', async () => {
     const vault = await tempFolder();
     const elsewhere = await tempFolder();
     await symlink(elsewhere, join(vault, 'Done'));
@@ -104,7 +104,7 @@ describe('ralph init', () => {
     expect(lines('created')).toHaveLength(FOLDERS.length - 2);
   });
 
-  it('lets a link be that stays within the vault', async () => {
+  test('accepts a link that stays within the vault', async () => {
     const vault = await tempFolder();
     await mkdir(join(vault, 'archive'));
     await symlink(join(vault, 'archive'), join(vault, 'Done'));
@@ -112,7 +112,7 @@ describe('ralph init', () => {
     expect(lines('exists')).toContain(`exists       ${vault}/Done`);
   });
 
-  it('says which place is taken by something else', async () => {
+  test('says which path is taken by something else', async () => {
     const vault = await tempFolder();
     await writeFile(join(vault, 'Done'), '');
     expect(init({ vault })).toBe(1);
@@ -125,14 +125,14 @@ describe('ralph init', () => {
 describe('the configuration it writes', () => {
   const text = configTemplate();
 
-  it('sets nothing', () => {
+  test('sets nothing', () => {
     const { layer, taskTypes, problems } = readConfig({ file: '/c.yaml', text, wasFound: true });
     expect({ layer, taskTypes, problems }).toEqual({ layer: {}, taskTypes: {}, problems: [] });
     expect(text.split('\n').filter((line) => !/^(?:#|$)/.test(line))).toEqual([]);
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
   });
 
-  it('shows every setting of all runs with its explanation', () => {
+  test('shows every setting of all runs with its explanation', () => {
     for (const name of settingNames()) {
       const key = keyOf(name);
       if (key === null || ['prompt', 'json', 'dry_run'].includes(key)) continue;
@@ -141,7 +141,7 @@ describe('the configuration it writes', () => {
     }
   });
 
-  it('is accepted with every comment taken away where a setting has a default', () => {
+  test('is accepted after every setting with a default is uncommented', () => {
     const set = text.replace(/^# (?=\s*\w+:)/gm, '');
     const { layer, taskTypes, problems } = readConfig({
       file: '/c.yaml',

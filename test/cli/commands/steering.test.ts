@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pause } from '../../../src/cli/commands/pause.ts';
 import { stop } from '../../../src/cli/commands/stop.ts';
 import { tell } from '../../../src/cli/commands/tell.ts';
@@ -76,7 +76,7 @@ function answerStop(folder: string, answer: () => Promise<void>): void {
 }
 
 describe('ralph stop', () => {
-  it('asks, waits until the driver has stopped, and says how to go on', async () => {
+  test('asks, waits until the driver has stopped, and says how to go on', async () => {
     const { options, folder, write, requests, said } = await live();
     answerStop(folder, () => write({ status: 'stopped', driver: null }));
     expect(await stop('nightly', options)).toBe(0);
@@ -84,13 +84,13 @@ describe('ralph stop', () => {
     expect(requests()).toEqual([]);
   });
 
-  it('also of a task that waits for an approval', async () => {
+  test('also stops a task that waits for an approval', async () => {
     const { options, folder, write } = await live({ status: 'paused_awaiting_approval' });
     answerStop(folder, () => write({ status: 'stopped', driver: null }));
     expect(await stop('nightly', options)).toBe(0);
   });
 
-  it('says so where the task was completed meanwhile', async () => {
+  test('says so if the task was completed meanwhile', async () => {
     const { options, stateDir, stateFile, folder, write, said } = await live();
     answerStop(folder, async () => {
       await write({ status: 'completed', driver: null });
@@ -101,14 +101,14 @@ describe('ralph stop', () => {
     expect(said()).toMatch(/nightly was completed before the request reached it/);
   });
 
-  it('says so where the driver died meanwhile', async () => {
+  test('says so if the driver died meanwhile', async () => {
     const { options, folder, write, said } = await live();
     answerStop(folder, () => write({ driver: DEAD }));
     expect(await stop('nightly', options)).toBe(0);
     expect(said()).toMatch(/the driver of nightly is dead.*ralph resume nightly continues it/);
   });
 
-  it('is not misled by an older task in the history, where the state is deleted', async () => {
+  test('ignores an older task in the history if the state is deleted', async () => {
     const { options, stateDir, stateFile, folder, write, said } = await live();
     const started_at = '2025-01-01T00:00:00.000Z';
     await write({ status: 'completed', started_at }, join(stateDir, 'history', 'nightly.json'));
@@ -120,7 +120,7 @@ describe('ralph stop', () => {
     expect(said()).toMatch(/nightly is stopped/);
   });
 
-  it('names a driver that hangs, and how to end it; the request stays', async () => {
+  test('names a driver that hangs, and how to end it; the request stays', async () => {
     const { options, requests, said } = await live();
     let ms = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -135,7 +135,7 @@ describe('ralph stop', () => {
     expect(requests()).toEqual([expect.stringMatching(/^stop-/)]);
   });
 
-  it('is refused inside its own loop', async () => {
+  test('is refused inside its own loop', async () => {
     const { options, stateFile, requests } = await live();
     vi.stubEnv('RALPH_RUN_ID', 'run-1');
     vi.stubEnv('RALPH_STATE_FILE', stateFile);
@@ -145,7 +145,7 @@ describe('ralph stop', () => {
 });
 
 describe('ralph pause', () => {
-  it('asks, and waits for nothing', async () => {
+  test('asks, and does not wait', async () => {
     const { options, requests, said } = await live();
     expect(await pause('nightly', options)).toBe(0);
     expect(said()).toBe(
@@ -155,11 +155,11 @@ describe('ralph pause', () => {
   });
 });
 
-describe.each([
+describe.for([
   ['stop', stop],
   ['pause', pause],
-])('ralph %s of a task that does not run', (_name, command) => {
-  it.each<[string, Partial<TaskState>, RegExp]>([
+] as const)('ralph %s of a task that does not run', ([, command]) => {
+  test.for<[string, Partial<TaskState>, RegExp]>([
     [
       'interrupted',
       { status: 'running', driver: DEAD },
@@ -183,7 +183,7 @@ describe.each([
       { status: 'completed', driver: null },
       /is completed; it can no longer be steered/,
     ],
-  ])('%s', async (_what, changes, words) => {
+  ])('%s', async ([, changes, words]) => {
     const { options, requests } = await stage(changes);
     const asked = command('nightly', options);
     await expect(asked).rejects.toThrow(InvalidStateError);
@@ -193,7 +193,7 @@ describe.each([
 });
 
 describe('ralph tell', () => {
-  it('a running task: in its next iteration', async () => {
+  test('a running task: in its next iteration', async () => {
     const { options, folder, requests, said } = await live();
     expect(await tell('nightly', 'Use @tabs.', options)).toBe(0);
     expect(said()).toBe('ralph: the next iteration of nightly gets the hint\n');
@@ -203,12 +203,12 @@ describe('ralph tell', () => {
     );
   });
 
-  it.each<[string, Partial<TaskState>]>([
+  test.for<[string, Partial<TaskState>]>([
     ['interrupted', { status: 'running', driver: DEAD }],
     ['stopped', { status: 'stopped', driver: null }],
     ['paused', { status: 'paused', driver: null }],
     ['max_iterations_reached', { status: 'max_iterations_reached', driver: null }],
-  ])('one that is %s: when it is resumed', async (standing, changes) => {
+  ])('one that is %s: when it is resumed', async ([standing, changes]) => {
     const { options, requests, said } = await stage(changes);
     expect(await tell('nightly', 'Use tabs.', options)).toBe(0);
     expect(said()).toContain(
@@ -217,7 +217,7 @@ describe('ralph tell', () => {
     expect(requests()).toHaveLength(1);
   });
 
-  it('one in the history: refused, and nothing is made', async () => {
+  test('a task in the history: refused, and no file is written', async () => {
     const { options, stateDir, stateFile, write } = await stage();
     await write({ status: 'completed' }, join(stateDir, 'history', 'nightly.json'));
     await rename(stateFile, `${stateFile}.away`);
@@ -225,7 +225,7 @@ describe('ralph tell', () => {
     expect(existsSync(join(stateDir, 'nightly'))).toBe(false);
   });
 
-  it('no more than 64 KB', async () => {
+  test('no more than 64 KB', async () => {
     const { options, requests } = await live();
     const text = 'é'.repeat(32 * 1024);
     const words =
@@ -235,7 +235,7 @@ describe('ralph tell', () => {
     expect(await tell('nightly', text, options)).toBe(0);
   });
 
-  it('says so where the hint cannot be left', async () => {
+  test('says so if the hint cannot be written', async () => {
     const { options, folder } = await live();
     await writeFile(folder, 'a file');
     await expect(tell('nightly', 'Use tabs.', options)).rejects.toThrow(RequestNotLeftError);
@@ -243,15 +243,15 @@ describe('ralph tell', () => {
 });
 
 describe('a task that', () => {
-  it.each(['nobody', '../nightly', 'history', '', '-x'])('is not there: %j', async (id) => {
+  test.for(['nobody', '../nightly', 'history', '', '-x'])('does not exist: %j', async (id) => {
     const { options } = await live();
     await expect(stop(id, options)).rejects.toThrow(TaskNotFoundError);
   });
 
-  it.each([
+  test.for([
     ['is no state', '{"half":', StateCorruptedError],
     ['a newer ralph wrote', '{"schema_version":999}', StateTooNewError],
-  ])('%s is said to be so', async (_what, text, error) => {
+  ] as const)('%s is said to be so', async ([, text, error]) => {
     const { options, stateFile } = await live();
     await writeFile(stateFile, text);
     await expect(pause('nightly', options)).rejects.toThrow(error);
@@ -269,7 +269,7 @@ describe('inside a loop', () => {
     }
   };
 
-  it.each<[boolean, string, NodeJS.ProcessEnv]>([
+  test.for<[boolean, string, NodeJS.ProcessEnv]>([
     [true, 'its own state file', { RALPH_STATE_FILE: '/vault/.ralph_state/nightly.json' }],
     [true, 'its own id, and no state file', { RALPH_TASK_ID: 'nightly' }],
     [
@@ -278,12 +278,12 @@ describe('inside a loop', () => {
       { RALPH_STATE_FILE: '/other/nightly.json', RALPH_TASK_ID: 'nightly' },
     ],
     [false, 'another id', { RALPH_TASK_ID: 'daily' }],
-  ])('refused: %j for %s', (isRefused, _what, env) => {
+  ])('refused: %j for %s', ([isRefused, , env]) => {
     expect(refused({ RALPH_RUN_ID: 'run-1', ...env })).toBe(isRefused);
     expect(refused(env)).toBe(false);
   });
 
-  it('a link to the vault is the vault', async () => {
+  test('a link to the vault is the vault', async () => {
     const { vault, stateFile } = await stage();
     const link = join(await tempFolder(), 'link');
     await symlink(vault, link);

@@ -19,8 +19,8 @@ const DEFAULTS = {
   problems: [],
 };
 
-describe('the own flags of rescue and watch', () => {
-  test.each([
+describe('the flags of rescue and watch alone', () => {
+  test.for([
     [[], {}],
     [['--stuck-after', '1h'], { stuckAfterMs: 3_600_000 }],
     [['--stuck-after=1h', '--interval', '5s'], { stuckAfterMs: 3_600_000, intervalMs: 5_000 }],
@@ -28,11 +28,13 @@ describe('the own flags of rescue and watch', () => {
     [['--start-new', '--concurrency', '3'], { startNew: true, concurrency: 3 }],
     [['--model', '--start-new'], {}],
     [['--', '--start-new'], {}],
-  ])('%j', (argv, expected) => {
+    [['--start-new=yes'], { startNew: true }],
+    [['--interval', '--', '5s'], { problems: ['--interval needs a value, but none was given.'] }],
+  ] as const)('%j', ([argv, expected]) => {
     expect(settled(argv)).toEqual({ ...DEFAULTS, ...expected });
   });
 
-  test('come before their variables, and these before the configuration', () => {
+  test('override their variables, and these override the configuration', () => {
     const env = { RALPH_INTERVAL: '7s', RALPH_CONCURRENCY: '2' };
     expect(settled(['--interval', '5s'], 'watch', env)).toMatchObject({
       intervalMs: 5_000,
@@ -44,7 +46,7 @@ describe('the own flags of rescue and watch', () => {
     expect(settleVault(own, config)).toMatchObject({ intervalMs: 7_000, stuckAfterMs: 60_000 });
   });
 
-  test('all that is wrong is said at once', () => {
+  test('all problems are reported at once', () => {
     const argv = ['--interval', 'soon', '--concurrency', '0', '--task-id', 'x', '--interval'];
     expect(settled(argv, 'watch', { RALPH_STUCK_AFTER: 'late' }).problems).toEqual([
       '--interval needs a value, but none was given.',
@@ -55,14 +57,14 @@ describe('the own flags of rescue and watch', () => {
     ]);
   });
 
-  test.each([
+  test.for([
     ['--interval', 'rescue'],
     ['--stuck-afer', 'rescue'],
-  ] as const)('%s is none of ralph %s', (flag, name) => {
+  ] as const)('%s is none of ralph %s', ([flag, name]) => {
     expect(settled([flag], name).problems[0]).toContain(`${flag} is not a flag of ralph ${name}`);
   });
 
-  test('what the runs are told goes on to them', () => {
+  test('the flags of the runs are passed on to the runs', () => {
     const { flags, env } = readVaultFlags(
       ['--model', 'opus', '--start-new', '--', '--add-dir', 'x'],
       'watch',

@@ -1,5 +1,5 @@
 import v8 from 'node:v8';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { limitHeap } from '../../../src/cli/run/heap-growth.ts';
 
 const setFlags = vi.spyOn(v8, 'setFlagsFromString').mockImplementation(() => undefined);
@@ -9,14 +9,14 @@ afterEach(() => {
   setFlags.mockClear();
 });
 
-it('leaves the heap alone for an agent that says little', () => {
+test('does not limit the heap for an agent that writes little', () => {
   const heap = limitHeap();
   heap.count(999_999);
   heap.lift();
   expect(flags()).toEqual([]);
 });
 
-it('limits the heap once an agent has said a megabyte, and lets it grow again in the end', () => {
+test('limits the heap after an agent has written a megabyte, until lift is called', () => {
   const heap = limitHeap();
   for (let chunk = 0; chunk < 100; chunk += 1) heap.count(64 * 1024);
   expect(flags()).toEqual(['--semi-space-growth-factor=1']);

@@ -23,7 +23,7 @@ function valuesOf({ layer }: ConfigSettings): Readonly<Record<string, unknown>> 
 }
 
 describe('a file with nothing in it', () => {
-  test.each([
+  test.for([
     '',
     '\n\n',
     '# max_iterations: 10\n',
@@ -37,8 +37,8 @@ describe('a file with nothing in it', () => {
   });
 });
 
-describe('places', () => {
-  test('are told with file and line, of values and keys, all at once', () => {
+describe('problems', () => {
+  test('are all reported at once, with file and line, for values and for keys', () => {
     const text = `# a comment
 
 max_iterations: 10
@@ -70,7 +70,7 @@ task_types:
     expect(layer.promise?.source.where).toBe('ralph.config.yml:5 promise');
   });
 
-  test.each<[SettingName, string, string]>([
+  test.for<[SettingName, string, string]>([
     ['maxIterations', 'ten', "a whole number, at least 1; found 'ten'"],
     ['maxIterations', '0', 'a whole number, at least 1; found 0'],
     ['maxIterations', '1.5', 'a whole number, at least 1; found 1.5'],
@@ -88,19 +88,19 @@ task_types:
     ['prompt', 'true', 'text; found true'],
     ['allowedTools', '[Edit, 3]', 'text, or a list of texts; found ["Edit",3]'],
     ['logLimit', 'much', "a size such as 64KB, 500MB or 1GB; found 'much'"],
-  ])('of a bad %s: %s', (name, value, said) => {
+  ])('of a bad %s: %s', ([name, value, said]) => {
     const key = keyOf(name);
     const { problems } = resolveSettings([read(`\n${key}: ${value}\n`).layer]);
     expect(problems).toEqual([`ralph.config.yaml:2 ${key} expects ${said}.`]);
   });
 
-  test.each(['task_id', 'config'])('%s is a flag only', (key) => {
+  test.for(['task_id', 'config'])('%s is a flag only', (key) => {
     expect(read(`${key}: x\n`).problems).toEqual([
       expect.stringContaining(`:1 ${key} is not a setting of ralph`),
     ]);
   });
 
-  test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '3', 'null', '~'])(
+  test.for(['constructor', 'toString', '__proto__', 'hasOwnProperty', '3', 'null', '~'])(
     '%s is a key like any other that is unknown',
     (key) => {
       const { layer, problems } = read(`${key}: 1\ntask_types: { nightly: { ${key}: 1 } }\n`);
@@ -113,7 +113,7 @@ task_types:
 });
 
 describe('values', () => {
-  test('may be written as YAML has them, or as on the command line', () => {
+  test('may be written as YAML writes them, or as on the command line', () => {
     expect(
       settingsOf(`
 max_iterations: "10"
@@ -161,7 +161,7 @@ prompt: |
 });
 
 describe('a section ralph:', () => {
-  test('is read as the whole; what stands beside it belongs to somebody else', () => {
+  test('is the only part that is read; all other keys belong to other programs', () => {
     const { problems, ...all } = read(
       'database: { max_iterations: [] }\nralph:\n  max_iterations: 4\nlogging: 3\n',
     );
@@ -169,13 +169,13 @@ describe('a section ralph:', () => {
     expect(valuesOf({ problems, ...all })).toEqual({ maxIterations: 4 });
   });
 
-  test('is checked like a file of its own', () => {
+  test('is checked like a whole file', () => {
     expect(read('other: 1\nralph:\n  max_iteration: 4\n').problems).toEqual([
       'ralph.config.yaml:3 max_iteration is not a setting of ralph; did you mean max_iterations?',
     ]);
   });
 
-  test.each(['yes', '3', '[max_iterations]'])('has keys and values below it: %s', (value) => {
+  test.for(['yes', '3', '[max_iterations]'])('has keys and values below it: %s', (value) => {
     expect(read(`ralph: ${value}\n`).problems).toEqual([
       'ralph.config.yaml:1 ralph expects keys and values below it.',
     ]);
@@ -183,7 +183,7 @@ describe('a section ralph:', () => {
 });
 
 describe('the keys of other documents', () => {
-  test('a configuration of completion signals and a circuit breaker is accepted as it stands', () => {
+  test('a configuration of completion signals and a circuit breaker is accepted unchanged', () => {
     const all = read(`ralph:
   enabled: true
   max_iterations: 10
@@ -228,7 +228,7 @@ completion_promise: TASK_COMPLETE
     expect(read(text).layer.timeout?.source.where).toBe('ralph.config.yaml:2 timeout_minutes');
   });
 
-  test('what is wrong in them is told like everything else', () => {
+  test('problems in them are reported like all others', () => {
     const { layer, problems } = read(`timeout_minutes: half
 completion_strategy: hope
 enabled: perhaps
@@ -245,7 +245,7 @@ circuit_breaker:
     ]);
   });
 
-  test.each(['3', '[no_progress_limit]', ''])('a circuit breaker has its limits: %j', (value) => {
+  test.for(['3', '[no_progress_limit]', ''])('a circuit breaker has its limits: %j', (value) => {
     expect(read(`circuit_breaker: ${value}\n`).problems).toEqual([
       'ralph.config.yaml:1 circuit_breaker expects limits such as "no_progress_limit: 3".',
     ]);
@@ -257,7 +257,7 @@ circuit_breaker:
     ]);
   });
 
-  test.each([
+  test.for([
     ['promise: a\ncompletion_promise: b\n', 'completion_promise', 'promise'],
     ['timeout_minutes: 5\ntimeout: soon\n', 'timeout', 'timeout_minutes'],
     [
@@ -265,7 +265,7 @@ circuit_breaker:
       'circuit_breaker.no_progress_limit',
       'no_progress_limit',
     ],
-  ])('one setting under two names is refused: %j', (text, second, first) => {
+  ] as const)('one setting under two names is refused: %j', ([text, second, first]) => {
     expect(read(text).problems).toEqual([
       `ralph.config.yaml:2 ${second} is already set by ralph.config.yaml:1 ${first}.`,
     ]);
@@ -284,18 +284,18 @@ describe('the table of task types', () => {
     });
   });
 
-  test.each([
+  test.for([
     ['task_types: coding\n', /:1 task_types expects a table of task types/],
     ['task_types:\n', /:1 task_types expects a table of task types/],
     ['task_types: { nightly: 5 }\n', /:1 task_types\.nightly expects limits such as/],
     ['task_types: { nightly: { max_iterations: 0 } }\n', /at least 1; found 0/],
     ['task_types: { nightly: { delay: 5s } }\n', /task_types\.nightly\.delay is not a setting/],
-  ])('is checked: %j', (text, said) => {
+  ] as const)('is checked: %j', ([text, said]) => {
     const { problems } = read(text);
     expect(problems).toEqual([expect.stringMatching(said)]);
   });
 
-  test.each(['payment', 'Payments', 'vendor_payment', 'make-payment', '"payment run"'])(
+  test.for(['payment', 'Payments', 'vendor_payment', 'make-payment', '"payment run"'])(
     'defines no payment: %s',
     (type) => {
       const { taskTypes, problems } = read(`task_types:\n  ${type}: { max_iterations: 3 }\n`);
@@ -308,20 +308,20 @@ describe('the table of task types', () => {
 });
 
 describe('YAML', () => {
-  test.each([
+  test.for([
     ['retries: 1\nmax_iterations: [1\n', /^ralph\.config\.yaml:3 is not valid YAML: .+\.$/],
     ['retries: 1\nprompt: "half\n', /^ralph\.config\.yaml:3 is not valid YAML: .+\.$/],
     ['retries: 1\n\tdelay: 1s\n', /^ralph\.config\.yaml:2 is not valid YAML: .+\.$/],
     ['retries: 1\ndelay: 1s\nretries: 2\n', /:3 is not valid YAML: Map keys must be unique\.$/],
     ['{"retries": 1, "retries": 2}', /:1 is not valid YAML: Map keys must be unique\.$/],
     ['retries: 1\n---\nretries: 2\n', /is not valid YAML: .*multiple documents/],
-  ])('that is none is refused with its line: %j', (text, said) => {
+  ] as const)('that is invalid is refused with its line: %j', ([text, said]) => {
     const { layer, problems } = read(text);
     expect(problems[0]).toMatch(said);
     expect(layer).toEqual({});
   });
 
-  test.each(['- max_iterations: 10\n', 'max_iterations\n', '[]', '3', '"text"'])(
+  test.for(['- max_iterations: 10\n', 'max_iterations\n', '[]', '3', '"text"'])(
     'that is no table is refused: %j',
     (text) => {
       expect(read(text).problems).toEqual([
@@ -339,7 +339,7 @@ describe('YAML', () => {
     });
   });
 
-  test('an alias of nothing is a problem with its place', () => {
+  test('an alias without an anchor is a problem, reported with its line', () => {
     const { layer, problems } = read('retries: 1\ndelay: *pause\n');
     expect(problems).toEqual([expect.stringMatching(/^ralph\.config\.yaml:2 delay: .*pause\.$/)]);
     expect(valuesOf({ layer, problems, taskTypes: {}, vault: {} })).toEqual({
@@ -347,19 +347,19 @@ describe('YAML', () => {
     });
   });
 
-  test('merge keys are no settings', () => {
+  test('merge keys are not settings', () => {
     const { layer, problems } = read('ralph:\n  <<: { dangerously_skip_permissions: true }\n');
     expect(problems).toEqual(['ralph.config.yaml:2 << is not a setting of ralph']);
     expect(layer).toEqual({});
   });
 
-  test('tags make nothing of a text but a text', () => {
+  test('a tag does not turn a text into anything else', () => {
     const { layer } = read('model: !!js/function "function () {}"\nprompt: !env HOME\n');
     expect(layer.model?.value).toBe('function () {}');
     expect(layer.prompt?.value).toBe('HOME');
   });
 
-  test('a few lines that mean gigabytes are refused', () => {
+  test('a few lines that expand to gigabytes are refused', () => {
     const letters = 'abcdefghijkl'.split('');
     const lines = letters.map((letter, index) => {
       const inner = index === 0 ? 'x' : `*${letters[index - 1]}`;
@@ -371,26 +371,26 @@ describe('YAML', () => {
     ]);
   });
 
-  test('an alias of what it stands in is refused', () => {
+  test('an alias that refers to itself is refused', () => {
     const { problems } = read('allowed_tools: &all [Edit, *all]\n');
     expect(problems).toEqual([
       expect.stringMatching(/:1 allowed_tools: an alias refers to itself/),
     ]);
   });
 
-  test.each([
+  test.for([
     ['brackets', `allowed_tools: ${'['.repeat(60_000)}`],
     ['brackets that are closed', `verify: ${'['.repeat(30_000)}${']'.repeat(30_000)}`],
     ['lists', `verify:\n  ${'- '.repeat(30_000)}x`],
     ['keys of keys', `${'? '.repeat(1_000)}x`],
     ['tables in a table', `{${'a: '.repeat(20_000)}1}`],
     ['21 levels', `verify: ${'['.repeat(21)}${']'.repeat(21)}`],
-  ])('nesting beyond all measure is a problem, not a crash: %s', (_what, text) => {
+  ] as const)('extremely deep nesting is a problem, not a crash: %s', ([, text]) => {
     const problem = 'ralph.config.yaml cannot be read: it is nested deeper than 20 levels.';
     expect(read(text).problems).toEqual([problem]);
   });
 
-  test('a long list, a long table and a text full of brackets are no nesting', () => {
+  test('a long list, a long table and a text full of brackets do not count as nesting', () => {
     const prompt = '- [ ] {"a": [1, 2]} ? x: y - z\n    '.repeat(500);
     const globs = Array.from({ length: 500 }, (_, n) => `"f${n}/[ab].md"`).join(', ');
     const types = Array.from({ length: 200 }, (_, n) => `t${n}: {max_iterations: 2}`).join(', ');

@@ -5,6 +5,7 @@ import { readFlags } from '../../../src/cli/flags/flags.ts';
 import { collectSettings } from '../../../src/cli/settings/collect.ts';
 import { parseDuration } from '../../../src/core/settings/duration.ts';
 import { settingsFromEnvironment } from '../../../src/core/settings/environment.ts';
+import { parseSize } from '../../../src/core/settings/parse-value.ts';
 import {
   keyOf,
   SETTINGS,
@@ -13,7 +14,6 @@ import {
   variableOf,
 } from '../../../src/core/settings/settings.ts';
 import { settingsProblems } from '../../../src/core/settings/settings-problems.ts';
-import { parseSize } from '../../../src/core/settings/size.ts';
 import { isPayment, TASK_TYPES } from '../../../src/core/settings/task-type.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { writeTrusted } from '../../helpers/trusted-config.ts';
@@ -50,6 +50,7 @@ function samples(name: SettingName): readonly (readonly [written: string, become
   const { type } = SETTINGS[name];
   switch (type.kind) {
     case 'text':
+    case 'command':
       return (
         name === 'taskType' ? ['coding', 'weekly_audit', 'email_processing'] : ['one', 'two', 'x y']
       ).map((text) => [text, text]);
@@ -100,11 +101,11 @@ test('every setting has a variable but the task id, and a key but the task id, t
   ]);
 });
 
-describe('from the default up to the flag, the first place that has it wins:', () => {
+describe('the first source that has a setting wins, from the flag down to the default:', () => {
   // A file that is not there would be one more problem.
   const walked = settingNames().filter((name) => name !== 'config');
 
-  test.each(walked)('%s', async (name) => {
+  test.for(walked)('%s', async (name) => {
     const [byFlag, byVariable, byKey] = samples(name);
     const { flag, type } = SETTINGS[name];
     const variable = variableOf(name);
@@ -168,10 +169,10 @@ describe('from the default up to the flag, the first place that has it wins:', (
     expect(byFlag.sources.config).toEqual({ kind: 'flag', where: '--config' });
   });
 
-  test.each<[string, WrittenDown]>([
+  test.for<[string, WrittenDown]>([
     ['--config', { flags: ['--config', 'nowhere.yaml'] }],
     ['RALPH_CONFIG', { env: { RALPH_CONFIG: 'nowhere.yaml' } }],
-  ])('a file that is named by %s has to be there', async (where, written) => {
+  ])('a file that is named by %s has to exist', async ([where, written]) => {
     const { problems } = await collect(written);
     expect(problems).toEqual([
       expect.stringMatching(new RegExp(`^${where} expects a file that can be read; .*nowhere`)),
@@ -192,24 +193,24 @@ describe('from the default up to the flag, the first place that has it wins:', (
 });
 
 describe('variables', () => {
-  test('hold several texts on lines of their own', async () => {
+  test('contain several texts, one on each line', async () => {
     const env = { RALPH_ALLOWED_TOOLS: 'Edit\n\nBash(npm test:*)\n' };
     const { settings } = await collect({ env, config: 'allowed_tools: [Read]\n' });
     expect(settings.allowedTools).toEqual(['Edit', 'Bash(npm test:*)']);
   });
 
-  test.each([
+  test.for([
     ['1', true],
     ['yes', true],
     ['ON', true],
     ['0', false],
     ['no', false],
     ['', false],
-  ])('switch with %j', async (text, value) => {
+  ] as const)('switch with %j', async ([text, value]) => {
     expect((await collect({ env: { RALPH_QUIET: text } })).settings.quiet).toBe(value);
   });
 
-  test('RALPH_TIMEOUT_MINUTES is a further name of --timeout, and gives way to the first', async () => {
+  test('RALPH_TIMEOUT_MINUTES is another name of RALPH_TIMEOUT, which overrides it', async () => {
     const minutes = { RALPH_TIMEOUT_MINUTES: '45' };
     const { settings, sources } = await collect({ env: minutes, config: 'timeout: 1h\n' });
     expect(settings.timeout).toBe(45 * 60_000);
@@ -219,15 +220,10 @@ describe('variables', () => {
     expect(both.notices).toEqual([]);
   });
 
-  test.each(['abc', '', '0', '1.2.3', '-5'])(
-    'RALPH_TIMEOUT_MINUTES=%s is refused',
-    async (text) => {
-      const { problems } = await collect({ env: { RALPH_TIMEOUT_MINUTES: text } });
-      expect(problems).toEqual([
-        expect.stringMatching(/^RALPH_TIMEOUT_MINUTES expects a duration/),
-      ]);
-    },
-  );
+  test.for(['abc', '', '0', '1.2.3', '-5'])('RALPH_TIMEOUT_MINUTES=%s is refused', async (text) => {
+    const { problems } = await collect({ env: { RALPH_TIMEOUT_MINUTES: text } });
+    expect(problems).toEqual([expect.stringMatching(/^RALPH_TIMEOUT_MINUTES expects a duration/)]);
+  });
 
   test('that are unknown are a warning with the nearest name', () => {
     const { layer, warnings } = settingsFromEnvironment({
@@ -252,7 +248,7 @@ describe('variables', () => {
     RALPH_STATE_FILE: '/nowhere/outer.json',
   };
 
-  test('inside a loop five are identity, and all others settings', () => {
+  test('inside a loop five identify the task, and all others are settings', () => {
     const env = { ...IDENTITY, RALPH_RUN_ID: 'outer', RALPH_DELAY: '9s', RALPH_DELAI: '9s' };
     const { layer, warnings } = settingsFromEnvironment(env);
     expect(Object.keys(layer)).toEqual(['delay']);
@@ -267,7 +263,7 @@ describe('variables', () => {
 });
 
 describe('problems', () => {
-  test('of every place are told at once, each with its place', async () => {
+  test('of all sources are reported at once, each with its source', async () => {
     const { settings, bad, problems } = await collect({
       flags: ['--max-iterations', 'abc', '--match', 'regex'],
       env: { RALPH_DELAY: 'soon', RALPH_QUIET: 'perhaps' },
@@ -294,7 +290,7 @@ describe('problems', () => {
     ]);
   });
 
-  test('of a value that another place overrides are told too', async () => {
+  test('of a value that another source overrides are reported, too', async () => {
     const { settings, bad, problems } = await collect({
       flags: ['--delay', '3s'],
       config: 'delay: soon\n',
@@ -305,13 +301,13 @@ describe('problems', () => {
   });
 });
 
-describe('settings that stand for one another are taken from one place', () => {
-  test('a prompt by flag silences the prompt file of the configuration', async () => {
+describe('settings that replace one another are taken from one source', () => {
+  test('a prompt by flag replaces the prompt file of the configuration', async () => {
     const written = { flags: ['-p', 'Do it'], config: 'prompt_file: task.md\n' };
     expect((await collect(written)).settings).toMatchObject({ prompt: 'Do it', promptFile: null });
   });
 
-  test('claude by flag silences the command of the configuration', async () => {
+  test('claude by flag replaces the command of the configuration', async () => {
     const written = { flags: ['--agent', 'claude'], config: 'agent_command: codex exec -\n' };
     expect((await collect(written)).settings).toMatchObject({
       agent: 'claude',
@@ -320,7 +316,7 @@ describe('settings that stand for one another are taken from one place', () => {
     expect(await problemsOf(written)).toEqual([]);
   });
 
-  test('--verbose silences the quiet of a configuration made for cron', async () => {
+  test('--verbose overrides the quiet of a configuration made for cron', async () => {
     const written = { flags: ['--verbose'], config: 'quiet: true\n' };
     expect((await collect(written)).settings).toMatchObject({ verbose: true, quiet: false });
     expect(await problemsOf(written)).toEqual([]);
@@ -343,11 +339,11 @@ describe('task types', () => {
     });
   });
 
-  test.each<[string, WrittenDown]>([
+  test.for<[string, WrittenDown]>([
     ['--task-type', { flags: ['--task-type', 'weekly_audit'] }],
     ['RALPH_TASK_TYPE', { env: { RALPH_TASK_TYPE: 'weekly_audit' } }],
     ['the configuration', { config: 'task_type: weekly_audit\n' }],
-  ])('may be named by %s', async (_place, written) => {
+  ])('may be named by %s', async ([, written]) => {
     const { settings, taskType, sources } = await collect(written);
     expect({ taskType, max: settings.maxIterations }).toEqual({
       taskType: 'weekly_audit',
@@ -356,7 +352,7 @@ describe('task types', () => {
     expect(sources.maxIterations.where).toBe('task type weekly_audit');
   });
 
-  test('of the configuration are added, and laid over the built-in ones', async () => {
+  test('of the configuration are added, and override the built-in ones', async () => {
     const config = `task_types:
   coding: { max_iterations: 50 }
   nightly: { timeout: 10h }
@@ -378,7 +374,7 @@ iteration_timeout: 4m
     });
   });
 
-  test('called default in the configuration give the limits that nobody else gives', async () => {
+  test('called default in the configuration set the limits that no other source sets', async () => {
     const types = 'task_types:\n  default: { max_iterations: 2, timeout: 1m }\n';
     const { settings, sources, taskType } = await collect({ config: types });
     expect(taskType).toBe('default');
@@ -390,21 +386,21 @@ iteration_timeout: 4m
     expect(named.settings).toMatchObject({ maxIterations: 10, timeout: 1_800_000 });
   });
 
-  test.each([
+  test.for([
     ['codign', /'codign' is not a task type; did you mean coding\?/],
     ['weekly-audit', /did you mean weekly_audit\?/],
     ['xyzzy plugh', /expected one of email_processing, .*coding, default, nightly$/],
     ['', /'' is not a task type; expected one of/],
     ['toString', /'toString' is not a task type/],
     ['__proto__', /'__proto__' is not a task type/],
-  ])('that are unknown are refused with the nearest: %j', async (type, said) => {
+  ] as const)('that are unknown are refused with the nearest: %j', async ([type, said]) => {
     const config = 'task_types:\n  nightly: {}\n';
     const { problems } = await collect({ config, flags: ['--task-type', type] });
     expect(problems).toEqual([expect.stringMatching(said)]);
     expect(problems[0]).toMatch(/^--task-type '/);
   });
 
-  test('of a place that another one overrides are not looked at', async () => {
+  test('of a source that another one overrides are not checked', async () => {
     const { problems } = await collect({
       flags: ['--task-type', 'coding'],
       config: 'task_type: of another version\n',
@@ -428,7 +424,7 @@ describe('a payment', () => {
     'a\tpayment',
   ];
 
-  test.each(PAYMENTS)('is refused as a type by flag, variable and key: %j', async (type) => {
+  test.for(PAYMENTS)('is refused as a type by flag, variable and key: %j', async (type) => {
     expect(isPayment(type)).toBe(true);
     const ways: readonly (readonly [string, WrittenDown])[] = [
       ['--task-type', { flags: ['--task-type', type] }],
@@ -453,7 +449,7 @@ describe('a payment', () => {
     ]);
   });
 
-  test.each(['repayments', 'paymentish', 'prepayment_plan', 'pay', 'email_processing'])(
+  test.for(['repayments', 'paymentish', 'prepayment_plan', 'pay', 'email_processing'])(
     'is not meant by %s',
     (type) => {
       expect(isPayment(type)).toBe(false);
@@ -462,30 +458,30 @@ describe('a payment', () => {
 });
 
 describe('an iteration longer than the whole task', () => {
-  test.each<[string, WrittenDown]>([
+  test.for<[string, WrittenDown]>([
     ['--iteration-timeout', { flags: ['--iteration-timeout', '2h'] }],
     ['RALPH_ITERATION_TIMEOUT', { env: { RALPH_ITERATION_TIMEOUT: '2h' } }],
     ['ralph.config.yaml:1 iteration_timeout', { config: 'iteration_timeout: 2h\n' }],
-  ])('is refused where %s asks for it', async (where, written) => {
+  ])('is refused where %s asks for it', async ([where, written]) => {
     expect(await problemsOf(written)).toEqual([
       `${where} (7200s) is longer than the time for the whole task (1800s, default); lower the one or raise the other.`,
     ]);
   });
 
-  test.each<[string, WrittenDown]>([
+  test.for<[string, WrittenDown]>([
     ['the default', { flags: ['--timeout', '1m'] }],
     ['a built-in type', { flags: ['--timeout', '1m', '--task-type', 'coding'] }],
     [
       'a type of the configuration',
       { flags: ['--timeout', '1m'], config: 'task_types:\n  default: { iteration_timeout: 2h }\n' },
     ],
-  ])('is no problem where %s has it', async (_what, written) => {
+  ])('is no problem where %s has it', async ([, written]) => {
     expect(await problemsOf(written)).toEqual([]);
   });
 });
 
 describe('a limit that can never be reached', () => {
-  test.each<[string, WrittenDown, RegExp]>([
+  test.for<[string, WrittenDown, RegExp]>([
     [
       'silence longer than an iteration',
       { env: { RALPH_IDLE_TIMEOUT: '4m' } },
@@ -501,17 +497,17 @@ describe('a limit that can never be reached', () => {
       { config: 'delay: 30m\n' },
       /^ralph\.config\.yaml:1 delay \(1800s\) leaves no time .*\(1800s, default\)/,
     ],
-  ])('is refused: %s', async (_what, written, said) => {
+  ])('is refused: %s', async ([, written, said]) => {
     expect(await problemsOf(written)).toEqual([expect.stringMatching(said)]);
   });
 
-  test('is no problem where it comes from the default, or is one of an only iteration', async () => {
+  test('is no problem if it is a default, or if there is only one iteration', async () => {
     expect(await problemsOf({ flags: ['--timeout', '1s'] })).toEqual([]);
     expect(await problemsOf({ flags: ['--delay', '1h', '-n', '1'] })).toEqual([]);
     expect(await problemsOf({ flags: ['--idle-timeout', '3m'] })).toEqual([]);
   });
 
-  test('is not spoken of where one of the limits cannot be read', async () => {
+  test('is not reported if one of the limits is invalid', async () => {
     const problems = await problemsOf({ flags: ['--timeout', 'soon', '--delay', '9h'] });
     expect(problems).toEqual([expect.stringMatching(/^--timeout expects a duration/)]);
   });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { AGENTS } from '../../../src/core/agent/agents/agents.ts';
 import type { AttemptFacts } from '../../../src/core/agent/attempt.ts';
 import { classify } from '../../../src/core/agent/classify.ts';
 import type { Outcome } from '../../../src/core/agent/outcome.ts';
@@ -9,7 +10,7 @@ import { attemptFacts } from '../../helpers/attempt-facts.ts';
 
 /** Of an attempt that ended at this instant on a machine in UTC. */
 function classified(facts: AttemptFacts): Outcome {
-  return classify(facts, '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
+  return classify(facts, AGENTS.claude, '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
 }
 
 // What the real claude wrote, read and named: the two halves of judging an attempt fit together.
@@ -63,7 +64,7 @@ const ROWS: readonly [name: string, exitCode: number, expected: object][] = [
 ];
 
 describe('a transcript of claude', () => {
-  test.each(ROWS)('%s, exit %i', (name, exitCode, expected) => {
+  test.for(ROWS)('%s, exit %i', ([name, exitCode, expected]) => {
     expect(classified(factsOf(name, { kind: 'exited', exitCode }))).toMatchObject(expected);
   });
 
@@ -72,7 +73,7 @@ describe('a transcript of claude', () => {
     expect(classified(factsOf('killed-in-tool', end))).toMatchObject({ kind: 'errored' });
   });
 
-  test('that ralph interrupted is a time-out, but for an outage', () => {
+  test('that ralph interrupted is a time-out, except during an outage', () => {
     const end = { kind: 'cut', cause: 'iteration-timeout', exitCode: 1 } as const;
     const outcomes = ['interrupted-in-tool', 'interrupted-in-retries', 'interrupted-in-api-call'];
     expect(outcomes.map((name) => classified(factsOf(name, end)).kind)).toEqual([
@@ -82,7 +83,7 @@ describe('a transcript of claude', () => {
     ]);
   });
 
-  test('has a row here', () => {
+  test('has a row in this test', () => {
     const names = readdirSync(FOLDER).filter((file) => file.endsWith('.jsonl'));
     const known = [...ROWS.map(([name]) => `${name}.jsonl`), 'killed-in-tool.jsonl'];
     expect(names.sort()).toEqual(known.sort());

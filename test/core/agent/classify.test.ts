@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { AGENTS, type AgentName } from '../../../src/core/agent/agents/agents.ts';
 import type { AttemptFacts, CutCause } from '../../../src/core/agent/attempt.ts';
 import { classify } from '../../../src/core/agent/classify.ts';
 import type { Outcome } from '../../../src/core/agent/outcome.ts';
@@ -14,13 +15,13 @@ import {
 } from '../../helpers/attempt-facts.ts';
 
 /** Of an attempt that ended at this instant on a machine in UTC. */
-function classified(facts: AttemptFacts): Outcome {
-  return classify(facts, '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
+function classified(facts: AttemptFacts, agent: AgentName = 'claude'): Outcome {
+  return classify(facts, AGENTS[agent], '2026-01-05T12:00:00.000Z', { timeZone: 'UTC' });
 }
 
 /** The outcome in a word or two: `answered`, `bounded:max-turns`, `transient:429`, `fatal:no-credit`. */
-function outcome(facts: AttemptFacts): string {
-  const named = classified(facts);
+function outcome(facts: AttemptFacts, agent: AgentName = 'claude'): string {
+  const named = classified(facts, agent);
   switch (named.kind) {
     case 'bounded':
       return `bounded:${named.by}`;
@@ -45,7 +46,7 @@ const NOT_LOGGED_IN = 'Not logged in · Please run /login';
 const SESSION_LIMIT = "You've hit your session limit · resets 3pm (Europe/London)";
 
 describe('a failure that claude reports', () => {
-  test.each<[name: string, text: string, status: number | null, expected: string]>([
+  test.for<[name: string, text: string, status: number | null, expected: string]>([
     ['not logged in', NOT_LOGGED_IN, null, 'fatal:not-logged-in'],
     ['a bad API key', 'Invalid API key · Fix external API key', 401, 'fatal:not-logged-in'],
     ['a bad API key, no status', 'Invalid API key · Fix it', null, 'fatal:not-logged-in'],
@@ -70,6 +71,7 @@ describe('a failure that claude reports', () => {
     ['a rate limit', LIMIT_429, 429, 'transient:429'],
     ['a server error', 'API Error: 500 Internal server error.', 500, 'transient:500'],
     ['a bad gateway', 'API Error: 502 Bad gateway', 502, 'transient:502'],
+    ['a service that is not there', 'API Error: 503 Service Unavailable', 503, 'transient:503'],
     ['an overload', 'API Error: 529 Overloaded.', 529, 'transient:529'],
     ['repeated overloads, no status', REPEATED_529, null, 'transient:none'],
     ['a server error, no status', 'API Error: 500 Internal error', null, 'transient:none'],
@@ -79,11 +81,11 @@ describe('a failure that claude reports', () => {
     ['a teapot', 'API Error: 418 I am a teapot', 418, 'errored'],
     ['anything else', 'Something broke', null, 'errored'],
     ['nothing in words', '', null, 'errored'],
-  ])('%s', (_name, text, status, expected) => {
+  ])('%s', ([, text, status, expected]) => {
     expect(outcome(errorReport(text, status))).toBe(expected);
   });
 
-  test.each([
+  test.for([
     ['API Error: Connection error.'],
     ['API Error (Connection error.)'],
     ['API Error: Unable to connect to API (ECONNRESET)'],
@@ -99,11 +101,11 @@ describe('a failure that claude reports', () => {
       'API Error: The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the second argument to fetch()',
     ],
     ['API Error: Connection closed mid-response. The response above may be incomplete.'],
-  ])('of the network: %s', (text) => {
+  ] as const)('is transient if the network failed: %s', ([text]) => {
     expect(outcome(errorReport(text))).toBe('transient:none');
   });
 
-  test.each<[what: string, facts: AttemptFacts, expected: string]>([
+  test.for<[what: string, facts: AttemptFacts, expected: string]>([
     [
       'is an error also where its subtype is success and its exit code 0',
       errorReport(NOT_LOGGED_IN, null, { end: { kind: 'exited', exitCode: 0 } }),
@@ -152,34 +154,37 @@ describe('a failure that claude reports', () => {
       }),
       'errored',
     ],
-  ])('%s', (_what, facts, expected) => {
+  ])('%s', ([, facts, expected]) => {
     expect(outcome(facts)).toBe(expected);
   });
 
-  test.each<[status: number, text: string, expected: string]>([
+  test.for<[status: number, text: string, expected: string]>([
     [500, NOT_LOGGED_IN, 'transient:500'],
     [529, SESSION_LIMIT, 'transient:529'],
     [429, NOT_LOGGED_IN, 'transient:429'],
     [401, REPEATED_529, 'fatal:not-logged-in'],
     [401, SESSION_LIMIT, 'fatal:not-logged-in'],
     [404, 'API Error: Connection error.', 'fatal:refused-request'],
-  ])('the status %i comes before the words "%s"', (status, text, expected) => {
+  ])('the status %i outweighs the words "%s"', ([status, text, expected]) => {
     expect(outcome(errorReport(text, status))).toBe(expected);
   });
 
-  test.each([
+  test.for([
     ['error_max_structured_output_retries', true],
     ['error_during_execution', true],
     ['error_of_next_year', true],
     ['error_of_next_year', false],
     ['', false],
-  ])('an unknown subtype "%s" with is_error %s is a failed iteration', (subtype, isError) => {
-    const result = resultFacts({ subtype, isError, text: null });
-    const named = classified(attemptFacts({ result, turns: 1 }));
-    expect(named).toEqual({ kind: 'errored', message: `the agent reported ${subtype}` });
-  });
+  ] as const)(
+    'an unknown subtype "%s" with is_error %s is a failed iteration',
+    ([subtype, isError]) => {
+      const result = resultFacts({ subtype, isError, text: null });
+      const named = classified(attemptFacts({ result, turns: 1 }));
+      expect(named).toEqual({ kind: 'errored', message: `the agent reported ${subtype}` });
+    },
+  );
 
-  test('its words become one line of at most 300 characters', () => {
+  test('its message is one line of at most 300 characters', () => {
     const named = classified(errorReport(`It broke\n\n  ${'x'.repeat(1_000)}`));
     expect(named.kind === 'errored' && named.message).toMatch(/^It broke x{290}…$/);
   });
@@ -190,7 +195,7 @@ describe('a plan limit', () => {
   const rejected = { status: 'rejected', resetsAt, type: 'five_hour', utilization: 1 };
   const allowed = { status: 'allowed', resetsAt, type: 'five_hour', utilization: 0.2 };
 
-  test('has its reset from the event that was told with it', () => {
+  test('takes its reset from the event that came with it', () => {
     expect(classified(errorReport(SESSION_LIMIT, 429, { rateLimit: rejected }))).toEqual({
       kind: 'usage-limited',
       resetsAt,
@@ -198,13 +203,13 @@ describe('a plan limit', () => {
     });
   });
 
-  test('is known by the event alone, whatever its words', () => {
+  test('is recognised by the event alone, whatever the words', () => {
     expect(outcome(errorReport('A wording of next year', 429, { rateLimit: rejected }))).toBe(
       'usage-limited',
     );
   });
 
-  test.each([
+  test.for([
     ['a rate limit', LIMIT_429],
     ['a busy server', 'Server is temporarily limiting requests (not your usage limit)'],
     [
@@ -212,24 +217,24 @@ describe('a plan limit', () => {
       'API Error: Server is temporarily limiting requests (not your usage limit)',
     ],
     ['any other 429', 'API Error: 429 slow down'],
-  ])('is not %s, also where the event allows the account to work', (_name, text) => {
+  ] as const)('is not %s, even if the event allows the account to work', ([, text]) => {
     expect(outcome(errorReport(text, 429))).toBe('transient:429');
     // `overageStatus: "rejected"` beside it never becomes a status of its own.
     expect(outcome(errorReport(text, 429, { rateLimit: allowed }))).toBe('transient:429');
   });
 
-  test.each([[allowed], [{ ...allowed, status: 'allowed_warning' }], [rejected]])(
+  test.for([[allowed], [{ ...allowed, status: 'allowed_warning' }], [rejected]] as const)(
     'is not read from an event %o before a good answer',
-    (rateLimit) => {
+    ([rateLimit]) => {
       expect(outcome(answered('All is well.', { rateLimit }))).toBe('answered');
     },
   );
 
-  test.each([
+  test.for([
     [500, 'transient:500'],
     [401, 'fatal:not-logged-in'],
     [400, 'fatal:refused-request'],
-  ])('is not read from an event before an error of status %i', (status, expected) => {
+  ] as const)('is not read from an event before an error of status %i', ([status, expected]) => {
     expect(outcome(errorReport('it broke', status, { rateLimit: rejected }))).toBe(expected);
   });
 });
@@ -252,28 +257,28 @@ const ALARMING = [
   'Unknown command: /fix',
 ];
 
-describe('free text that merely speaks of it', () => {
-  test.each(ALARMING.map((text) => [text]))('is no cause in an answer: %s', (text) => {
+describe('free text that only mentions a cause', () => {
+  test.for(ALARMING)('is no cause in an answer: %s', (text) => {
     expect(outcome(answered(text))).toBe('answered');
   });
 
-  test.each(ALARMING.map((text) => [text]))('is no cause on standard error: %s', (text) => {
+  test.for(ALARMING)('is no cause on standard error: %s', (text) => {
     expect(outcome(answered('All is well.', { stderrTail: `${text}\n` }))).toBe('answered');
   });
 
-  test.each(ALARMING.map((text) => [text]))('is no cause in what a command says: %s', (text) => {
-    const command = { owesResult: false, finalMessage: text, stderrTail: `${text}\n` };
-    expect(outcome(attemptFacts(command))).toBe('answered');
+  test.for(ALARMING)('is no cause in what a command says: %s', (text) => {
+    const command = { finalMessage: text, stderrTail: `${text}\n` };
+    expect(outcome(attemptFacts(command), 'command')).toBe('answered');
     // The words of a plan limit are a cause where it failed: it has no events.
     const isLimit = /^(You've hit your session limit|Claude AI usage limit)/.test(text);
     const expected = isLimit ? 'usage-limited' : 'errored';
-    expect(outcome(withoutReport(1, `${text}\n`, command))).toBe(expected);
+    expect(outcome(withoutReport(1, `${text}\n`, command), 'command')).toBe(expected);
     expect(outcome(withoutReport(1, `${text}\n`, { finalMessage: text }))).not.toBe(
       'usage-limited',
     );
   });
 
-  test.each([
+  test.for([
     ['The API said: Not logged in · Please run /login'],
     ['I wrote a test for "Credit balance is too low"'],
     ['The page says API Error: 500'],
@@ -281,16 +286,16 @@ describe('free text that merely speaks of it', () => {
     ['TypeError at src/app.ts:429:12'],
     ['max character limit reached'],
     ['The log says: usage limit reached'],
-  ])('is no cause in the middle of an error report: %s', (text) => {
+  ] as const)('is no cause in the middle of an error report: %s', ([text]) => {
     expect(outcome(errorReport(text))).toBe('errored');
   });
 });
 
-describe('the agent’s own bounds', () => {
-  test.each([
+describe('the limits of the agent itself', () => {
+  test.for([
     ['error_max_turns', 'bounded:max-turns'],
     ['error_max_budget_usd', 'bounded:max-budget'],
-  ])('%s', (subtype, expected) => {
+  ] as const)('%s', ([subtype, expected]) => {
     for (const isError of [true, false]) {
       const result = resultFacts({ subtype, isError, text: null, errors: ['Reached maximum'] });
       const end = { kind: 'exited', exitCode: 1 } as const;
@@ -299,12 +304,12 @@ describe('the agent’s own bounds', () => {
   });
 });
 
-describe('a prompt taken for a slash command', () => {
+describe('a prompt that claude takes for a slash command', () => {
   const local = attemptFacts({
     result: resultFacts({ numTurns: 0, text: 'Unknown command: /fix' }),
   });
 
-  test('is known by no turns at no cost', () => {
+  test('is recognised by a report without turns and cost', () => {
     expect(classified(local)).toEqual({
       kind: 'fatal',
       cause: 'slash-command',
@@ -312,12 +317,12 @@ describe('a prompt taken for a slash command', () => {
     });
   });
 
-  test.each<[what: string, facts: AttemptFacts]>([
+  test.for<[what: string, facts: AttemptFacts]>([
     ['it cost something', { ...local, usage: { ...local.usage, cost_usd: 0.01 } }],
     ['the model spoke', { ...local, turns: 1 }],
     ['it counted a turn', { ...local, result: resultFacts({ numTurns: 1 }) }],
     ['nobody counted turns', { ...local, result: resultFacts({ numTurns: null }) }],
-  ])('is not supposed where %s', (_what, facts) => {
+  ])('is not assumed if %s', ([, facts]) => {
     expect(outcome(facts)).toBe('answered');
   });
 });
@@ -325,7 +330,7 @@ describe('a prompt taken for a slash command', () => {
 describe('the agent’s own retries', () => {
   const retries = [retryFacts(500), retryFacts(529)];
 
-  test.each<[what: string, facts: AttemptFacts, expected: string]>([
+  test.for<[what: string, facts: AttemptFacts, expected: string]>([
     ['over, then an answer', answered('Fine.', { retries }), 'answered'],
     ['over, then no report', withoutReport(1, 'it crashed', { retries }), 'errored'],
     [
@@ -413,7 +418,7 @@ describe('the agent’s own retries', () => {
       }),
       'fatal:not-logged-in',
     ],
-  ])('%s', (_what, facts, expected) => {
+  ])('%s', ([, facts, expected]) => {
     expect(outcome(facts)).toBe(expected);
   });
 
@@ -425,7 +430,7 @@ describe('the agent’s own retries', () => {
   });
 });
 
-describe('what ralph had ended it for', () => {
+describe('the cause for which ralph ended the agent', () => {
   const causes: readonly [CutCause, string][] = [
     ['iteration-timeout', 'timed-out:iteration'],
     ['idle-timeout', 'timed-out:idle'],
@@ -456,7 +461,7 @@ describe('what ralph had ended it for', () => {
     ]),
   );
 
-  test.each(rows)('%s wins over a report of %s', (cause, _report, facts, expected) => {
+  test.for(rows)('%s wins over a report of %s', ([cause, , facts, expected]) => {
     for (const exitCode of [0, 1, 143, null]) {
       expect(outcome({ ...cut(cause, facts), end: { kind: 'cut', cause, exitCode } })).toBe(
         expected,
@@ -465,26 +470,26 @@ describe('what ralph had ended it for', () => {
   });
 
   test('is the same for a command', () => {
-    const command = cut('iteration-timeout', { owesResult: false, finalMessage: 'DONE' });
-    expect(outcome(command)).toBe('timed-out:iteration');
+    const command = cut('iteration-timeout', { finalMessage: 'DONE' });
+    expect(outcome(command, 'command')).toBe('timed-out:iteration');
   });
 });
 
 describe('an agent that could not be started', () => {
-  test.each([
+  test.for([
     ['ENOENT', 'fatal:agent-not-found'],
     ['EACCES', 'fatal:agent-not-found'],
     ['EAGAIN', 'errored'],
     ['ENOMEM', 'errored'],
     ['E2BIG', 'errored'],
-  ])('%s', (code, expected) => {
+  ] as const)('%s', ([code, expected]) => {
     expect(outcome(notFound(code))).toBe(expected);
-    expect(outcome({ ...notFound(code), owesResult: false })).toBe(expected);
+    expect(outcome(notFound(code), 'command')).toBe(expected);
   });
 });
 
 describe('an end without a report', () => {
-  test.each<[what: string, facts: AttemptFacts, expected: string]>([
+  test.for<[what: string, facts: AttemptFacts, expected: string]>([
     ['code 0', withoutReport(0), 'errored'],
     ['code 1', withoutReport(1), 'errored'],
     ['code 143', withoutReport(143), 'errored'],
@@ -548,11 +553,11 @@ describe('an end without a report', () => {
       }),
       'errored',
     ],
-  ])('%s', (_what, facts, expected) => {
+  ])('%s', ([, facts, expected]) => {
     expect(outcome(facts)).toBe(expected);
   });
 
-  test.each([
+  test.for([
     [withoutReport(0), 'the agent exited with code 0 but gave no result'],
     [withoutReport(3, 'first\nlast words\n\n'), 'the agent exited with code 3: last words'],
     [withoutReport(3), 'the agent exited with code 3'],
@@ -560,13 +565,13 @@ describe('an end without a report', () => {
       attemptFacts({ end: { kind: 'signalled', signal: 'SIGSEGV' } }),
       'the agent was ended by SIGSEGV, which ralph did not send',
     ],
-  ])('says how: %#', (facts, message) => {
+  ] as const)('says how: %#', ([facts, message]) => {
     expect(classified(facts)).toEqual({ kind: 'errored', message });
   });
 });
 
 describe('an end after a good report', () => {
-  test.each<[what: string, facts: AttemptFacts, expected: string]>([
+  test.for<[what: string, facts: AttemptFacts, expected: string]>([
     ['code 0', answered('Fine.'), 'answered'],
     ['code 1', answered('Fine.', { end: { kind: 'exited', exitCode: 1 } }), 'errored'],
     [
@@ -575,16 +580,16 @@ describe('an end after a good report', () => {
       'errored',
     ],
     ['no words at all', answered(''), 'answered'],
-  ])('%s', (_what, facts, expected) => {
+  ])('%s', ([, facts, expected]) => {
     expect(outcome(facts)).toBe(expected);
   });
 });
 
-describe('a command, which owes no report', () => {
+describe('a command, which gives no report', () => {
   const command = (end: AttemptFacts['end'], stderrTail = ''): AttemptFacts =>
-    attemptFacts({ end, stderrTail, owesResult: false, finalMessage: 'words' });
+    attemptFacts({ end, stderrTail, finalMessage: 'words' });
 
-  test.each<[what: string, facts: AttemptFacts, expected: string]>([
+  test.for<[what: string, facts: AttemptFacts, expected: string]>([
     ['code 0', command({ kind: 'exited', exitCode: 0 }), 'answered'],
     ['code 2', command({ kind: 'exited', exitCode: 2 }), 'errored'],
     ['code 127', command({ kind: 'exited', exitCode: 127 }, 'sh: npx: not found\n'), 'errored'],
@@ -622,7 +627,7 @@ describe('a command, which owes no report', () => {
       ),
       'timed-out:iteration',
     ],
-  ])('%s', (_what, facts, expected) => {
-    expect(outcome(facts)).toBe(expected);
+  ])('%s', ([, facts, expected]) => {
+    expect(outcome(facts, 'command')).toBe(expected);
   });
 });

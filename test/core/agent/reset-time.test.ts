@@ -13,7 +13,7 @@ function resetIn(text: string, at: string, localZone = 'UTC'): string | null {
 type Row = readonly [text: string, at: string, expected: string];
 
 function holds(rows: readonly Row[]): void {
-  test.each(rows)('%s, said at %s, is %s', (text, at, expected) => {
+  test.for(rows)('%s, said at %s, is %s', ([text, at, expected]) => {
     expect(resetIn(text, at)).toBe(instant(expected));
     expect(resetIn(text.toUpperCase(), at)).toBe(instant(expected));
     expect(resetIn(text.toLowerCase(), at)).toBe(instant(expected));
@@ -88,14 +88,14 @@ describe('every wording', () => {
     ['will reset after 0s.', '2026-07-01 12:00', '2026-07-01 12:00'],
   ]);
 
-  test.each([
+  test.for([
     ['try again later'],
     ['try again in less than a minute'],
     ['try again in 5 iterations'],
     ['try again in 1000000 days'],
     ['wait and see'],
     ['resets 3pm (GMT-30)'],
-  ])('none: %s', (text) => {
+  ] as const)('none: %s', ([text]) => {
     expect(resetIn(text, '2026-07-01 12:00')).toBeNull();
   });
 });
@@ -113,7 +113,7 @@ describe('noon and midnight', () => {
 });
 
 describe('a time of day', () => {
-  describe('is the next such time in its zone', () => {
+  describe('means the next such time in its zone', () => {
     holds([
       // Over the midnight of the zone, of the month and of the year.
       ['resets 3pm (UTC)', '2026-07-01 16:00', '2026-07-02 15:00'],
@@ -134,7 +134,7 @@ describe('a time of day', () => {
     ]);
   });
 
-  describe('that has been for ten minutes or less is that very time', () => {
+  describe('that passed at most ten minutes ago means that time', () => {
     holds([
       ['resets 3pm (UTC)', '2026-07-01 15:00:00', '2026-07-01 15:00'],
       ['resets 3pm (UTC)', '2026-07-01 15:00:20', '2026-07-01 15:00'],
@@ -145,7 +145,7 @@ describe('a time of day', () => {
     ]);
   });
 
-  test('without a zone is meant where the machine is', () => {
+  test('without a zone is in the zone of the machine', () => {
     const at = '2026-07-01 12:30';
     expect(resetIn('resets 9pm', at, 'America/New_York')).toBe(instant('2026-07-02 01:00'));
     expect(resetIn('resets 9pm', at, 'Asia/Tokyo')).toBe(instant('2026-07-02 12:00'));
@@ -156,7 +156,7 @@ describe('a time of day', () => {
 });
 
 describe('daylight saving', () => {
-  describe('between the saying and the reset', () => {
+  describe('the clocks change between the report and the reset', () => {
     holds([
       // London goes on at 01:00 UTC of 29 March and back at 01:00 UTC of 25 October.
       ['resets 9am (Europe/London)', '2026-03-28 20:00', '2026-03-29 08:00'],
@@ -171,7 +171,7 @@ describe('daylight saving', () => {
     ]);
   });
 
-  describe('right before and after the switch', () => {
+  describe('the reset is right before or after the change', () => {
     holds([
       ['resets 12:30am (Europe/London)', '2026-03-28 20:00', '2026-03-29 00:30'],
       ['resets 2am (Europe/London)', '2026-03-28 20:00', '2026-03-29 01:00'],
@@ -182,7 +182,7 @@ describe('daylight saving', () => {
     ]);
   });
 
-  describe('leaps over the time: as long after the leap', () => {
+  describe('the clocks skip the time: the reset is as long after the skip', () => {
     holds([
       ['resets 1:30am (Europe/London)', '2026-03-28 20:00', '2026-03-29 01:30'],
       ['resets 2:30am (America/New_York)', '2026-03-07 20:00', '2026-03-08 07:30'],
@@ -195,7 +195,7 @@ describe('daylight saving', () => {
     ]);
   });
 
-  describe('brings the time twice: the first, and after it the second', () => {
+  describe('the time occurs twice: the first counts, and later the second', () => {
     holds([
       ['resets 1:30am (Europe/London)', '2026-10-24 20:00', '2026-10-25 00:30'],
       ['resets 1:30am (Europe/London)', '2026-10-25 00:35', '2026-10-25 00:30'],
@@ -210,7 +210,7 @@ describe('daylight saving', () => {
 });
 
 describe('a date', () => {
-  describe('without a year is this year’s, unless over for more than a day', () => {
+  describe('without a year is in this year, unless it passed more than a day ago', () => {
     holds([
       ['resets Jul 15 at 3pm (UTC)', '2026-07-16 15:00:00', '2026-07-15 15:00'],
       ['resets Jul 15 at 3pm (UTC)', '2026-07-16 15:00:01', '2027-07-15 15:00'],
@@ -223,11 +223,11 @@ describe('a date', () => {
     ]);
   });
 
-  describe('with a year is that one, also when over', () => {
+  describe('with a year is that date, even in the past', () => {
     holds([['resets Jul 15, 2025, 3pm (UTC)', '2026-07-15 12:00', '2025-07-15 15:00']]);
   });
 
-  test.each(['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'])(
+  test.for(['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'])(
     'in %s',
     (month) => {
       const at = instant('2026-01-01 00:00');
@@ -237,8 +237,8 @@ describe('a date', () => {
   );
 });
 
-describe('what is no time that is understood', () => {
-  test.each([
+describe('a text without an understandable reset', () => {
+  test.for([
     [''],
     ["You've hit your limit"],
     ['resets soon'],
@@ -277,7 +277,7 @@ describe('what is no time that is understood', () => {
     ['limit reached|12'],
     ['limit reached|99999999999999'],
     ['limit reached|17368992001'],
-  ])('%s', (text) => {
+  ] as const)('%s', ([text]) => {
     expect(resetIn(text, '2026-07-01 12:00')).toBeNull();
   });
 
@@ -287,7 +287,7 @@ describe('what is no time that is understood', () => {
     expect(resetIn(said, '2025-01-06 23:59:59')).toBeNull();
   });
 
-  test('anything, where the instant of its saying is none', () => {
+  test('any text, if the time of the report is invalid', () => {
     expect(readResetTime('resets 3pm (UTC)', 'once', 'UTC')).toBeNull();
   });
 });

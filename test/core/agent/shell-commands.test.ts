@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { commandsIn } from '../../../src/core/agent/shell-commands.ts';
 
 describe('the commands of a command line', () => {
-  test.each<[line: string, commands: readonly string[]]>([
+  test.for<[line: string, commands: readonly string[]]>([
     ['git push', ['git push']],
     ['  git   push\t-f ', ['git push -f']],
     ['git push && npm test', ['git push', 'npm test']],
@@ -41,11 +41,11 @@ describe('the commands of a command line', () => {
     ['', []],
     [' # nothing', []],
     [' ; ;\n', []],
-  ])('%j', (line, commands) => {
+  ])('%j', ([line, commands]) => {
     expect(commandsIn(line)).toEqual(commands);
   });
 
-  test.each<[why: string, line: string]>([
+  test.for<[why: string, line: string]>([
     ['an open single quote', "git push 'a && b"],
     ['an open double quote', 'git push "a && b'],
     ['an open backtick', 'git push `a'],
@@ -63,11 +63,11 @@ describe('the commands of a command line', () => {
     ['a pattern for names', 'ls !(a)'],
     ['quotes in backticks', "git push `echo '`' && npm test # '`"],
     ['commands in backticks that are unclear', 'git push `a (b)`'],
-  ])('cannot be told where there is %s', (_why, line) => {
+  ])('are unknown if there is %s', ([, line]) => {
     expect(commandsIn(line)).toBeNull();
   });
 
-  test('are read once, however deep they lie', () => {
+  test('are read once, however deeply they are nested', () => {
     expect(commandsIn(`${'$('.repeat(1_000)}a`)).toBeNull();
     expect(commandsIn(`${'('.repeat(1_000)}a${')'.repeat(1_000)}`)).toEqual(['a']);
   });

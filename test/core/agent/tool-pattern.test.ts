@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { isAccepted } from '../../../src/core/agent/tool-pattern.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';
+import { expectLinear, LONG } from '../../helpers/growth.ts';
 
-describe('a refusal that the user meant', () => {
-  test.each<[pattern: string, tool: string, target: string]>([
+describe('a refusal that the user accepts', () => {
+  test.for<[pattern: string, tool: string, target: string]>([
     ['*', 'Bash', 'rm -rf build'],
     ['*', 'WebSearch', ''],
     ['Bash', 'Bash', 'git push'],
@@ -32,11 +33,11 @@ describe('a refusal that the user meant', () => {
     ['Bash', 'Bash', 'git push && npm test'],
     ['Bash(*)', 'Bash', "git push && cat <<'E'\nx\nE"],
     ['*', 'Bash', 'git push | tee log'],
-  ])('%s covers %s (%s)', (pattern, tool, target) => {
+  ])('%s covers %s (%s)', ([pattern, tool, target]) => {
     expect(isAccepted(refusedTool(tool, target), [pattern])).toBe(true);
   });
 
-  test.each<[pattern: string, tool: string, target: string]>([
+  test.for<[pattern: string, tool: string, target: string]>([
     ['Bash', 'Write', 'a.txt'],
     ['Bash', 'BashOutput', ''],
     ['bash', 'Bash', 'git push'],
@@ -80,25 +81,25 @@ describe('a refusal that the user meant', () => {
     ['', 'Bash', ''],
     [' , ', 'Bash', ''],
     ['(x)', 'Bash', 'x'],
-  ])('%s does not cover %s (%s)', (pattern, tool, target) => {
+  ])('%s does not cover %s (%s)', ([pattern, tool, target]) => {
     expect(isAccepted(refusedTool(tool, target), [pattern])).toBe(false);
   });
 
-  test('is covered by one of several patterns, and by none where there is none', () => {
+  test('is covered by one of several patterns, but not by an empty list', () => {
     const push = refusedTool('Bash', 'git push');
     expect(isAccepted(push, ['Read', 'Bash(git push:*)'])).toBe(true);
     expect(isAccepted(push, [])).toBe(false);
   });
 
-  test('is none where the command is too long to be judged, but for the whole tool', () => {
+  test('with a command that is too long is accepted only by a pattern for the whole tool', () => {
     const long = { ...refusedTool('Bash', 'git push …'), command: '' };
     expect(isAccepted(long, ['Bash(git push:*)', 'Bash(git push …)', 'Bash()'])).toBe(false);
     expect(isAccepted(long, ['Bash'])).toBe(true);
   });
 
-  test('is looked for quickly, also in hostile names', () => {
-    const startedAtMs = performance.now();
-    isAccepted(refusedTool('a'.repeat(5_000), 'b'.repeat(200)), [`${'*a'.repeat(4)}*x`]);
-    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+  test('takes a time that grows with the length of a hostile name', () => {
+    const look = (name: string) => isAccepted(refusedTool(name, 'b'), [`${'*a'.repeat(4)}*x`]);
+    expectLinear(look, 'a', 1 << 12);
+    expectLinear(look, 'a', LONG);
   });
 });

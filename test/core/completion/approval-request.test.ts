@@ -1,16 +1,17 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   hasMalformedRequest,
   readApprovalRequest,
 } from '../../../src/core/completion/approval-request.ts';
-import { protocolNote } from '../../../src/core/machine/prompt.ts';
+import { protocolNote } from '../../../src/core/prompt/prompt.ts';
+import { expectLinear, SHORT } from '../../helpers/growth.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 
 const ASKED = '<approval id="deploy">deploy to production</approval>';
 const DEPLOY = { id: 'deploy', what: 'deploy to production', file: null };
 
 describe('a request in a final message', () => {
-  test.each([
+  test.for([
     ['alone', ASKED],
     ['at the end', `All is ready.\n\n${ASKED}`],
     ['inside a sentence', `Before that, ${ASKED} please.`],
@@ -24,11 +25,11 @@ describe('a request in a final message', () => {
     ['behind an opening that is none', `<approval id="other"> or rather ${ASKED}`],
     ['behind another one: the last counts', `<approval id="a">one</approval>\n${ASKED}`],
     ['before one that only shows how', `${ASKED}\n\n    \`<approval id="x">y</approval>\``],
-  ])('is read: %s', (_name, message) => {
+  ] as const)('is read: %s', ([, message]) => {
     expect(readApprovalRequest(message)).toEqual(DEPLOY);
   });
 
-  test.each([
+  test.for([
     ['nothing of the kind', 'Shall I deploy?'],
     ['inline code', `Write \`${ASKED}\` to ask.`],
     ['a fence', `\`\`\`\n${ASKED}\n\`\`\``],
@@ -44,7 +45,7 @@ describe('a request in a final message', () => {
     ['nothing but control characters', '<approval id="deploy">\u0007\u001b[0m</approval>'],
     ['no end', '<approval id="deploy">deploy'],
     ['its end only', 'deploy</approval>'],
-  ])('is none: %s', (_name, message) => {
+  ] as const)('is no request: %s', ([, message]) => {
     expect(readApprovalRequest(message)).toBeNull();
   });
 
@@ -53,7 +54,7 @@ describe('a request in a final message', () => {
     expect(readApprovalRequest(`<approval id="${id}">go</approval>`)?.id).toBe(id);
   });
 
-  test('is one line of a bounded length, without what could act on a terminal', () => {
+  test('is one line of limited length, without what could act on a terminal', () => {
     const what = readApprovalRequest(
       `<approval id="x">a\u001b]0;title\u0007\n${'b'.repeat(3_000)}`.concat('</approval>'),
     )?.what;
@@ -61,7 +62,7 @@ describe('a request in a final message', () => {
     expect(what).toHaveLength(1_000);
   });
 
-  test('an example is passed over, also where it comes last', () => {
+  test('an example is ignored, even as the last one', () => {
     const example = readApprovalRequest(protocolNote(loopPolicy()))?.what ?? '';
     expect(example).toBe('what you want to do');
     const echo = `<approval id="short-id">${example}</approval>`;
@@ -69,30 +70,30 @@ describe('a request in a final message', () => {
     expect(readApprovalRequest(`${ASKED}\n\n${echo}`, [example])).toEqual(DEPLOY);
   });
 
-  test('a message of nothing but openings is read in no time', () => {
-    const before = performance.now();
-    expect(readApprovalRequest(`${'<approval id="a">'.repeat(60_000)}</approval`)).toBeNull();
-    expect(performance.now() - before).toBeLessThan(2_000);
+  test('the time that a message of nothing but openings takes grows with its length', () => {
+    const read = (bulk: string) => expect(readApprovalRequest(`${bulk}</approval`)).toBeNull();
+    expectLinear(read, '<approval id="a">', SHORT);
+    expectLinear(read, '<approval id="a">', 1 << 20);
   });
 });
 
-describe('a request in a form that counts for nothing', () => {
-  it.each([
+describe('a malformed request', () => {
+  test.for([
     '<approval id="Deploy_Prod">deploy</approval>',
     '<approval>deploy</approval>',
     `<approval id="${'x'.repeat(41)}">deploy</approval>`,
     '<approval id="a"></approval>',
-  ])('is told to the agent: %s', (text) => {
+  ])('is reported to the agent: %s', (text) => {
     expect(readApprovalRequest(text)).toBeNull();
     expect(hasMalformedRequest(`Before I go on:\n${text}`)).toBe(true);
   });
 
-  it.each([
+  test.for([
     '<approval id="deploy">deploy</approval>',
     'Nothing to ask.',
     'Write `<approval>x</approval>`.',
     '```\n<approval>x</approval>\n```',
-  ])('is none: %j', (text) => {
+  ])('is not reported: %j', (text) => {
     expect(hasMalformedRequest(text)).toBe(false);
   });
 });

@@ -1,25 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import { type OwnText, removeEchoes } from '../../../src/core/completion/echoes.ts';
+import { type PromptText, removeEchoes } from '../../../src/core/completion/echoes.ts';
 
 const TAG = '<promise>DONE</promise>';
 
-function sentenceWise(text: string): readonly OwnText[] {
+function sentenceWise(text: string): readonly PromptText[] {
   return [{ kind: 'sentence-wise', text }];
 }
 
-function whole(text: string): readonly OwnText[] {
+function whole(text: string): readonly PromptText[] {
   return [{ kind: 'whole', text }];
 }
 
 /** What is left, with `#` for each echo that was taken out. */
-function left(message: string, ownTexts: readonly OwnText[], phrase = 'DONE'): string {
+function left(message: string, ownTexts: readonly PromptText[], phrase = 'DONE'): string {
   return removeEchoes(message, ownTexts, phrase).replaceAll('\uE000', '#');
 }
 
 const reminder = sentenceWise(`Not complete yet. Go on and ensure '${TAG}' is satisfied.\nA hint.`);
 
-describe('an echo is taken out', () => {
-  test.each([
+describe('an echo is removed', () => {
+  test.for([
     [
       'as a whole',
       `So: Not complete yet. Go on and ensure '${TAG}' is satisfied.\nA hint. Hm`,
@@ -41,7 +41,7 @@ describe('an echo is taken out', () => {
     ['by the words behind', `"${TAG}" is satisfied?`, '"#" is satisfied?'],
     ['by the words behind, without tags', `DONE is satisfied`, '# is satisfied'],
     ['by the words before, wrapped', `go on and\nensure ${TAG}`, 'go on and\nensure #'],
-  ])('%s', (_, message, expected) => {
+  ] as const)('%s', ([, message, expected]) => {
     expect(left(message, reminder)).toBe(expected);
   });
 
@@ -54,7 +54,7 @@ describe('an echo is taken out', () => {
     expect(left(`Say ${TAG} now`, sentenceWise(`First. Say\n${TAG}\nnow. Then.`))).toBe('#');
   });
 
-  test('by a sentence where the phrase is more than one', () => {
+  test('by a sentence if the phrase is longer than one', () => {
     const own = sentenceWise('Go on. Say at the end: All done. Bye! Then stop.');
     expect(left('Hm. Say at the end: All done. Bye! Ok', own, 'All done. Bye!')).toBe('Hm. ## Ok');
   });
@@ -67,7 +67,7 @@ describe('an echo is taken out', () => {
     expect(left(`Say ${TAG} to end it`, whole(`Say \u001b[1m${TAG}\u001b[0m to end it`))).toBe('#');
   });
 
-  test('behind a false start of it', () => {
+  test('after a false start of it', () => {
     expect(left(`no no no go ${TAG}`, whole(`no no go ${TAG}`))).toBe('no #');
     expect(left(`aabaaabaaa ${TAG}`, whole(`aabaaa ${TAG}`))).toBe('aaba#');
   });
@@ -79,7 +79,7 @@ describe('an echo is taken out', () => {
 });
 
 describe('what is no echo stays', () => {
-  test.each([
+  test.for([
     ['the tag on the line behind', `Go on and ensure\n${TAG}`],
     ['the tag on the line before', `${TAG}\nis satisfied`],
     ['the tag as a sentence of its own', `I go on and ensure. ${TAG}`],
@@ -88,7 +88,7 @@ describe('what is no echo stays', () => {
     ['only one of the two words', `ensure ${TAG} was`],
     ['an echo without the phrase', 'Not complete yet.'],
     ['nothing', ''],
-  ])('%s', (_, message) => {
+  ] as const)('%s', ([, message]) => {
     expect(left(message, reminder)).toBe(message);
   });
 
@@ -104,7 +104,7 @@ describe('what is no echo stays', () => {
     );
   });
 
-  test.each([TAG, `\n${TAG}.\n`, 'DONE', `- **${TAG}**!`])(
+  test.for([TAG, `\n${TAG}.\n`, 'DONE', `- **${TAG}**!`])(
     'the statement, where an own text is only %j',
     (own) => {
       expect(left(`ok\n${TAG}\nDONE`, sentenceWise(own))).toBe(`ok\n${TAG}\nDONE`);
@@ -112,7 +112,7 @@ describe('what is no echo stays', () => {
     },
   );
 
-  test('the statement, where it is a line or a paragraph of an own text', () => {
+  test('the statement, if it is a line or a paragraph of an own text', () => {
     expect(left(TAG, sentenceWise(`At the end say\n${TAG}`))).toBe(TAG);
     expect(left(`At the end say\n${TAG}\nor`, sentenceWise(`At the end say\n${TAG}`))).toBe(
       '#\nor',
@@ -127,10 +127,10 @@ describe('what is no echo stays', () => {
   });
 });
 
-test('private-use characters from outside cannot pass for what was taken out', () => {
+test('private-use characters from outside do not count as removed text', () => {
   expect(removeEchoes('a \uE000 DONE', [], 'DONE')).toBe('a \uFFFD DONE');
 });
 
-test('an empty phrase takes nothing out', () => {
+test('an empty phrase removes nothing', () => {
   expect(left('Go on', sentenceWise('Go on'), ' ')).toBe('Go on');
 });

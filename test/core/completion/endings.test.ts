@@ -7,15 +7,15 @@ function judge(text: string): PromiseVerdict['kind'] {
   return judgePromise(text, 'COMPLETE', 'statement', []).kind;
 }
 
-describe.each(Object.entries(TABLES))('endings: %s', (_, endings) => {
-  test.each(endings)('$verdict, $why: $text', ({ text, verdict }) => {
+describe.for(Object.entries(TABLES))('endings: %s', ([, endings]) => {
+  test.for(endings)('$verdict, $why: $text', ({ text, verdict }) => {
     if (verdict === 'done') expect(judge(text)).toBe('stated');
     else if (verdict === 'missed') expect(['in-doubt', 'near-miss']).toContain(judge(text));
     else expect(judge(text)).not.toBe('stated');
   });
 });
 
-test('there are enough of them, and each is another', () => {
+test('there are many of them, and no two are the same', () => {
   const texts = (endings: readonly { text: string }[]) => new Set(endings.map(({ text }) => text));
   expect(Object.keys(LANGUAGES)).toHaveLength(12);
   expect(texts(UNFINISHED).size).toBeGreaterThanOrEqual(600);
@@ -117,7 +117,7 @@ describe('mutated at random', () => {
     );
   }
 
-  test.each(UNFINISHED)('unfinished stays unfinished: $text', ({ text }) => {
+  test.for(UNFINISHED)('unfinished stays unfinished: $text', ({ text }) => {
     const wrapped = mutants(text, 'stated', (random) =>
       pick(SPACES, random)(pick(WRAPPINGS, random)(text, random), random),
     );
@@ -127,7 +127,7 @@ describe('mutated at random', () => {
     expect([...wrapped, ...spaced]).toEqual([]);
   });
 
-  test.each(DONE)('white space takes nothing from a statement: $text', ({ text }) => {
+  test.for(DONE)('white space takes nothing from a statement: $text', ({ text }) => {
     const spaced = mutants(text, 'not stated', (random) =>
       pick(SPACES, random)(pick(SPACES, random)(text, random), random),
     );
@@ -143,12 +143,12 @@ describe('mutated at random', () => {
     expect(joinable.length).toBeGreaterThan(DONE.length * 0.9);
   });
 
-  test.each(closed)('a statement behind it is done: $text', ({ text }) => {
+  test.for(closed)('a statement behind it is done: $text', ({ text }) => {
     const join = (random: () => number) => `${text}\n\n${pick(joinable, random).text}`;
     expect(mutants(text, 'not stated', join)).toEqual([]);
   });
 
-  test.each(UNFINISHED)('behind a statement it is not done: $text', ({ text }) => {
+  test.for(UNFINISHED)('behind a statement it is not done: $text', ({ text }) => {
     const join = (random: () => number) => `${pick(DONE, random).text}\n\n${text}`;
     expect(mutants(text, 'stated', join)).toEqual([]);
   });

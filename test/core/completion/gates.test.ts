@@ -37,46 +37,44 @@ test('without a gate a claim passes', () => {
 });
 
 describe('the gates, each by itself', () => {
-  test.each<[iteration: number, minIterations: number, answer: string]>([
+  test.for<[iteration: number, minIterations: number, answer: string]>([
     [1, 1, 'passed'],
     [1, 2, 'min-iterations'],
     [2, 3, 'min-iterations'],
     [3, 3, 'passed'],
     [4, 3, 'passed'],
-  ])('iteration %i of at least %i: %s', (iteration, minIterations, answer) => {
+  ])('iteration %i of at least %i: %s', ([iteration, minIterations, answer]) => {
     expect(held({ iteration, settings: { minIterations } })).toBe(answer);
     expect(held({ iteration, claim: BY_FILE, settings: { minIterations } })).toBe(answer);
   });
 
-  test.each<[name: string, changes: Partial<ClaimView>, settings: Partial<Policy>, answer: string]>(
+  test.for<[name: string, changes: Partial<ClaimView>, settings: Partial<Policy>, answer: string]>([
+    ['words', {}, {}, 'refused-tools'],
+    ['a file', { claim: BY_FILE }, {}, 'passed'],
+    ['words, nothing to verify them yet', {}, { verify: 'npm test' }, 'ask-verify'],
+    ['words, verified', { verified: PASSED }, { verify: 'npm test' }, 'passed'],
+    ['words, not verified', { verified: FAILED }, { verify: 'npm test' }, 'refused-tools'],
+    ['words, not verified in time', { verified: CUT }, { verify: 'npm test' }, 'refused-tools'],
+    ['words, meant', {}, { acceptRefused: ['Bash(git push:*)'] }, 'passed'],
+    ['words, all meant', {}, { acceptRefused: ['*'] }, 'passed'],
+    ['words, another one meant', {}, { acceptRefused: ['Write'] }, 'refused-tools'],
     [
-      ['words', {}, {}, 'refused-tools'],
-      ['a file', { claim: BY_FILE }, {}, 'passed'],
-      ['words, nothing to verify them yet', {}, { verify: 'npm test' }, 'ask-verify'],
-      ['words, verified', { verified: PASSED }, { verify: 'npm test' }, 'passed'],
-      ['words, not verified', { verified: FAILED }, { verify: 'npm test' }, 'refused-tools'],
-      ['words, not verified in time', { verified: CUT }, { verify: 'npm test' }, 'refused-tools'],
-      ['words, meant', {}, { acceptRefused: ['Bash(git push:*)'] }, 'passed'],
-      ['words, all meant', {}, { acceptRefused: ['*'] }, 'passed'],
-      ['words, another one meant', {}, { acceptRefused: ['Write'] }, 'refused-tools'],
-      [
-        'words, one of two meant',
-        { refused: [PUSH, refusedTool('Write', 'a')] },
-        { acceptRefused: ['Bash'] },
-        'refused-tools',
-      ],
-      [
-        'words, both meant',
-        { refused: [PUSH, refusedTool('Write', 'a')] },
-        { acceptRefused: ['Bash', 'Write'] },
-        'passed',
-      ],
+      'words, one of two meant',
+      { refused: [PUSH, refusedTool('Write', 'a')] },
+      { acceptRefused: ['Bash'] },
+      'refused-tools',
     ],
-  )('refused tools and %s', (_name, changes, settings, answer) => {
+    [
+      'words, both meant',
+      { refused: [PUSH, refusedTool('Write', 'a')] },
+      { acceptRefused: ['Bash', 'Write'] },
+      'passed',
+    ],
+  ])('refused tools and %s', ([, changes, settings, answer]) => {
     expect(held({ refused: [PUSH], ...changes, settings })).toBe(answer);
   });
 
-  test('only the refusals that were not meant are named', () => {
+  test('only the refusals that the user did not intend are named', () => {
     const answer = askGates({
       claim: BY_WORDS,
       iteration: 1,
@@ -93,43 +91,46 @@ describe('the gates, each by itself', () => {
     });
   });
 
-  test.each<[verified: CommandResult | null, settings: Partial<Policy>, answer: string]>([
+  test.for<[verified: CommandResult | null, settings: Partial<Policy>, answer: string]>([
     [null, {}, 'stopped-subagents'],
     [null, { confirm: 2 }, 'stopped-subagents'],
     [null, { acceptRefused: ['*'] }, 'stopped-subagents'],
     [null, { verify: 'npm test' }, 'ask-verify'],
     [PASSED, { verify: 'npm test' }, 'passed'],
     [FAILED, { verify: 'npm test' }, 'verify'],
-  ])('sub-agents that the system stopped, %o, %o: %s', (verified, settings, answer) => {
+  ])('sub-agents that the system stopped, %o, %o: %s', ([verified, settings, answer]) => {
     for (const claim of [BY_WORDS, BY_FILE]) {
       expect(held({ claim, verified, settings, stoppedSubAgents: 1 })).toBe(answer);
     }
   });
 
-  test.each([[BY_WORDS], [BY_FILE]])('a protected file that changed holds %o', (claim) => {
-    expect(held({ claim, sightings: CHANGED })).toBe('protect');
-    // The judge that says so may be the file that was changed.
-    expect(held({ claim, sightings: CHANGED, verified: PASSED })).toBe('protect');
-  });
+  test.for([[BY_WORDS], [BY_FILE]] as const)(
+    'a protected file that changed holds %o',
+    ([claim]) => {
+      expect(held({ claim, sightings: CHANGED })).toBe('protect');
+      // The judge that says so may be the file that was changed.
+      expect(held({ claim, sightings: CHANGED, verified: PASSED })).toBe('protect');
+    },
+  );
 
-  test.each<[verified: CommandResult | null, answer: string]>([
+  test.for<[verified: CommandResult | null, answer: string]>([
     [null, 'ask-verify'],
     [PASSED, 'passed'],
     [FAILED, 'verify'],
     [CUT, 'verify'],
-  ])('%o: %s', (verified, answer) => {
+  ])('%o: %s', ([verified, answer]) => {
     const settings = { verify: 'npm test' };
     expect(held({ verified, settings })).toBe(answer);
     expect(held({ verified, settings, claim: BY_FILE })).toBe(answer);
   });
 
-  test.each<[confirmations: number, confirm: number, answer: string]>([
+  test.for<[confirmations: number, confirm: number, answer: string]>([
     [1, 1, 'passed'],
     [1, 2, 'confirm'],
     [2, 2, 'passed'],
     [2, 3, 'confirm'],
     [3, 3, 'passed'],
-  ])('the claim number %i of %i: %s', (confirmations, confirm, answer) => {
+  ])('the claim number %i of %i: %s', ([confirmations, confirm, answer]) => {
     expect(held({ confirmations, settings: { confirm } })).toBe(answer);
     expect(held({ confirmations, claim: BY_FILE, settings: { confirm } })).toBe(answer);
   });
@@ -149,7 +150,7 @@ describe('the gates in their order', () => {
     expect(held({ ...all, settings: enough })).toBe('refused-tools');
   });
 
-  test('protected files, before they are run to verify', () => {
+  test('protected files, before they can be run to verify', () => {
     expect(held({ ...all, refused: [], settings: enough })).toBe('protect');
     expect(held({ ...all, refused: [], verified: null, settings: enough })).toBe('protect');
   });

@@ -1,8 +1,8 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isPlanDone, readPlan } from '../../../src/core/completion/plan-file.ts';
 
 describe('checkboxes', () => {
-  test.each<[string, string, number, number]>([
+  test.for<[string, string, number, number]>([
     ['none in nothing', '', 0, 0],
     ['none in prose', '# Plan\n\nDo [x] and [ ] things.', 0, 0],
     ['open and ticked', '- [ ] a\n- [x] b\n- [X] c', 1, 2],
@@ -29,13 +29,13 @@ describe('checkboxes', () => {
     ['in a fence that is never closed', '- [x] a\n```\n- [ ] b\n- [x] c', 1, 1],
     ['in a comment that is never closed', '- [x] a\n<!-- b\n- [ ] c\n- [x] d', 1, 1],
     ['with a strange line end in their text', '- [ ] a\u2028b', 1, 0],
-  ])('%s', (_name, text, open, done) => {
+  ])('%s', ([, text, open, done]) => {
     expect(readPlan(text)).toEqual({ open, done });
   });
 });
 
 describe('no checkboxes', () => {
-  test.each([
+  test.for([
     ['a date', '- [2026-01-29] met'],
     ['an issue', '- [#12] fixed'],
     ['empty brackets', '- [] a'],
@@ -52,11 +52,11 @@ describe('no checkboxes', () => {
     ['in a fence of a list item', '- ```\n  - [ ] a\n  ```'],
     ['in a fence of a quote', '> ```\n> - [x] a\n> ```'],
     ['in a comment', '<!-- an example:\n- [ ] a\n-->'],
-  ])('%s', (_name, text) => {
+  ] as const)('%s', ([, text]) => {
     expect(readPlan(text)).toEqual({ open: 0, done: 0 });
   });
 
-  it('but behind a fence and a comment they count again', () => {
+  test('but after a fence and a comment they count again', () => {
     const text =
       '```\n- [ ] a\n```\n- [x] b\n<!-- c -->\n- [ ] d\n<!--\n-->\n- [ ] e\n``` f ```\n- [ ] g';
     expect(readPlan(text)).toEqual({ open: 3, done: 1 });
@@ -64,7 +64,7 @@ describe('no checkboxes', () => {
 });
 
 describe('a plan is done', () => {
-  it('with a box, and none that is open', () => {
+  test('with at least one box, and no open one', () => {
     expect(isPlanDone({ open: 0, done: 1 })).toBe(true);
     expect(isPlanDone({ open: 1, done: 9 })).toBe(false);
     expect(isPlanDone({ open: 0, done: 0 })).toBe(false);

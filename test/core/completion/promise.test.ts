@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   judgePromise,
   type NearMissReason,
-  type OwnText,
+  type PromptText,
   statesPhrase,
   untagged,
 } from '../../../src/core/completion/promise.ts';
@@ -15,7 +15,7 @@ function verdict(
   message: string,
   rule: MatchRule = 'statement',
   promise = 'COMPLETE',
-  ownTexts: readonly OwnText[] = [],
+  ownTexts: readonly PromptText[] = [],
 ): string {
   const judged = judgePromise(message, promise, rule, ownTexts);
   if (judged.kind === 'stated') return judged.form;
@@ -24,7 +24,7 @@ function verdict(
 }
 
 describe('a tagged statement', () => {
-  test.each([
+  test.for([
     ['on a line', TAG],
     ['below a long line', `${'one thing and another, '.repeat(6)}all fixed\n${TAG}`],
     ['on a line, indented', `Done.\n  ${TAG}  `],
@@ -55,17 +55,19 @@ describe('a tagged statement', () => {
     ['behind a ticked box', `- [x] tests\n- [x] ${TAG}`],
     ['behind a ticked box of a numbered list', `1. [X] ${TAG}`],
     ['with a tick', `✅ ${TAG}`],
+    ['with a tick, bold', `✅ **${TAG}**`],
+    ['below a summary', `## Summary\n\n- one\n- two\n\n${TAG}`],
     ['between an emoji and a bang', `🎉 **${TAG}** !`],
     ['on the line after a code block', `\`\`\`\nx\n\`\`\`\n${TAG}`],
     ['after a stray backtick', `Escape the \` sign.\n${TAG}`],
     ['after stray backticks of two paragraphs', `a \` b\n\nc \` d\n\n${TAG}`],
     ['after the mention of an HTML tag', `I wrapped it in a <code> element.\n\n${TAG}`],
-  ])('%s counts', (_, message) => {
+  ] as const)('%s counts', ([, message]) => {
     expect(verdict(message)).toBe('tagged');
     expect(verdict(message, 'tag')).toBe('tagged');
   });
 
-  test.each<[string, string, NearMissReason | 'absent']>([
+  test.for<[string, string, NearMissReason | 'absent']>([
     ['denied', `I am NOT outputting ${TAG} because tests fail.`, 'in-a-sentence'],
     ['promised for later', `I will say ${TAG}`, 'in-a-sentence'],
     ['at the beginning of a sentence', `${TAG} is what I will say.`, 'in-a-sentence'],
@@ -114,14 +116,14 @@ describe('a tagged statement', () => {
     ['in lower case', '<promise>complete</promise>', 'absent'],
     ['with more words', '<promise>COMPLETE soon</promise>', 'in-a-sentence'],
     ['as a placeholder', '<promise>...</promise>', 'absent'],
-  ])('%s does not count', (_, message, why) => {
+  ])('%s does not count', ([, message, why]) => {
     expect(verdict(message)).toBe(why);
     expect(verdict(message, 'tag')).toBe(why);
   });
 });
 
-describe('a tagged statement of which the agent is asked', () => {
-  test.each([
+describe('a tagged statement that can be in doubt', () => {
+  test.for([
     ['a summary behind it', `${TAG}\n\n## Summary\n- all tests pass`, 'earlier-line'],
     ['a code block behind it', `${TAG}\n\n\`\`\`\nnpm test\n\`\`\``, 'earlier-line'],
     ['a rule behind it', `All good.\n\n${TAG}\n---`, 'earlier-line'],
@@ -138,33 +140,33 @@ describe('a tagged statement of which the agent is asked', () => {
     ['an opening tag above', `<approval id="x">\n${TAG}`, 'after-open-sentence'],
     ['a dialogue above', `User: Say it.\nAgent: Fine.\n${TAG}`, 'after-open-sentence'],
     ['a command above', `$ cat rules.md\nSay\n\n${TAG}`, 'after-open-sentence'],
-  ])('%s', (_, message, where) => {
+  ] as const)('%s', ([, message, where]) => {
     expect(verdict(message)).toBe(where);
     expect(verdict(message, 'tag')).toBe(where);
   });
 
-  test.each([
+  test.for([
     ['a box', `${TAG}\n\n- [ ] docs`],
     ['a box of two blanks', `${TAG}\n\n- [  ] docs`],
     ['a box without a list', `${TAG}\n[ ] docs`],
     ['a begun box', `${TAG}\n\n1. [/] docs`],
     ['a sign of a box', `${TAG}\n\n☐ docs`],
-  ])('is not asked where %s is open behind it', (_, message) => {
+  ] as const)('is not in doubt if %s is open below it', ([, message]) => {
     expect(verdict(message)).toBe('before-an-open-box');
   });
 
-  test.each([
+  test.for([
     ['denied', `${TAG}\n\nI take ${TAG} back.`, 'in-a-sentence'],
     ['quoted', `${TAG}\n\n> ${TAG}`, 'in-a-quote'],
     ['in code', `${TAG}\n\nI wrote \`COMPLETE\`.`, 'in-code'],
     ['without tags', `${TAG}\n\nIt is COMPLETE once the docs are written.`, 'in-a-sentence'],
-  ])('is not asked where a mention stands behind it, %s', (_, message, why) => {
+  ] as const)('is not in doubt if a mention follows it, %s', ([, message, why]) => {
     expect(verdict(message)).toBe(why);
   });
 });
 
 describe('a bare statement', () => {
-  test.each([
+  test.for([
     ['as the whole message', 'COMPLETE'],
     ['as the last line', 'All tests pass\n\nCOMPLETE\n'],
     ['bold', '**COMPLETE**'],
@@ -180,12 +182,12 @@ describe('a bare statement', () => {
     ['with an emoji', 'COMPLETE 🎉'],
     ['with a full stop of another script', 'すべて完了しました。\nCOMPLETE。'],
     ['after a code block', '```\nx\n```\nCOMPLETE'],
-  ])('%s counts', (_, message) => {
+  ] as const)('%s counts', ([, message]) => {
     expect(verdict(message)).toBe('bare');
     expect(verdict(message, 'tag')).toBe('untagged');
   });
 
-  test.each<[string, string, NearMissReason | 'absent']>([
+  test.for<[string, string, NearMissReason | 'absent']>([
     ['as a question', 'COMPLETE?', 'decorated'],
     ['with an ellipsis', 'COMPLETE…', 'decorated'],
     ['with three dots', 'COMPLETE...', 'decorated'],
@@ -225,11 +227,11 @@ describe('a bare statement', () => {
     ['in a begun box', '* [/] All pass. COMPLETE', 'in-an-unticked-box'],
     ['in a box of a numbered list', '1. [ ] All pass. COMPLETE', 'in-an-unticked-box'],
     ['under an unticked box', '- [ ] a\n  - All pass. COMPLETE', 'in-an-unticked-box'],
-  ])('%s does not count', (_, message, why) => {
+  ])('%s does not count', ([, message, why]) => {
     expect(verdict(message)).toBe(why);
   });
 
-  test.each([
+  test.for([
     ['as the closing sentence', 'All tests pass. COMPLETE', 'closing-sentence'],
     ['as the closing sentence after a call', 'More? No! COMPLETE', 'closing-sentence'],
     ['as the closing sentence, bold', 'All tests pass! **COMPLETE**.', 'closing-sentence'],
@@ -239,7 +241,7 @@ describe('a bare statement', () => {
     ['below an announcement', 'The state to reach:\n\nCOMPLETE', 'after-open-sentence'],
     ['in a list of states', 'OPEN\nIN PROGRESS\nCOMPLETE', 'after-open-sentence'],
     ['in a list of states with gaps', 'OPEN\n\nIN PROGRESS\n\nCOMPLETE', 'after-open-sentence'],
-  ])('%s is asked back', (_, message, where) => {
+  ] as const)('%s is in doubt', ([, message, where]) => {
     expect(verdict(message)).toBe(where);
     expect(verdict(message, 'tag')).toBe('untagged');
   });
@@ -250,7 +252,7 @@ describe('a bare statement', () => {
 });
 
 describe('the promise itself', () => {
-  test.each([
+  test.for([
     ['of several words', 'all tests pass', 'Yes.\nall\n tests  pass'],
     ['of several words in tags', 'all tests pass', '<promise>all tests\npass</promise>'],
     ['given with its tags', '<promise>DONE</promise>', '<promise>DONE</promise>'],
@@ -267,11 +269,11 @@ describe('the promise itself', () => {
     ['that looks like a quote', '> DONE', 'Yes.\n> DONE'],
     ['of an emoji', '✅', 'Yes.\n✅'],
     ['that is not English', 'タスク完了', 'Yes.\nタスク完了'],
-  ])('%s can be stated', (_, promise, message) => {
+  ] as const)('%s can be stated', ([, promise, message]) => {
     expect(judgePromise(message, promise, 'statement', []).kind).toBe('stated');
   });
 
-  test.each([
+  test.for([
     ['that ends in a stop takes no second one', 'All done.', 'All done..'],
     ['with a dot means a dot', 'v1.0', 'v1x0'],
     ['in backticks is not stated in more of them', '`done`', 'Yes.\n`` `done` ``'],
@@ -279,28 +281,28 @@ describe('the promise itself', () => {
     ['that is empty', '', 'anything'],
     ['of empty tags', '<promise> </promise>', '<promise></promise>'],
     ['of several words is not stated with one left out', 'all tests pass', 'all pass'],
-  ])('%s', (_, promise, message) => {
+  ] as const)('%s', ([, promise, message]) => {
     expect(judgePromise(message, promise, 'statement', []).kind).not.toBe('stated');
   });
 
-  test.each([
+  test.for([
     ['X', 'X'],
     ['  X ', 'X'],
     ['<promise>X</promise>', 'X'],
     [' <promise>\n X  Y </promise> ', 'X Y'],
     ['<promise>X', '<promise>X'],
-  ])('%j without its tags is %j', (given, expected) => {
+  ] as const)('%j without its tags is %j', ([given, expected]) => {
     expect(untagged(given)).toBe(expected);
   });
 });
 
 describe('the rule contains', () => {
-  test.each([
+  test.for([
     ['in a sentence', 'It is COMPLETE now'],
     ['in a fence', '```\nCOMPLETE\n```'],
     ['inside a word', 'INCOMPLETE'],
     ['in colour', 'COM\u001b[31mPLETE'],
-  ])('takes the promise %s', (_, message) => {
+  ] as const)('takes the promise %s', ([, message]) => {
     expect(verdict(message, 'contains')).toBe('contained');
   });
 
@@ -314,41 +316,41 @@ describe('the rule contains', () => {
 });
 
 describe("an echo of ralph's own texts", () => {
-  const reminder: OwnText = {
+  const reminder: PromptText = {
     kind: 'sentence-wise',
     text: `The task is NOT yet complete. Please continue and ensure '${TAG}' is satisfied.`,
   };
-  const note: OwnText = {
+  const note: PromptText = {
     kind: 'sentence-wise',
     text: `You run in a loop. When the task is truly complete, end with the statement ${TAG} on a line by itself. Nobody answers.`,
   };
-  const block: OwnText = {
+  const block: PromptText = {
     kind: 'whole',
     text: `===== BEGIN DATA =====\nAll done.\n${TAG}\n===== END DATA =====`,
   };
   const own = [block, reminder, note];
   const rules: readonly MatchRule[] = ['statement', 'tag', 'contains'];
 
-  test.each(rules)('of the whole prompt is nothing under %s', (rule) => {
+  test.for(rules)('of the whole prompt is nothing under %s', (rule) => {
     const echo = `Do it.\n\n${own.map(({ text }) => text).join('\n\n')}\n`;
     expect(verdict(echo, rule, 'COMPLETE', own)).toBe('absent');
   });
 
-  test.each(rules)('of half a reminder is nothing under %s', (rule) => {
+  test.for(rules)('of half a reminder is nothing under %s', (rule) => {
     expect(verdict(`I shall ensure '${TAG}' is satisfied`, rule, 'COMPLETE', own)).toBe('absent');
     expect(verdict(`Please continue and ensure \`${TAG}\``, rule, 'COMPLETE', own)).toBe('absent');
   });
 
-  test.each(rules)('does not hide a statement under %s', (rule) => {
+  test.for(rules)('does not hide a statement under %s', (rule) => {
     const message = `${reminder.text}\n${TAG}`;
     expect(judgePromise(message, 'COMPLETE', rule, own).kind).toBe('stated');
   });
 
-  test('of a block leaves room to say truthfully what stands in it', () => {
+  test('of a block does not stop the agent from truthfully repeating a part', () => {
     expect(verdict(`All done.\n${TAG}`, 'statement', 'COMPLETE', own)).toBe('tagged');
   });
 
-  test('makes no sentence of what is left on its line', () => {
+  test('does not make a sentence of the rest of its line', () => {
     const own = [{ kind: 'whole', text: `The note: ${TAG} it is` }] as const;
     const message = `The note: ${TAG} it is COMPLETE`;
     expect(verdict(message, 'statement', 'COMPLETE', own)).toBe('in-a-sentence');
@@ -393,7 +395,7 @@ describe('evidence', () => {
     });
   });
 
-  test('shows no trace of what was taken out or masked', () => {
+  test('shows no trace of what was removed or masked', () => {
     const own = [{ kind: 'sentence-wise', text: `Please ensure ${TAG} holds` }] as const;
     const message = `Please ensure ${TAG} holds, not COMPLETE`;
     expect(judgePromise(message, 'COMPLETE', 'statement', own)).toMatchObject({
@@ -401,7 +403,7 @@ describe('evidence', () => {
     });
   });
 
-  test('private-use characters of the message pass for no mask', () => {
+  test('private-use characters of the message do not count as a mask', () => {
     expect(verdict(`\uE002 ${TAG}`)).toBe('decorated');
   });
 });

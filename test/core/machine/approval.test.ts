@@ -1,20 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN, type Sightings } from '../../../src/core/completion/sightings.ts';
 import type { ApprovalAnswer, LoopEvent } from '../../../src/core/machine/loop-state.ts';
-import { protocolNote } from '../../../src/core/machine/prompt.ts';
+import { protocolNote } from '../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { lastWorkAt, laterBy } from '../../../src/core/task/task-state.ts';
 import { answered } from '../../helpers/attempt-facts.ts';
+import { type Loop, nonstop, OVERLOADED, TAG, WORK } from '../../helpers/loop-events.ts';
 import { A_DAY_MS, loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
 const ASKED = '<approval id="deploy">deploy to production</approval>';
 const ASKING = answered(`All is ready.\n\n${ASKED}`);
-const WORK = answered('I did a part of it.');
 const FILE = 'APPROVAL_task-1_deploy.md';
 const HOUR_MS = 3_600_000;
 const APPROVED: ApprovalAnswer = { kind: 'approved', file: `Approved/${FILE}`, reason: null };
@@ -25,24 +22,18 @@ const REJECTED: ApprovalAnswer = {
 };
 const NOBODY = { approved: null, rejected: null };
 
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand({ delayMs: 0, ...changes }, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
-
 /** The agent has asked, and the request lies there. */
 function waiting(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = running(changes, taskTimeoutMs);
-  loop.attempt(ASKING);
+  const loop = nonstop(changes, taskTimeoutMs);
+  loop.iterate(ASKING);
   loop.requested();
   return loop;
 }
 
 describe('asking', () => {
-  test('starts nothing, asks for the request first, and tells of it once it lies there', () => {
-    const loop = running();
-    expect(loop.attempt(ASKING).actions).toEqual(['task_iterated', 'request-approval deploy']);
+  test('starts nothing, writes the request first, and announces it then', () => {
+    const loop = nonstop();
+    expect(loop.iterate(ASKING).actions).toEqual(['task_iterated', 'request-approval deploy']);
     const turn = loop.requested();
     expect(turn.actions).toEqual(['task_paused', 'await-approval deploy']);
     expect(turn.told[0]).toEqual({
@@ -53,8 +44,8 @@ describe('asking', () => {
     });
   });
 
-  test('the state says all of it', () => {
-    const { state } = running().attempt(ASKING);
+  test('puts the whole request into the state', () => {
+    const { state } = nonstop().iterate(ASKING);
     const at = laterBy(START, 1_000);
     expect(state.step).toEqual({ kind: 'approving' });
     expect(state.task).toMatchObject({
@@ -80,9 +71,9 @@ describe('asking', () => {
     });
   });
 
-  test('waits once the request lies there, and keeps what was there before', () => {
-    const loop = running();
-    loop.attempt(ASKING);
+  test('waits after the request is written, and stores which files were there before', () => {
+    const loop = nonstop();
+    loop.iterate(ASKING);
     const turn = loop.requested({ approved: 'old', rejected: null });
     expect(turn.actions).toEqual(['task_paused', 'await-approval deploy']);
     expect(turn.state.task.approval?.there_before).toEqual({ approved: 'old', rejected: null });
@@ -90,21 +81,21 @@ describe('asking', () => {
 
   test('a credential in the request is masked', () => {
     const secret = 'sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789';
-    const loop = running();
-    const { state } = loop.attempt(answered(`<approval id="x">use ${secret}</approval>`));
+    const loop = nonstop();
+    const { state } = loop.iterate(answered(`<approval id="x">use ${secret}</approval>`));
     expect(state.task.approval?.what).not.toContain(secret);
     expect(state.task.approval?.what).toMatch(/^use /);
   });
 
-  test('with --no-wait it only looks', () => {
-    const loop = running({ noWait: true });
-    loop.attempt(ASKING);
+  test('with --no-wait only checks once for an answer', () => {
+    const loop = nonstop({ noWait: true });
+    loop.iterate(ASKING);
     expect(loop.requested().actions).toEqual(['task_paused', 'await-approval deploy not waiting']);
   });
 
   test('a request that could not be written ends the run, and the task can be resumed', () => {
-    const loop = running();
-    loop.attempt(ASKING);
+    const loop = nonstop();
+    loop.iterate(ASKING);
     const turn = loop.answered({ kind: 'none', why: 'not-waited' });
     expect(turn.actions).toEqual(['stop:paused_awaiting_approval']);
     expect(loop.resume().actions).toEqual(['task_resumed', 'request-approval deploy']);
@@ -113,11 +104,11 @@ describe('asking', () => {
 
 describe('what comes before and after a request in the same message', () => {
   const say = (words: string, changes: Partial<Policy> = {}): readonly string[] =>
-    running(changes).attempt(answered(words)).actions;
+    nonstop(changes).iterate(answered(words)).actions;
 
-  test('a promise: who asks whether he may is not done', () => {
+  test('a promise: an agent that asks for an approval is not done', () => {
     expect(say(`${ASKED}\n\n${TAG}`).at(-1)).toBe('request-approval deploy');
-    expect(running().attempt(answered(`${ASKED}\n\n${TAG}`)).state.task.status).not.toBe(
+    expect(nonstop().iterate(answered(`${ASKED}\n\n${TAG}`)).state.task.status).not.toBe(
       'completed',
     );
   });
@@ -136,19 +127,18 @@ describe('what comes before and after a request in the same message', () => {
   });
 
   test('the command that follows an iteration runs first', () => {
-    const loop = running({ after: './sync' });
-    expect(loop.attempt(ASKING).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    const loop = nonstop({ after: './sync' });
+    expect(loop.iterate(ASKING).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions).toEqual(['request-approval deploy']);
   });
 
-  test.each<[name: string, changes: Partial<Policy>]>([
+  test.for<[name: string, changes: Partial<Policy>]>([
     ['the money is spent', { maxCostUsd: 0.01 }],
     ['the circuit breaker is about to open', { noProgressLimit: 1 }],
     ['the iterations are used up', { maxIterations: 1 }],
-  ])('a person is asked although %s', (_name, changes) => {
-    const loop = running({ ...changes });
-    let turn = loop.attempt(ASKING);
-    if (turn.actions.includes('look')) turn = loop.look(NOTHING_SEEN);
+  ])('a person is asked although %s', ([, changes]) => {
+    const loop = nonstop({ ...changes });
+    const turn = loop.iterate(ASKING);
     expect(turn.actions.at(-1)).toBe('request-approval deploy');
   });
 
@@ -166,14 +156,14 @@ describe('a file of the agent in Pending_Approval', () => {
     approvalFile: { name, what: 'Send the mail to Anna?' },
   });
 
-  test.each([
+  test.for([
     ['Send Mail.md', 'send-mail'],
     ['MAIL_t.txt', 'mail-t'],
     ['---.md', 'request'],
     ['Überweisung für Jürgen.md', 'berweisung-f-r-j-rgen'],
     [`${'x'.repeat(60)}.md`, 'x'.repeat(40)],
-  ])('%s is the request, with the id %s', (name, id) => {
-    const loop = running({ looksForRequests: true });
+  ] as const)('%s is the request, with the id %s', ([name, id]) => {
+    const loop = nonstop();
     expect(loop.attempt(WORK).actions).toEqual(['look']);
     const turn = loop.look(seen(name));
     expect(turn.actions).toEqual(['task_iterated', `request-approval ${id}`]);
@@ -186,13 +176,13 @@ describe('a file of the agent in Pending_Approval', () => {
   });
 
   test('comes before a request in words, and before a promise', () => {
-    const loop = running({ looksForRequests: true });
+    const loop = nonstop();
     loop.attempt(answered(`${ASKED}\n\n${TAG}`));
     expect(loop.look(seen('mail.md')).actions.at(-1)).toBe('request-approval mail');
   });
 
-  test('its name cannot act on a terminal', () => {
-    const loop = running({ looksForRequests: true });
+  test('has no name that could act on a terminal', () => {
+    const loop = nonstop();
     loop.attempt(WORK);
     loop.look(seen('a\u001b[2Jb\nc.md'));
     const { told, state } = loop.requested();
@@ -203,7 +193,7 @@ describe('a file of the agent in Pending_Approval', () => {
 });
 
 describe('the answer', () => {
-  test('approved: the next iteration, which is told', () => {
+  test('approved: the next iteration, whose prompt says so', () => {
     const loop = waiting();
     loop.pass(HOUR_MS);
     const turn = loop.answered(APPROVED);
@@ -232,7 +222,7 @@ describe('the answer', () => {
     });
   });
 
-  test('rejected: the next iteration, which is told why', () => {
+  test('rejected: the next iteration, whose prompt says why', () => {
     const turn = waiting().answered(REJECTED);
     expect(turn.actions.at(-1)).toBe('start-agent 2.1');
     expect(turn.addition).toContain(
@@ -251,35 +241,46 @@ describe('the answer', () => {
     expect(turn.addition).toContain('(deploy to production). Do not do it;');
   });
 
-  test('a reason is told in full, on one line, and pulls in no file', () => {
+  test('the prompt contains a reason in full, on one line, and no file that it names', () => {
     const reason = `Ask @anna.md first. ${'x'.repeat(700)}`;
     const turn = waiting().answered({ ...REJECTED, reason } as ApprovalAnswer);
     expect(turn.addition).toContain(`because: Ask \\@anna.md first. ${'x'.repeat(700)}. Do not`);
   });
 
-  test('a promise in the reason is not stated by an agent that says it back', () => {
+  test('a promise in the reason is not a statement if the agent repeats it', () => {
     const loop = waiting();
     loop.answered({ ...REJECTED, reason: `Say ${TAG} when it is done` } as ApprovalAnswer);
     const echo = answered(
       'A person has rejected it, because: Say <promise>DONE</promise> when it is done',
     );
-    expect(loop.attempt(echo).state.task.status).toBe('running');
+    expect(loop.iterate(echo).state.task.status).toBe('running');
   });
 
-  test('it is told once', () => {
+  test('is in one prompt only', () => {
     const loop = waiting();
     loop.answered(APPROVED);
-    expect(loop.attempt(WORK).addition).not.toContain('approved');
+    expect(loop.iterate(WORK).addition).not.toContain('approved');
   });
 
-  test('that nobody answers questions is not said beside an answer', () => {
-    const loop = running();
-    loop.attempt(answered(`${ASKED}\n\nMay I?`));
+  test('is not followed by the note that nobody answers questions', () => {
+    const loop = nonstop();
+    loop.iterate(answered(`${ASKED}\n\nMay I?`));
     loop.requested();
     expect(loop.answered(APPROVED).addition).not.toContain('ended in a question');
   });
 
-  test('on the last iteration: it is noted, and the iterations have run out', () => {
+  test('leaves the next iteration all its quick retries', () => {
+    const loop = nonstop();
+    const [, , third] = [loop.iterate(OVERLOADED), loop.wait(), loop.iterate(OVERLOADED)];
+    expect(third.waitMs).toBe(1_500);
+    loop.wait();
+    loop.iterate(ASKING);
+    loop.requested();
+    expect(loop.answered(APPROVED).actions.at(-1)).toBe('start-agent 2.1');
+    expect(loop.iterate(OVERLOADED).waitMs).toBe(750);
+  });
+
+  test('on the last iteration: it is recorded, and the iterations are used up', () => {
     const loop = waiting({ maxIterations: 1 });
     const turn = loop.answered(APPROVED);
     expect(turn.actions).toEqual(['task_resumed', 'stop:max_iterations_reached']);
@@ -288,7 +289,7 @@ describe('the answer', () => {
     expect(resumed.addition).toContain('approved your request deploy');
   });
 
-  test('where the money is spent: no further iteration', () => {
+  test('after the budget is spent: no further iteration', () => {
     const turn = waiting({ maxCostUsd: 0.01 }).answered(APPROVED);
     expect(turn.actions).toEqual(['task_resumed', 'stop:budget_spent']);
   });
@@ -296,7 +297,7 @@ describe('the answer', () => {
   test('a second request replaces the first', () => {
     const loop = waiting();
     loop.answered(APPROVED);
-    loop.attempt(answered('<approval id="mail">send the mail</approval>'));
+    loop.iterate(answered('<approval id="mail">send the mail</approval>'));
     expect(loop.state().task.approval).toMatchObject({
       id: 'mail',
       decision: null,
@@ -305,7 +306,7 @@ describe('the answer', () => {
     });
   });
 
-  test('of nobody, since it expired: the run ends with 6, and resume asks again', () => {
+  test('does not come and the request expires: the run ends with 6, and resume asks again', () => {
     const loop = waiting({ approvalTimeoutMs: HOUR_MS });
     loop.pass(HOUR_MS);
     const turn = loop.answered({ kind: 'none', why: 'expired' });
@@ -333,8 +334,8 @@ describe('the answer', () => {
     });
   });
 
-  test('comes to nothing where nobody is asked', () => {
-    const loop = running();
+  test('is ignored if nobody was asked', () => {
+    const loop = nonstop();
     const before = loop.state().step;
     expect(loop.answered(APPROVED)).toMatchObject({ actions: [] });
     expect(loop.requested()).toMatchObject({ actions: [] });
@@ -363,10 +364,10 @@ describe('somebody asks for an end while it waits', () => {
     expect(loop.resume().actions).toEqual(['task_resumed', 'request-approval deploy']);
   });
 
-  test.each<['stop' | 'pause', string]>([
+  test.for<['stop' | 'pause', string]>([
     ['stop', 'stop:stopped'],
     ['pause', 'stop:paused'],
-  ])('%s, and the answer comes at the same moment: it is kept for the resume', (what, ending) => {
+  ])('%s, and the answer comes at the same moment: it is left for the resume', ([what, ending]) => {
     const loop = waiting();
     if (what === 'stop') loop.stop('request');
     else loop.pause();
@@ -377,8 +378,8 @@ describe('somebody asks for an end while it waits', () => {
   });
 
   test('a signal that came while the agent asked: the request is made, and not waited for', () => {
-    const loop = running({ after: './sync' });
-    loop.attempt(ASKING);
+    const loop = nonstop({ after: './sync' });
+    loop.iterate(ASKING);
     loop.stop('SIGINT');
     expect(loop.followed().actions.at(-1)).toBe('request-approval deploy');
     loop.requested();
@@ -387,12 +388,12 @@ describe('somebody asks for an end while it waits', () => {
 });
 
 describe('the time of the whole task', () => {
-  test.each<[name: string, answer: ApprovalAnswer]>([
+  test.for<[name: string, answer: ApprovalAnswer]>([
     ['approved', APPROVED],
     ['rejected', REJECTED],
     ['expired', { kind: 'none', why: 'expired' }],
     ['stopped', { kind: 'none', why: 'interrupted' }],
-  ])('moves on by the wait: %s', (_name, answer) => {
+  ])('moves on by the wait: %s', ([, answer]) => {
     const loop = waiting();
     if (answer.kind === 'none' && answer.why === 'interrupted') loop.stop('SIGINT');
     const { timeout_at } = loop.state().task;
@@ -400,7 +401,7 @@ describe('the time of the whole task', () => {
     expect(loop.answered(answer).state.task.timeout_at).toBe(laterBy(timeout_at, 5 * HOUR_MS));
   });
 
-  test('also where the wait is far longer than the task may take', () => {
+  test('also if the wait is far longer than the time of the task', () => {
     const loop = waiting({}, 60_000);
     loop.pass(20 * HOUR_MS);
     expect(loop.answered(APPROVED).actions.at(-1)).toBe('start-agent 2.1');
@@ -422,8 +423,8 @@ describe('the time of the whole task', () => {
 
 describe('a driver dies', () => {
   test('before the request was made: it is made', () => {
-    const loop = running();
-    loop.attempt(ASKING);
+    const loop = nonstop();
+    loop.iterate(ASKING);
     expect(loop.resume().actions).toEqual(['task_resumed', 'request-approval deploy']);
     expect(loop.state().task).toMatchObject({
       status: 'paused_awaiting_approval',
@@ -431,9 +432,9 @@ describe('a driver dies', () => {
     });
   });
 
-  test('while it waited: the same is asked for, for as long anew, and what was there before is known', () => {
-    const loop = running();
-    loop.attempt(ASKING);
+  test('while it waited: the request is repeated with a new expiry, and the files from before are still known', () => {
+    const loop = nonstop();
+    loop.iterate(ASKING);
     loop.requested({ approved: 'old', rejected: null });
     const turn = loop.resume();
     expect(turn.actions).toEqual(['task_resumed', 'request-approval deploy']);
@@ -445,13 +446,13 @@ describe('a driver dies', () => {
     expect(loop.answered(APPROVED).actions.at(-1)).toBe('start-agent 2.1');
   });
 
-  test('resumed with --no-wait: it only looks', () => {
+  test('resumed with --no-wait: it only checks once for an answer', () => {
     const loop = waiting();
     loop.resume({ noWait: true });
     expect(loop.requested().actions).toEqual(['task_paused', 'await-approval deploy not waiting']);
   });
 
-  test('after the answer: it is not asked again, and the agent is told', () => {
+  test('after the answer: it is not asked again, and the next prompt says the answer', () => {
     const loop = waiting();
     loop.answered(REJECTED);
     const turn = loop.resume();
@@ -474,14 +475,14 @@ describe('approval_required', () => {
     });
   });
 
-  test('approved: the first iteration, which is told', () => {
+  test('approved: the first iteration, whose prompt says so', () => {
     const loop = loopInHand(policy);
     loop.start();
     loop.requested();
     const turn = loop.answered(APPROVED);
     expect(turn.actions).toEqual(['task_resumed', 'iteration_started', 'start-agent 1.1']);
     expect(turn.addition).toContain('A person has approved your request start');
-    expect(loop.attempt(answered(TAG)).actions.at(-1)).toBe('stop:completed');
+    expect(loop.iterate(answered(TAG)).actions.at(-1)).toBe('stop:completed');
   });
 
   test('rejected: nothing is started, and the task has failed with the reason', () => {
@@ -497,7 +498,7 @@ describe('approval_required', () => {
     });
   });
 
-  test('rejected and resumed: a person is asked anew, before anything is done', () => {
+  test('rejected and resumed: a person is asked again, before anything is started', () => {
     const loop = loopInHand(policy);
     loop.start();
     loop.requested();
@@ -529,16 +530,16 @@ describe('approval_required', () => {
     loop.start();
     loop.requested();
     loop.answered(APPROVED);
-    expect(loop.attempt(WORK).actions.at(-1)).toBe('start-agent 2.1');
+    expect(loop.iterate(WORK).actions.at(-1)).toBe('start-agent 2.1');
   });
 });
 
-describe('the whole of it', () => {
-  test('twenty requests, each answered otherwise', () => {
+describe('a long task', () => {
+  test('twenty requests, with different answers', () => {
     const loop = loopInHand({ delayMs: 0, maxIterations: 100 });
     let turn: Turn = loop.start();
     for (let number = 1; number <= 20; number += 1) {
-      loop.attempt(answered(`<approval id="step-${number}">do step ${number}</approval>`));
+      loop.iterate(answered(`<approval id="step-${number}">do step ${number}</approval>`));
       const events: Extract<LoopEvent, { kind: 'approval-answered' }>['answer'] =
         number % 2 === 0 ? APPROVED : REJECTED;
       loop.requested(NOBODY);
@@ -546,7 +547,7 @@ describe('the whole of it', () => {
       expect(turn.agent?.iteration).toBe(number + 1);
       expect(turn.addition).toContain(`request step-${number} (do step ${number})`);
     }
-    expect(loop.attempt(answered(TAG)).actions.at(-1)).toBe('stop:completed');
+    expect(loop.iterate(answered(TAG)).actions.at(-1)).toBe('stop:completed');
     expect(loop.state().task.metrics.iterations).toBe(21);
   });
 });

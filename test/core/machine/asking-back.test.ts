@@ -13,36 +13,27 @@ import {
   refusedTool,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
-import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
+import { LIMITED, type Loop, nonstop, TAG } from '../../helpers/loop-events.ts';
+import type { Turn } from '../../helpers/loop-in-hand.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
 const DOUBTFUL = `All tests pass.\n${TAG}\nSummary: two files changed.`;
 const DOUBT = answered(DOUBTFUL, { durationMs: 5_000, turns: 4, tools: 6 });
 const STATED = answered(TAG);
 const MISSING = answered('The changelog is missing.');
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
 const COST = { cost_usd: 0.25, input_tokens: 7, output_tokens: 3 };
 const NO_COST = { cost_usd: 0, input_tokens: 0, output_tokens: 0 };
 const ASKED = ['asked_back', 'start-agent 1.2'];
 
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand({ delayMs: 0, ...changes }, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
-
 /** A loop whose agent has been asked. */
 function asked(changes: Partial<Policy> = {}, facts = DOUBT): Loop {
-  const loop = running(changes);
-  expect(loop.attempt(facts).actions).toEqual(ASKED);
+  const loop = nonstop(changes);
+  expect(loop.iterate(facts).actions).toEqual(ASKED);
   return loop;
 }
 
 describe('an answer in doubt', () => {
   test('is asked about within its iteration, in its own session', () => {
-    const turn = running({ maxCostUsd: 1 }).attempt(DOUBT);
+    const turn = nonstop({ maxCostUsd: 1 }).iterate(DOUBT);
     expect(turn.told).toEqual([
       { event: 'asked_back', iteration: 1, attempt: 2, line: TAG, where: 'earlier-line' },
     ]);
@@ -59,9 +50,9 @@ describe('an answer in doubt', () => {
     });
   });
 
-  test('completes the task where the reply states the promise: one counted iteration', () => {
+  test('completes the task if the reply states the promise: one counted iteration', () => {
     const loop = asked();
-    const { ending, state, told } = loop.attempt(STATED);
+    const { ending, state, told } = loop.iterate(STATED);
     expect(ending).toMatchObject({
       status: 'completed',
       evidence: { kind: 'promise', detail: TAG },
@@ -77,8 +68,8 @@ describe('an answer in doubt', () => {
     });
   });
 
-  test('is a near miss where the reply says what is missing, and the next prompt tells it', () => {
-    const { actions, told, addition, state } = asked().attempt(MISSING);
+  test('is a near miss if the reply says what is missing, and the next prompt repeats it', () => {
+    const { actions, told, addition, state } = asked().iterate(MISSING);
     expect(actions).toEqual(['task_iterated', 'near_miss', 'iteration_started', 'start-agent 2.1']);
     expect(told[1]).toMatchObject({ line: TAG, why: 'earlier-line' });
     expect(state.task.iterations).toMatchObject([{ near_miss: true, completed: false }]);
@@ -90,12 +81,12 @@ describe('an answer in doubt', () => {
   });
 
   test('whose reply ends in a question: nobody answers it', () => {
-    expect(asked().attempt(answered('Shall I write the changelog?')).addition).toContain(
+    expect(asked().iterate(answered('Shall I write the changelog?')).addition).toContain(
       'Nobody answers questions here',
     );
   });
 
-  test('costs the iteration what both have cost', () => {
+  test('costs the iteration the price of both', () => {
     const reply = answered(TAG, {
       durationMs: 2_000,
       turns: 1,
@@ -105,7 +96,7 @@ describe('an answer in doubt', () => {
     });
     const loop = asked({ maxIterations: 1 });
     // A statement from an iteration in which a tool was refused is held, whenever it was refused.
-    const { state, told } = loop.attempt(reply);
+    const { state, told } = loop.iterate(reply);
     expect(told[1]).toMatchObject({ event: 'claim_held', gate: 'refused-tools' });
     expect(state.task.iterations).toMatchObject([
       {
@@ -123,14 +114,14 @@ describe('an answer in doubt', () => {
     expect(state.task.usage.cost_usd).toBe(0.26);
   });
 
-  test('is asked about once an iteration, and again in the next', () => {
+  test('is asked about once in an iteration, and again in the next', () => {
     const loop = asked();
-    expect(loop.attempt(DOUBT).actions).toContain('start-agent 2.1');
-    expect(loop.attempt(DOUBT).actions).toEqual(['asked_back', 'start-agent 2.2']);
-    expect(loop.attempt(STATED).ending?.status).toBe('completed');
+    expect(loop.iterate(DOUBT).actions).toContain('start-agent 2.1');
+    expect(loop.iterate(DOUBT).actions).toEqual(['asked_back', 'start-agent 2.2']);
+    expect(loop.iterate(STATED).ending?.status).toBe('completed');
   });
 
-  test('is looked at with what the question has brought, not before', () => {
+  test('is judged by an observation after the question, not before', () => {
     const loop = asked({ watchGlobs: ['out/*.md'] });
     expect(loop.attempt(MISSING).actions).toEqual(['look']);
     const { ending } = loop.look({ ...NOTHING_SEEN, watchMatches: ['out/a.md'] });
@@ -139,24 +130,24 @@ describe('an answer in doubt', () => {
 
   test('that is settled has to pass the gates like any other', () => {
     const loop = asked({ verify: 'npm test', confirm: 2 });
-    expect(loop.attempt(STATED).actions).toEqual(['verify npm test']);
+    expect(loop.iterate(STATED).actions).toEqual(['verify npm test']);
     const passed = { command: 'npm test', exitCode: 0, timedOut: false, output: '' };
     expect(loop.verified(passed).actions).toContain('claim_held');
-    expect(loop.attempt(STATED).actions).toEqual(['verify npm test']);
+    expect(loop.iterate(STATED).actions).toEqual(['verify npm test']);
     expect(loop.verified(passed).ending?.status).toBe('completed');
   });
 
-  test.each<[where: string, message: string]>([
+  test.for<[where: string, message: string]>([
     ['earlier-line', DOUBTFUL],
     ['closing-sentence', 'All tests pass. DONE'],
-  ])('%s: the question says where the statement stood', (where, message) => {
-    expect(running().attempt(answered(message)).told).toMatchObject([{ where }]);
+  ])('%s: the question says where the promise stood', ([where, message]) => {
+    expect(nonstop().iterate(answered(message)).told).toMatchObject([{ where }]);
   });
 
-  test('with --session continue the next iteration goes on behind the question', () => {
-    const loop = running({ session: 'continue' });
-    loop.attempt(DOUBT);
-    const next = loop.attempt(answered('The changelog is missing.', { sessionId: 'session-2' }));
+  test('with --session continue the next iteration follows the question in the session', () => {
+    const loop = nonstop({ session: 'continue' });
+    loop.iterate(DOUBT);
+    const next = loop.iterate(answered('The changelog is missing.', { sessionId: 'session-2' }));
     expect(next.agent?.resumeSession).toBe('session-2');
     // The session knows both.
     expect(next.addition).not.toContain('The changelog is missing.');
@@ -165,13 +156,13 @@ describe('an answer in doubt', () => {
 
 test('a reply that asks for an approval beside the statement is a near miss', () => {
   const reply = `<approval id="push">push to main</approval>\n\n${TAG}`;
-  const turn = asked().attempt(answered(reply));
+  const turn = asked().iterate(answered(reply));
   expect(turn.ending).toBeNull();
   expect(turn.actions).toContain('near_miss');
 });
 
 describe('a question that brings nothing', () => {
-  test.each<[name: string, reply: AttemptFacts, error: string | null]>([
+  test.for<[name: string, reply: AttemptFacts, error: string | null]>([
     ['a usage limit', LIMITED, 'usage-limited'],
     ['an overload', errorReport('API Error: 529 Overloaded.', 529), 'transient'],
     ['a time limit', cut('iteration-timeout'), 'timed-out'],
@@ -188,8 +179,8 @@ describe('a question that brings nothing', () => {
       'session-gone',
     ],
     ['no words', answered(''), null],
-  ])('%s: a near miss, and the loop goes on', (_, reply, error) => {
-    const { actions, state, addition } = asked().attempt(reply);
+  ])('%s: a near miss, and the loop continues', ([, reply, error]) => {
+    const { actions, state, addition } = asked().iterate(reply);
     expect(actions).toEqual(['task_iterated', 'near_miss', 'iteration_started', 'start-agent 2.1']);
     expect(state.task.iterations).toMatchObject([{ outcome: 'answered', near_miss: true }]);
     expect(state.task.errors.map(({ kind, attempt }) => [kind, attempt])).toEqual(
@@ -201,14 +192,14 @@ describe('a question that brings nothing', () => {
   });
 
   test('words of an agent that does not end well state nothing', () => {
-    const turn = asked().attempt({ ...STATED, end: { kind: 'exited', exitCode: 3 } });
+    const turn = asked().iterate({ ...STATED, end: { kind: 'exited', exitCode: 3 } });
     expect(turn.ending).toBeNull();
   });
 
   test('is cut by a stop: the iteration counts, and the task ends stopped', () => {
     const loop = asked();
     loop.stop('SIGINT');
-    const { ending, state } = loop.attempt(cut('stop-requested', { usage: COST }));
+    const { ending, state } = loop.iterate(cut('stop-requested', { usage: COST }));
     expect(ending?.status).toBe('stopped');
     expect(state.task).toMatchObject({
       metrics: { iterations: 1 },
@@ -218,15 +209,15 @@ describe('a question that brings nothing', () => {
   });
 
   test('is cut by the limit of the whole task: the task ends by it', () => {
-    const loop = running({}, 60_000);
-    loop.attempt(DOUBT);
-    const { ending } = loop.attempt(cut('task-timeout', { durationMs: 55_000 }));
+    const loop = nonstop({}, 60_000);
+    loop.iterate(DOUBT);
+    const { ending } = loop.iterate(cut('task-timeout', { durationMs: 55_000 }));
     expect(ending?.status).toBe('timeout');
   });
 
   test('spends the money: the task ends by that', () => {
     const loop = asked({ maxCostUsd: 0.2 });
-    const turn = loop.attempt(answered('Not yet.', { usage: COST }));
+    const turn = loop.iterate(answered('Not yet.', { usage: COST }));
     expect(turn.ending?.status).toBe('budget_spent');
   });
 });
@@ -235,7 +226,7 @@ describe('nothing is asked', () => {
   const wide = { rateLimit: { status: 'allowed', resetsAt: null, type: null, utilization: 0.9 } };
   const APPROVAL = `${TAG}\n<approval id="push">push to main</approval>`;
 
-  test.each<[name: string, policy: Partial<Policy>, facts: AttemptFacts]>([
+  test.for<[name: string, policy: Partial<Policy>, facts: AttemptFacts]>([
     ['with --no-ask-back', { askBack: false }, DOUBT],
     ['of an agent without sessions', { agent: 'command' }, { ...DOUBT, sessionId: null }],
     ['before --min-iterations', { minIterations: 2 }, DOUBT],
@@ -253,37 +244,37 @@ describe('nothing is asked', () => {
     ['about a signal', { promise: null, signals: ['DONE'] }, answered('All is well. DONE')],
     ['about an abort promise', { promise: null, abortPromise: 'DONE' }, answered('No way. DONE')],
     ['with --match contains', { match: 'contains' }, DOUBT],
-  ])('%s', (_, policy, facts) => {
-    const turn = running(policy).attempt(facts);
+  ])('%s', ([, policy, facts]) => {
+    const turn = nonstop(policy).iterate(facts);
     expect(turn.actions).not.toContain('asked_back');
     expect(turn.state.task.metrics.iterations).toBe(1);
   });
 
-  test('once the time of the whole task is over', () => {
-    const turn = running({}, 5_000).attempt(DOUBT);
+  test('if the time of the whole task is over', () => {
+    const turn = nonstop({}, 5_000).iterate(DOUBT);
     expect(turn.ending?.status).toBe('timeout');
     expect(turn.actions).toContain('near_miss');
   });
 
-  test('once somebody has asked the loop to stop', () => {
-    const loop = running();
+  test('if somebody has asked the loop to stop', () => {
+    const loop = nonstop();
     loop.stop('SIGTERM');
-    expect(loop.attempt(DOUBT).ending?.status).toBe('stopped');
+    expect(loop.iterate(DOUBT).ending?.status).toBe('stopped');
   });
 
-  test('and the reminder says where the statement belongs', () => {
-    const { addition } = running({ askBack: false }).attempt(DOUBT);
+  test('and the reminder says where the promise belongs', () => {
+    const { addition } = nonstop({ askBack: false }).iterate(DOUBT);
     expect(addition).toContain(
       `on an earlier line, with more text behind it: "${TAG}". When the task is truly complete, state it as the last line of your final message.`,
     );
     expect(addition).not.toContain('Asked whether');
   });
 
-  test('but a loop that is to hold after its iteration asks: the question belongs to it', () => {
-    const loop = running();
+  test('but a loop that pauses after its iteration asks: the question belongs to it', () => {
+    const loop = nonstop();
     loop.pause();
-    expect(loop.attempt(DOUBT).actions).toEqual(ASKED);
-    expect(loop.attempt(MISSING).ending?.status).toBe('paused');
+    expect(loop.iterate(DOUBT).actions).toEqual(ASKED);
+    expect(loop.iterate(MISSING).ending?.status).toBe('paused');
   });
 });
 
@@ -294,9 +285,10 @@ describe('a driver that dies while the question is asked', () => {
   };
 
   test('after the question has cost something: a near miss, counted once with all costs', () => {
-    const [, turn] = lost(COST);
+    const [loop, resumed] = lost(COST);
+    expect(resumed.actions).toEqual(['task_resumed', 'look']);
+    const turn = loop.look(NOTHING_SEEN);
     expect(turn.actions).toEqual([
-      'task_resumed',
       'task_iterated',
       'near_miss',
       'iteration_started',
@@ -315,20 +307,22 @@ describe('a driver that dies while the question is asked', () => {
     const [loop, turn] = lost(NO_COST);
     expect(turn.actions).toEqual(['task_resumed', 'asked_back', 'start-agent 1.3']);
     expect(turn.agent?.resumeSession).toBe('session-1');
-    expect(loop.resume({}, { lost: NO_COST }).actions).toContain('start-agent 2.1');
+    expect(loop.resume({}, { lost: NO_COST }).actions).toEqual(['task_resumed', 'look']);
+    expect(loop.look(NOTHING_SEEN).actions).toContain('start-agent 2.1');
     expect(loop.state().task.metrics.iterations).toBe(1);
   });
 
   test('and a reply to the question that is asked again counts', () => {
     const [loop] = lost(NO_COST);
-    const { ending, state } = loop.attempt(STATED);
+    const { ending, state } = loop.iterate(STATED);
     expect(ending?.status).toBe('completed');
     expect(state.task.iterations).toMatchObject([{ number: 1, completed: true }]);
   });
 
-  test('and is gone on with by --no-ask-back: it is not asked again', () => {
-    const [, turn] = lost(NO_COST, { askBack: false });
-    expect(turn.actions).toContain('start-agent 2.1');
+  test('and the task is resumed with --no-ask-back: it is not asked again', () => {
+    const [loop, resumed] = lost(NO_COST, { askBack: false });
+    expect(resumed.actions).toEqual(['task_resumed', 'look']);
+    expect(loop.look(NOTHING_SEEN).actions).toContain('start-agent 2.1');
   });
 
   test('loses no time to work in', () => {
@@ -344,20 +338,20 @@ describe('the question', () => {
 
   test('repeated line by line it states no promise that happens to stand in it', () => {
     const promise = 'Do no further work now';
-    const loop = running({ promise });
-    loop.attempt(answered(`<promise>${promise}</promise>\nSummary.`));
+    const loop = nonstop({ promise });
+    loop.iterate(answered(`<promise>${promise}</promise>\nSummary.`));
     const echo = backQuestion(promise, 'earlier-line').replaceAll('. ', '.\n');
-    expect(loop.attempt(answered(echo)).ending).toBeNull();
+    expect(loop.iterate(answered(echo)).ending).toBeNull();
   });
 
-  test.each(PLACES)('%s: repeated by the agent it states nothing', (where) => {
+  test.for(PLACES)('%s: repeated by the agent it states nothing', (where) => {
     const question = backQuestion('DONE', where);
     expect(judgePromise(question, 'DONE', 'statement', []).kind).toBe('near-miss');
     for (const echo of [question, `> ${question}`, question.replaceAll('. ', '.\n')]) {
       const loop = asked();
-      expect(loop.attempt(answered(echo)).ending).toBeNull();
+      expect(loop.iterate(answered(echo)).ending).toBeNull();
       const again = asked();
-      expect(again.attempt(answered(`${echo}\n\n${TAG}`)).ending?.status).toBe('completed');
+      expect(again.iterate(answered(`${echo}\n\n${TAG}`)).ending?.status).toBe('completed');
     }
   });
 });

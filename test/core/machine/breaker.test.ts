@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   afterIteration,
   breakerVerdict,
@@ -18,21 +18,21 @@ function counted(...news: readonly News[]): BreakerState {
 }
 
 describe('iterations without progress', () => {
-  test.each<[string, readonly News[], number]>([
+  test.for<[string, readonly News[], number]>([
     ['are counted', [idle, idle, idle], 3],
     ['are forgotten with progress', [idle, idle, moved], 0],
     ['are counted anew after progress', [idle, moved, idle], 1],
     ['are counted where they failed', [failed('a'), failed('b')], 2],
     ['are not counted where no sign can be looked at', [unknown, unknown, unknown], 0],
     ['are not forgotten where one could not be looked at', [idle, unknown, idle], 2],
-  ])('%s', (_name, news, count) => {
+  ])('%s', ([, news, count]) => {
     expect(counted(...news).no_progress).toBe(count);
   });
 });
 
 describe('iterations with one error', () => {
   const lost = { progress: null, error: 'connection lost' };
-  test.each<[string, readonly News[], number]>([
+  test.for<[string, readonly News[], number]>([
     ['are counted', [failed('a'), failed('a')], 2],
     ['are counted by the normalised error', [failed('line 3 of /a/b'), failed('line 4 of /c')], 2],
     ['begin at 1 with another error', [failed('a'), failed('a'), failed('b')], 1],
@@ -41,11 +41,11 @@ describe('iterations with one error', () => {
     ['are not forgotten with one that idles', [failed('a'), idle, failed('a')], 2],
     ['are counted where no sign can be looked at', [lost, lost], 2],
     ['are forgotten with one that went well where no sign can be looked at', [lost, unknown], 0],
-  ])('%s', (_name, news, count) => {
+  ])('%s', ([, news, count]) => {
     expect(counted(...news).same_error).toBe(count);
   });
 
-  it('leave the error behind, and nothing of it after progress', () => {
+  test('clear the error after progress', () => {
     expect(counted(failed('exit code 3')).last_error).toBe('exit code #');
     expect(counted(failed('exit code 3'), moved)).toEqual(NO_BREAKER);
   });
@@ -59,26 +59,26 @@ describe('the breaker', () => {
     last_error: 'a',
   });
 
-  test.each([
+  test.for([
     ['stays closed below both limits', at(2, 4), null],
     ['opens without progress', at(3, 4), ['no-progress', 3, '--no-progress-limit']],
     ['opens by the same error', at(0, 5), ['same-error', 5, '--same-error-limit']],
     ['names the error where both hold', at(3, 5), ['same-error', 5, '--same-error-limit']],
     ['stays open beyond the limit', at(4, 0), ['no-progress', 4, '--no-progress-limit']],
-  ])('%s', (_name, breaker, expected) => {
+  ] as const)('%s', ([, breaker, expected]) => {
     const verdict = breakerVerdict(breaker, limits);
     expect(verdict && [verdict.reason, verdict.count, verdict.flag]).toEqual(expected);
   });
 
-  it('has each limit turned off by 0', () => {
+  test('ignores a limit of 0', () => {
     expect(breakerVerdict(at(9, 0), { ...limits, noProgressLimit: 0 })).toBeNull();
     expect(breakerVerdict(at(0, 9), { ...limits, sameErrorLimit: 0 })).toBeNull();
     expect(breakerVerdict(at(0, 0), { noProgressLimit: 0, sameErrorLimit: 0 })).toBeNull();
   });
 });
 
-describe('told twice, an error is the same', () => {
-  test.each([
+describe('two reports of one error are equal', () => {
+  test.for([
     ['numbers', 'exited with code 1 after 3 tries', 'exited with code 137 after 12 tries'],
     ['counted things', 'worker3 died', 'worker14 died'],
     ['durations', 'took 900 ms', 'took 1.2s'],
@@ -111,13 +111,13 @@ describe('told twice, an error is the same', () => {
     ['addresses in memory', 'fault at 0x7ffdeadbeef', 'fault at 0x10'],
     ['long ids', 'job abc123DEF456ghi789JKL', 'job zzz999YYY888xxx777WWWvvv'],
     ['colours, space and line ends', '\x1b[31mlost\x1b[0m\r\n  it', 'lost it'],
-  ])('%s aside', (_name, one, other) => {
+  ] as const)('apart from %s', ([, one, other]) => {
     expect(normalisedError(one)).toBe(normalisedError(other));
   });
 });
 
 describe('different errors stay different', () => {
-  test.each([
+  test.for([
     ['words', 'cannot read the file', 'cannot write the file'],
     ['what is in quotes', "command 'jq' not found", "command 'yq' not found"],
     ['error codes of compilers', 'error TS2345: no', 'error TS2322: no'],
@@ -128,11 +128,11 @@ describe('different errors stay different', () => {
     ['types of content', 'application/json', 'application/xml'],
     ['words of hexadecimal letters', 'it was defaced', 'it was effaced'],
     ['names with digits in the middle', 'e2fsck failed', 'i2cdetect failed'],
-  ])('by %s', (_name, one, other) => {
+  ] as const)('by %s', ([, one, other]) => {
     expect(normalisedError(one)).not.toBe(normalisedError(other));
   });
 
-  it('and what is left is still readable', () => {
+  test('the rest can still be read', () => {
     expect(
       normalisedError("ENOENT: no such file, open '/tmp/x/a.json' at 12:30:01 (req_011CSHoEeqs5)"),
     ).toBe('ENOENT: no such file, open <path> at # (<id>)');
@@ -140,13 +140,13 @@ describe('different errors stay different', () => {
 });
 
 describe('an error of any size', () => {
-  it('is kept short, whole characters only', () => {
+  test('is cut between whole characters', () => {
     const kept = normalisedError('😀'.repeat(5_000));
     expect(kept.length).toBeLessThanOrEqual(300);
     expect(kept).not.toMatch(/\p{Surrogate}/u);
   });
 
-  test.each(['a-', 'a1-', '/a', 'ab_', '#1 ', 'a/', "'/", '1.', '0f', 'jan '])(
+  test.for(['a-', 'a1-', '/a', 'ab_', '#1 ', 'a/', "'/", '1.', '0f', 'jan '])(
     'is read quickly: %s again and again',
     (part) => {
       const startedAtMs = performance.now();
@@ -155,7 +155,7 @@ describe('an error of any size', () => {
     },
   );
 
-  it('may be empty', () => {
+  test('may be empty', () => {
     expect(normalisedError('')).toBe('');
   });
 });

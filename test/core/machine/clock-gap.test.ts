@@ -1,22 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
+import { timeLeftMs } from '../../../src/core/machine/clock-gap.ts';
 import type { ApprovalAnswer } from '../../../src/core/machine/loop-state.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import { answered, errorReport } from '../../helpers/attempt-facts.ts';
+import { type Loop, OVERLOADED, WORK } from '../../helpers/loop-events.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
-import { START } from '../../helpers/new-task.ts';
+import { newTask, START } from '../../helpers/new-task.ts';
 
 // The wall clock jumps while something is asked for: the machine sleeps, or somebody sets its clock.
-
-type Loop = ReturnType<typeof loopInHand>;
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const TASK_MS = 30 * 60_000;
-const WORK = answered('I did a part of it.');
 const CLAIM = answered('<promise>DONE</promise>');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
 const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '' };
 const APPROVED: ApprovalAnswer = { kind: 'approved', file: 'Approved/x.md', reason: null };
 const LIMITED = errorReport("You've hit your limit", 429, {
@@ -36,13 +34,13 @@ const ASKED: readonly [
     () => {},
     (loop, jumpMs) => {
       loop.jump(jumpMs);
-      loop.attempt({ ...WORK, durationMs: 60_000 });
+      loop.iterate({ ...WORK, durationMs: 60_000 });
     },
   ],
   [
     'the look',
     { watchGlobs: ['out/*.md'] },
-    (loop) => loop.attempt(WORK),
+    (loop) => loop.iterate(WORK),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.pass(2_000);
@@ -52,7 +50,7 @@ const ASKED: readonly [
   [
     '--verify',
     { verify: 'npm test' },
-    (loop) => loop.attempt(CLAIM),
+    (loop) => loop.iterate(CLAIM),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.pass(2_000);
@@ -62,7 +60,7 @@ const ASKED: readonly [
   [
     '--after',
     { after: './sync' },
-    (loop) => loop.attempt(WORK),
+    (loop) => loop.iterate(WORK),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.followed(2_000);
@@ -71,15 +69,15 @@ const ASKED: readonly [
   [
     'a delay',
     { delayMs: 10_000 },
-    (loop) => loop.attempt(WORK),
+    (loop) => loop.iterate(WORK),
     (loop, jumpMs) => loop.wait(0, jumpMs),
   ],
-  ['a back-off', {}, (loop) => loop.attempt(OVERLOADED), (loop, jumpMs) => loop.wait(0, jumpMs)],
-  ['a usage limit', {}, (loop) => loop.attempt(LIMITED), (loop, jumpMs) => loop.wait(0, jumpMs)],
+  ['a back-off', {}, (loop) => loop.iterate(OVERLOADED), (loop, jumpMs) => loop.wait(0, jumpMs)],
+  ['a usage limit', {}, (loop) => loop.iterate(LIMITED), (loop, jumpMs) => loop.wait(0, jumpMs)],
   [
     'the request for an approval',
     {},
-    (loop) => loop.attempt(answered('<approval id="a">go on</approval>')),
+    (loop) => loop.iterate(answered('<approval id="a">go on</approval>')),
     (loop, jumpMs) => {
       loop.jump(jumpMs);
       loop.requested();
@@ -90,7 +88,7 @@ const ASKED: readonly [
     'an approval',
     {},
     (loop) => {
-      loop.attempt(answered('<approval id="a">go on</approval>'));
+      loop.iterate(answered('<approval id="a">go on</approval>'));
       loop.requested();
     },
     (loop, jumpMs) => {
@@ -112,13 +110,13 @@ function standing([, policy, reach, goOn]: (typeof ASKED)[number], jumpMs: numbe
   return { status, leftMs: msBetween(loop.now(), timeout_at), current_iteration, attempt };
 }
 
-describe.each(ASKED)('while %s takes its time', (...asked) => {
-  test.each([
+describe.for(ASKED)('while %s takes its time', (asked) => {
+  test.for([
     ['the machine sleeps for ten hours', 10 * HOUR],
     ['the clock is set forward by 400 days', 400 * DAY],
     ['the clock is set back by two days', -2 * DAY],
     ['the clock is set back by ten seconds', -10_000],
-  ])('%s: the task has the time that it had', (_what, jumpMs) => {
+  ] as const)('%s: the task has the time that it had', ([, jumpMs]) => {
     expect(standing(asked, jumpMs)).toEqual(standing(asked, 0));
     expect(standing(asked, jumpMs).status).toBe('running');
   });
@@ -131,16 +129,16 @@ describe.each(ASKED)('while %s takes its time', (...asked) => {
     expect(leftMs - wouldBeLeftMs).toBe(asked[0] === 'a delay' ? 10_000 : 0);
   });
 
-  test.each([4_000, -4_000])('the clock is set by %i ms: nobody notices', (jumpMs) => {
+  test.for([4_000, -4_000])('the clock is set by %i ms: nobody notices', (jumpMs) => {
     const { leftMs } = standing(asked, 0);
     expect(standing(asked, jumpMs).leftMs).toBe(leftMs - jumpMs);
   });
 });
 
-test('of a delay only the time counts in which ralph was not stopped', () => {
+test('only the part of a delay counts in which ralph was not suspended', () => {
   const loop = loopInHand({ delayMs: 10_000 }, TASK_MS);
   loop.start();
-  loop.attempt(WORK);
+  loop.iterate(WORK);
   const leftMs = (): number => msBetween(loop.now(), loop.state().task.timeout_at);
   const beforeMs = leftMs();
   loop.pass(3_000);
@@ -149,11 +147,22 @@ test('of a delay only the time counts in which ralph was not stopped', () => {
   expect(leftMs()).toBe(beforeMs - 3_000);
 });
 
-test('a time in which ralph was stopped beside the agent does not count', () => {
+test('time in which ralph was suspended beside the agent does not count', () => {
   const loop = loopInHand({ delayMs: 0 }, TASK_MS);
   loop.start();
-  loop.attempt({ ...WORK, durationMs: HOUR, heldUpMs: HOUR - 60_000 });
+  loop.iterate({ ...WORK, durationMs: HOUR, heldUpMs: HOUR - 60_000 });
   const { status, timeout_at } = loop.state().task;
   expect(status).toBe('running');
   expect(msBetween(loop.now(), timeout_at)).toBe(TASK_MS - 60_000);
 });
+
+test.for([
+  ['the same limit', { oldMs: TASK_MS, newMs: TASK_MS }, TASK_MS - 60_000],
+  ['a longer one', { oldMs: TASK_MS, newMs: TASK_MS + HOUR }, TASK_MS - 60_000 + HOUR],
+] as const)(
+  'a resumed task has the time that its last driver left, with %s',
+  ([, limits, leftMs]) => {
+    const task = { ...newTask(), timeout_at: laterBy(START, TASK_MS) };
+    expect(timeLeftMs(task, laterBy(START, 60_000), limits)).toBe(leftMs);
+  },
+);

@@ -16,16 +16,18 @@ import {
   resultFacts,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
-import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
+import {
+  DONE,
+  type Loop,
+  nonstop,
+  OVERLOADED,
+  REFUSED,
+  TAG,
+  WORK,
+} from '../../helpers/loop-events.ts';
+import type { Turn } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
 const VERIFY = { verify: 'npm test' };
 
 function result(exitCode: number | null, output = ''): CommandResult {
@@ -34,18 +36,6 @@ function result(exitCode: number | null, output = ''): CommandResult {
 
 const PASSED = result(0);
 const FAILED = result(1, '1 test failed: adds up');
-
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand({ delayMs: 0, ...changes }, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
-
-/** One attempt, and what is seen behind it where the loop looks. */
-function iterate(loop: Loop, facts: AttemptFacts, sightings = NOTHING_SEEN): Turn {
-  const turn = loop.attempt(facts);
-  return turn.actions.includes('look') ? loop.look(sightings) : turn;
-}
 
 function seen(changes: Partial<Sightings>): Sightings {
   return { ...NOTHING_SEEN, ...changes };
@@ -57,21 +47,21 @@ function heldBy({ told }: Turn): readonly string[] {
 }
 
 describe('the gates', () => {
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', WORK],
     ['a near miss', answered(`I will say ${TAG} soon.`)],
     ['a failure', withoutReport(1)],
     ['a time-out', cut('iteration-timeout', { finalMessage: TAG })],
-  ])('are not asked without a claim: %s', (_name, facts) => {
-    const loop = running({ ...VERIFY, minIterations: 3, confirm: 2, protect: ['test/**'] });
-    const turn = iterate(loop, facts, seen({ protectedChanged: ['test/a'] }));
+  ])('are not asked without a claim: %s', ([, facts]) => {
+    const loop = nonstop({ ...VERIFY, minIterations: 3, confirm: 2, protect: ['test/**'] });
+    const turn = loop.iterate(facts, seen({ protectedChanged: ['test/a'] }));
     expect(turn.actions[0]).toBe('task_iterated');
     expect(heldBy(turn)).toEqual([]);
   });
 
-  test('verify a claim once in an iteration, whatever it is by and whoever asks for it', () => {
-    const loop = running({ ...VERIFY, watchGlobs: ['out/*'], acceptRefused: ['Read'] });
-    const turn = iterate(loop, REFUSED, seen({ watchMatches: ['out/a'], movedFile: 'Done/x' }));
+  test('verify a claim once in an iteration, whatever its evidence and whichever gate asks', () => {
+    const loop = nonstop({ ...VERIFY, watchGlobs: ['out/*'], acceptRefused: ['Read'] });
+    const turn = loop.iterate(REFUSED, seen({ watchMatches: ['out/a'], movedFile: 'Done/x' }));
     expect(turn.actions).toEqual(['verify npm test']);
     expect(turn.state.step.kind).toBe('verifying');
     const after = loop.verified(FAILED);
@@ -83,16 +73,16 @@ describe('the gates', () => {
     ]);
   });
 
-  test('do not verify what comes too early', () => {
-    const turn = running({ ...VERIFY, minIterations: 2 }).attempt(DONE);
+  test('do not verify a claim that comes too early', () => {
+    const turn = nonstop({ ...VERIFY, minIterations: 2 }).iterate(DONE);
     expect(turn.actions).not.toContain('verify npm test');
     expect(heldBy(turn)).toEqual(['min-iterations']);
     expect(turn.addition).toContain('at least 2 iterations are asked for');
   });
 
-  test('that hold show the next iteration what the check printed', () => {
-    const loop = running(VERIFY);
-    loop.attempt(DONE);
+  test('that block a claim show the next iteration the output of the check', () => {
+    const loop = nonstop(VERIFY);
+    loop.iterate(DONE);
     const turn = loop.verified(FAILED);
     expect(turn.told[1]).toEqual({
       event: 'claim_held',
@@ -104,62 +94,62 @@ describe('the gates', () => {
     expect(turn.addition).toContain('=====\n1 test failed: adds up\n=====');
     expect(turn.addition).toContain('the command that checks it exited with 1: npm test.');
     // The next one has passed it on, and the one after says nothing of it.
-    expect(iterate(loop, WORK).addition).not.toContain('1 test failed');
+    expect(loop.iterate(WORK).addition).not.toContain('1 test failed');
   });
 
   test('that pass complete the task', () => {
-    const loop = running(VERIFY);
-    loop.attempt(DONE);
+    const loop = nonstop(VERIFY);
+    loop.iterate(DONE);
     loop.verified(FAILED);
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     expect(loop.verified(PASSED).ending).toMatchObject({
       status: 'completed',
       evidence: { kind: 'promise', detail: TAG },
     });
   });
 
-  test('hold where the check ran out of time', () => {
-    const loop = running(VERIFY);
-    loop.attempt(DONE);
+  test('block a claim if the check runs out of time', () => {
+    const loop = nonstop(VERIFY);
+    loop.iterate(DONE);
     const turn = loop.verified(result(null));
     expect(turn.told[1]).toMatchObject({ gate: 'verify', detail: 'npm test ran out of time' });
     expect(turn.addition).toContain('did not end in time');
   });
 
-  test('hold where a protected file has changed, without a check', () => {
-    const loop = running({ ...VERIFY, protect: ['test/**'] });
-    const turn = iterate(loop, DONE, seen({ protectedChanged: ['test/a.ts'] }));
+  test('block a claim without a check if a protected file has changed', () => {
+    const loop = nonstop({ ...VERIFY, protect: ['test/**'] });
+    const turn = loop.iterate(DONE, seen({ protectedChanged: ['test/a.ts'] }));
     expect(heldBy(turn)).toEqual(['protect']);
     expect(turn.addition).toContain('protected files have changed: test/a.ts. Put them back');
   });
 
-  test('one claim that passes is enough: a file beside held words', () => {
-    const loop = running({ watchGlobs: ['out/*'] });
-    expect(iterate(loop, REFUSED, seen({ watchMatches: ['out/a'] })).ending).toMatchObject({
+  test('one claim that passes is enough: a file beside blocked words', () => {
+    const loop = nonstop({ watchGlobs: ['out/*'] });
+    expect(loop.iterate(REFUSED, seen({ watchMatches: ['out/a'] })).ending).toMatchObject({
       status: 'completed',
       evidence: { kind: 'watch-glob' },
     });
   });
 
   test('an answer to a check that was not asked for changes nothing', () => {
-    const loop = running(VERIFY);
+    const loop = nonstop(VERIFY);
     const before = loop.state();
     expect(loop.verified(PASSED)).toMatchObject({ actions: [], state: before });
   });
 });
 
 describe('refused tools', () => {
-  test('are believed where the check passes', () => {
-    const loop = running(VERIFY);
-    expect(loop.attempt(REFUSED).actions).toEqual(['verify npm test']);
+  test('do not block a claim if the check passes', () => {
+    const loop = nonstop(VERIFY);
+    expect(loop.iterate(REFUSED).actions).toEqual(['verify npm test']);
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 
-  test('are held where the check fails, and stall the task the second time', () => {
-    const loop = running(VERIFY);
-    loop.attempt(REFUSED);
+  test('block a claim if the check fails, and stall the task the second time', () => {
+    const loop = nonstop(VERIFY);
+    loop.iterate(REFUSED);
     expect(heldBy(loop.verified(FAILED))).toEqual(['refused-tools']);
-    loop.attempt(REFUSED);
+    loop.iterate(REFUSED);
     expect(loop.verified(FAILED).ending).toMatchObject({
       status: 'stalled',
       exitReason: 'refused',
@@ -167,69 +157,69 @@ describe('refused tools', () => {
     });
   });
 
-  test('that were forbidden on purpose hold nothing', () => {
-    const turn = running({ acceptRefused: ['Bash(npm test)'] }).attempt(REFUSED);
+  test('that the user forbade on purpose block nothing', () => {
+    const turn = nonstop({ acceptRefused: ['Bash(npm test)'] }).iterate(REFUSED);
     expect(turn.ending?.status).toBe('completed');
   });
 
-  test('name those only that were not forbidden on purpose', () => {
+  test('are named only if the user did not forbid them on purpose', () => {
     const refused = [refusedTool('WebSearch'), refusedTool('Bash', 'npm test')];
-    const loop = running({ acceptRefused: ['WebSearch'] });
-    const turn = loop.attempt(answered(TAG, { refused }));
+    const loop = nonstop({ acceptRefused: ['WebSearch'] });
+    const turn = loop.iterate(answered(TAG, { refused }));
     expect(turn.addition).toContain('because these tools were refused: Bash (npm test).');
-    const { ending } = loop.attempt(answered(TAG, { refused }));
+    const { ending } = loop.iterate(answered(TAG, { refused }));
     expect(ending?.error).toMatch(/refused: Bash: npm test$/);
   });
 
-  test('also hold a signal', () => {
+  test('also block a signal', () => {
     const facts = { refused: [refusedTool('Bash', 'npm test')] };
-    const loop = running({ signals: ['NOTHING LEFT'] });
-    loop.attempt(answered('NOTHING LEFT', facts));
-    expect(heldBy(loop.attempt(answered('NOTHING LEFT', facts)))).toEqual(['refused-tools']);
+    const loop = nonstop({ signals: ['NOTHING LEFT'] });
+    loop.iterate(answered('NOTHING LEFT', facts));
+    expect(heldBy(loop.iterate(answered('NOTHING LEFT', facts)))).toEqual(['refused-tools']);
   });
 });
 
 describe('sub-agents that the system stopped', () => {
   const STOPPED = answered(TAG, { stoppedSubAgents: 2 });
 
-  test('hold a claim, and stall the task the second time running', () => {
-    const loop = running({});
-    const turn = loop.attempt(STOPPED);
+  test('block a claim, and stall the task the second time in a row', () => {
+    const loop = nonstop({});
+    const turn = loop.iterate(STOPPED);
     expect(heldBy(turn)).toEqual(['stopped-subagents']);
     expect(turn.addition).toContain('because the system stopped 2 of your sub-agents');
-    const { ending } = loop.attempt(answered(TAG, { stoppedSubAgents: 1 }));
+    const { ending } = loop.iterate(answered(TAG, { stoppedSubAgents: 1 }));
     expect(ending).toMatchObject({ status: 'stalled', exitReason: 'unproven', note: 'STALLED' });
     expect(ending?.error).toMatch(/stopped sub-agents: 1 of them$/);
   });
 
-  test('twice, but not running: the loop goes on', () => {
-    const loop = running({});
-    loop.attempt(STOPPED);
-    loop.attempt(answered('Not yet.'));
-    expect(heldBy(loop.attempt(STOPPED))).toEqual(['stopped-subagents']);
-    expect(loop.attempt(answered(TAG)).ending?.status).toBe('completed');
+  test('twice, but not in a row: the loop continues', () => {
+    const loop = nonstop({});
+    loop.iterate(STOPPED);
+    loop.iterate(answered('Not yet.'));
+    expect(heldBy(loop.iterate(STOPPED))).toEqual(['stopped-subagents']);
+    expect(loop.iterate(answered(TAG)).ending?.status).toBe('completed');
   });
 
-  test('are vouched for by a check that passes, and by no other', () => {
-    const loop = running(VERIFY);
-    loop.attempt(STOPPED);
+  test('are outweighed by a check that passes, and by no other', () => {
+    const loop = nonstop(VERIFY);
+    loop.iterate(STOPPED);
     expect(heldBy(loop.verified(FAILED))).toEqual(['verify']);
-    loop.attempt(STOPPED);
+    loop.iterate(STOPPED);
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 
-  test('without a claim hold nothing up', () => {
-    const turn = running({}).attempt(answered('Not yet.', { stoppedSubAgents: 1 }));
+  test('block nothing without a claim', () => {
+    const turn = nonstop({}).iterate(answered('Not yet.', { stoppedSubAgents: 1 }));
     expect(heldBy(turn)).toEqual([]);
     expect(turn.addition).not.toContain('sub-agent');
   });
 });
 
 describe('confirmation', () => {
-  test('takes claims in so many iterations running; the later ones are told to check', () => {
-    const loop = running({ confirm: 3 });
+  test('needs claims in so many iterations in a row; the agent is asked to check from the second on', () => {
+    const loop = nonstop({ confirm: 3 });
     for (const so_far of [1, 2]) {
-      const turn = loop.attempt(DONE);
+      const turn = loop.iterate(DONE);
       expect(turn.told[1]).toMatchObject({
         gate: 'confirm',
         detail: `confirmed ${so_far} of 3 times`,
@@ -237,47 +227,47 @@ describe('confirmation', () => {
       expect(turn.addition).toContain(`(${so_far} of 3 times). Do not go on working: check`);
       expect(turn.addition).not.toContain('Please continue');
     }
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an iteration without a claim', WORK],
     ['a failure', withoutReport(1)],
     ['a claim that another gate holds', REFUSED],
-  ])('begins anew after %s', (_name, facts) => {
-    const loop = running({ confirm: 2 });
-    loop.attempt(DONE);
-    const turn = loop.attempt(facts);
+  ])('begins anew after %s', ([, facts]) => {
+    const loop = nonstop({ confirm: 2 });
+    loop.iterate(DONE);
+    const turn = loop.iterate(facts);
     expect(turn.addition).not.toContain('check with fresh eyes');
     expect(turn.addition).toContain('Please continue and ensure');
-    expect(loop.attempt(DONE).ending).toBeNull();
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending).toBeNull();
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
-  test('goes on over a passing fault', () => {
-    const loop = running({ confirm: 2 });
-    loop.attempt(DONE);
-    loop.attempt(OVERLOADED);
+  test('survives a transient error', () => {
+    const loop = nonstop({ confirm: 2 });
+    loop.iterate(DONE);
+    loop.iterate(OVERLOADED);
     expect(loop.wait().addition).toContain('check with fresh eyes');
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
-  test('verifies each of the claims, and a failing check breaks the row', () => {
-    const loop = running({ ...VERIFY, confirm: 2 });
+  test('verifies each of the claims, and a failing check starts the count again', () => {
+    const loop = nonstop({ ...VERIFY, confirm: 2 });
     const gates: (readonly string[])[] = [];
     for (const verified of [PASSED, FAILED, PASSED]) {
-      loop.attempt(DONE);
+      loop.iterate(DONE);
       gates.push(heldBy(loop.verified(verified)));
     }
     expect(gates).toEqual([['confirm'], ['verify'], ['confirm']]);
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 });
 
 describe('the conditions', () => {
   const until = (exitCode: number | null) =>
-    seen({ until: { command: 'test -f ok', exitCode, timedOut: false, output: '' } });
+    seen({ commands: { until: { command: 'test -f ok', exitCode, timedOut: false, output: '' } } });
   const plan = (done: number, open: number) => seen({ plan: { done, open } });
   const ALL = {
     watchGlobs: ['out/*'],
@@ -287,7 +277,7 @@ describe('the conditions', () => {
     signals: ['NOTHING LEFT'],
   };
 
-  test.each<[name: string, facts: AttemptFacts, sightings: Sightings, evidence: object | null]>([
+  test.for<[name: string, facts: AttemptFacts, sightings: Sightings, evidence: object | null]>([
     ['nothing', WORK, NOTHING_SEEN, null],
     ['the promise', DONE, NOTHING_SEEN, { kind: 'promise', detail: TAG }],
     ['a file', WORK, seen({ watchMatches: ['out/a'] }), { kind: 'watch-glob', detail: 'out/a' }],
@@ -303,23 +293,23 @@ describe('the conditions', () => {
     ['the promise and the plan', DONE, plan(1, 0), { kind: 'plan-file' }],
     ['the command, after a failure', withoutReport(1), until(0), { kind: 'until' }],
     ['the plan, after a time-out', cut('iteration-timeout'), plan(2, 0), { kind: 'plan-file' }],
-  ])('several together: %s', (_name, facts, sightings, evidence) => {
-    const { ending, state } = iterate(running(ALL), facts, sightings);
+  ])('several together: %s', ([, facts, sightings, evidence]) => {
+    const { ending, state } = nonstop(ALL).iterate(facts, sightings);
     if (evidence === null) return expect(ending).toBeNull();
     expect(ending).toMatchObject({ status: 'completed', evidence });
     expect(state.task.evidence).toEqual(ending?.evidence);
   });
 
   test('a signal stated in two iterations in a row, and the evidence names it', () => {
-    const loop = running({ signals: ['NOTHING LEFT'] });
-    expect(loop.attempt(answered('NOTHING LEFT')).ending).toBeNull();
-    expect(loop.attempt(answered('Checked.\n\nNOTHING LEFT.')).ending).toMatchObject({
+    const loop = nonstop({ signals: ['NOTHING LEFT'] });
+    expect(loop.iterate(answered('NOTHING LEFT')).ending).toBeNull();
+    expect(loop.iterate(answered('Checked.\n\nNOTHING LEFT.')).ending).toMatchObject({
       status: 'completed',
       evidence: { kind: 'signal', detail: "'NOTHING LEFT' stated in 2 iterations in a row" },
     });
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer without it', WORK],
     ['words about it', answered('When NOTHING LEFT to do is true I will say so, not before')],
     ['a time-out that says it', cut('iteration-timeout', { finalMessage: 'NOTHING LEFT' })],
@@ -330,41 +320,29 @@ describe('the conditions', () => {
         finalMessage: 'NOTHING LEFT',
       }),
     ],
-  ])('a signal’s row is broken by %s', (_name, facts) => {
-    const loop = running({ signals: ['NOTHING LEFT'] });
-    loop.attempt(answered('NOTHING LEFT'));
-    expect(loop.attempt(facts).ending).toBeNull();
-    expect(loop.attempt(answered('NOTHING LEFT')).ending).toBeNull();
-    expect(loop.attempt(answered('NOTHING LEFT')).ending?.status).toBe('completed');
+  ])('a signal’s row is broken by %s', ([, facts]) => {
+    const loop = nonstop({ signals: ['NOTHING LEFT'] });
+    loop.iterate(answered('NOTHING LEFT'));
+    expect(loop.iterate(facts).ending).toBeNull();
+    expect(loop.iterate(answered('NOTHING LEFT')).ending).toBeNull();
+    expect(loop.iterate(answered('NOTHING LEFT')).ending?.status).toBe('completed');
   });
 
-  test('a signal that a check has held is still in its row', () => {
-    const loop = running({ signals: ['NOTHING LEFT'], ...VERIFY });
-    loop.attempt(answered('NOTHING LEFT'));
-    loop.attempt(answered('NOTHING LEFT'));
+  test('a signal that a check has blocked still counts in a row', () => {
+    const loop = nonstop({ signals: ['NOTHING LEFT'], ...VERIFY });
+    loop.iterate(answered('NOTHING LEFT'));
+    loop.iterate(answered('NOTHING LEFT'));
     loop.verified(FAILED);
-    expect(loop.attempt(answered('NOTHING LEFT')).actions).toEqual(['verify npm test']);
+    expect(loop.iterate(answered('NOTHING LEFT')).actions).toEqual(['verify npm test']);
     expect(loop.verified(PASSED).ending?.evidence?.detail).toContain('in 3 iterations in a row');
   });
 
-  test('an echo of the reminder states no signal', () => {
-    const loop = running({ promise: null, signals: ['NOTHING LEFT'], until: 'false' });
-    const second = iterate(loop, WORK).addition ?? '';
+  test('an echo of the reminder is not a signal', () => {
+    const loop = nonstop({ promise: null, signals: ['NOTHING LEFT'], until: 'false' });
+    const second = loop.iterate(WORK).addition ?? '';
     expect(second).toContain("'NOTHING LEFT'");
-    iterate(loop, answered(second));
-    expect(iterate(loop, answered(second)).ending).toBeNull();
-  });
-
-  test('without a look at the world where nothing there matters', () => {
-    expect(running({ signals: ['X'], ...VERIFY }).attempt(WORK).actions).not.toContain('look');
-    for (const changes of [
-      { until: 'true' },
-      { planFile: 'PLAN.md' },
-      { protect: ['a'] },
-      { noProgressLimit: 1 },
-    ]) {
-      expect(running(changes).attempt(WORK).actions).toEqual(['look']);
-    }
+    loop.iterate(answered(second));
+    expect(loop.iterate(answered(second)).ending).toBeNull();
   });
 });
 
@@ -372,11 +350,11 @@ describe('the abort promise', () => {
   const ABORT = { abortPromise: 'CANNOT BE DONE' };
 
   test('ends the task as failed, and comes before completion', () => {
-    const loop = running({ ...ABORT, ...VERIFY, until: 'true' });
+    const loop = nonstop({ ...ABORT, ...VERIFY, until: 'true' });
     const sightings = seen({
-      until: { command: 'true', exitCode: 0, timedOut: false, output: '' },
+      commands: { until: { command: 'true', exitCode: 0, timedOut: false, output: '' } },
     });
-    const turn = iterate(loop, answered('CANNOT BE DONE'), sightings);
+    const turn = loop.iterate(answered('CANNOT BE DONE'), sightings);
     expect(turn.actions).toEqual(['task_iterated', 'near_miss', 'stop:failed']);
     expect(turn.ending).toMatchObject({
       exitReason: 'failed:aborted',
@@ -388,16 +366,16 @@ describe('the abort promise', () => {
     expect(turn.state.task.iterations).toMatchObject([{ completed: false }]);
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['words about it', answered('It CANNOT BE DONE today, so I go on tomorrow with the rest')],
     ['an iteration that was cut', cut('iteration-timeout', { finalMessage: 'CANNOT BE DONE' })],
     ['an iteration that failed', withoutReport(1, '', { finalMessage: 'CANNOT BE DONE' })],
-  ])('is not stated by %s', (_name, facts) => {
-    expect(running(ABORT).attempt(facts).ending).toBeNull();
+  ])('is not stated by %s', ([, facts]) => {
+    expect(nonstop(ABORT).iterate(facts).ending).toBeNull();
   });
 
-  test('is only one where it was asked for', () => {
-    expect(running().attempt(answered('CANNOT BE DONE')).ending).toBeNull();
+  test('exists only if the user set it', () => {
+    expect(nonstop().iterate(answered('CANNOT BE DONE')).ending).toBeNull();
   });
 });
 
@@ -421,7 +399,7 @@ describe('what comes first', () => {
   };
   const idle = seen({ progress: { git: { commits: 0, filesChanged: 0 }, watched: null } });
 
-  test.each<[status: string, reason: string, message: string, changes: Partial<Policy>]>([
+  test.for<[status: string, reason: string, message: string, changes: Partial<Policy>]>([
     ['failed', 'failed:aborted', 'I tried. IMPOSSIBLE', {}],
     ['completed', 'completed', TAG, {}],
     ['budget_spent', 'budget', 'Not yet.', {}],
@@ -433,9 +411,9 @@ describe('what comes first', () => {
       'Not yet.',
       { maxCostUsd: null, maxUsagePercent: null, noProgressLimit: 0 },
     ],
-  ])('%s (%s)', (status, exitReason, message, changes) => {
-    const loop = running({ ...LIMITS, ...changes }, 10_000);
-    const turn = iterate(loop, answered(message, spent), idle);
+  ])('%s (%s)', ([status, exitReason, message, changes]) => {
+    const loop = nonstop({ ...LIMITS, ...changes }, 10_000);
+    const turn = loop.iterate(answered(message, spent), idle);
     expect(turn.ending).toMatchObject({ status, exitReason });
     // The iteration is told of before the end.
     expect(turn.actions).toEqual(['task_iterated', `stop:${status}`]);
@@ -443,29 +421,29 @@ describe('what comes first', () => {
 
   test('time before iterations', () => {
     const late = answered('Not yet.', { durationMs: 20_000 });
-    expect(running({ maxIterations: 1 }, 10_000).attempt(late).ending?.status).toBe('timeout');
-    expect(running({ maxIterations: 1 }).attempt(late).ending?.status).toBe(
+    expect(nonstop({ maxIterations: 1 }, 10_000).iterate(late).ending?.status).toBe('timeout');
+    expect(nonstop({ maxIterations: 1 }).iterate(late).ending?.status).toBe(
       'max_iterations_reached',
     );
   });
 
-  test('a held claim is no completion: the budget ends it', () => {
-    const loop = running({ ...VERIFY, maxCostUsd: 0.01 });
-    loop.attempt(DONE);
+  test('a blocked claim does not complete the task: the budget ends it', () => {
+    const loop = nonstop({ ...VERIFY, maxCostUsd: 0.01 });
+    loop.iterate(DONE);
     expect(loop.verified(FAILED).ending?.status).toBe('budget_spent');
   });
 });
 
 describe('the last iteration', () => {
   test('with the promise and a passing check is completion', () => {
-    const loop = running({ ...VERIFY, maxIterations: 1 });
-    expect(loop.attempt(DONE).actions).toEqual(['verify npm test']);
+    const loop = nonstop({ ...VERIFY, maxIterations: 1 });
+    expect(loop.iterate(DONE).actions).toEqual(['verify npm test']);
     expect(loop.verified(PASSED).ending?.status).toBe('completed');
   });
 
-  test('with the promise and a failing check is exhausted, and what was missing stays known', () => {
-    const loop = running({ ...VERIFY, maxIterations: 1 });
-    loop.attempt(DONE);
+  test('with the promise and a failing check is exhausted, and the state says what was missing', () => {
+    const loop = nonstop({ ...VERIFY, maxIterations: 1 });
+    loop.iterate(DONE);
     const turn = loop.verified(FAILED);
     expect(turn.actions).toEqual(['task_iterated', 'claim_held', 'stop:max_iterations_reached']);
     expect(turn.ending).toMatchObject({ note: 'EXHAUSTED' });
@@ -485,17 +463,17 @@ describe('the circuit breaker', () => {
   /** How many iterations of this kind it takes; null where ten are not enough. */
   function opensAfter(loop: Loop, facts: AttemptFacts, sightings: Sightings): number | null {
     for (let iteration = 1; iteration <= 10; iteration += 1) {
-      const { ending } = iterate(loop, facts, sightings);
+      const { ending } = loop.iterate(facts, sightings);
       if (ending !== null) return iteration;
     }
     return null;
   }
 
   test('opens after so many iterations without progress, and names the flag', () => {
-    const loop = running(LIMITS);
-    iterate(loop, WORK, IDLE);
-    iterate(loop, WORK, IDLE);
-    const turn = iterate(loop, WORK, IDLE);
+    const loop = nonstop(LIMITS);
+    loop.iterate(WORK, IDLE);
+    loop.iterate(WORK, IDLE);
+    const turn = loop.iterate(WORK, IDLE);
     expect(turn.ending).toMatchObject({
       status: 'stalled',
       exitReason: 'no-progress',
@@ -509,77 +487,77 @@ describe('the circuit breaker', () => {
   });
 
   test('opens after so many iterations with the same error, and names it and the flag', () => {
-    const loop = running(LIMITS);
-    iterate(loop, failed('boom at line 12 of /tmp/a/b.js'), IDLE);
-    const { ending } = iterate(loop, failed('boom at line 7 of /tmp/c/b.js'), IDLE);
+    const loop = nonstop(LIMITS);
+    loop.iterate(failed('boom at line 12 of /tmp/a/b.js'), IDLE);
+    const { ending } = loop.iterate(failed('boom at line 7 of /tmp/c/b.js'), IDLE);
     expect(ending).toMatchObject({ status: 'stalled', exitReason: 'same-error' });
     expect(ending?.error).toMatch(/^the same error in 2 iterations: .*boom at line 7/);
     expect(ending?.error).toContain('(--same-error-limit 0 turns this off)');
   });
 
-  test('stays closed where the errors differ', () => {
-    const loop = running({ ...LIMITS, noProgressLimit: 0 });
-    iterate(loop, failed('boom'));
-    expect(iterate(loop, failed('bang')).ending).toBeNull();
+  test('stays closed if the errors differ', () => {
+    const loop = nonstop({ ...LIMITS, noProgressLimit: 0 });
+    loop.iterate(failed('boom'));
+    expect(loop.iterate(failed('bang')).ending).toBeNull();
   });
 
-  test.each<[name: string, facts: AttemptFacts, sightings: Sightings]>([
+  test.for<[name: string, facts: AttemptFacts, sightings: Sightings]>([
     ['a commit', WORK, git(1, 0)],
     ['a changed file', WORK, git(0, 1)],
     ['a watched file', WORK, git(0, 0, true)],
     ['a watched file, outside of git', WORK, seen({ progress: { git: null, watched: true } })],
     ['a progress report', answered('<progress done="1" total="5">a</progress>'), IDLE],
-  ])('is closed again by %s', (_name, facts, sightings) => {
-    const loop = running({ ...LIMITS, sameErrorLimit: 3 });
-    iterate(loop, failed('boom'), IDLE);
-    iterate(loop, failed('boom'), IDLE);
-    const { breaker } = iterate(loop, facts, sightings).state.task;
+  ])('is closed again by %s', ([, facts, sightings]) => {
+    const loop = nonstop({ ...LIMITS, sameErrorLimit: 3 });
+    loop.iterate(failed('boom'), IDLE);
+    loop.iterate(failed('boom'), IDLE);
+    const { breaker } = loop.iterate(facts, sightings).state.task;
     expect(breaker).toEqual({ no_progress: 0, same_error: 0, last_error: null });
     expect(opensAfter(loop, WORK, IDLE)).toBe(3);
   });
 
-  test('is closed by a failed iteration, too, where something moved', () => {
-    expect(opensAfter(running(LIMITS), failed('boom'), git(0, 2))).toBeNull();
+  test('is closed by a failed iteration with progress, too', () => {
+    expect(opensAfter(nonstop(LIMITS), failed('boom'), git(0, 2))).toBeNull();
   });
 
-  test('is not closed by a report that tells no more than the one before', () => {
+  test('is not closed by a report of no further progress', () => {
     const report = answered('<progress done="2" total="5">half</progress>');
-    const loop = running(LIMITS);
-    iterate(loop, report, NOTHING_SEEN);
+    const loop = nonstop(LIMITS);
+    loop.iterate(report, NOTHING_SEEN);
     expect(opensAfter(loop, report, NOTHING_SEEN)).toBe(3);
   });
 
-  test('stays closed without any sign to look at', () => {
-    expect(opensAfter(running(LIMITS), WORK, NOTHING_SEEN)).toBeNull();
+  test('stays closed if no sign of progress can be observed', () => {
+    expect(opensAfter(nonstop(LIMITS), WORK, NOTHING_SEEN)).toBeNull();
   });
 
-  test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
+  test.for<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
     ['no-progress', { ...LIMITS, noProgressLimit: 0 }, WORK],
     ['same-error', { ...LIMITS, noProgressLimit: 0, sameErrorLimit: 0 }, failed('boom')],
-  ])('0 turns a limit off: %s', (_name, changes, facts) => {
-    expect(opensAfter(running(changes), facts, IDLE)).toBeNull();
+  ])('0 turns a limit off: %s', ([, changes, facts]) => {
+    expect(opensAfter(nonstop(changes), facts, IDLE)).toBeNull();
   });
 
-  test('takes the agent’s own bound for no error', () => {
+  test('does not count the agent’s own limit as an error', () => {
     const bounded = attemptFacts({
       result: resultFacts({ subtype: 'error_max_turns', isError: true, text: null }),
     });
-    expect(opensAfter(running({ sameErrorLimit: 1 }), bounded, NOTHING_SEEN)).toBe(5);
-    expect(opensAfter(running({ ...LIMITS, sameErrorLimit: 1 }), bounded, git(1, 0))).toBeNull();
+    expect(opensAfter(nonstop({ sameErrorLimit: 1 }), bounded, NOTHING_SEEN)).toBe(5);
+    expect(opensAfter(nonstop({ ...LIMITS, sameErrorLimit: 1 }), bounded, git(1, 0))).toBeNull();
   });
 
-  test('does not count a passing fault', () => {
-    const loop = running({ ...LIMITS, sameErrorLimit: 1 });
+  test('does not count a transient error', () => {
+    const loop = nonstop({ ...LIMITS, sameErrorLimit: 1 });
     for (let fault = 0; fault < 4; fault += 1) {
-      expect(loop.attempt(OVERLOADED).ending).toBeNull();
+      expect(loop.iterate(OVERLOADED).ending).toBeNull();
       loop.wait();
     }
     expect(loop.state().task.breaker.same_error).toBe(0);
   });
 
-  test('writes down what moved and how far the agent says it is', () => {
+  test('records what changed and the progress that the agent reports', () => {
     const report = answered('Going on.\n<progress done="2" total="3">the  docs</progress>');
-    const { task } = iterate(running(LIMITS), report, git(1, 4)).state;
+    const { task } = nonstop(LIMITS).iterate(report, git(1, 4)).state;
     expect(task.progress).toEqual({
       steps_total: 3,
       steps_completed: 2,
@@ -589,39 +567,39 @@ describe('the circuit breaker', () => {
     expect(task.iterations).toMatchObject([{ files_changed: 4 }]);
   });
 
-  test('keeps the last report where an iteration gives none', () => {
-    const loop = running(LIMITS);
-    iterate(loop, answered('<progress done="2" total="4">a</progress>'), IDLE);
-    expect(iterate(loop, WORK, IDLE).state.task.progress?.steps_completed).toBe(2);
+  test('keeps the last report if an iteration gives none', () => {
+    const loop = nonstop(LIMITS);
+    loop.iterate(answered('<progress done="2" total="4">a</progress>'), IDLE);
+    expect(loop.iterate(WORK, IDLE).state.task.progress?.steps_completed).toBe(2);
   });
 });
 
 describe('the command after an iteration', () => {
   const AFTER = { after: './sync' };
 
-  test('comes once, behind the word that the iteration is over, before the next one', () => {
-    const loop = running(AFTER);
-    expect(loop.attempt(WORK).actions).toEqual(['task_iterated', 'run-after ./sync']);
+  test('runs once, after the iteration is announced, before the next one', () => {
+    const loop = nonstop(AFTER);
+    expect(loop.iterate(WORK).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions).toEqual(['iteration_started', 'start-agent 2.1']);
-    expect(loop.attempt(DONE).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.iterate(DONE).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions).toEqual(['stop:completed']);
   });
 
-  test('comes behind all that is told of the iteration', () => {
-    expect(running(AFTER).attempt(answered(`I will say ${TAG} soon.`)).actions).toEqual([
+  test('runs after all events of the iteration are announced', () => {
+    expect(nonstop(AFTER).iterate(answered(`I will say ${TAG} soon.`)).actions).toEqual([
       'task_iterated',
       'near_miss',
       'run-after ./sync',
     ]);
-    expect(running(AFTER).attempt(REFUSED).actions).toEqual([
+    expect(nonstop(AFTER).iterate(REFUSED).actions).toEqual([
       'task_iterated',
       'claim_held',
       'run-after ./sync',
     ]);
   });
 
-  test('is a step of its own: the iteration is counted before it, what comes next decided after it', () => {
-    const { state } = running(AFTER).attempt(DONE);
+  test('is a step of its own: the iteration is counted before it, the next step decided after it', () => {
+    const { state } = nonstop(AFTER).iterate(DONE);
     expect(state.step).toMatchObject({
       kind: 'following',
       judged: { kind: 'passed' },
@@ -634,13 +612,13 @@ describe('the command after an iteration', () => {
     });
   });
 
-  test('is given the event that is told', () => {
-    const { told, followedBy } = running(AFTER).attempt(WORK);
+  test('receives the event that is announced', () => {
+    const { told, followedBy } = nonstop(AFTER).iterate(WORK);
     expect(followedBy).toEqual(told.find(({ event }) => event === 'task_iterated'));
     expect(followedBy).toMatchObject({ event: 'task_iterated', iteration: 1 });
   });
 
-  test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, last: string]>([
+  test.for<[name: string, facts: AttemptFacts, changes: Partial<Policy>, last: string]>([
     ['the last iteration', WORK, { maxIterations: 1 }, 'stop:max_iterations_reached'],
     ['a failed one', withoutReport(1), {}, 'start-agent 2.1'],
     ['one that was cut', cut('task-timeout'), {}, 'stop:timeout'],
@@ -656,66 +634,66 @@ describe('the command after an iteration', () => {
     ],
     ['one that stalled', withoutReport(1, 'boom'), { sameErrorLimit: 1 }, 'stop:stalled'],
     ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'stop:failed'],
-  ])('comes also after %s', (_name, facts, changes, last) => {
-    const loop = running({ ...AFTER, ...changes });
-    expect(iterate(loop, facts).actions).toEqual(['task_iterated', 'run-after ./sync']);
+  ])('comes also after %s', ([, facts, changes, last]) => {
+    const loop = nonstop({ ...AFTER, ...changes });
+    expect(loop.iterate(facts).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions.at(-1)).toBe(last);
   });
 
   test('waits for the check', () => {
-    const loop = running({ ...AFTER, ...VERIFY });
-    expect(loop.attempt(DONE).actions).toEqual(['verify npm test']);
+    const loop = nonstop({ ...AFTER, ...VERIFY });
+    expect(loop.iterate(DONE).actions).toEqual(['verify npm test']);
     expect(loop.verified(PASSED).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().actions).toEqual(['stop:completed']);
   });
 
-  test('takes its time: what it uses up is gone, and the delay begins after it', () => {
-    const loop = running({ ...AFTER, delayMs: 2_000 }, 60_000);
-    loop.attempt(WORK);
+  test('uses up time of the task, and the delay begins after it', () => {
+    const loop = nonstop({ ...AFTER, delayMs: 2_000 }, 60_000);
+    loop.iterate(WORK);
     expect(loop.followed(10_000).waitMs).toBe(2_000);
-    const late = running(AFTER, 60_000);
-    late.attempt(WORK);
+    const late = nonstop(AFTER, 60_000);
+    late.iterate(WORK);
     expect(late.followed(60_000).actions).toEqual(['stop:timeout']);
-    const complete = running(AFTER, 60_000);
-    complete.attempt(DONE);
+    const complete = nonstop(AFTER, 60_000);
+    complete.iterate(DONE);
     expect(complete.followed(60_000).actions).toEqual(['stop:completed']);
   });
 
-  test('stands before the end of a second claim that is held for refused tools', () => {
-    const loop = running(AFTER);
-    loop.attempt(REFUSED);
+  test('runs before the end that a second claim blocked for refused tools causes', () => {
+    const loop = nonstop(AFTER);
+    loop.iterate(REFUSED);
     loop.followed();
-    loop.attempt(REFUSED);
+    loop.iterate(REFUSED);
     expect(loop.followed().ending).toMatchObject({ status: 'stalled', exitReason: 'refused' });
   });
 
-  test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
+  test.for<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
     ['an iteration', WORK, {}, 'stopped:SIGINT'],
     ['the last iteration', WORK, { maxIterations: 1 }, 'stopped:SIGINT'],
     ['an iteration that completed', DONE, {}, 'completed'],
     ['one that was aborted', answered('CANNOT'), { abortPromise: 'CANNOT' }, 'failed:aborted'],
-  ])('can be met by a request to stop: after %s', (_name, facts, changes, expected) => {
-    const loop = running({ ...AFTER, ...changes });
-    loop.attempt(facts);
+  ])('can be met by a request to stop: after %s', ([, facts, changes, expected]) => {
+    const loop = nonstop({ ...AFTER, ...changes });
+    loop.iterate(facts);
     loop.stop('SIGINT');
     const { ending, actions } = loop.followed();
     expect(ending?.exitReason).toBe(expected);
     expect(actions).toHaveLength(1);
   });
 
-  test('that is told of when nothing follows changes nothing', () => {
-    const loop = running(AFTER);
+  test('that ends when none is running changes nothing', () => {
+    const loop = nonstop(AFTER);
     const before = loop.state();
     const turn = loop.followed();
     expect(turn.actions).toEqual([]);
     expect(turn.state).toEqual(before);
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['a passing fault', OVERLOADED],
     ['a request to stop', cut('stop-requested')],
     ['a fatal cause', errorReport('Not logged in · Please run /login')],
-  ])('does not come after %s, which is no iteration', (_name, facts) => {
-    expect(running(AFTER).attempt(facts).actions).not.toContain('run-after ./sync');
+  ])('does not come after %s, which is no iteration', ([, facts]) => {
+    expect(nonstop(AFTER).iterate(facts).actions).not.toContain('run-after ./sync');
   });
 });

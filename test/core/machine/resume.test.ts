@@ -5,25 +5,21 @@ import { type LoopState, NO_STREAKS } from '../../../src/core/machine/loop-state
 import { initialState, transition } from '../../../src/core/machine/transition.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
+import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
 import {
-  answered,
-  cut,
-  errorReport,
-  refusedTool,
-  withoutReport,
-} from '../../helpers/attempt-facts.ts';
+  DONE,
+  GONE,
+  LIMITED,
+  type Loop,
+  NO_LOGIN,
+  OVERLOADED,
+  REFUSED,
+  summary,
+  TAG,
+  WORK,
+} from '../../helpers/loop-events.ts';
 import { A_DAY_MS, loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const REFUSED = answered(TAG, { refused: [refusedTool('Bash', 'npm test')] });
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
-const GONE = errorReport('No conversation found with session ID: session-1');
 const BOOM = withoutReport(1, 'boom');
 const STOPPED = cut('stop-requested');
 const ALMOST_ALL = answered('Part of it.', {
@@ -43,14 +39,16 @@ function reached(changes: Partial<Policy>, ...attempts: readonly AttemptFacts[])
   let turn: Turn | null = null;
   for (const facts of attempts) {
     if (turn?.waitMs != null) loop.wait();
-    turn = loop.attempt(facts);
+    turn = loop.iterate(facts);
   }
   return loop;
 }
 
-/** Status, step and actions after a turn, as one line. */
-function summary({ state, actions }: Turn): string {
-  return `${state.task.status}, ${state.step.kind}: ${actions.join(' ')}`;
+/** A loop that has to look at what this attempt has done. */
+function looking(changes: Partial<Policy> = {}, facts = WORK): Loop {
+  const loop = reached(changes);
+  loop.attempt(facts);
+  return loop;
 }
 
 function started(attempt: string): string {
@@ -66,7 +64,7 @@ function remembered({ task, trouble, ...memory }: LoopState) {
 
 /** The places where a driver can die, each with what its successor asks for again. */
 const ASKED_AGAIN: readonly [name: string, reach: () => Loop, expected: string][] = [
-  ['looking', () => reached(GLOBS, WORK), 'running, looking: task_resumed look'],
+  ['looking', () => looking(), 'running, looking: task_resumed look'],
   ['verifying', () => reached(VERIFY, DONE), 'running, verifying: task_resumed verify npm test'],
   ['following', () => reached(AFTER, WORK), 'running, following: task_resumed run-after ./sync'],
   ['a delay', () => reached({}, WORK), 'running, waiting: task_resumed wait'],
@@ -77,7 +75,7 @@ const ASKED_AGAIN: readonly [name: string, reach: () => Loop, expected: string][
 ];
 
 describe('what was asked for before the driver died', () => {
-  test.each(ASKED_AGAIN)('is asked for again: %s', (_name, reach, expected) => {
+  test.for(ASKED_AGAIN)('is asked for again: %s', ([, reach, expected]) => {
     const loop = reach();
     const before = remembered(loop.state());
     const turn = loop.resume();
@@ -85,13 +83,13 @@ describe('what was asked for before the driver died', () => {
     expect(remembered(turn.state)).toEqual(before);
   });
 
-  test.each(ASKED_AGAIN)('changes nothing of the task but its times: %s', (_name, reach) => {
+  test.for(ASKED_AGAIN)('changes only the times of the task: %s', ([, reach]) => {
     const loop = reach();
     const { updated_at, timeout_at, driver, ...before } = loop.state().task;
     expect(loop.resume().state.task).toMatchObject(before);
   });
 
-  test('is a wait to its own end', () => {
+  test('is a wait until its old end', () => {
     const loop = reached({}, LIMITED);
     const { wait } = loop.state().task;
     const turn = loop.resume({}, { afterMs: HOUR_MS });
@@ -101,14 +99,14 @@ describe('what was asked for before the driver died', () => {
     expect(loop.wait().actions).toEqual(['iteration_started', 'start-agent 1.2']);
   });
 
-  test('is a wait that is over by then, too', () => {
+  test('is a wait that is already over, too', () => {
     const loop = reached({}, LIMITED);
     expect(loop.resume().waitMs).toBeLessThan(0);
     expect(loop.wait().actions).toEqual(['iteration_started', 'start-agent 1.2']);
   });
 
-  test('goes on as it would have: looking, verifying, following', () => {
-    const loop = reached({ ...GLOBS, ...VERIFY, ...AFTER }, DONE);
+  test('is repeated in each step: looking, verifying, following', () => {
+    const loop = looking({ ...VERIFY, ...AFTER }, DONE);
     expect(summary(loop.resume())).toBe('running, looking: task_resumed look');
     expect(loop.look(NOTHING_SEEN).actions).toEqual(['verify npm test']);
     expect(loop.resume().actions).toEqual(['task_resumed', 'verify npm test']);
@@ -123,7 +121,7 @@ describe('what was asked for before the driver died', () => {
     expect(loop.state().task.iterations).toMatchObject([{ number: 1 }]);
   });
 
-  test('can be taken up any number of times', () => {
+  test('can be resumed any number of times', () => {
     const loop = reached(AFTER, WORK);
     for (let time = 0; time < 5; time += 1) {
       expect(loop.resume().actions).toEqual(['task_resumed', 'run-after ./sync']);
@@ -131,7 +129,7 @@ describe('what was asked for before the driver died', () => {
     expect(loop.state().task).toMatchObject({ metrics: { iterations: 1 }, current_iteration: 1 });
   });
 
-  test('and is not wanted any more is passed over: --after', () => {
+  test('is left out if the user no longer wants it: --after', () => {
     const goingOn = reached({ ...AFTER, ...NO_DELAY }, WORK);
     expect(summary(goingOn.resume({ after: null }))).toBe(started('2.1'));
     const complete = reached({ ...AFTER, ...NO_DELAY }, DONE);
@@ -140,7 +138,7 @@ describe('what was asked for before the driver died', () => {
     );
   });
 
-  test('and is not wanted any more is passed over: --verify', () => {
+  test('is left out if the user no longer wants it: --verify', () => {
     const loop = reached(VERIFY, DONE);
     expect(summary(loop.resume({ verify: null }))).toBe(
       'completed, ended: task_resumed task_iterated stop:completed',
@@ -150,7 +148,7 @@ describe('what was asked for before the driver died', () => {
 });
 
 describe('an iteration that was not counted', () => {
-  test.each<[name: string, reach: () => Loop, expected: string]>([
+  test.for<[name: string, reach: () => Loop, expected: string]>([
     ['the driver died in its first attempt', () => reached({}), '1.2'],
     [
       'the driver died in its second attempt',
@@ -195,7 +193,7 @@ describe('an iteration that was not counted', () => {
       },
       '1.2',
     ],
-  ])('is tried again: %s', (_name, reach, expected) => {
+  ])('is tried again: %s', ([, reach, expected]) => {
     const loop = reach();
     const { iterations, metrics, usage } = loop.state().task;
     const turn = loop.resume();
@@ -208,15 +206,15 @@ describe('an iteration that was not counted', () => {
     });
   });
 
-  test('is tried again with more time, where the time was over', () => {
+  test('is tried again with more time if the time was over', () => {
     const loop = loopInHand({}, 10_000);
     loop.start();
-    loop.attempt({ ...OVERLOADED, durationMs: 10_000 });
+    loop.iterate({ ...OVERLOADED, durationMs: 10_000 });
     expect(loop.state().task).toMatchObject({ status: 'timeout', metrics: { iterations: 0 } });
     expect(summary(loop.resume({}, { timeLeftMs: 60_000 }))).toBe(started('1.2'));
   });
 
-  test('is tried again with more money, where the money was spent', () => {
+  test('is tried again with more money if the budget was spent', () => {
     const dear = { ...OVERLOADED, usage: { cost_usd: 1, input_tokens: 5, output_tokens: 1 } };
     const loop = reached({ maxCostUsd: 1 }, dear);
     expect(loop.state().task.status).toBe('budget_spent');
@@ -231,7 +229,7 @@ describe('an iteration that was not counted', () => {
     loop.resume();
     loop.wait();
     loop.resume();
-    const turn = loop.attempt(WORK);
+    const turn = loop.iterate(WORK);
     expect(turn.state.task).toMatchObject({
       iterations: [{ number: 1, cost_usd: 0.51 }],
       usage: { cost_usd: 0.51 },
@@ -239,7 +237,7 @@ describe('an iteration that was not counted', () => {
     });
   });
 
-  test('is told what it was told before', () => {
+  test('has the same prompt as before', () => {
     const loop = reached(NO_DELAY, answered('A first part. Shall I go on?'));
     const { addition } = loop.resume();
     expect(addition).toContain('A first part.');
@@ -270,7 +268,7 @@ const ENDED_AFTER: readonly [
     () => {
       const loop = reached({});
       loop.stop('SIGTERM');
-      loop.attempt(WORK);
+      loop.iterate(WORK);
       return loop;
     },
     {},
@@ -292,7 +290,7 @@ const ENDED_AFTER: readonly [
     () => {
       const loop = reached({});
       loop.pause();
-      loop.attempt(WORK);
+      loop.iterate(WORK);
       return loop;
     },
     {},
@@ -311,10 +309,10 @@ const ENDED_AFTER: readonly [
   ],
 ];
 
-describe.each(ENDED_AFTER)(
+describe.for(ENDED_AFTER)(
   'a task that ended after an iteration: %s',
-  (status, reach, settings, next) => {
-    test('goes on with the next one', () => {
+  ([status, reach, settings, next]) => {
+    test('continues with the next one', () => {
       const loop = reach();
       const { iterations, usage } = loop.state().task;
       expect(loop.state().task.status).toBe(status);
@@ -323,7 +321,7 @@ describe.each(ENDED_AFTER)(
       expect(turn.state.task).toMatchObject({ iterations, usage });
     });
 
-    test('runs again: nothing of its end is left', () => {
+    test('runs again: the ending is cleared', () => {
       const turn = ((loop: Loop) => loop.resume(settings))(reach());
       expect(turn.state.task).toMatchObject({
         status: 'running',
@@ -339,7 +337,7 @@ describe.each(ENDED_AFTER)(
       const loop = reach();
       const { usage } = loop.state().task;
       loop.resume(settings);
-      const { task } = loop.attempt(WORK).state;
+      const { task } = loop.iterate(WORK).state;
       expect(task.iterations.at(-1)).toMatchObject({
         number: Number.parseInt(next, 10),
         cost_usd: WORK.usage.cost_usd,
@@ -352,13 +350,13 @@ describe.each(ENDED_AFTER)(
     test('can be completed by it', () => {
       const loop = reach();
       loop.resume(settings);
-      expect(loop.attempt(DONE).ending).toMatchObject({ status: 'completed' });
+      expect(loop.iterate(DONE).ending).toMatchObject({ status: 'completed' });
     });
   },
 );
 
-describe('a limit that still holds', () => {
-  test.each<[name: string, reach: () => Loop, timeLeftMs: number, expected: string]>([
+describe('a limit that is still reached', () => {
+  test.for<[name: string, reach: () => Loop, timeLeftMs: number, expected: string]>([
     [
       'the iterations',
       () => reached({ maxIterations: 1 }, WORK),
@@ -383,27 +381,27 @@ describe('a limit that still holds', () => {
       60_000,
       'budget_spent, ended: task_resumed stop:budget_spent',
     ],
-  ])('ends the task again: %s', (_name, reach, timeLeftMs, expected) => {
+  ])('ends the task again: %s', ([, reach, timeLeftMs, expected]) => {
     const loop = reach();
     expect(summary(loop.resume({}, { timeLeftMs }))).toBe(expected);
     expect(loop.state().task).toMatchObject({ finished_at: loop.now() });
   });
 
-  test('is the time, where the iterations are used up as well', () => {
+  test('is the time, if the iterations are used up as well', () => {
     const loop = reached({ maxIterations: 1 }, WORK);
     expect(loop.resume({}, { timeLeftMs: 0 }).ending?.status).toBe('timeout');
   });
 
-  test('may be set lower than what was used', () => {
+  test('can be set lower than what was used', () => {
     const loop = reached(NO_DELAY, WORK, WORK, WORK);
     loop.stop('SIGINT');
-    loop.attempt(WORK);
+    loop.iterate(WORK);
     expect(loop.resume({ maxIterations: 2 }).ending?.status).toBe('max_iterations_reached');
   });
 });
 
 describe('the iterations', () => {
-  test('are those of the settings that are in force now', () => {
+  test('are those of the current settings', () => {
     const loop = reached({ maxIterations: 2, ...NO_DELAY }, WORK, WORK);
     const { state, told } = loop.resume({ maxIterations: 7 });
     expect(state.task.max_iterations).toBe(7);
@@ -418,7 +416,7 @@ describe('the iterations', () => {
     for (let maxIterations = 2; maxIterations <= 5; maxIterations += 1) {
       loop.resume({ maxIterations });
       loop.resume();
-      loop.attempt(WORK);
+      loop.iterate(WORK);
     }
     const { iterations, metrics, current_iteration } = loop.state().task;
     expect(iterations.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
@@ -426,13 +424,13 @@ describe('the iterations', () => {
     expect(current_iteration).toBe(5);
   });
 
-  test('are counted beyond those that the state keeps one by one', () => {
+  test('are counted beyond the records that the state stores', () => {
     const loop = loopInHand({ ...NO_DELAY, maxIterations: 100 });
     loop.start();
-    for (let count = 0; count < 70; count += 1) loop.attempt(WORK);
+    for (let count = 0; count < 70; count += 1) loop.iterate(WORK);
     expect(summary(loop.resume())).toBe(started('71.2'));
     loop.stop('SIGINT');
-    loop.attempt(WORK);
+    loop.iterate(WORK);
     expect(summary(loop.resume())).toBe(started('72.1'));
   });
 });
@@ -445,19 +443,19 @@ describe('the time for the whole task', () => {
     ...ENDED_AFTER.map(([name, reach]): [string, () => Loop] => [name, reach]),
   ];
 
-  test.each(places)('is what is left of it, from now on: %s', (_name, reach) => {
+  test.for(places)('is the rest of it, from the resume on: %s', ([, reach]) => {
     const loop = reach();
     const turn = loop.resume({ maxIterations: 9, maxCostUsd: null }, { timeLeftMs: 123_456 });
     expect(turn.state.task.timeout_at).toBe(laterBy(loop.now(), 123_456));
     expect(turn.deadlineAt ?? turn.state.task.timeout_at).toBe(turn.state.task.timeout_at);
   });
 
-  test.each<[name: string, reach: () => Loop]>([
+  test.for<[name: string, reach: () => Loop]>([
     ['a back-off', () => reached({}, OVERLOADED)],
     ['an outage', () => reached({ retries: 0 }, OVERLOADED)],
     ['a wait for a login', () => reached({}, WORK, NO_LOGIN)],
     ['a wait for a limit', () => reached({}, LIMITED)],
-  ])('is not used up by the rest of %s', (_name, reach) => {
+  ])('is not used up by the rest of %s', ([, reach]) => {
     for (const afterMs of [0, 100, HOUR_MS, A_DAY_MS]) {
       const loop = reach();
       const left = msBetween(loop.now(), loop.state().task.timeout_at);
@@ -467,7 +465,7 @@ describe('the time for the whole task', () => {
     }
   });
 
-  test('is used up by the rest of a delay, and is not given twice for the time without a driver', () => {
+  test('is used up by the rest of a delay, but not by the time without a driver', () => {
     for (const [afterMs, rest] of [
       [0, 2_000],
       [500, 1_500],
@@ -484,7 +482,7 @@ describe('the time for the whole task', () => {
     }
   });
 
-  test('moves on where the machine sleeps in the rest of a delay', () => {
+  test('is moved if the machine sleeps in the rest of a delay', () => {
     const loop = reached({ delayMs: 60_000 }, WORK);
     const left = msBetween(loop.now(), loop.state().task.timeout_at);
     loop.resume({}, { afterMs: 10_000 });
@@ -493,19 +491,19 @@ describe('the time for the whole task', () => {
   });
 });
 
-describe('a completed task whose end nobody was told', () => {
-  test.each<[name: string, reach: () => Loop, evidence: string]>([
+describe('a completed task whose ending nobody announced', () => {
+  test.for<[name: string, reach: () => Loop, evidence: string]>([
     ['by its promise', () => reached({}, DONE), 'promise'],
     [
       'by a file',
       () => {
-        const loop = reached(GLOBS, WORK);
+        const loop = looking(GLOBS);
         loop.look({ ...NOTHING_SEEN, watchMatches: ['out/a.md'] });
         return loop;
       },
       'watch-glob',
     ],
-  ])('is told it again: %s', (_name, reach, evidence) => {
+  ])('is announced again: %s', ([, reach, evidence]) => {
     const loop = reach();
     const before = loop.state();
     const turn = loop.resume();
@@ -526,37 +524,37 @@ describe('a completed task whose end nobody was told', () => {
     });
   });
 
-  test('has no driver any more', () => {
+  test('has no driver', () => {
     expect(reached({}, DONE).resume().state.task.driver).toBeNull();
   });
 
-  test('does not begin anew under other settings', () => {
+  test('does not start again under other settings', () => {
     const loop = reached({}, DONE);
     expect(loop.resume({ maxIterations: 50 }).actions).toEqual(['stop:completed']);
   });
 });
 
-describe('what went wrong in a row', () => {
-  test('begins anew where the task had ended', () => {
+describe('what failed in a row', () => {
+  test('is forgotten if the task had ended', () => {
     const loop = reached({ retries: 1, maxWaitMs: 0 }, OVERLOADED, OVERLOADED);
     expect(loop.state().task.status).toBe('usage_limited');
     loop.resume();
     // A first quick try, as in the beginning.
-    expect(loop.attempt(OVERLOADED).waitMs).toBe(750);
+    expect(loop.iterate(OVERLOADED).waitMs).toBe(750);
   });
 
-  test('goes on where the driver died', () => {
+  test('is remembered if the driver died', () => {
     const loop = reached({}, OVERLOADED, OVERLOADED);
     loop.resume();
     loop.wait();
-    expect(loop.attempt(OVERLOADED).waitMs).toBe(3_000);
+    expect(loop.iterate(OVERLOADED).waitMs).toBe(3_000);
   });
 
   test('an outage is not made longer by the time without a driver', () => {
     const loop = reached({ retries: 0, maxWaitMs: HOUR_MS }, OVERLOADED);
     loop.resume();
     loop.wait();
-    expect(summary(loop.attempt(OVERLOADED))).toBe('running, waiting: agent_retry wait');
+    expect(summary(loop.iterate(OVERLOADED))).toBe('running, waiting: agent_retry wait');
   });
 
   test('an outage still ends', () => {
@@ -564,7 +562,7 @@ describe('what went wrong in a row', () => {
     loop.resume();
     let turn = loop.wait();
     for (let tries = 0; tries < 20 && turn.ending === null; tries += 1) {
-      turn = loop.attempt(OVERLOADED);
+      turn = loop.iterate(OVERLOADED);
       if (turn.waitMs !== null) turn = loop.wait();
     }
     expect(turn.ending).toMatchObject({ status: 'usage_limited', exitReason: 'outage' });
@@ -574,10 +572,10 @@ describe('what went wrong in a row', () => {
     const loop = reached({}, LIMITED);
     loop.resume();
     loop.wait();
-    expect(summary(loop.attempt(LIMITED))).toBe('running, waiting: usage_limit_wait wait');
+    expect(summary(loop.iterate(LIMITED))).toBe('running, waiting: usage_limit_wait wait');
   });
 
-  test.each<[name: string, reach: () => Loop]>([
+  test.for<[name: string, reach: () => Loop]>([
     [
       'the driver died',
       () =>
@@ -592,14 +590,14 @@ describe('what went wrong in a row', () => {
           STOPPED,
         ),
     ],
-  ])('is no reason to forget what the agent does not know: %s', (_name, reach) => {
+  ])('is no reason to forget what the agent does not know: %s', ([, reach]) => {
     expect(reach().resume().agent).toMatchObject({ budgetUsd: null });
   });
 
-  test('an agent that had answered is still one that was there', () => {
+  test('an agent that had answered still counts as installed', () => {
     const loop = reached(NO_DELAY, WORK);
     loop.resume();
-    expect(summary(loop.attempt(NO_LOGIN))).toBe('running, waiting: agent_retry wait');
+    expect(summary(loop.iterate(NO_LOGIN))).toBe('running, waiting: agent_retry wait');
   });
 });
 
@@ -609,91 +607,89 @@ describe('the circuit breaker', () => {
     progress: { git: { commits: 0, filesChanged: 0 }, watched: null },
   };
 
-  function idle(loop: Loop, facts: AttemptFacts): Turn {
-    loop.attempt(facts);
-    return loop.look(IDLE);
-  }
-
-  test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
+  test.for<[name: string, changes: Partial<Policy>, facts: AttemptFacts]>([
     ['no progress', { noProgressLimit: 2 }, WORK],
     ['the same error', { sameErrorLimit: 2 }, BOOM],
     ['refused tools', { noProgressLimit: 9 }, REFUSED],
-  ])('of a stalled task is closed again: %s', (_name, changes, facts) => {
+  ])('of a stalled task is closed again: %s', ([, changes, facts]) => {
     const loop = loopInHand({ ...NO_DELAY, ...changes });
     loop.start();
-    idle(loop, facts);
-    expect(idle(loop, facts).state.task.status).toBe('stalled');
+    loop.iterate(facts, IDLE);
+    expect(loop.iterate(facts, IDLE).state.task.status).toBe('stalled');
     const { state } = loop.resume();
     expect(state.task.breaker).toEqual({ no_progress: 0, same_error: 0, last_error: null });
     expect(state.streaks).toEqual(NO_STREAKS);
     // As many iterations again as at the beginning, and no fewer.
-    expect(idle(loop, facts).ending).toBeNull();
-    expect(idle(loop, facts).ending?.status).toBe('stalled');
+    expect(loop.iterate(facts, IDLE).ending).toBeNull();
+    expect(loop.iterate(facts, IDLE).ending?.status).toBe('stalled');
   });
 
-  test.each<[name: string, interrupt: (loop: Loop) => void]>([
+  test.for<[name: string, interrupt: (loop: Loop) => void]>([
     ['whose driver died', () => {}],
-    ['that was stopped', (loop) => loop.attempt(STOPPED)],
+    ['that was stopped', (loop) => loop.iterate(STOPPED)],
     [
       'that was paused',
       (loop) => {
-        loop.attempt(OVERLOADED);
+        loop.iterate(OVERLOADED);
         loop.pause();
         loop.wait();
       },
     ],
-  ])('of a task %s goes on counting', (_name, interrupt) => {
+  ])('continues its counts in a task %s', ([, interrupt]) => {
     const loop = loopInHand({ ...NO_DELAY, noProgressLimit: 2 });
     loop.start();
-    idle(loop, WORK);
+    loop.iterate(WORK, IDLE);
     interrupt(loop);
     loop.resume();
-    expect(idle(loop, WORK).ending).toMatchObject({ status: 'stalled', exitReason: 'no-progress' });
+    expect(loop.iterate(WORK, IDLE).ending).toMatchObject({
+      status: 'stalled',
+      exitReason: 'no-progress',
+    });
   });
 });
 
-describe('what happened in iterations running', () => {
+describe('what happened in iterations in a row', () => {
   test('is remembered: a signal', () => {
     const loop = reached({ ...NO_DELAY, signals: ['ALL QUIET'] }, answered('ALL QUIET'));
     loop.resume();
-    expect(loop.attempt(answered('ALL QUIET')).ending?.evidence?.kind).toBe('signal');
+    expect(loop.iterate(answered('ALL QUIET')).ending?.evidence?.kind).toBe('signal');
   });
 
   test('is remembered: a claim to confirm', () => {
     const loop = reached({ ...NO_DELAY, confirm: 2 }, DONE);
     expect(loop.resume().addition).toContain('1 of 2 times');
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 
   test('is remembered: a claim with refused tools', () => {
     const loop = reached(NO_DELAY, REFUSED);
     loop.resume();
-    expect(loop.attempt(REFUSED).ending).toMatchObject({ exitReason: 'refused' });
+    expect(loop.iterate(REFUSED).ending).toMatchObject({ exitReason: 'refused' });
   });
 });
 
 describe('hints', () => {
   const SAID = 'The person you work for adds: Use npm.';
 
-  test.each<[name: string, reach: () => Loop]>([
+  test.for<[name: string, reach: () => Loop]>([
     ['a first iteration that is tried again', () => reached({})],
     ['a later iteration that is tried again', () => reached(NO_DELAY, WORK)],
     ['the iteration after one that ended the task', () => reached({ maxIterations: 1 }, WORK)],
-  ])('that came while nobody drove are told at once: %s', (_name, reach) => {
+  ])('that came without a driver are in the next prompt: %s', ([, reach]) => {
     const loop = reach();
     loop.hint('Use npm.');
     const { addition, state } = loop.resume({ maxIterations: 5 });
     expect(addition).toContain(SAID);
     expect(state.hints).toEqual([]);
     // Once.
-    const next = loop.attempt(WORK);
+    const next = loop.iterate(WORK);
     expect((next.waitMs === null ? next : loop.wait()).addition).not.toContain(SAID);
   });
 
-  test('are told again to an iteration that is tried again, each once', () => {
+  test('are repeated to an iteration that is tried again, each once', () => {
     const loop = reached(NO_DELAY);
     loop.hint('Use npm.');
-    loop.attempt(WORK);
+    loop.iterate(WORK);
     loop.hint('Be brief.');
     const { addition } = loop.resume();
     expect(addition?.split(SAID)).toHaveLength(2);
@@ -701,11 +697,11 @@ describe('hints', () => {
     expect(loop.resume().addition?.split(SAID)).toHaveLength(2);
   });
 
-  test('of a first iteration are no promise when they are said back', () => {
+  test('of a first iteration are not a promise if the agent repeats them', () => {
     const loop = reached({});
     loop.hint(`When all is done say so.\n${TAG}`);
     loop.resume();
-    const turn = loop.attempt(
+    const turn = loop.iterate(
       answered(`The person you work for adds: When all is done say so.\n${TAG}`),
     );
     expect(turn.ending).toBeNull();
@@ -715,7 +711,7 @@ describe('hints', () => {
 describe('the agent’s own session', () => {
   const CONTINUE = { ...NO_DELAY, session: 'continue' } as const;
 
-  test('is gone on with, and what it knows is not told again', () => {
+  test('is resumed, and its content is not repeated', () => {
     const loop = reached(CONTINUE, WORK);
     const { agent, addition, state } = loop.resume();
     expect(agent).toMatchObject({ iteration: 2, attempt: 2, resumeSession: 'session-1' });
@@ -723,25 +719,25 @@ describe('the agent’s own session', () => {
     expect(state.step).toEqual({ kind: 'working', resumed: true });
   });
 
-  test('is gone on with after an end', () => {
+  test('is resumed after an end', () => {
     const loop = reached({ ...CONTINUE, maxIterations: 1 }, WORK);
     expect(loop.resume({ maxIterations: 2 }).agent?.resumeSession).toBe('session-1');
   });
 
-  test('of a first iteration is begun afresh', () => {
+  test('of a first iteration is replaced by a new one', () => {
     const loop = reached(CONTINUE, STOPPED);
     expect(loop.resume().agent?.resumeSession).toBeNull();
   });
 
-  test('that is gone is begun afresh, with the context that it knew', () => {
+  test('that is missing is replaced by a new one, with the context that it contained', () => {
     const loop = reached(CONTINUE, WORK);
     loop.resume();
-    const { agent, addition } = loop.attempt(GONE);
+    const { agent, addition } = loop.iterate(GONE);
     expect(agent).toMatchObject({ iteration: 2, attempt: 3, resumeSession: null });
     expect(addition).toContain('I did a part of it.');
   });
 
-  test('is left where each iteration is to begin afresh from now on', () => {
+  test('is not resumed if each iteration has a new session from now on', () => {
     const loop = reached(CONTINUE, WORK);
     const { agent, addition } = loop.resume({ session: 'fresh' });
     expect(agent?.resumeSession).toBeNull();
@@ -749,7 +745,7 @@ describe('the agent’s own session', () => {
   });
 });
 
-describe('a task whose memory is gone', () => {
+describe('a task whose memory is missing', () => {
   /** Only the state file is left, and it says whether the task had ended. */
   function fromStateFile(loop: Loop) {
     const { task } = loop.state();
@@ -774,10 +770,10 @@ describe('a task whose memory is gone', () => {
     );
   }
 
-  test.each<[name: string, reach: () => Loop, expected: string]>([
+  test.for<[name: string, reach: () => Loop, expected: string]>([
     ['before its start', () => loopInHand(), 'start-agent 1.1'],
     ['working', () => reached(NO_DELAY, WORK), 'start-agent 2.2'],
-    ['looking', () => reached(GLOBS, WORK), 'start-agent 1.2'],
+    ['looking', () => looking(), 'start-agent 1.2'],
     ['verifying', () => reached(VERIFY, DONE), 'start-agent 1.2'],
     ['following', () => reached(AFTER, WORK), 'start-agent 2.1'],
     ['in a delay', () => reached({}, WORK), 'start-agent 2.1'],
@@ -786,8 +782,8 @@ describe('a task whose memory is gone', () => {
     ['exhausted', () => reached({ maxIterations: 1 }, WORK), 'stop:max_iterations_reached'],
     ['completed', () => reached({}, DONE), 'stop:completed'],
   ])(
-    'goes on by what the state file says, with no counted iteration lost or repeated: %s',
-    (_name, reach, expected) => {
+    'continues from the state file, with no counted iteration lost or repeated: %s',
+    ([, reach, expected]) => {
       const next = fromStateFile(reach());
       expect(inShort(next)).toEqual([expected]);
       expect(next.state.task.wait).toBeNull();

@@ -1,15 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
-import { buildAddition } from '../../../src/core/machine/prompt.ts';
+import { storedPolicy } from '../../../src/core/machine/policy-of.ts';
 import {
   checkStop,
-  heldCarry,
   releasedBy,
   type StopView,
+  stopHandover,
 } from '../../../src/core/machine/stop-check.ts';
-import { keptPolicy } from '../../../src/core/machine/stored-policy.ts';
+import { buildAddition } from '../../../src/core/prompt/prompt.ts';
 import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
+import { stored } from '../../helpers/stored.ts';
 
 const task = (changes: Partial<TaskState> = {}): TaskState => ({
   ...newTask(),
@@ -18,9 +19,9 @@ const task = (changes: Partial<TaskState> = {}): TaskState => ({
   ...changes,
 });
 
-describe('whom a task holds at all', () => {
+describe('which tasks hold an agent back', () => {
   const library = { kept_by: 'library' } as const;
-  it.each([
+  test.for([
     ['a running one of the library', task(library), 'running', null],
     ['a pending one', task({ ...library, status: 'pending' }), 'pending', null],
     ['one with a live driver', task(), 'live', null],
@@ -65,7 +66,7 @@ describe('whom a task holds at all', () => {
       'interrupted',
       null,
     ],
-  ] as const)('%s', (_, state, standing, why) => {
+  ] as const)('%s', ([, state, standing, why]) => {
     expect(releasedBy(state, standing, laterBy(START, 1_000))).toBe(why);
   });
 });
@@ -75,7 +76,7 @@ const view = (
   settings: Record<string, unknown> = {},
 ): StopView => ({
   task: task(),
-  policy: keptPolicy(task(), new Map(Object.entries(settings))),
+  policy: storedPolicy(task(), stored(settings)),
   message: null,
   sightings: NOTHING_SEEN,
   verified: null,
@@ -83,40 +84,40 @@ const view = (
 });
 
 describe('an agent that wants to stop', () => {
-  it.each([
+  test.for([
     ['has said nothing that is known', null, 'holds'],
     ['has stated the promise', 'It works.\n\n<promise>ALL DONE</promise>', 'lets-go'],
     ['has said it bare', 'It works.\nALL DONE', 'lets-go'],
     ['talks about the promise', 'I am not ready to say ALL DONE yet.', 'holds'],
     ['asks a person', 'May I?\n<approval id="push">push it</approval>', 'lets-go'],
-  ])('%s', (_, message, kind) => {
+  ] as const)('%s', ([, message, kind]) => {
     expect(checkStop(view({ message })).kind).toBe(kind);
   });
 
-  it('is let go where it gives the task up', () => {
+  test('may stop if it gives the task up', () => {
     const message = 'It cannot be done.\nIMPOSSIBLE';
     const answer = checkStop(view({ message }, { abort_promise: 'IMPOSSIBLE' }));
     expect(answer).toEqual({ kind: 'lets-go', why: 'its agent has given it up' });
   });
 
-  it('does not complete the task by saying again what it was told when it was held', () => {
+  test('does not complete the task by repeating what ralph told it', () => {
     const { policy } = view();
-    const message = buildAddition(policy, heldCarry(null, []), 2);
+    const message = buildAddition(policy, stopHandover(null, []), 2);
     expect(checkStop(view({ message })).kind).toBe('holds');
   });
 
-  it.each([
+  test.for([
     ['watch-glob', { watchMatches: ['out.md'] }, { watch_glob: ['out*.md'] }],
     ['file-moved', { movedFile: '/vault/Done/x.md' }, { watch_file: 'x.md' }],
     ['plan-file', { plan: { open: 0, done: 3 } }, {}],
-  ])('is let go by %s', (_, seen, changes) => {
+  ] as const)('may stop because of %s', ([, seen, changes]) => {
     const state = task(changes);
-    const policy = keptPolicy(state, new Map([['plan_file', 'PLAN.md']]));
+    const policy = storedPolicy(state, stored({ plan_file: 'PLAN.md' }));
     const sightings = { ...NOTHING_SEEN, ...seen };
     expect(checkStop(view({ task: state, policy, sightings })).kind).toBe('lets-go');
   });
 
-  it('has its claim verified, and is told what that printed', () => {
+  test('has its claim verified, and the reminder shows the output', () => {
     const settings = { verify: 'npm test' };
     const message = 'ALL DONE';
     expect(checkStop(view({ message }, settings))).toEqual({ kind: 'ask-verify' });
@@ -130,46 +131,21 @@ describe('an agent that wants to stop', () => {
     expect(checkStop(view({ message, verified: passed }, settings)).kind).toBe('lets-go');
   });
 
-  it('is held, and told where the statement belongs, by one that is in doubt', () => {
+  test('must continue if its promise is in doubt, and the reminder says where it belongs', () => {
     const message = '<promise>ALL DONE</promise>\nSummary: two files changed.';
     const answer = checkStop(view({ message }));
     expect(answer).toMatchObject({ missing: [{ kind: 'in-doubt', where: 'earlier-line' }] });
-    const carry = heldCarry(null, 'missing' in answer ? answer.missing : []);
+    const carry = stopHandover(null, 'missing' in answer ? answer.missing : []);
     expect(buildAddition(view().policy, carry, 2)).toContain('state it as the last line');
   });
 
-  it('is held by changed protected files and by --min-iterations', () => {
+  test('must continue because of changed protected files and --min-iterations', () => {
     const sightings = { ...NOTHING_SEEN, protectedChanged: ['test/a.test.ts'] };
     expect(checkStop(view({ message: 'ALL DONE', sightings }))).toMatchObject({
       missing: [{ held: { gate: 'protect' } }],
     });
     expect(checkStop(view({ message: 'ALL DONE' }, { min_iterations: 3 }))).toMatchObject({
       missing: [{ held: { gate: 'min-iterations', from: 3 } }],
-    });
-  });
-});
-
-describe('a kept policy', () => {
-  it('asks for the default promise only where there is no other condition', () => {
-    const bare = task({ completion_promise: null });
-    expect(keptPolicy(bare, new Map()).promise).toBe('TASK_COMPLETE');
-    expect(keptPolicy(bare, new Map([['until', 'true']])).promise).toBeNull();
-    expect(keptPolicy({ ...bare, watch_glob: ['*.md'] }, new Map()).promise).toBeNull();
-  });
-
-  it('takes no setting of a wrong form', () => {
-    const settings = new Map<string, unknown>([
-      ['verify', 7],
-      ['confirm', 'often'],
-      ['signal', [1, 'ready']],
-      ['iteration_timeout', -1],
-    ]);
-    const { verify, confirm, signals, iterationTimeoutMs } = keptPolicy(task(), settings);
-    expect({ verify, confirm, signals, iterationTimeoutMs }).toEqual({
-      verify: null,
-      confirm: 1,
-      signals: ['ready'],
-      iterationTimeoutMs: 180_000,
     });
   });
 });

@@ -14,41 +14,32 @@ import {
   retryFacts,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
+import {
+  DONE,
+  type Loop,
+  MATCHED,
+  NO_LOGIN,
+  OVERLOADED,
+  REFUSED,
+  running,
+  summary,
+  TAG,
+  WORK,
+} from '../../helpers/loop-events.ts';
 import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const REFUSED = answered(`All good.\n${TAG}`, { refused: [refusedTool('Bash', 'npm test')] });
-const MATCHED: Sightings = { ...NOTHING_SEEN, watchMatches: ['out/a.md'] };
 const MOVED: Sightings = { ...NOTHING_SEEN, movedFile: 'Done/x.md' };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 
-/** Status, step and actions after a turn, as one line. */
-function summary({ state, actions }: Turn): string {
-  return `${state.task.status}, ${state.step.kind}: ${actions.join(' ')}`;
-}
-
-/** The loop, started. */
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand(changes, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
-
 /** One whole iteration that does not end the task, its delay included. */
 function iterate(loop: Loop, facts: AttemptFacts = WORK): Turn {
-  const turn = loop.attempt(facts);
+  const turn = loop.iterate(facts);
   return turn.waitMs === null ? turn : loop.wait();
 }
 
 describe('the start', () => {
-  test('tells of the task and starts the first attempt', () => {
+  test('announces the task and starts the first attempt', () => {
     const turn = loopInHand().start();
     expect(summary(turn)).toBe('running, working: task_started iteration_started start-agent 1.1');
     const { timeout_at, usage } = turn.state.task;
@@ -66,7 +57,7 @@ describe('the start', () => {
     expect(turn.state.task).toMatchObject({ current_iteration: 1, attempt: 1, updated_at: START });
   });
 
-  test('hands the deadline of the whole task to the agent', () => {
+  test('passes the deadline of the whole task to the agent', () => {
     const loop = loopInHand({}, 60_000);
     expect(loop.start().deadlineAt).toBe(laterBy(START, 60_000));
     expect(iterate(loop).deadlineAt).toBe(laterBy(START, 60_000));
@@ -74,7 +65,7 @@ describe('the start', () => {
 });
 
 describe('after one attempt', () => {
-  test.each<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
+  test.for<[name: string, facts: AttemptFacts, changes: Partial<Policy>, expected: string]>([
     ['an answer', WORK, {}, 'running, waiting: task_iterated wait'],
     ['the promise', DONE, {}, 'completed, ended: task_iterated stop:completed'],
     [
@@ -131,25 +122,20 @@ describe('after one attempt', () => {
       { maxIterations: 1 },
       'completed, ended: task_iterated stop:completed',
     ],
-    ['an answer, with files to look at', WORK, GLOBS, 'running, looking: look'],
-    ['the promise, with files to look at', DONE, GLOBS, 'running, looking: look'],
-    [
-      'a passing fault, with files to look at',
-      OVERLOADED,
-      GLOBS,
-      'running, waiting: agent_retry wait',
-    ],
-    [
-      'a time-out, with a file to look at',
-      cut('iteration-timeout'),
-      { watchFile: 'x.md' },
-      'running, looking: look',
-    ],
-  ])('%s', (_name, facts, changes, expected) => {
-    expect(summary(running(changes).attempt(facts))).toBe(expected);
+  ])('%s', ([, facts, changes, expected]) => {
+    expect(summary(running(changes).iterate(facts))).toBe(expected);
   });
 
-  test.each<[name: string, facts: AttemptFacts, sightings: Sightings, expected: string]>([
+  test.for<[name: string, facts: AttemptFacts]>([
+    ['an answer', WORK],
+    ['the promise', DONE],
+    ['a time-out', cut('iteration-timeout')],
+    ['a failure', withoutReport(3, 'boom')],
+  ])('that counts, the loop observes before it judges: %s', ([, facts]) => {
+    expect(summary(running().attempt(facts))).toBe('running, looking: look');
+  });
+
+  test.for<[name: string, facts: AttemptFacts, sightings: Sightings, expected: string]>([
     ['nothing', WORK, NOTHING_SEEN, 'running, waiting: task_iterated wait'],
     ['a match', WORK, MATCHED, 'completed, ended: task_iterated stop:completed'],
     [
@@ -184,7 +170,7 @@ describe('after one attempt', () => {
     ],
     ['a match, failed', withoutReport(1), MATCHED, 'running, waiting: task_iterated wait'],
     ['the promise alone', DONE, NOTHING_SEEN, 'completed, ended: task_iterated stop:completed'],
-  ])('and a look that shows %s', (_name, facts, sightings, expected) => {
+  ])('and an observation of %s', ([, facts, sightings, expected]) => {
     const loop = running(GLOBS);
     loop.attempt(facts);
     expect(summary(loop.look(sightings))).toBe(expected);
@@ -204,9 +190,9 @@ describe('after one attempt', () => {
 });
 
 describe('completion', () => {
-  test('is told in full', () => {
+  test('is announced in full', () => {
     const loop = running();
-    const { ending, state } = loop.attempt(DONE);
+    const { ending, state } = loop.iterate(DONE);
     expect(ending).toEqual({
       status: 'completed',
       exitReason: 'completed',
@@ -233,22 +219,22 @@ describe('completion', () => {
     const loop = running({ maxIterations: 3 });
     iterate(loop);
     iterate(loop);
-    expect(loop.attempt(DONE).ending).toMatchObject({ status: 'completed' });
+    expect(loop.iterate(DONE).ending).toMatchObject({ status: 'completed' });
   });
 
   test('comes before the time of the whole task', () => {
     const loop = running({}, 10_000);
-    expect(loop.attempt({ ...DONE, durationMs: 20_000 }).ending?.status).toBe('completed');
+    expect(loop.iterate({ ...DONE, durationMs: 20_000 }).ending?.status).toBe('completed');
   });
 
-  test('is not made by an echo of what ralph wrote', () => {
+  test('is not reached by an echo of what ralph wrote', () => {
     const loop = running({ match: 'contains', promise: 'DONE' });
     const next = iterate(loop);
     expect(next.addition).toContain('<promise>DONE</promise>');
-    expect(loop.attempt(answered(next.addition ?? '')).ending).toBeNull();
+    expect(loop.iterate(answered(next.addition ?? '')).ending).toBeNull();
   });
 
-  test('makes no near miss of what else stands in the message', () => {
+  test('does not make the rest of the message a near miss', () => {
     const loop = running(GLOBS);
     loop.attempt(answered(`I will say ${TAG} soon.`));
     expect(loop.look(MATCHED).actions).toEqual(['task_iterated', 'stop:completed']);
@@ -256,9 +242,9 @@ describe('completion', () => {
 });
 
 describe('a near miss', () => {
-  test('is told, recorded, and told to the next iteration', () => {
+  test('is announced, recorded, and repeated to the next iteration', () => {
     const loop = running();
-    const turn = loop.attempt(answered(`I will say ${TAG} soon.`));
+    const turn = loop.iterate(answered(`I will say ${TAG} soon.`));
     expect(turn.told[1]).toEqual({
       event: 'near_miss',
       iteration: 1,
@@ -273,7 +259,7 @@ describe('a near miss', () => {
 
   test('is also a promise of an iteration that did not end well', () => {
     const loop = running();
-    const turn = loop.attempt(errorReport(TAG));
+    const turn = loop.iterate(errorReport(TAG));
     expect(turn.actions).toContain('near_miss');
     expect(turn.state.task.iterations).toMatchObject([{ completed: false, near_miss: true }]);
   });
@@ -283,20 +269,20 @@ describe('refused tools', () => {
   const later = refusedTool('Bash', 'npm test', true);
   const open = refusedTool('Write', 'a.txt');
 
-  test.each<[name: string, refused: AttemptFacts['refused'], status: string]>([
+  test.for<[name: string, refused: AttemptFacts['refused'], status: string]>([
     ['none', [], 'completed'],
     ['one', [open], 'running'],
     ['one after which the same tool succeeded', [later], 'completed'],
     ['one of two after which the same tool succeeded', [later, open], 'running'],
-  ])('%s', (_name, refused, status) => {
-    const turn = running().attempt(answered(TAG, { refused }));
+  ])('%s', ([, refused, status]) => {
+    const turn = running().iterate(answered(TAG, { refused }));
     expect(turn.state.task.status).toBe(status);
     expect(turn.state.task.iterations).toMatchObject([{ completed: status === 'completed' }]);
   });
 
-  test('hold a claim by words: it is told, and told to the next iteration', () => {
+  test('block a claim by words: this is announced, and repeated to the next iteration', () => {
     const loop = running();
-    const turn = loop.attempt(REFUSED);
+    const turn = loop.iterate(REFUSED);
     expect(turn.told[1]).toEqual({
       event: 'claim_held',
       iteration: 1,
@@ -308,20 +294,20 @@ describe('refused tools', () => {
     );
   });
 
-  test('without a claim are told to the next iteration and stall nothing', () => {
+  test('without a claim are named to the next iteration and do not stall the task', () => {
     const loop = running();
     const refused = [open];
     for (let iteration = 1; iteration < 5; iteration += 1) {
-      const turn = loop.attempt(answered('Not yet.', { refused }));
+      const turn = loop.iterate(answered('Not yet.', { refused }));
       expect(turn.actions).toEqual(['task_iterated', 'wait']);
       expect(loop.wait().addition).toContain('\nThese tools were refused: Write (a.txt).');
     }
   });
 
-  test('stall the task when a second claim running is held', () => {
+  test('stall the task when a second claim in a row is blocked', () => {
     const loop = running();
     iterate(loop, REFUSED);
-    const turn = loop.attempt(REFUSED);
+    const turn = loop.iterate(REFUSED);
     expect(turn.actions).toEqual(['task_iterated', 'claim_held', 'stop:stalled']);
     expect(turn.ending).toMatchObject({
       status: 'stalled',
@@ -336,45 +322,45 @@ describe('refused tools', () => {
   test('stall before the iterations or the time are found to be over', () => {
     const last = running({ maxIterations: 2 });
     iterate(last, REFUSED);
-    expect(last.attempt(REFUSED).ending?.status).toBe('stalled');
+    expect(last.iterate(REFUSED).ending?.status).toBe('stalled');
     const late = running({}, 10_000);
     iterate(late, REFUSED);
-    expect(late.attempt({ ...REFUSED, durationMs: 60_000 }).ending?.status).toBe('stalled');
+    expect(late.iterate({ ...REFUSED, durationMs: 60_000 }).ending?.status).toBe('stalled');
   });
 
-  test.each<[name: string, between: AttemptFacts]>([
+  test.for<[name: string, between: AttemptFacts]>([
     ['an answer without a claim', WORK],
     ['a time-out', cut('iteration-timeout')],
-  ])('are forgiven after %s', (_name, between) => {
+  ])('are forgotten after %s', ([, between]) => {
     const loop = running();
     iterate(loop, REFUSED);
     iterate(loop, between);
     expect(iterate(loop, REFUSED).ending).toBeNull();
-    expect(loop.attempt(REFUSED).ending?.status).toBe('stalled');
+    expect(loop.iterate(REFUSED).ending?.status).toBe('stalled');
   });
 
-  test('are not forgiven by a passing fault between two claims', () => {
+  test('are not forgotten after a transient error between two claims', () => {
     const loop = running();
     iterate(loop, REFUSED);
     iterate(loop, OVERLOADED);
-    expect(loop.attempt(REFUSED).ending?.status).toBe('stalled');
+    expect(loop.iterate(REFUSED).ending?.status).toBe('stalled');
   });
 
-  test('hold words only: a file completes the task', () => {
+  test('block only words: a file completes the task', () => {
     const loop = running(GLOBS);
     loop.attempt(REFUSED);
     expect(loop.look(MATCHED).ending?.evidence?.kind).toBe('watch-glob');
   });
 
-  test('that hold the claim are the ones named', () => {
+  test('are named if they block the claim', () => {
     const made = Array.from({ length: 6 }, (_, index) =>
       refusedTool('Bash', `step ${index}`, true),
     );
     const loop = running();
-    const first = loop.attempt(answered(TAG, { refused: [...made, open] }));
+    const first = loop.iterate(answered(TAG, { refused: [...made, open] }));
     expect(first.told[1]).toMatchObject({ detail: 'refused: Write: a.txt' });
     loop.wait();
-    const second = loop.attempt(answered(TAG, { refused: [...made, open] }));
+    const second = loop.iterate(answered(TAG, { refused: [...made, open] }));
     expect(second.ending?.error).toMatch(/refused: Write: a\.txt$/);
   });
 });
@@ -382,7 +368,7 @@ describe('refused tools', () => {
 describe('the delay', () => {
   test('stands between iterations, and starts the next', () => {
     const loop = running({ delayMs: 7_000 });
-    const turn = loop.attempt(WORK);
+    const turn = loop.iterate(WORK);
     expect(turn.waitMs).toBe(7_000);
     expect(turn.state.task.wait).toEqual({ kind: 'delay', until: laterBy(loop.now(), 7_000) });
     expect(turn.state.task.current_iteration).toBe(1);
@@ -391,11 +377,11 @@ describe('the delay', () => {
     expect(next.state.task.wait).toBeNull();
   });
 
-  test('comes never after the last iteration', () => {
+  test('does not follow the last iteration', () => {
     const loop = running({ maxIterations: 3, delayMs: 7_000 });
     iterate(loop);
     iterate(loop);
-    const turn = loop.attempt(WORK);
+    const turn = loop.iterate(WORK);
     expect(turn.waitMs).toBeNull();
     expect(turn.ending).toMatchObject({
       status: 'max_iterations_reached',
@@ -414,9 +400,9 @@ describe('the delay', () => {
     expect(loop.state().task.timeout_at).toBe(before);
   });
 
-  test('of 0 is passed over', () => {
+  test('of 0 is skipped', () => {
     const loop = running({ delayMs: 0, maxIterations: 3 });
-    expect(loop.attempt(WORK).actions).toEqual([
+    expect(loop.iterate(WORK).actions).toEqual([
       'task_iterated',
       'iteration_started',
       'start-agent 2.1',
@@ -425,7 +411,7 @@ describe('the delay', () => {
   });
 });
 
-describe('a passing fault', () => {
+describe('a transient error', () => {
   test('is tried again in the same iteration after a back-off, and counted as an attempt', () => {
     const loop = running();
     const turn = loop.attempt(OVERLOADED, 0.5);
@@ -480,23 +466,23 @@ describe('a passing fault', () => {
     );
   });
 
-  test.each([
+  test.for([
     [5, 6 * 3_600_000, 5, 72],
     [2, 3_600_000, 2, 12],
     [0, 600_000, 0, 2],
     [3, 299_999, 3, 0],
     [3, 0, 3, 0],
     [0, 0, 0, 0],
-  ])(
+  ] as const)(
     'with %i retries and a longest wait of %i ms is tried %i times quickly, %i times slowly',
-    (retries, maxWaitMs, quick, slow) => {
+    ([retries, maxWaitMs, quick, slow]) => {
       const loop = running({ retries, maxWaitMs });
       const kinds: (string | undefined)[] = [];
-      let turn = loop.attempt({ ...OVERLOADED, durationMs: 0 });
+      let turn = loop.iterate({ ...OVERLOADED, durationMs: 0 });
       while (turn.ending === null) {
         kinds.push(turn.state.task.wait?.kind);
         loop.wait();
-        turn = loop.attempt({ ...OVERLOADED, durationMs: 0 });
+        turn = loop.iterate({ ...OVERLOADED, durationMs: 0 });
       }
       expect(kinds.filter((kind) => kind === 'back-off')).toHaveLength(quick);
       expect(kinds.filter((kind) => kind === 'outage')).toHaveLength(slow);
@@ -513,18 +499,18 @@ describe('a passing fault', () => {
   test('counts the time of the attempts in an outage towards its longest wait', () => {
     const loop = running({ retries: 0, maxWaitMs: 900_000 });
     const slow = { ...OVERLOADED, durationMs: 200_000, retryWaitMs: 200_000 };
-    loop.attempt(slow);
+    loop.iterate(slow);
     loop.wait();
-    expect(loop.attempt(slow).ending).toBeNull();
+    expect(loop.iterate(slow).ending).toBeNull();
     loop.wait();
-    expect(loop.attempt(slow).ending?.status).toBe('usage_limited');
+    expect(loop.iterate(slow).ending?.status).toBe('usage_limited');
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', WORK],
     ['a failure', withoutReport(1)],
     ['a time-out', cut('iteration-timeout')],
-  ])('is forgotten after %s', (_name, facts) => {
+  ])('is forgotten after %s', ([, facts]) => {
     const loop = running({ retries: 2 });
     for (let fault = 0; fault < 4; fault += 1) iterate(loop, OVERLOADED);
     expect(loop.state().task.attempt).toBe(5);
@@ -543,16 +529,16 @@ describe('a passing fault', () => {
     expect(iterate(loop, OVERLOADED).addition).toBe(second);
   });
 
-  test('ends by time where the task has none left', () => {
+  test('ends the task by time if there is no time left', () => {
     const loop = running({}, 10_000);
-    const turn = loop.attempt({ ...OVERLOADED, durationMs: 10_000 });
+    const turn = loop.iterate({ ...OVERLOADED, durationMs: 10_000 });
     expect(summary(turn)).toBe('timeout, ended: stop:timeout');
   });
 
   test('on the last iteration is tried again too', () => {
     const loop = running({ maxIterations: 1 });
     expect(iterate(loop, OVERLOADED).actions).toEqual(['iteration_started', 'start-agent 1.2']);
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
   });
 });
 
@@ -568,7 +554,7 @@ describe('a plan limit', () => {
 
   test('is not counted, and the same iteration is tried again', () => {
     const loop = running();
-    const turn = loop.attempt(limit);
+    const turn = loop.iterate(limit);
     expect(turn.ending).toBeNull();
     expect(turn.waitMs).toBeGreaterThan(0);
     expect(turn.state.task).toMatchObject({ current_iteration: 1, iterations: [] });
@@ -576,8 +562,8 @@ describe('a plan limit', () => {
     expect(loop.wait().actions).toContain('start-agent 1.2');
   });
 
-  test('ends at once where nothing is to be waited for, and says until when', () => {
-    const turn = running({ maxWaitMs: 0, retries: 0 }).attempt(limit);
+  test('ends the task at once if there is no waiting, and says until when', () => {
+    const turn = running({ maxWaitMs: 0, retries: 0 }).iterate(limit);
     expect(turn.ending).toMatchObject({
       status: 'usage_limited',
       event: 'task_usage_limited',
@@ -604,32 +590,32 @@ describe('time in which no work was possible', () => {
     const loop = running({ retries: 0 });
     for (let round = 0; round < 10; round += 1) iterate(loop, OVERLOADED);
     expect(moved(loop)).toBe(10 * 300_000);
-    expect(loop.attempt(WORK).ending).toBeNull();
+    expect(loop.iterate(WORK).ending).toBeNull();
   });
 
   test('moves the deadline on: the agent’s own retries', () => {
     const loop = running();
-    loop.attempt({ ...WORK, durationMs: 100_000, retryWaitMs: 60_000, retries: [retryFacts(529)] });
+    loop.iterate({ ...WORK, durationMs: 100_000, retryWaitMs: 60_000, retries: [retryFacts(529)] });
     expect(moved(loop)).toBe(60_000);
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', WORK],
     ['a time-out', cut('iteration-timeout')],
     ['a passing fault', OVERLOADED],
-  ])('of the agent’s own retries lets the task go on after %s', (_name, facts) => {
+  ])('of the agent’s own retries lets the task continue after %s', ([, facts]) => {
     const loop = running({}, 100_000);
-    const turn = loop.attempt({ ...facts, durationMs: 150_000, retryWaitMs: 60_000 });
+    const turn = loop.iterate({ ...facts, durationMs: 150_000, retryWaitMs: 60_000 });
     expect(turn.ending).toBeNull();
   });
 
-  test('is handed to the next attempt as its deadline', () => {
+  test('moves the deadline that the next attempt receives', () => {
     const loop = running();
     loop.attempt({ ...OVERLOADED, retryWaitMs: 5_000 }, 0);
     expect(loop.wait().deadlineAt).toBe(laterBy(START, 30 * 60_000 + 5_000 + 500));
   });
 
-  test('moves the deadline on: a minute before an agent is looked for again', () => {
+  test('moves the deadline on: a minute before the agent is checked again', () => {
     const loop = running();
     iterate(loop);
     iterate(loop, NO_LOGIN);
@@ -638,7 +624,7 @@ describe('time in which no work was possible', () => {
 });
 
 describe('a fatal cause', () => {
-  test.each<[cause: string, facts: AttemptFacts]>([
+  test.for<[cause: string, facts: AttemptFacts]>([
     ['agent-not-found', notFound()],
     ['not-logged-in', NO_LOGIN],
     ['no-credit', errorReport('Credit balance is too low', 400)],
@@ -646,9 +632,9 @@ describe('a fatal cause', () => {
     ['bad-option', withoutReport(1, "error: unknown option '--bogus'")],
     ['slash-command', attemptFacts({ result: resultFacts({ numTurns: 0, text: 'Unknown' }) })],
     ['root-refused', withoutReport(1, 'cannot be used with root/sudo privileges')],
-  ])('%s stops at once, with a note', (cause, facts) => {
+  ])('%s stops at once, with a note', ([cause, facts]) => {
     const loop = running();
-    const turn = loop.attempt(facts);
+    const turn = loop.iterate(facts);
     expect(summary(turn)).toBe('failed, ended: stop:failed');
     expect(turn.ending).toMatchObject({
       status: 'failed',
@@ -664,7 +650,7 @@ describe('a fatal cause', () => {
     });
   });
 
-  test.each<[cause: string, facts: AttemptFacts]>([
+  test.for<[cause: string, facts: AttemptFacts]>([
     ['agent-not-found', notFound()],
     ['not-logged-in', NO_LOGIN],
     ['not-logged-in', errorReport('Invalid API key', 401)],
@@ -674,11 +660,11 @@ describe('a fatal cause', () => {
     ],
   ])(
     '%s after an answered iteration is tried again three times, a minute apart',
-    (cause, facts) => {
+    ([cause, facts]) => {
       const loop = running();
       iterate(loop);
       for (let recheck = 1; recheck <= 3; recheck += 1) {
-        const turn = loop.attempt(facts);
+        const turn = loop.iterate(facts);
         expect(turn.waitMs).toBe(60_000);
         expect(turn.state.task.wait?.kind).toBe('recheck');
         expect(turn.told).toMatchObject([
@@ -686,57 +672,57 @@ describe('a fatal cause', () => {
         ]);
         expect(loop.wait().actions).toContain(`start-agent 2.${recheck + 1}`);
       }
-      const turn = loop.attempt(facts);
+      const turn = loop.iterate(facts);
       expect(turn.ending).toMatchObject({ status: 'failed', exitReason: `failed:${cause}` });
       expect(turn.state.task.metrics.iterations).toBe(1);
       expect(turn.state.task.errors).toHaveLength(4);
     },
   );
 
-  test('is tried three times anew once an iteration has gone by', () => {
+  test('is tried three times again after an iteration', () => {
     const loop = running();
     iterate(loop);
     for (let recheck = 1; recheck <= 3; recheck += 1) iterate(loop, NO_LOGIN);
     iterate(loop);
     for (let recheck = 1; recheck <= 3; recheck += 1) iterate(loop, NO_LOGIN);
-    expect(loop.attempt(NO_LOGIN).ending?.status).toBe('failed');
+    expect(loop.iterate(NO_LOGIN).ending?.status).toBe('failed');
   });
 
-  test.each<[cause: string, facts: AttemptFacts]>([
+  test.for<[cause: string, facts: AttemptFacts]>([
     ['no-credit', errorReport('Credit balance is too low', 400)],
     ['refused-request', errorReport('There is no such model', 404)],
     ['bad-option', withoutReport(1, "error: unknown option '--bogus'")],
-  ])('%s stops at once also after an answered iteration', (cause, facts) => {
+  ])('%s stops at once also after an answered iteration', ([cause, facts]) => {
     const loop = running();
     iterate(loop);
-    expect(loop.attempt(facts).ending?.exitReason).toBe(`failed:${cause}`);
+    expect(loop.iterate(facts).ending?.exitReason).toBe(`failed:${cause}`);
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['failed', withoutReport(1, 'boom')],
     ['timed out', cut('iteration-timeout')],
-  ])('is not tried again where the iterations before only %s', (_name, facts) => {
+  ])('is not tried again if the iterations before only %s', ([, facts]) => {
     const loop = running();
     iterate(loop, facts);
-    expect(loop.attempt(NO_LOGIN).ending?.status).toBe('failed');
+    expect(loop.iterate(NO_LOGIN).ending?.status).toBe('failed');
   });
 
   test('is tried again however long ago the answer was', () => {
     const loop = running({ maxIterations: 200 }, 10 * 3_600_000);
     iterate(loop);
     for (let failed = 0; failed < 100; failed += 1) iterate(loop, withoutReport(1, 'boom'));
-    expect(loop.attempt(NO_LOGIN).ending).toBeNull();
+    expect(loop.iterate(NO_LOGIN).ending).toBeNull();
   });
 });
 
 describe('the time of the whole task', () => {
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['an answer', WORK],
     ['a time-out', cut('iteration-timeout')],
     ['a failure', withoutReport(1)],
-  ])('is over after %s that ends at its very end', (_name, facts) => {
+  ])('is over after %s that ends at its very end', ([, facts]) => {
     for (const delayMs of [0, 2_000]) {
-      const turn = running({ delayMs }, 10_000).attempt({ ...facts, durationMs: 10_000 });
+      const turn = running({ delayMs }, 10_000).iterate({ ...facts, durationMs: 10_000 });
       expect(turn.ending).toEqual({
         status: 'timeout',
         exitReason: 'timeout',
@@ -751,32 +737,32 @@ describe('the time of the whole task', () => {
   });
 
   test('is over before the iterations are', () => {
-    const turn = running({ maxIterations: 1 }, 10_000).attempt({ ...WORK, durationMs: 10_000 });
+    const turn = running({ maxIterations: 1 }, 10_000).iterate({ ...WORK, durationMs: 10_000 });
     expect(turn.ending?.status).toBe('timeout');
   });
 
   test('is not over a millisecond before its end', () => {
     const loop = running({ delayMs: 0 }, 10_000);
-    expect(loop.attempt({ ...WORK, durationMs: 9_999 }).ending).toBeNull();
+    expect(loop.iterate({ ...WORK, durationMs: 9_999 }).ending).toBeNull();
   });
 
   test('is not waited for in a delay: nothing could follow it', () => {
     const loop = running({ delayMs: 5_000 }, 10_000);
-    const turn = loop.attempt({ ...WORK, durationMs: 6_000 });
+    const turn = loop.iterate({ ...WORK, durationMs: 6_000 });
     expect(summary(turn)).toBe('timeout, ended: task_iterated stop:timeout');
     expect(turn.state.task).toMatchObject({ current_iteration: 1, wait: null });
   });
 
   test('can pass during a delay that lasts longer than it should: then nothing is started', () => {
     const loop = running({ delayMs: 5_000 }, 13_000);
-    loop.attempt({ ...WORK, durationMs: 6_000 });
+    loop.iterate({ ...WORK, durationMs: 6_000 });
     const turn = loop.wait(3_000);
     expect(summary(turn)).toBe('timeout, ended: stop:timeout');
     expect(turn.state.task.current_iteration).toBe(1);
   });
 
   test('that the agent met counts the iteration', () => {
-    const turn = running().attempt(cut('task-timeout'));
+    const turn = running().iterate(cut('task-timeout'));
     expect(turn.state.task).toMatchObject({
       status: 'timeout',
       iterations: [{ number: 1, outcome: 'timed-out' }],
@@ -787,7 +773,7 @@ describe('the time of the whole task', () => {
 describe('a request to stop', () => {
   const steps: readonly [name: string, reach: (loop: Loop) => void, next: (loop: Loop) => Turn][] =
     [
-      ['while the agent works', () => {}, (loop) => loop.attempt(cut('stop-requested'))],
+      ['while the agent works', () => {}, (loop) => loop.iterate(cut('stop-requested'))],
       [
         'during a delay',
         (loop) => {
@@ -796,20 +782,20 @@ describe('a request to stop', () => {
         },
         (loop) => loop.wait(-1_500),
       ],
-      ['during a back-off', (loop) => loop.attempt(OVERLOADED), (loop) => loop.wait(-200)],
+      ['during a back-off', (loop) => loop.iterate(OVERLOADED), (loop) => loop.wait(-200)],
       [
         'before the agent is looked for again',
         (loop) => {
           loop.attempt(WORK);
           loop.look(NOTHING_SEEN);
           loop.wait();
-          loop.attempt(NO_LOGIN);
+          loop.iterate(NO_LOGIN);
         },
         (loop) => loop.wait(-30_000),
       ],
     ];
 
-  test.each(steps)('%s', (_name, reach, next) => {
+  test.for(steps)('%s', ([, reach, next]) => {
     for (const by of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       const loop = running(GLOBS);
       reach(loop);
@@ -840,13 +826,13 @@ describe('a request to stop', () => {
     }
   });
 
-  test.each<[name: string, changes: Partial<Policy>]>([
+  test.for<[name: string, changes: Partial<Policy>]>([
     ['with a delay to come', {}],
     ['with no delay to come', { delayMs: 0 }],
-  ])('lets an answer count, %s', (_name, changes) => {
+  ])('lets an answer count, %s', ([, changes]) => {
     const loop = running(changes);
     loop.stop('SIGINT');
-    const turn = loop.attempt(WORK);
+    const turn = loop.iterate(WORK);
     expect(turn.actions).toEqual(['task_iterated', 'stop:stopped']);
     expect(turn.state.task).toMatchObject({
       current_iteration: 1,
@@ -854,11 +840,11 @@ describe('a request to stop', () => {
     });
   });
 
-  test.each<[name: string, facts: AttemptFacts, sightings: Sightings]>([
+  test.for<[name: string, facts: AttemptFacts, sightings: Sightings]>([
     ['the promise', DONE, NOTHING_SEEN],
     ['a match', WORK, MATCHED],
     ['a moved file', WORK, MOVED],
-  ])('lets an answer be complete by %s', (_name, facts, sightings) => {
+  ])('lets an answer complete the task by %s', ([, facts, sightings]) => {
     const early = running(GLOBS);
     early.stop('SIGINT');
     early.attempt(facts);
@@ -869,23 +855,23 @@ describe('a request to stop', () => {
     expect(late.look(sightings).ending?.status).toBe('completed');
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['completed', DONE],
     ['failed', NO_LOGIN],
     ['out of time', cut('task-timeout')],
-  ])('changes nothing once the task has %s', (_name, facts) => {
+  ])('changes nothing after the task has %s', ([, facts]) => {
     const loop = running();
-    const ended = loop.attempt(facts);
+    const ended = loop.iterate(facts);
     const turn = loop.stop('SIGINT');
     expect(turn.actions).toEqual([]);
     expect(turn.state.task).toEqual(ended.state.task);
   });
 
-  test('leaves the cut attempt out of the count, and its cost in', () => {
+  test('leaves the cut attempt out of the count, but not its cost', () => {
     const loop = running();
     const usage = { cost_usd: 0.5, input_tokens: 5, output_tokens: 1 };
     loop.stop('SIGINT');
-    const turn = loop.attempt(cut('stop-requested', { usage, sessionId: 'session-2' }));
+    const turn = loop.iterate(cut('stop-requested', { usage, sessionId: 'session-2' }));
     expect(turn.state.task).toMatchObject({
       iterations: [],
       errors: [],
@@ -896,10 +882,10 @@ describe('a request to stop', () => {
 });
 
 describe('an event out of place', () => {
-  test.each<[name: string, (loop: Loop) => Turn]>([
+  test.for<[name: string, (loop: Loop) => Turn]>([
     ['a look while the agent works', (loop) => loop.look(MATCHED)],
     ['the end of a wait while the agent works', (loop) => loop.wait()],
-  ])('%s changes nothing', (_name, hand) => {
+  ])('%s changes nothing', ([, hand]) => {
     const loop = running();
     const before = loop.state();
     const turn = hand(loop);
@@ -908,14 +894,14 @@ describe('an event out of place', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('what the state stores', () => {
   const usage = (cents: number) => ({
     cost_usd: cents / 4,
     input_tokens: cents * 100,
     output_tokens: cents * 10,
   });
 
-  test('the usage of the task and of an iteration hold all their attempts', () => {
+  test('the usage of the task and of an iteration includes all their attempts', () => {
     const loop = running();
     iterate(loop, { ...OVERLOADED, usage: usage(1) });
     iterate(loop, { ...OVERLOADED, usage: usage(2) });
@@ -926,15 +912,15 @@ describe('what is kept', () => {
     expect(loop.state().task.usage).toEqual(usage(31));
   });
 
-  test('also a fatal attempt is paid for', () => {
+  test('the cost of a fatal attempt counts, too', () => {
     const loop = running();
-    expect(loop.attempt({ ...NO_LOGIN, usage: usage(3) }).state.task.usage).toEqual(usage(3));
+    expect(loop.iterate({ ...NO_LOGIN, usage: usage(3) }).state.task.usage).toEqual(usage(3));
   });
 
-  test('an iteration is recorded as it was, and told so', () => {
+  test('an iteration is recorded and announced with all its facts', () => {
     const loop = running();
     const startedAt = loop.now();
-    const turn = loop.attempt(
+    const turn = loop.iterate(
       answered('First line.\n\u001b[31mSecond\u001b[0m line.', {
         durationMs: 12_000,
         turns: 3,
@@ -969,32 +955,32 @@ describe('what is kept', () => {
     expect(turn.state.task.session_id).toBe('session-1');
   });
 
-  test('texts of the agent are bounded', () => {
+  test('texts of the agent are limited in length', () => {
     const long = 'x'.repeat(10_000);
     const refused = Array.from({ length: 50 }, () => refusedTool('Bash', long));
     const loop = running();
-    const { state, told } = loop.attempt(answered(`${long} ${TAG}`, { refused }));
+    const { state, told } = loop.iterate(answered(`${long} ${TAG}`, { refused }));
     const [record] = state.task.iterations;
     expect(record?.output_preview.length).toBe(200);
     expect(record?.refused).toHaveLength(5);
     expect(record?.refused.every((one) => one.length <= 120)).toBe(true);
     expect(JSON.stringify(told).length).toBeLessThan(5_000);
     loop.wait();
-    const failed = loop.attempt(withoutReport(1, long));
+    const failed = loop.iterate(withoutReport(1, long));
     expect(failed.state.task.errors.at(-1)?.message.length).toBeLessThanOrEqual(200);
   });
 
-  test.each<[name: string, facts: AttemptFacts, output: string]>([
+  test.for<[name: string, facts: AttemptFacts, output: string]>([
     ['an answer', WORK, 'I did a part of it.'],
     ['a cut one', cut('iteration-timeout', { finalMessage: 'The last.' }), 'half of the work'],
     ['one without a message', withoutReport(1, '', { partialOutput: 'some of it' }), 'some of it'],
-  ])('the output of %s is told to the next iteration', (_name, facts, output) => {
+  ])('the output of %s is in the next prompt', ([, facts, output]) => {
     const loop = running();
-    expect(loop.attempt(facts).state.task.iterations).toMatchObject([{ output_preview: output }]);
+    expect(loop.iterate(facts).state.task.iterations).toMatchObject([{ output_preview: output }]);
     expect(loop.wait().addition).toContain(`=====\n${output}\n=====`);
   });
 
-  test('of a cut iteration is told that it was cut', () => {
+  test('of a cut iteration, the next prompt says that it was cut', () => {
     const words = 'what the previous iteration wrote before it was cut off';
     expect(iterate(running(), cut('iteration-timeout')).addition).toContain(words);
     expect(iterate(running(), withoutReport(1, '', { partialOutput: 'x' })).addition).not.toContain(
@@ -1012,18 +998,18 @@ describe('what is kept', () => {
     expect(loop.state().finalMessage).toBeNull();
   });
 
-  test.each<[name: string, facts: AttemptFacts, kind: string | null]>([
+  test.for<[name: string, facts: AttemptFacts, kind: string | null]>([
     ['an answer', WORK, null],
     ['a time-out', cut('iteration-timeout'), 'timed-out'],
     ['a failure', withoutReport(1, 'boom'), 'errored'],
     ['a passing fault', OVERLOADED, 'transient'],
     ['its own bound', attemptFacts({ result: resultFacts({ subtype: 'error_max_turns' }) }), null],
-  ])('%s leaves its error', (_name, facts, kind) => {
-    const { errors } = running().attempt(facts).state.task;
+  ])('%s leaves its error', ([, facts, kind]) => {
+    const { errors } = running().iterate(facts).state.task;
     expect(errors.map((error) => error.kind)).toEqual(kind === null ? [] : [kind]);
   });
 
-  test('a question is told that nobody answers it, unless the agent was cut', () => {
+  test('after a question the prompt says that nobody answers, unless the agent was cut', () => {
     const asked = running();
     expect(iterate(asked, answered('Shall I go on? ')).addition).toContain('ended in a question');
     const broken = running();
@@ -1033,7 +1019,7 @@ describe('what is kept', () => {
 
   test('the time of each event is the time of the state', () => {
     const loop = running();
-    for (const turn of [loop.attempt(WORK), loop.wait(), loop.attempt(OVERLOADED), loop.wait(5)]) {
+    for (const turn of [loop.iterate(WORK), loop.wait(), loop.iterate(OVERLOADED), loop.wait(5)]) {
       expect(turn.state.task.updated_at <= loop.now()).toBe(true);
     }
     expect(loop.state().task.updated_at).toBe(loop.now());

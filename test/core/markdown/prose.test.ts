@@ -6,8 +6,8 @@ function prose(text: string): string {
   return maskNonProse(text).replace(/[\uE000-\uE00F]/g, '¤');
 }
 
-describe('what is not prose is masked, character by character', () => {
-  test.each([
+describe('maskNonProse masks text that is not prose, character by character', () => {
+  test.for([
     ['a fence', 'a\n```js\nx y\n```\nb', 'a\n¤¤¤¤¤\n¤¤¤\n¤¤¤\nb'],
     ['a fence of tildes with backticks inside', '~~~\n```\n~~~\nb', '¤¤¤\n¤¤¤\n¤¤¤\nb'],
     ['a fence closed by more', '```\nx\n`````\nb', '¤¤¤\n¤\n¤¤¤¤¤\nb'],
@@ -114,12 +114,12 @@ describe('what is not prose is masked, character by character', () => {
     ['JSON that begins on its first line', '{"a": 1,\n"b": 2}\n}\nc', '¤¤¤¤¤¤¤¤\n¤¤¤¤¤¤¤\n¤\nc'],
     ['code that opens a bracket', 'f() {\nb\n}\nc', '¤¤¤¤¤\n¤\n¤\nc'],
     ['a transcript', '$ a\nb\n \nc', '¤¤¤\n¤\n \nc'],
-  ])('%s', (_, text, expected) => {
+  ] as const)('%s', ([, text, expected]) => {
     expect(prose(text)).toBe(expected);
   });
 });
 
-test.each<[string, NonProse | null]>([
+test.for<[string, NonProse | null]>([
   ['x', null],
   ['`x`', 'in-code'],
   ['<!--x-->', 'in-a-comment'],
@@ -131,6 +131,6 @@ test.each<[string, NonProse | null]>([
   ['<details>x</details>', 'in-an-element'],
   ['{\nx\n}', 'in-data'],
   ['$ x', 'in-a-transcript'],
-])('%j is masked as what it is', (text, why) => {
+])('%j is masked with the right reason', ([text, why]) => {
   expect(whyMasked(maskNonProse(text), text.indexOf('x'))).toBe(why);
 });

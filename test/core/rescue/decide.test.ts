@@ -30,7 +30,7 @@ const awaiting = (expiresInMinutes: number, isAnswered = false) =>
   });
 
 describe('a file in In_Progress', () => {
-  test('that is stuck is rescued, and for how long is told', () => {
+  test('that is stuck is rescued, and the action says for how long it was stuck', () => {
     expect(decide(fileFacts(), RULES)).toEqual({
       kind: 'rescue',
       taskId: 'stuck_letter',
@@ -38,26 +38,26 @@ describe('a file in In_Progress', () => {
     });
   });
 
-  test.each([
+  test.for([
     ['f\\xff.md', 'In_Progress', 'leave unnamed'],
     ['f\\xff.md', 'Needs_Action', 'leave unnamed'],
     ['f\\xff.pdf', 'Needs_Action', 'leave no-task'],
     ['.f\\xff.md', 'In_Progress', 'leave no-task'],
-  ] as const)('whose name is no text: %s in %s', (name, folder, expected) => {
+  ] as const)('whose name is no text: %s in %s', ([name, folder, expected]) => {
     expect(decided(fileFacts({ file: { name, folder, kind: 'unnamed', text: null } }))).toBe(
       expected,
     );
   });
 
-  test.each([
+  test.for([
     ['20 min', 20, 'rescue stuck_letter'],
     ['19 min', 19, 'leave fresh'],
     ['a time to come', -5, 'leave fresh'],
-  ])('untouched for %s', (_, minutes, expected) => {
+  ] as const)('untouched for %s', ([, minutes, expected]) => {
     expect(decided(fileFacts({ file: { touchedAt: minutesAgo(minutes) } }))).toBe(expected);
   });
 
-  test.each([
+  test.for([
     ['RALPH_EXHAUSTED_x_20260101T000000Z.md', 'leave own-note'],
     ['.letter.md', 'leave no-task'],
     ['~letter.md', 'leave no-task'],
@@ -69,26 +69,26 @@ describe('a file in In_Progress', () => {
     ['2026-payments-ACME.md', 'to-human payment'],
     ['PaymentAcme.md', 'to-human payment'],
     ['repayment.md', 'rescue stuck_repayment'],
-  ])('named %s', (name, expected) => {
+  ] as const)('named %s', ([name, expected]) => {
     expect(decided(fileFacts({ file: { name } }))).toBe(expected);
   });
 
-  test.each([
+  test.for([
     ['a type that is a payment', { frontMatter: { type: 'payment', problem: null } }],
     ['a type with that word', { frontMatter: { type: 'Vendor-Payments', problem: null } }],
     ['a line that says so', { text: 'Hello.\n**Type:** payment\n' }],
     ['a task type in a list', { text: '- task_type: "payment_approval"\n' }],
-  ])('with %s goes to a human', (_, file) => {
+  ] as const)('with %s goes to a human', ([, file]) => {
     expect(decided(fileFacts({ file }))).toBe('to-human payment');
   });
 
-  test('that only speaks of a payment is rescued', () => {
+  test('that only mentions a payment is rescued', () => {
     expect(decided(fileFacts({ file: { text: 'Their type of payment is odd.' } }))).toBe(
       'rescue stuck_letter',
     );
   });
 
-  test.each([
+  test.for([
     ['a link', { kind: 'link' as const }, 'leave link'],
     ['a folder', { kind: 'other' as const }, 'leave no-task'],
     ['no text', { text: null }, 'leave no-text'],
@@ -105,11 +105,11 @@ describe('a file in In_Progress', () => {
       'to-human front-matter',
     ],
     ['of an id that is taken', { hasNamesake: true }, 'leave namesake'],
-  ])('that is %s', (_, file, expected) => {
+  ] as const)('that is %s', ([, file, expected]) => {
     expect(decided(fileFacts({ file }))).toBe(expected);
   });
 
-  test.each([
+  test.for([
     ['live', fileTask('live'), 'leave live'],
     ['interrupted', fileTask('interrupted'), 'resume letter'],
     ['paused', fileTask('paused'), 'leave held'],
@@ -123,17 +123,17 @@ describe('a file in In_Progress', () => {
     ['asking', awaiting(5), 'needs-approval'],
     ['asking for too long', awaiting(-5), 'overdue-approval'],
     ['answered, begun by a person', awaiting(5, true), 'leave held'],
-  ])('whose own task is %s', (_, own, expected) => {
+  ] as const)('whose own task is %s', ([, own, expected]) => {
     expect(decided(fileFacts({ own }))).toBe(expected);
   });
 
-  test('whose own run has left a note is left to the human', () => {
+  test('whose own task has left a note is left to a person', () => {
     const own = fileTask('max_iterations_reached');
     expect(decided(fileFacts({ own, ownNote: 'RALPH_EXHAUSTED_letter_x.md' }))).toBe('leave noted');
     expect(decided(fileFacts({ ownNote: 'RALPH_EXHAUSTED_letter_x.md' }))).toBe('leave noted');
   });
 
-  test.each([
+  test.for([
     ['interrupted', fileTask('interrupted'), 'resume letter'],
     ['limited', fileTask('usage_limited'), 'resume letter'],
     [
@@ -149,12 +149,12 @@ describe('a file in In_Progress', () => {
     ['stopped on request', fileTask('stopped', { exitReason: 'stopped:request' }), 'leave fresh'],
     ['asking', awaiting(5), 'needs-approval'],
     ['answered', awaiting(5, true), 'resume letter'],
-  ])('whose own task a pass began, fresh, and %s', (_, own, expected) => {
+  ] as const)('whose own task a pass began, fresh, and %s', ([, own, expected]) => {
     const file = { touchedAt: minutesAgo(1) };
     expect(decided(fileFacts({ own, file, isOurs: true }))).toBe(expected);
   });
 
-  test.each([
+  test.for([
     ['live', fileTask('live'), 'leave live'],
     ['interrupted', fileTask('interrupted'), 'resume stuck_letter'],
     ['limited', fileTask('usage_limited'), 'resume stuck_letter'],
@@ -187,17 +187,17 @@ describe('a file in In_Progress', () => {
     ['newer', fileTask('newer ralph'), 'leave unreadable-state'],
     ['asking', awaiting(5), 'needs-approval'],
     ['answered', awaiting(5, true), 'resume stuck_letter'],
-  ])('whose rescue is %s', (_, rescue, expected) => {
+  ] as const)('whose rescue is %s', ([, rescue, expected]) => {
     expect(decided(fileFacts({ rescue }))).toBe(expected);
   });
 
-  test('is put away after three failed rescues, and not before', () => {
+  test('is moved to quarantine after three failed rescues, and not before', () => {
     const rescue = fileTask('max_iterations_reached');
     expect(decided(fileFacts({ rescue, failedRescues: 2 }))).toBe('rescue stuck_letter');
     expect(decided(fileFacts({ rescue, failedRescues: 3 }))).toBe('quarantine');
   });
 
-  test('is only moved where its task was completed after it was touched last', () => {
+  test('is only moved if its task was completed after the last change', () => {
     const over = fileTask('completed', { finishedAt: minutesAgo(20) });
     expect(decided(fileFacts({ own: over }))).toBe('finish letter');
     expect(decided(fileFacts({ rescue: over }))).toBe('finish stuck_letter');
@@ -209,7 +209,7 @@ describe('a file in In_Progress', () => {
 describe('a file in Needs_Action', () => {
   const file = { folder: 'Needs_Action' as const };
 
-  test.each([
+  test.for([
     ['letter.md', 'start-new letter'],
     ['letter.TXT', 'start-new letter'],
     ['letter.pdf', 'leave no-task'],
@@ -217,18 +217,18 @@ describe('a file in Needs_Action', () => {
     ['.letter.md', 'leave no-task'],
     ['RALPH_plan.md', 'leave own-note'],
     ['payment.md', 'to-human payment'],
-  ])('named %s', (name, expected) => {
+  ] as const)('named %s', ([name, expected]) => {
     expect(decided(fileFacts({ file: { ...file, name } }))).toBe(expected);
   });
 
-  test.each([
+  test.for([
     ['written', { touchedAt: minutesAgo(1 / 60) }],
     ['moved here', { changedAt: minutesAgo(1 / 60) }],
-  ])('that was %s a second ago is not settled', (_, times) => {
+  ] as const)('that was %s a second ago is not settled', ([, times]) => {
     expect(decided(fileFacts({ file: { ...file, ...times } }))).toBe('leave unsettled');
   });
 
-  test.each([
+  test.for([
     ['interrupted', fileTask('interrupted'), 'resume letter'],
     ['paused', fileTask('paused'), 'leave held'],
     [
@@ -238,11 +238,11 @@ describe('a file in Needs_Action', () => {
     ],
     ['completed since', fileTask('completed', { finishedAt: minutesAgo(5) }), 'leave completed'],
     ['exhausted, its note gone', fileTask('max_iterations_reached'), 'start-new letter'],
-  ])('whose own task is %s', (_, own, expected) => {
+  ] as const)('whose own task is %s', ([, own, expected]) => {
     expect(decided(fileFacts({ file, own }))).toBe(expected);
   });
 
-  test('whose own run has left a note is left to the human', () => {
+  test('whose own task has left a note is left to a person', () => {
     expect(decided(fileFacts({ file, ownNote: 'RALPH_FAILED_letter_x.md' }))).toBe('leave noted');
   });
 });

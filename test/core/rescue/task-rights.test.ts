@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { permissionsOf, programsBeyond, rightsOf } from '../../../src/core/rescue/task-rights.ts';
+import { describe, expect, test } from 'vitest';
+import { PERMISSIONS, programsBeyond, rightsOf } from '../../../src/core/rescue/task-rights.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
-import type { Layer } from '../../../src/core/settings/setting-source.ts';
-import { powerfulSettings, type SettingName } from '../../../src/core/settings/settings.ts';
+import { type Layer, withSettings } from '../../../src/core/settings/setting-source.ts';
+import { type SettingName, settingNamesNeedingTrust } from '../../../src/core/settings/settings.ts';
 
 /** Settings as if these had been given as flags. */
 function given(values: Partial<Record<SettingName, unknown>>) {
@@ -19,7 +19,7 @@ function given(values: Partial<Record<SettingName, unknown>>) {
 const PLACES: readonly SettingName[] = ['agent', 'promptFile', 'cwd', 'vault', 'stateDir'];
 
 describe('the rights of a task', () => {
-  it.each(powerfulSettings().filter((name) => !PLACES.includes(name)))(
+  test.for(settingNamesNeedingTrust().filter((name) => !PLACES.includes(name)))(
     'name %s, which needs trust in a configuration',
     (name) => {
       const value = name === 'allowedTools' || name === 'acceptRefused' ? ['x'] : 'x';
@@ -29,11 +29,11 @@ describe('the rights of a task', () => {
     },
   );
 
-  it('are none by default', () => {
+  test('are none by default', () => {
     expect(rightsOf(given({}), [])).toEqual([]);
   });
 
-  it('are one line each, free of what acts on a terminal', () => {
+  test('are one line each, without what acts on a terminal', () => {
     const settings = given({ verify: 'npm\n\u001b[2Jtest', dangerouslySkipPermissions: true });
     expect(rightsOf(settings, ['--mcp-config', 'x'])).toEqual([
       "--verify 'npm test'",
@@ -43,8 +43,8 @@ describe('the rights of a task', () => {
   });
 });
 
-describe('a pass', () => {
-  it('has its programs in common with a task, or the task has none', () => {
+describe('a pass over the vault', () => {
+  test('finds the programs of a task that it was not given itself', () => {
     const task = given({ verify: 'a', after: 'b' });
     expect(programsBeyond(task, given({}))).toEqual(["--verify 'a'", "--after 'b'"]);
     expect(programsBeyond(task, given({ verify: 'a', after: 'other' }))).toEqual(["--after 'b'"]);
@@ -52,15 +52,18 @@ describe('a pass', () => {
     expect(programsBeyond(given({}), task)).toEqual([]);
   });
 
-  it('gives its own permissions, also where it has none', () => {
-    const task = given({ permissionMode: 'bypassPermissions', allowedTools: ['Bash'] });
-    expect(permissionsOf(given({ permissionMode: 'plan' }))).toMatchObject({
+  test('gives all its own permissions, also where it has none', () => {
+    const { sources } = resolveSettings([]);
+    const own = {
       permissionMode: 'plan',
-      allowedTools: [],
-      dangerouslySkipPermissions: false,
-    });
-    expect(Object.keys(permissionsOf(task)).sort()).toEqual(
-      Object.keys(permissionsOf(given({}))).sort(),
-    );
+      allowedTools: ['Bash'],
+      dangerouslySkipPermissions: true,
+      acceptRefused: ['*'],
+      keepBackground: true,
+    };
+    const bare = { settings: given({}), sources };
+    const task = { settings: given(own), sources };
+    expect(withSettings(task, bare, PERMISSIONS).settings).toEqual(bare.settings);
+    expect(withSettings(bare, task, PERMISSIONS).settings).toEqual(task.settings);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { INNER_SHAPES, PREFIX_SHAPES } from '../../../src/core/secrets/secret-table.ts';
 import { maskSecrets } from '../../../src/core/secrets/secrets.ts';
 import { CREDENTIALS } from '../../helpers/credential-samples.ts';
@@ -16,34 +16,34 @@ const FRAMES: readonly (readonly [where: string, frame: (text: string) => string
 ];
 
 describe('a credential', () => {
-  test('has more forms than 217, each of them once', () => {
+  test('has more than 217 forms, all different', () => {
     expect(CREDENTIALS.length).toBeGreaterThanOrEqual(217);
     expect(new Set(CREDENTIALS.map(({ text }) => text)).size).toBe(CREDENTIALS.length);
   });
 
-  test.each([...PREFIX_SHAPES, ...INNER_SHAPES])('of $origin, $prefix, is among them', (shape) => {
+  test.for([...PREFIX_SHAPES, ...INNER_SHAPES])('of $origin, $prefix, has a form here', (shape) => {
     const kept = new RegExp(`(?:${shape.prefix})…`);
     expect(CREDENTIALS.some(({ masked }) => kept.test(masked))).toBe(true);
   });
 
-  describe.each(CREDENTIALS)('$what', ({ text, masked }) => {
-    it.each(FRAMES)('is masked %s, and what tells its kind stays', (_, frame) => {
+  describe.for(CREDENTIALS)('$what', ({ text, masked }) => {
+    test.for(FRAMES)('is masked %s, and its sign stays', ([, frame]) => {
       expect(maskSecrets(frame(text))).toBe(frame(masked));
     });
 
-    it.each(FRAMES)('is masked %s once and for all', (_, frame) => {
+    test.for(FRAMES)('is not masked again %s', ([, frame]) => {
       expect(maskSecrets(frame(masked))).toBe(frame(masked));
     });
   });
 });
 
 describe('an ordinary text', () => {
-  test('has more forms than 84', () => {
+  test('has more than 84 forms', () => {
     expect(new Set(ORDINARY_TEXTS).size).toBeGreaterThanOrEqual(84);
   });
 
-  describe.each(ORDINARY_TEXTS)('%j', (text) => {
-    it.each(FRAMES)('stays as it is %s', (_, frame) => {
+  describe.for(ORDINARY_TEXTS)('%j', (text) => {
+    test.for(FRAMES)('stays unchanged %s', ([, frame]) => {
       expect(maskSecrets(frame(text))).toBe(frame(text));
     });
   });

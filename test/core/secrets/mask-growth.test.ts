@@ -1,35 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, test } from 'vitest';
 import { maskSecrets } from '../../../src/core/secrets/secrets.ts';
 import { CREDENTIALS } from '../../helpers/credential-samples.ts';
-
-// What takes a square of the length takes 64 times as long for eight times the length. How long it
-// takes by itself depends on the machine, so only the two are held against each other.
-const LARGE = 1 << 20;
-/** Tried first: a square of this is over in seconds, one of the other in hours. */
-const LESS = 1 << 17;
-const TIMES = 8;
-const MOST = 3 * TIMES;
-/** A clock that ticks no finer says nothing of what is shorter. */
-const LEAST_MS = 1;
-const TRIES = 4;
-
-/** Processor time, in milliseconds: what else runs on the machine does not count. */
-function timeToMask(text: string): number {
-  const { user } = process.cpuUsage();
-  maskSecrets(text);
-  return (process.cpuUsage().user - user) / 1_000;
-}
-
-/** How often longer it takes to mask eight times as much of the same, at the best of some tries. */
-function growthOf(part: string, length: number): number {
-  const large = part.repeat(Math.ceil(length / part.length));
-  const small = large.slice(0, large.length / TIMES);
-  let least = Number.POSITIVE_INFINITY;
-  for (let tried = 0; tried < TRIES && least > MOST; tried += 1) {
-    least = Math.min(least, timeToMask(large) / Math.max(LEAST_MS, timeToMask(small)));
-  }
-  return least;
-}
+import { expectLinear, LONG, SHORT } from '../../helpers/growth.ts';
 
 const HARD = [
   'a',
@@ -88,13 +60,13 @@ const PREFIXES = CREDENTIALS.map(({ masked }) => masked.slice(0, masked.indexOf(
   (prefix) => prefix !== '',
 );
 
-describe('the time that masking takes grows with the length of the text', () => {
-  it.each([...new Set([...HARD, ...PREFIXES])])('of %j repeated', (part) => {
-    expect(growthOf(part, LESS)).toBeLessThanOrEqual(MOST);
-    expect(growthOf(part, LARGE)).toBeLessThanOrEqual(MOST);
+describe('the time for masking grows only linearly with the text', () => {
+  test.for([...new Set([...HARD, ...PREFIXES])])('of %j repeated', (part) => {
+    expectLinear(maskSecrets, part, SHORT);
+    expectLinear(maskSecrets, part, LONG);
   });
 
-  it.each([...new Set(PREFIXES)])('of %j with a secret that is too short', (prefix) => {
-    expect(growthOf(`${prefix}aB3 `, LESS)).toBeLessThanOrEqual(MOST);
+  test.for([...new Set(PREFIXES)])('of %j with a secret that is too short', (prefix) => {
+    expectLinear(maskSecrets, `${prefix}aB3 `, SHORT);
   });
 });

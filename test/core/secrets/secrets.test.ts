@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { maskDeep, maskLine, maskLines, maskSecrets } from '../../../src/core/secrets/secrets.ts';
 
 // No line here holds a real credential; each is put together where it is needed, so that no scanner
@@ -97,12 +97,12 @@ const secrets: readonly (readonly [string, string, string])[] = [
 ];
 
 describe('maskSecrets', () => {
-  it.each(secrets)('masks: %s', (_, text, expected) => {
+  test.for(secrets)('masks: %s', ([, text, expected]) => {
     expect(maskSecrets(text)).toBe(expected);
     expect(maskSecrets(`before\n${text}\nafter`)).toBe(`before\n${expected}\nafter`);
   });
 
-  it.each([
+  test.for([
     'src/core/task-state.ts:12: const key = 1',
     '/etc/passwd:12:root:x:0:0',
     'commit 3f2a9c1d4e5b6a7f8091a2b3c4d5e6f708192a3b',
@@ -190,7 +190,7 @@ describe('maskSecrets', () => {
     expect(maskSecrets(`${text}\n\n- done\n`)).toBe(`${text}\n\n- done\n`);
   });
 
-  it('masks every field of an environment file, and nothing of its names', () => {
+  test('masks every value of an environment file, but none of the names', () => {
     const text = 'HOST=db\nDB_PASSWORD=abc\nPORT=5432\nAPI_TOKEN="a1b2c3d4"\n# key: none\n';
     const expected =
       'HOST=db\nDB_PASSWORD=…[masked]\nPORT=5432\nAPI_TOKEN="…[masked]"\n# key: none\n';
@@ -201,7 +201,7 @@ describe('maskSecrets', () => {
     const [begin, end] = pem('RSA ');
     const body = Array.from({ length: 20 }, () => base64Line).join('\n');
 
-    it.each([
+    test.for([
       ['whole', `${begin}\n${body}\nAbC=\n${end}\nafter`, `${begin}…[masked]\nafter`],
       ['in an escaped text', `"${begin}\\n${base64Line}\\n${end}\\n"`, `"${begin}…[masked]\\n"`],
       ['cut off', `x\n${begin}\n${body}\nAbC`, `x\n${begin}…[masked]`],
@@ -222,12 +222,12 @@ describe('maskSecrets', () => {
         `${begin}\n${body}\n${end}\n${begin}\n${body}\n${end}`,
         `${begin}…[masked]\n${begin}…[masked]`,
       ],
-    ])('are masked: %s', (_, text, expected) => {
+    ] as const)('are masked: %s', ([, text, expected]) => {
       expect(maskSecrets(text)).toBe(expected);
       expect(maskSecrets(expected)).toBe(expected);
     });
 
-    it('are masked in every kind', () => {
+    test('of every kind are masked', () => {
       for (const kind of ['', 'EC ', 'OPENSSH ', 'ENCRYPTED ', 'DSA ']) {
         const [first, last] = pem(kind);
         expect(maskSecrets(`${first}\n${body}\n${last}`)).toBe(`${first}…[masked]`);
@@ -237,7 +237,7 @@ describe('maskSecrets', () => {
     });
   });
 
-  it('changes nothing more when it is done twice', () => {
+  test('changes nothing the second time', () => {
     for (const [, text] of secrets) {
       const once = maskSecrets(text);
       expect(maskSecrets(once)).toBe(once);
@@ -246,7 +246,7 @@ describe('maskSecrets', () => {
     expect(maskSecrets(all)).toBe(all);
   });
 
-  it('masks what is left of a secret where the text was cut in the middle of it', () => {
+  test('masks the rest of a secret that was cut off', () => {
     for (const [, text] of secrets.slice(0, 25)) {
       const from = /^[a-zA-Z]+[a-z0-9]*[-_.]?(?:[a-z]+\d*[-_])*/.exec(text)?.[0].length ?? 0;
       const cut = text.slice(0, Math.min(from + 12, text.length - 1));
@@ -259,7 +259,7 @@ describe('maskSecrets', () => {
   });
 });
 
-describe('a credential with something in it that nobody sees', () => {
+describe('a credential with invisible characters in it', () => {
   const hidden = [
     ['a zero-width space', '\u200b'],
     ['a word joiner', '\u2060'],
@@ -273,7 +273,7 @@ describe('a credential with something in it that nobody sees', () => {
   ] as const;
   const half = random(18);
 
-  it.each(hidden)('is masked: %s', (_, sign) => {
+  test.for(hidden)('is masked: %s', ([, sign]) => {
     const token = `${join('gh', sign, 'p_')}${half}${sign}${half}`;
     expect(maskSecrets(`It is ${token}.`)).toBe('It is ghp_…[masked].');
     expect(maskLine(`${base64Line.slice(0, 30)}${sign}${base64Line.slice(30)}`)).toBe('…[masked]');
@@ -283,14 +283,14 @@ describe('a credential with something in it that nobody sees', () => {
     });
   });
 
-  it.each(hidden)('leaves a text without a credential as it is: %s', (_, sign) => {
+  test.for(hidden)('leaves a text without a credential unchanged: %s', ([, sign]) => {
     const text = `a${sign}b, and a path/${sign}c`;
     expect(maskSecrets(text)).toBe(text);
   });
 });
 
 describe('maskLines', () => {
-  it('masks each line as one out of a longer text', () => {
+  test('masks each line as a part of a longer text', () => {
     expect(maskLines(`a\n${base64Line}\n${join('ghp_', random(36))}\n`)).toBe(
       'a\n…[masked]\nghp_…[masked]\n',
     );
@@ -298,7 +298,7 @@ describe('maskLines', () => {
 });
 
 describe('maskDeep', () => {
-  it('masks every string and keeps all else', () => {
+  test('masks every string and keeps everything else', () => {
     const token = join('ghp_', random(36));
     const event = {
       event: 'task_completed',
@@ -318,7 +318,7 @@ describe('maskDeep', () => {
     });
   });
 
-  it('leaves what it was given as it was', () => {
+  test('does not change its argument', () => {
     const data = { a: [join('ghp_', random(36))] };
     const copy = structuredClone(data);
     maskDeep(data);
@@ -328,23 +328,23 @@ describe('maskDeep', () => {
   });
 });
 
-describe('a line out of a longer text', () => {
+describe('a line of a longer text', () => {
   const KEY = 'MIIEowIBAAKCAQEA7bq0ZQ1mYd3sVn5F1c2kLr8Jt6W0xPzHqXyTgUaBvCdEfGhI';
 
-  it.each([KEY, `  ${KEY}  `, `${KEY.slice(0, 62)}==`])(
+  test.for([KEY, `  ${KEY}  `, `${KEY.slice(0, 62)}==`])(
     'of a private key is masked: %j',
     (line) => {
       expect(maskLine(line)).toBe('…[masked]');
     },
   );
 
-  it.each([
+  test.for([
     'I read the file.',
     '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     'src/core/secrets/secrets.ts',
     'aVeryLongNameOfAFunctionThatSomebodyHasMadeUpAndNobodyWillEverType',
     `before ${KEY}`,
-  ])('of anything else stays: %j', (line) => {
+  ])('that is something else stays: %j', (line) => {
     expect(maskLine(line)).toBe(line);
   });
 });

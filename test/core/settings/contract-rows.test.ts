@@ -12,18 +12,11 @@ import {
   notFound,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
+import { OVERLOADED, running } from '../../helpers/loop-events.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
 
 // The rows of the five documents that the loop itself answers, each test named after its row. The
 // service's rows are in test/service; docs/contracts.md tells where each is.
-
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-
-function running(...args: Parameters<typeof loopInHand>) {
-  const loop = loopInHand(...args);
-  loop.start();
-  return loop;
-}
 
 /** An iteration after which the world is looked at. */
 function seeing(loop: ReturnType<typeof running>, seen: Partial<Sightings>, message = 'On it.') {
@@ -40,7 +33,7 @@ function configured(text: string) {
 
 describe('the error handling of the documents', () => {
   test('claude not found: failed at once, with a note for a human', () => {
-    expect(running().attempt(notFound()).ending).toMatchObject({
+    expect(running().iterate(notFound()).ending).toMatchObject({
       status: 'failed',
       exitReason: 'failed:agent-not-found',
       note: 'FAILED',
@@ -50,7 +43,7 @@ describe('the error handling of the documents', () => {
   test('claude times out (180 s): one failed iteration, and the loop goes on', () => {
     const loop = running();
     expect(SETTINGS.iterationTimeout.default).toBe('180s');
-    const { state, ending } = loop.attempt(cut('iteration-timeout', { durationMs: 180_000 }));
+    const { state, ending } = loop.iterate(cut('iteration-timeout', { durationMs: 180_000 }));
     expect(ending).toBeNull();
     expect(state.task).toMatchObject({
       metrics: { iterations: 1 },
@@ -61,16 +54,16 @@ describe('the error handling of the documents', () => {
 
   test('max iterations reached: an exhausted note, the last output kept', () => {
     const loop = running({ maxIterations: 1 });
-    const { ending, state } = loop.attempt(answered('Nearly there.'));
+    const { ending, state } = loop.iterate(answered('Nearly there.'));
     expect(ending).toMatchObject({ status: 'max_iterations_reached', note: 'EXHAUSTED' });
     expect(state.carry.output).toBe('Nearly there.');
   });
 
   test('transient errors: tried again after a growing pause, listed in errors, gone on with', () => {
     const loop = running();
-    const first = loop.attempt(OVERLOADED).waitMs ?? 0;
+    const first = loop.iterate(OVERLOADED).waitMs ?? 0;
     loop.wait();
-    const { waitMs, state } = loop.attempt(OVERLOADED);
+    const { waitMs, state } = loop.iterate(OVERLOADED);
     expect(waitMs ?? 0).toBeGreaterThan(first);
     expect(state.task.errors).toHaveLength(2);
     expect(state.task.metrics.iterations).toBe(0);
@@ -78,7 +71,7 @@ describe('the error handling of the documents', () => {
   });
 
   test('fatal errors: stopped at once, a note for a human, the error told', () => {
-    const { ending, state } = running().attempt(
+    const { ending, state } = running().iterate(
       errorReport('Credit balance is too low', 400, { durationMs: 5 }),
     );
     expect(ending).toMatchObject({ status: 'failed', note: 'FAILED' });
@@ -99,13 +92,13 @@ describe('the statuses of the documents', () => {
   test('stopped: by hand', () => {
     const loop = running();
     loop.stop('SIGINT');
-    expect(loop.attempt(cut('stop-requested')).state.task.status).toBe('stopped');
+    expect(loop.iterate(cut('stop-requested')).state.task.status).toBe('stopped');
   });
 });
 
 describe('the completion of the documents', () => {
   test('completion_promise: the agent says so', () => {
-    const { ending } = running({ promise: 'moved to Done' }).attempt(
+    const { ending } = running({ promise: 'moved to Done' }).iterate(
       answered('<promise>moved to Done</promise>'),
     );
     expect(ending).toMatchObject({ status: 'completed', evidence: { kind: 'promise' } });
@@ -130,7 +123,7 @@ describe('the completion of the documents', () => {
 
   test('the reminder: not complete yet, with the previous output', () => {
     const loop = running();
-    loop.attempt(answered('Half of it.'));
+    loop.iterate(answered('Half of it.'));
     const addition = loop.wait().addition ?? '';
     expect(addition).toContain('Half of it.');
     expect(addition).toContain(
@@ -140,9 +133,9 @@ describe('the completion of the documents', () => {
 
   test('two consecutive done signals: complete at the second', () => {
     const loop = running({ signals: ['Ready for review'], promise: null });
-    expect(loop.attempt(answered('Ready for review')).ending).toBeNull();
+    expect(loop.iterate(answered('Ready for review')).ending).toBeNull();
     loop.wait();
-    expect(loop.attempt(answered('Ready for review')).ending?.evidence?.kind).toBe('signal');
+    expect(loop.iterate(answered('Ready for review')).ending?.evidence?.kind).toBe('signal');
   });
 
   test('fix_plan: complete when every box is ticked', () => {
@@ -181,7 +174,7 @@ describe('the circuit breaker of the documents', () => {
     const loop = running();
     const resetsAt = '2026-01-05T12:00:00.000Z';
     const rateLimit = { status: 'rejected', resetsAt, type: 'five_hour', utilization: 1 };
-    const { state, waitMs } = loop.attempt(
+    const { state, waitMs } = loop.iterate(
       errorReport("You've hit your limit", 429, { rateLimit }),
     );
     expect(waitMs ?? 0).toBeGreaterThanOrEqual(2 * 3_600_000 - 1_000);
@@ -190,13 +183,13 @@ describe('the circuit breaker of the documents', () => {
 });
 
 describe('the task types of the documents', () => {
-  test.each([
+  test.for([
     ['email_processing', '5'],
     ['invoice_generation', '3'],
     ['social_media_posting', '3'],
     ['weekly_audit', '10'],
     ['default', '5'],
-  ])('%s: %s iterations', (type, maxIterations) => {
+  ] as const)('%s: %s iterations', ([type, maxIterations]) => {
     expect(TASK_TYPES[type]?.maxIterations).toBe(maxIterations);
   });
 
@@ -248,9 +241,9 @@ describe('the configuration of the documents', () => {
   test('pause between iterations: 2 s unless told otherwise, never after the last', () => {
     expect(SETTINGS.delay.default).toBe('2s');
     const loop = running({ maxIterations: 2 });
-    expect(loop.attempt(answered('On it.')).waitMs).toBe(2_000);
+    expect(loop.iterate(answered('On it.')).waitMs).toBe(2_000);
     loop.wait();
-    expect(loop.attempt(answered('On it.')).waitMs).toBeNull();
+    expect(loop.iterate(answered('On it.')).waitMs).toBeNull();
   });
 
   test('the environment variables set the same for the command', () => {

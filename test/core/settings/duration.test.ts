@@ -4,7 +4,7 @@ import { loopPolicy } from '../../helpers/loop-policy.ts';
 import { newTask } from '../../helpers/new-task.ts';
 
 describe('a duration', () => {
-  test.each([
+  test.for([
     ['500ms', 500],
     ['90s', 90_000],
     ['30m', 1_800_000],
@@ -20,11 +20,11 @@ describe('a duration', () => {
     ['0s', 0],
     ['180s', 180_000],
     [' 90s ', 90_000],
-  ])('%s', (text, ms) => {
+  ] as const)('%s', ([text, ms]) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
-  test.each([
+  test.for([
     [''],
     [' '],
     ['5'],
@@ -47,19 +47,22 @@ describe('a duration', () => {
     ['5s\n5x'],
     ['٥s'],
     ['999999999999999999d'],
-  ])('is not %o', (text) => {
+  ] as const)('is not %o', ([text]) => {
     expect(parseDuration(text)).toBeNull();
   });
 
-  test.each([['100000000d'], ['104249991d']])('that is accepted has an end: %s', (text) => {
-    // A Date ends in the year 275760; a limit beyond it must be refused, not crash the run.
-    const ms = parseDuration(text);
-    expect(() => (ms === null ? null : newTask(loopPolicy(), ms))).not.toThrow();
-  });
+  test.for([['100000000d'], ['104249991d']] as const)(
+    'that is accepted fits the range of dates: %s',
+    ([text]) => {
+      // A Date ends in the year 275760; a limit beyond it must be refused, not crash the run.
+      const ms = parseDuration(text);
+      expect(() => (ms === null ? null : newTask(loopPolicy(), ms))).not.toThrow();
+    },
+  );
 });
 
-describe('a duration in writing', () => {
-  test.each([
+describe('a written duration', () => {
+  test.for([
     [0, '0'],
     [500, '500ms'],
     [90_000, '1m30s'],
@@ -67,7 +70,7 @@ describe('a duration in writing', () => {
     [5_400_000, '1h30m'],
     [604_800_000, '7d'],
     [93_784_005, '1d2h3m4s5ms'],
-  ])('of %i ms is %s, and is read again', (ms, text) => {
+  ] as const)('of %i ms is %s, which parses to the same duration', ([ms, text]) => {
     expect(writeDuration(ms)).toBe(text);
     expect(parseDuration(text)).toBe(ms);
   });

@@ -14,7 +14,7 @@ const FLAGS = [
 ];
 
 describe('a mistyped name', () => {
-  test.each<[typed: string, meant: string | null]>([
+  test.for<[typed: string, meant: string | null]>([
     ['--prompt', '--prompt'],
     ['--promt', '--prompt'],
     ['--promptt', '--prompt'],
@@ -32,11 +32,11 @@ describe('a mistyped name', () => {
     ['--verbose', null],
     ['--completely-different', null],
     ['', null],
-  ])('%o is meant to be %o', (typed, meant) => {
+  ])('%o probably means %o', ([typed, meant]) => {
     expect(nearest(typed, FLAGS)).toBe(meant);
   });
 
-  test('takes the first of equally near names', () => {
+  test('gets the first of equally near names', () => {
     expect(nearest('--ab', ['--ax', '--ay'])).toBe('--ax');
     expect(nearest('--ab', ['--xyz', '--ay', '--ab'])).toBe('--ab');
   });
@@ -46,12 +46,12 @@ describe('a mistyped name', () => {
     expect(nearest('badcfe', ['abcdef'])).toBeNull();
   });
 
-  test('is a beginning only where it is long enough to mean something', () => {
+  test('counts as the beginning of a name only if it is long enough', () => {
     expect(nearest('--de', ['--delay-between-iterations'])).toBeNull();
     expect(nearest('--del', ['--delay-between-iterations'])).toBe('--delay-between-iterations');
   });
 
-  test('is none among no names', () => {
+  test('has no nearest name among no names', () => {
     expect(nearest('--prompt', [])).toBeNull();
   });
 });

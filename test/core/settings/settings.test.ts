@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseDuration } from '../../../src/core/settings/duration.ts';
+import { parseSize } from '../../../src/core/settings/parse-value.ts';
 import type { SettingRow } from '../../../src/core/settings/rows/setting-row.ts';
 import { SETTINGS, settingNames } from '../../../src/core/settings/settings.ts';
-import { parseSize } from '../../../src/core/settings/size.ts';
 
 const ROWS = settingNames().map((name): [string, SettingRow] => [name, SETTINGS[name]]);
 
@@ -15,6 +15,7 @@ function problemOf({ type, default: text, negation }: SettingRow): string | null
   if (text === undefined) return null;
   switch (type.kind) {
     case 'text':
+    case 'command':
     case 'texts':
       return text.trim() === '' ? 'empty' : null;
     case 'count':
@@ -36,7 +37,7 @@ function problemOf({ type, default: text, negation }: SettingRow): string | null
 }
 
 describe('the table of settings', () => {
-  test('has each flag, alias and letter once', () => {
+  test('has each flag, alias and short flag once', () => {
     const flags = ROWS.flatMap(([, { flag, aliases = [] }]) => [flag, ...aliases]);
     const letters = ROWS.flatMap(([, { short }]) => (short === undefined ? [] : [short]));
     expect(twice(flags)).toEqual([]);
@@ -51,7 +52,7 @@ describe('the table of settings', () => {
     expect(ROWS.length).toBeGreaterThan(20);
   });
 
-  test.each(ROWS)('%s is written as flags are', (name, { flag, aliases = [], short, help }) => {
+  test.for(ROWS)('%s has the form of a flag', ([name, { flag, aliases = [], short, help }]) => {
     for (const one of [flag, ...aliases]) expect(one).toMatch(/^--[a-z]+(-[a-z]+)*$/);
     if (short !== undefined) expect(short).toMatch(/^-[a-z]$/);
     // The name is the flag in camel case: configuration keys and variables are made from either.
@@ -61,26 +62,26 @@ describe('the table of settings', () => {
     expect(help).not.toBe('');
   });
 
-  test.each(ROWS)('%s takes an argument unless it is a switch', (_name, { type, argument }) => {
+  test.for(ROWS)('%s takes an argument unless it is a switch', ([, { type, argument }]) => {
     expect(argument === undefined).toBe(type.kind === 'switch');
   });
 
-  test.each(ROWS)('%s has a default that can be read, or none', (_name, row) => {
+  test.for(ROWS)('%s has no default or a valid one', ([, row]) => {
     expect(problemOf(row)).toBeNull();
   });
 
-  test.each(
+  test.for(
     ROWS.flatMap(([name, { type }]): [string, readonly string[]][] =>
       type.kind === 'choice' ? [[name, type.choices]] : [],
     ),
-  )('%s offers each choice once', (_name, choices) => {
+  )('%s offers each choice once', ([, choices]) => {
     expect(choices.length).toBeGreaterThan(1);
     expect(twice(choices)).toEqual([]);
   });
 });
 
 describe('the defaults', () => {
-  test.each([
+  test.for([
     ['--max-iterations', '5'],
     ['--iteration-timeout', '180s'],
     ['--idle-timeout', undefined],
@@ -94,27 +95,27 @@ describe('the defaults', () => {
     ['--context-chars', '20000'],
     ['--log-limit', '1GB'],
     ['--promise', undefined],
-  ])('of %s is %s', (flag, expected) => {
+  ] as const)('of %s is %s', ([flag, expected]) => {
     const row = ROWS.find(([, one]) => one.flag === flag)?.[1];
     expect(row).toBeDefined();
     expect(row?.default).toBe(expected);
   });
 
-  test.each([
+  test.for([
     ['--max-iterations', 1],
     ['--context-chars', 1],
     ['--retries', 0],
-  ])('of %s is at least %i', (flag, min) => {
+  ] as const)('of %s is at least %i', ([flag, min]) => {
     const type = ROWS.find(([, one]) => one.flag === flag)?.[1].type;
     expect(type).toEqual({ kind: 'count', min });
   });
 
-  test.each([
+  test.for([
     ['--iteration-timeout', 1],
     ['--timeout', 1],
     ['--delay', 0],
     ['--max-wait', 0],
-  ])('of %s is at least %i ms', (flag, minMs) => {
+  ] as const)('of %s is at least %i ms', ([flag, minMs]) => {
     const type = ROWS.find(([, one]) => one.flag === flag)?.[1].type;
     expect(type).toEqual({ kind: 'duration', minMs });
   });

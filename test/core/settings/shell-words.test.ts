@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { shellWords } from '../../../src/core/settings/shell-words.ts';
 
 describe('a command line', () => {
-  test.each<[line: string, words: readonly string[]]>([
+  test.for<[line: string, words: readonly string[]]>([
     ['', []],
     ['   ', []],
     ['codex exec -', ['codex', 'exec', '-']],
@@ -26,20 +26,20 @@ describe('a command line', () => {
     ['a \\\n b', ['a', 'b']],
     ['a\\\nb', ['ab']],
     ['"a\\\nb"', ['ab']],
-  ])('%o', (line, words) => {
+  ])('%o', ([line, words]) => {
     expect(shellWords(line)).toEqual(words);
   });
 
-  test.each(['$HOME', '~', '*.md', '`id`', '$(id)', 'a;b', 'a|b', '>x', '&', '#a', '{a,b}', '!1'])(
+  test.for(['$HOME', '~', '*.md', '`id`', '$(id)', 'a;b', 'a|b', '>x', '&', '#a', '{a,b}', '!1'])(
     'is not expanded: %s',
     (word) => {
       expect(shellWords(`x ${word} y`)).toEqual(['x', word, 'y']);
     },
   );
 
-  test.each([[`'`], [`"`], [`a 'b`], [`a "b'`], [`'a"`], ['"a\\"'], [`a b'`]])(
+  test.for([[`'`], [`"`], [`a 'b`], [`a "b'`], [`'a"`], ['"a\\"'], [`a b'`]] as const)(
     'has a quote that is not closed: %s',
-    (line) => {
+    ([line]) => {
       expect(shellWords(line)).toBeNull();
     },
   );

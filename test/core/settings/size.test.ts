@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { parseSize } from '../../../src/core/settings/size.ts';
+import { parseSize } from '../../../src/core/settings/parse-value.ts';
 
 describe('a size', () => {
-  test.each([
+  test.for([
     ['0', 0],
     ['512', 512],
     ['512B', 512],
@@ -14,11 +14,11 @@ describe('a size', () => {
     ['1GB', 1_073_741_824],
     ['1.5G', 1_610_612_736],
     [' 1 GB ', 1_073_741_824],
-  ])('%s', (text, bytes) => {
+  ] as const)('%s', ([text, bytes]) => {
     expect(parseSize(text)).toBe(bytes);
   });
 
-  test.each([
+  test.for([
     [''],
     ['GB'],
     ['-1GB'],
@@ -29,7 +29,7 @@ describe('a size', () => {
     ['1GB2'],
     ['ten'],
     ['9999999999G'],
-  ])('is not %o', (text) => {
+  ] as const)('is not %o', ([text]) => {
     expect(parseSize(text)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type JournalEntry, makeBriefing, type Need } from '../../../src/core/task/briefing.ts';
 import { laterBy, type Status } from '../../../src/core/task/task-state.ts';
 import { briefIteration, briefingSources, foundRun } from '../../helpers/brief-task.ts';
@@ -18,7 +18,7 @@ const nameOf = (need: Need): string =>
       : `request ${need.request.taskId}`;
 
 describe('the groups', () => {
-  it.each([
+  test.for([
     ['completed', 'completed'],
     ['failed', 'failed'],
     ['timeout', 'failed'],
@@ -29,7 +29,7 @@ describe('the groups', () => {
     ['paused', 'waiting'],
     ['paused_awaiting_approval', 'waiting'],
     ['stopped', 'waiting'],
-  ] as const)('%s is %s', (status, group) => {
+  ] as const)('%s is %s', ([status, group]) => {
     const { tasks, totals } = makeBriefing(
       briefingSources({ runs: [foundRun('t', { status, finished_at: at(5) })] }),
     );
@@ -37,7 +37,7 @@ describe('the groups', () => {
     expect(totals[group]).toBe(1);
   });
 
-  it('a task that says it runs and has no driver waits; one of the library runs', () => {
+  test('a task that says it runs but has no driver waits; a task of the library runs', () => {
     const runs = [
       foundRun('dead', { status: 'running' }),
       foundRun('ours', { status: 'running', kept_by: 'library' }),
@@ -51,7 +51,7 @@ describe('the groups', () => {
 });
 
 describe('what happened in the span', () => {
-  it('is what the journal tells, and the state where that is silent', () => {
+  test('comes from the journal, and from the state if the journal has a gap', () => {
     const run = foundRun('t', {
       status: 'stalled',
       iterations: [briefIteration(2), briefIteration(3)],
@@ -64,14 +64,14 @@ describe('what happened in the span', () => {
     expect(task?.costUsd).toBeCloseTo(0.3);
   });
 
-  it('leaves out what ended before it', () => {
+  test('leaves out what ended before it', () => {
     const run = foundRun('t', { iterations: [briefIteration(1), briefIteration(2)] });
     const { tasks, totals } = makeBriefing(briefingSources({ runs: [run], since: at(2.5) }));
     expect(tasks[0]?.iterations.map(({ number }) => number)).toEqual([2]);
     expect(totals.iterations).toBe(1);
   });
 
-  it('goes to the run of a task that had begun by then', () => {
+  test('belongs to the run of a task that had begun by then', () => {
     const early = foundRun('t', { status: 'stalled', finished_at: at(10) }, true);
     const late = foundRun('t', { status: 'completed', started_at: at(20), finished_at: at(30) });
     const journal = [told('t', 1, 1), told('t', 2, 5), told('t', 1, 21)];
@@ -79,7 +79,7 @@ describe('what happened in the span', () => {
     expect(tasks.map(({ iterations }) => iterations.length)).toEqual([1, 2]);
   });
 
-  it('leaves out tasks that ended before it, but none that waits', () => {
+  test('leaves out tasks that ended before it, but no waiting ones', () => {
     const old = { started_at: at(0), updated_at: at(1), finished_at: at(1) };
     const runs = (['failed', 'completed', 'paused', 'stopped'] as const).map((status) =>
       foundRun(status, { ...old, status }),
@@ -93,7 +93,7 @@ describe('what needs a person', () => {
   const run = (taskId: string, status: Status) => foundRun(taskId, { status, finished_at: at(5) });
   const note = (taskId: string) => ({ file: `/n/${taskId}`, reason: 'FAILED', taskId, at: at(5) });
 
-  it('comes in this order: approvals, failures, what ran out, what was held, notes', () => {
+  test('comes in this order: approvals, failures, used-up limits, waiting tasks, notes', () => {
     const { needs } = makeBriefing(
       briefingSources({
         runs: [
@@ -120,7 +120,7 @@ describe('what needs a person', () => {
     ]);
   });
 
-  it('is nothing that lies in the history or goes on by itself', () => {
+  test('does not include tasks in the history or tasks that continue by themselves', () => {
     const runs = [
       foundRun('old', { status: 'failed', finished_at: at(5) }, true),
       foundRun('runs', { status: 'running', kept_by: 'library' }),
@@ -129,7 +129,7 @@ describe('what needs a person', () => {
     expect(makeBriefing(briefingSources({ runs })).needs).toEqual([]);
   });
 
-  it('is also a state that nobody can read', () => {
+  test('includes a state that cannot be read', () => {
     const { shown } = foundRun('t');
     const broken = { task: null, shown: { ...shown, state: 'corrupt' as const, status: null } };
     expect(makeBriefing(briefingSources({ runs: [broken] })).needs).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { withBeat, workedUntil } from '../../../src/core/machine/clock-gap.ts';
-import { BEAT_MS, type Here, isDriverAlive } from '../../../src/core/task/driver.ts';
+import { withHeartbeat, workedUntil } from '../../../src/core/machine/clock-gap.ts';
+import { HEARTBEAT_MS, type Here, isDriverAlive } from '../../../src/core/task/driver.ts';
 import { type Driver, laterBy } from '../../../src/core/task/task-state.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 
@@ -29,12 +29,12 @@ function here(afterMs: number, isAlive: Here['isAlive'], changes: Partial<Here> 
 const A_DAY_MS = 24 * 3_600_000;
 
 describe('on the same host, in the same boot and namespace', () => {
-  test.each<[name: string, afterMs: number, alive: boolean]>([
+  test.for<[name: string, afterMs: number, alive: boolean]>([
     ['a process that lives', 0, true],
     ['a process that lives, suspended for a day', A_DAY_MS, true],
     ['a process that is gone', 0, false],
     ['a process that is gone for a day', A_DAY_MS, false],
-  ])('the process tells, whatever its beat says: %s', (_name, afterMs, alive) => {
+  ])('the process decides, whatever its heartbeat says: %s', ([, afterMs, alive]) => {
     expect(
       isDriverAlive(
         DRIVER,
@@ -57,7 +57,7 @@ describe('on the same host, in the same boot and namespace', () => {
     ]);
   });
 
-  test('a driver that knows of no namespaces is in this one', () => {
+  test('a driver without a known namespace counts as being in this one', () => {
     const driver = { ...DRIVER, pid_namespace: '' };
     expect(
       isDriverAlive(
@@ -74,22 +74,22 @@ describe('on the same host, in the same boot and namespace', () => {
   });
 });
 
-describe.each<[name: string, changes: Partial<Here>]>([
+describe.for<[name: string, changes: Partial<Here>]>([
   ['on another host', { host: 'host-2' }],
   ['in another boot', { bootId: 'boot-2' }],
   ['in another pid namespace', { pidNamespace: 'pid:[2]' }],
   ['where nothing is known of namespaces', { pidNamespace: '' }],
-])('%s', (_name, changes) => {
-  test.each<[afterMs: number, alive: boolean]>([
+])('%s', ([, changes]) => {
+  test.for<[afterMs: number, alive: boolean]>([
     [0, true],
-    [BEAT_MS, true],
-    [5 * BEAT_MS, true],
+    [HEARTBEAT_MS, true],
+    [5 * HEARTBEAT_MS, true],
     [119_999, true],
     [120_000, false],
     [A_DAY_MS, false],
     // A clock that is a little behind.
     [-1_000, true],
-  ])('the beat tells: %i ms after it', (afterMs, alive) => {
+  ])('the heartbeat decides: %i ms after it', ([afterMs, alive]) => {
     expect(
       isDriverAlive(
         DRIVER,
@@ -98,7 +98,7 @@ describe.each<[name: string, changes: Partial<Here>]>([
     ).toBe(alive);
   });
 
-  test('no process is asked: the pid is another one’s here', () => {
+  test('no process is checked: the pid belongs to another machine', () => {
     const isAlive = (): boolean => {
       throw new Error('asked');
     };
@@ -106,37 +106,41 @@ describe.each<[name: string, changes: Partial<Here>]>([
   });
 });
 
-test('a beat comes several times before its absence counts', () => {
-  expect(BEAT_MS).toBe(15_000);
+test('a heartbeat is due several times before its absence counts', () => {
+  expect(HEARTBEAT_MS).toBe(15_000);
 });
 
-describe('until when a task was worked on whose driver died beside its agent', () => {
+describe('until when a driver worked that died beside its agent', () => {
   const HOUR_MS = 3_600_000;
   const afterStart = (ms: number): string => laterBy(START, ms);
 
-  test.each<[name: string, heardMs: number | null, workedMs: number]>([
+  test.for<[name: string, heardMs: number | null, workedMs: number]>([
     ['to the last word after the last beat', 9_000, 9_000],
     ['to the last beat where it has said nothing', null, 0],
     ['to the last beat where that came after its last word', -1_000, 0],
-    ['to when the next beat was due: the machine slept before the last word', HOUR_MS, BEAT_MS],
+    [
+      'to when the next beat was due: the machine slept before the last word',
+      HOUR_MS,
+      HEARTBEAT_MS,
+    ],
     ['to the last beat where the clock was set back since', 25 * HOUR_MS, 0],
-  ])('%s', (_name, heardMs, workedMs) => {
+  ])('%s', ([, heardMs, workedMs]) => {
     const heardAt = heardMs === null ? null : afterStart(heardMs);
     expect(workedUntil(newTask(), heardAt, afterStart(A_DAY_MS))).toBe(afterStart(workedMs));
   });
 });
 
-describe('a beat', () => {
+describe('a heartbeat', () => {
   // The machine slept for a day.
   const beat = { at: laterBy(START, A_DAY_MS), tookMs: 0, heldUpMs: 0 };
 
-  test('moves the limit of a task that is worked on by the time that was slept', () => {
+  test('moves the limit of a task that is worked on by the time that the machine slept', () => {
     const task = { ...newTask(), driver: DRIVER };
-    expect(withBeat(task, beat).timeout_at).toBe(laterBy(task.timeout_at, A_DAY_MS));
+    expect(withHeartbeat(task, beat).timeout_at).toBe(laterBy(task.timeout_at, A_DAY_MS));
   });
 
-  test('leaves the limit of a task that has ended where it is', () => {
+  test('does not move the limit of a task that has ended', () => {
     const task = { ...newTask(), driver: DRIVER, status: 'failed' as const, finished_at: START };
-    expect(withBeat(task, beat).timeout_at).toBe(task.timeout_at);
+    expect(withHeartbeat(task, beat).timeout_at).toBe(task.timeout_at);
   });
 });

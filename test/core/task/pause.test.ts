@@ -4,37 +4,32 @@ import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
+import {
+  DONE,
+  LIMITED,
+  type Loop,
+  NO_LOGIN,
+  OVERLOADED,
+  running,
+  WORK,
+} from '../../helpers/loop-events.ts';
 import { loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
-type Loop = ReturnType<typeof loopInHand>;
-
-const TAG = '<promise>DONE</promise>';
-const DONE = answered(`All good.\n${TAG}`);
-const WORK = answered('I did a part of it.');
-const OVERLOADED = errorReport('API Error: 529 Overloaded.', 529);
-const NO_LOGIN = errorReport('Not logged in · Please run /login');
-const LIMITED = errorReport("You've hit your limit · resets 3pm (UTC)", 429);
 const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '1 test failed' };
 const PASSED = { ...FAILED, exitCode: 0, output: '' };
 const GLOBS = { watchGlobs: ['out/*.md'] };
 const NO_DELAY = { delayMs: 0 };
 
-function running(changes: Partial<Policy> = {}, taskTimeoutMs?: number): Loop {
-  const loop = loopInHand(changes, taskTimeoutMs);
-  loop.start();
-  return loop;
-}
-
 describe('a request to pause', () => {
-  test.each<[name: string, changes: Partial<Policy>, next: (loop: Loop) => Turn, told: string]>([
-    ['while the agent works', {}, (loop) => loop.attempt(WORK), 'task_iterated'],
-    ['while it works, no delay', NO_DELAY, (loop) => loop.attempt(WORK), 'task_iterated'],
-    ['while it fails', NO_DELAY, (loop) => loop.attempt(withoutReport(1)), 'task_iterated'],
+  test.for<[name: string, changes: Partial<Policy>, next: (loop: Loop) => Turn, told: string]>([
+    ['while the agent works', {}, (loop) => loop.iterate(WORK), 'task_iterated'],
+    ['while it works, no delay', NO_DELAY, (loop) => loop.iterate(WORK), 'task_iterated'],
+    ['while it fails', NO_DELAY, (loop) => loop.iterate(withoutReport(1)), 'task_iterated'],
     [
       'while it runs out of time',
       {},
-      (loop) => loop.attempt(cut('iteration-timeout')),
+      (loop) => loop.iterate(cut('iteration-timeout')),
       'task_iterated',
     ],
     [
@@ -50,7 +45,7 @@ describe('a request to pause', () => {
       'before a check that fails',
       { verify: 'npm test', ...NO_DELAY },
       (loop) => {
-        loop.attempt(DONE);
+        loop.iterate(DONE);
         return loop.verified(FAILED);
       },
       'task_iterated claim_held',
@@ -59,12 +54,12 @@ describe('a request to pause', () => {
       'before the command that follows',
       { after: './sync' },
       (loop) => {
-        loop.attempt(WORK);
+        loop.iterate(WORK);
         return loop.followed();
       },
       '',
     ],
-  ])('lets the iteration end and count: %s', (_name, changes, next, told) => {
+  ])('lets the iteration end and count: %s', ([, changes, next, told]) => {
     const loop = running(changes);
     expect(loop.pause().actions).toEqual([]);
     const turn = next(loop);
@@ -78,21 +73,21 @@ describe('a request to pause', () => {
   });
 
   const WAITS: readonly [name: string, reach: (loop: Loop) => Turn, iteration: number][] = [
-    ['in a delay', (loop) => loop.attempt(WORK), 1],
-    ['in a back-off', (loop) => loop.attempt(OVERLOADED), 1],
-    ['in a wait for a limit', (loop) => loop.attempt(LIMITED), 1],
+    ['in a delay', (loop) => loop.iterate(WORK), 1],
+    ['in a back-off', (loop) => loop.iterate(OVERLOADED), 1],
+    ['in a wait for a limit', (loop) => loop.iterate(LIMITED), 1],
     [
       'in a wait for a login',
       (loop) => {
-        loop.attempt(WORK);
+        loop.iterate(WORK);
         loop.wait();
-        return loop.attempt(NO_LOGIN);
+        return loop.iterate(NO_LOGIN);
       },
       2,
     ],
   ];
 
-  test.each(WAITS)('ends a wait: %s', (_name, reach, iteration) => {
+  test.for(WAITS)('ends a wait: %s', ([, reach, iteration]) => {
     const loop = running();
     reach(loop);
     const { iterations, errors, usage } = loop.state().task;
@@ -110,7 +105,7 @@ describe('a request to pause', () => {
     });
   });
 
-  test.each(WAITS.slice(1))('gives back the time that was waited: %s', (_name, reach) => {
+  test.for(WAITS.slice(1))('gives back the time that was waited: %s', ([, reach]) => {
     const loop = running();
     reach(loop);
     const { timeout_at } = loop.state().task;
@@ -120,13 +115,13 @@ describe('a request to pause', () => {
     expect(task.timeout_at).toBe(laterBy(timeout_at, Date.parse(loop.now()) - since));
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['a passing fault', OVERLOADED],
     ['a limit', LIMITED],
-  ])('is not kept waiting by %s: the iteration is left for later', (_name, facts) => {
+  ])('does not wait for %s: the iteration is left for the resume', ([, facts]) => {
     const loop = running();
     loop.pause();
-    const turn = loop.attempt(facts);
+    const turn = loop.iterate(facts);
     expect(turn.actions.at(-1)).toBe('stop:paused');
     expect(turn.state.task).toMatchObject({
       status: 'paused',
@@ -137,16 +132,16 @@ describe('a request to pause', () => {
     expect(loop.resume().agent).toMatchObject({ iteration: 1, attempt: 2 });
   });
 
-  test('is not kept waiting by a session that is gone', () => {
+  test('does not wait for a missing session', () => {
     const loop = running({ session: 'continue', ...NO_DELAY });
-    loop.attempt(WORK);
+    loop.iterate(WORK);
     loop.pause();
-    const turn = loop.attempt(errorReport('No conversation found with session ID: session-1'));
+    const turn = loop.iterate(errorReport('No conversation found with session ID: session-1'));
     expect(turn.actions).toEqual(['stop:paused']);
     expect(loop.resume().agent).toMatchObject({ iteration: 2, attempt: 2, resumeSession: null });
   });
 
-  test('that comes before anything is started holds at once', () => {
+  test('that comes before anything is started takes effect at once', () => {
     const loop = loopInHand();
     loop.pause();
     const turn = loop.start();
@@ -157,7 +152,7 @@ describe('a request to pause', () => {
   test('ends the task as paused, in full', () => {
     const loop = running();
     loop.pause();
-    expect(loop.attempt(WORK).ending).toEqual({
+    expect(loop.iterate(WORK).ending).toEqual({
       status: 'paused',
       exitReason: 'paused',
       event: 'task_paused',
@@ -174,7 +169,7 @@ describe('a request to pause', () => {
 
   test('changes no instant: a wait is as long as it was', () => {
     const loop = running();
-    loop.attempt(OVERLOADED);
+    loop.iterate(OVERLOADED);
     const { task } = loop.state();
     loop.pass(100);
     expect(loop.pause().state.task).toEqual(task);
@@ -188,8 +183,8 @@ describe('a request to pause', () => {
   });
 });
 
-describe('an end of its own comes before the pause', () => {
-  test.each<[name: string, changes: Partial<Policy>, facts: AttemptFacts, status: string]>([
+describe('another end comes before the pause', () => {
+  test.for<[name: string, changes: Partial<Policy>, facts: AttemptFacts, status: string]>([
     ['completion', {}, DONE, 'completed'],
     ['completion, no delay', NO_DELAY, DONE, 'completed'],
     ['completion on the last iteration', { maxIterations: 1 }, DONE, 'completed'],
@@ -200,10 +195,10 @@ describe('an end of its own comes before the pause', () => {
     ['no login', {}, NO_LOGIN, 'failed'],
     ['a limit too far away', { maxWaitMs: 0 }, LIMITED, 'usage_limited'],
     ['a stop', {}, cut('stop-requested'), 'stopped'],
-  ])('%s', (_name, changes, facts, status) => {
+  ])('%s', ([, changes, facts, status]) => {
     const loop = running(changes);
     loop.pause();
-    expect(loop.attempt(facts).ending?.status).toBe(status);
+    expect(loop.iterate(facts).ending?.status).toBe(status);
   });
 
   test('completion by a file', () => {
@@ -214,9 +209,9 @@ describe('an end of its own comes before the pause', () => {
     expect(turn.ending?.status).toBe('completed');
   });
 
-  test('completion behind its check and the command that follows', () => {
+  test('completion after its check and the command that follows', () => {
     const loop = running({ verify: 'npm test', after: './sync' });
-    loop.attempt(DONE);
+    loop.iterate(DONE);
     loop.pause();
     expect(loop.verified(PASSED).actions).toEqual(['task_iterated', 'run-after ./sync']);
     expect(loop.followed().ending?.status).toBe('completed');
@@ -239,24 +234,24 @@ describe('an end of its own comes before the pause', () => {
         if (request === 'pause') loop.pause();
         else loop.stop('SIGTERM');
       }
-      expect(loop.attempt(WORK).ending?.exitReason).toBe('stopped:SIGTERM');
+      expect(loop.iterate(WORK).ending?.exitReason).toBe('stopped:SIGTERM');
     }
   });
 
   test('a stop in a wait', () => {
     const loop = running();
-    loop.attempt(OVERLOADED);
+    loop.iterate(OVERLOADED);
     loop.pause();
     loop.stop('request');
     expect(loop.wait(-100).ending?.exitReason).toBe('stopped:request');
   });
 
-  test.each<[name: string, facts: AttemptFacts]>([
+  test.for<[name: string, facts: AttemptFacts]>([
     ['completed', DONE],
     ['failed', NO_LOGIN],
-  ])('a task that has %s already is left as it is', (_name, facts) => {
+  ])('a task that has %s already is left as it is', ([, facts]) => {
     const loop = running();
-    loop.attempt(facts);
+    loop.iterate(facts);
     const { task } = loop.state();
     const turn = loop.pause();
     expect(turn.actions).toEqual([]);
@@ -265,23 +260,23 @@ describe('an end of its own comes before the pause', () => {
 });
 
 describe('a paused task', () => {
-  test('uses up no time, however long it lies about', () => {
+  test('uses up no time, however long the pause is', () => {
     const loop = running({}, 600_000);
     loop.pause();
-    loop.attempt({ ...WORK, durationMs: 100_000 });
+    loop.iterate({ ...WORK, durationMs: 100_000 });
     expect(loop.state().task.timeout_at).toBe(laterBy(START, 600_000));
     const turn = loop.resume();
     expect(turn.deadlineAt).toBe(laterBy(loop.now(), 500_000));
   });
 
-  test('can be paused and gone on with any number of times, an iteration each', () => {
+  test('can be paused and resumed any number of times, an iteration each', () => {
     const loop = running();
     for (let iteration = 1; iteration <= 4; iteration += 1) {
       loop.pause();
-      expect(loop.attempt(WORK).ending?.status).toBe('paused');
+      expect(loop.iterate(WORK).ending?.status).toBe('paused');
       expect(loop.resume().actions.at(-1)).toBe(`start-agent ${iteration + 1}.1`);
     }
-    expect(loop.attempt(DONE).ending?.status).toBe('completed');
+    expect(loop.iterate(DONE).ending?.status).toBe('completed');
     expect(loop.state().task.iterations.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
   });
 });

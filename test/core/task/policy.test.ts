@@ -4,7 +4,7 @@ import { backOffMs, SLOWEST_RETRY_MS } from '../../../src/core/task/policy.ts';
 const ALMOST_ONE = 1 - 2 ** -53;
 
 describe('the back-off', () => {
-  test.each([
+  test.for([
     [1, 1_000],
     [2, 2_000],
     [3, 4_000],
@@ -18,7 +18,7 @@ describe('the back-off', () => {
     [11, 300_000],
     [1_000, 300_000],
     [10_000, 300_000],
-  ])('after %i failures lies between half of %i ms and all of it', (failures, full) => {
+  ] as const)('after %i failures lies between half of %i ms and all of it', ([failures, full]) => {
     expect(backOffMs(failures, 0)).toBe(full / 2);
     expect(backOffMs(failures, 0.5)).toBe(full * 0.75);
     expect(backOffMs(failures, ALMOST_ONE)).toBe(full);

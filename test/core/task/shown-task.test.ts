@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Here } from '../../../src/core/task/driver.ts';
 import { inShownOrder, showBroken, showTask } from '../../../src/core/task/shown-task.ts';
 import type { IterationRecord, TaskState } from '../../../src/core/task/task-state.ts';
@@ -26,7 +26,7 @@ function shown(changes: Partial<TaskState>, place: Here = here(true)) {
 }
 
 describe('the shown state', () => {
-  it.each(['pending', 'running', 'paused_awaiting_approval'] as const)(
+  test.for(['pending', 'running', 'paused_awaiting_approval'] as const)(
     'of a task that says %s depends on its driver',
     (status) => {
       expect(shown({ status }).state).toBe(status);
@@ -34,7 +34,7 @@ describe('the shown state', () => {
     },
   );
 
-  it('of a task without a driver is interrupted, unless it waits for an answer or the library keeps it', () => {
+  test('of a task without a driver is interrupted, unless it waits for an answer or belongs to the library', () => {
     expect(shown({ status: 'running', driver: null }).state).toBe('interrupted');
     const waiting = shown({ status: 'paused_awaiting_approval', driver: null });
     expect(waiting).toMatchObject({ state: 'paused_awaiting_approval', runBy: null });
@@ -42,11 +42,11 @@ describe('the shown state', () => {
     expect(kept).toMatchObject({ state: 'running', runBy: null });
   });
 
-  it.each(['paused', 'completed', 'failed', 'stopped'] as const)('of %s is that', (status) => {
+  test.for(['paused', 'completed', 'failed', 'stopped'] as const)('of %s is that', (status) => {
     expect(shown({ status }, here(false)).state).toBe(status);
   });
 
-  it.each(['paused', 'failed', 'stalled', 'stopped'] as const)(
+  test.for(['paused', 'failed', 'stalled', 'stopped'] as const)(
     'of %s is interrupted where its driver died before it had told so',
     (status) => {
       const ended = { status, finished_at: newTask().started_at };
@@ -58,13 +58,13 @@ describe('the shown state', () => {
 });
 
 describe('who runs it', () => {
-  it('is a pid, with the host where that is another', () => {
+  test('is a pid, with the host where that is another', () => {
     expect(shown({ status: 'running' }).runBy).toBe('pid 1');
     const driver = { ...DRIVER, pid: 7, host: 'other\u001b[1m', beat_at: LATER };
     expect(shown({ status: 'running', driver }, here(false)).runBy).toBe('pid 7 on other');
   });
 
-  it('is nobody where the driver is dead', () => {
+  test('is nobody if the driver is dead', () => {
     expect(shown({ status: 'running' }, here(false)).runBy).toBeNull();
   });
 });
@@ -80,14 +80,14 @@ const DRIVER = {
 };
 
 describe('elapsed time', () => {
-  it('goes on while it runs, and ends with it', () => {
+  test('continues while the task runs, and ends with it', () => {
     expect(shown({ status: 'running' }).elapsedMs).toBe(60_000);
     const finished_at = '2026-01-05T10:00:30.000Z';
     expect(shown({ status: 'completed', finished_at }).elapsedMs).toBe(30_000);
     expect(shown({ status: 'running' }, here(false)).elapsedMs).toBeLessThan(60_000);
   });
 
-  it('is never negative, whatever the clock did', () => {
+  test('is never negative, whatever the clock did', () => {
     expect(shown({ status: 'running', started_at: '2027-01-01T00:00:00.000Z' }).elapsedMs).toBe(0);
   });
 });
@@ -112,7 +112,7 @@ describe('the last words', () => {
   });
   const progress = { steps_total: 3, steps_completed: 1, current_step: 'Step two', percentage: 33 };
 
-  it('are the step it reported, else the newest output, on one line', () => {
+  test('are the step it reported, else the newest output, on one line', () => {
     const iterations = [record('first'), record('sec\nond\u001b[2J')];
     expect(shown({ iterations, progress }).last).toBe('Step two');
     expect(shown({ iterations }).last).toBe('sec ond');
@@ -120,7 +120,7 @@ describe('the last words', () => {
   });
 });
 
-it('running ones come first, then open ones, then ended ones, the newest first', () => {
+test('running ones come first, then open ones, then ended ones, the newest first', () => {
   const at = (second: number) => `2026-01-05T10:00:0${second}.000Z`;
   const each = (taskId: string, changes: Partial<TaskState>, archived = false) =>
     showTask(task({ task_id: taskId, ...changes }), { ...PLACES, taskId, archived }, here(true));

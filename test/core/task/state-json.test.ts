@@ -54,9 +54,9 @@ function bytesOf(json: string): number {
 
 describe('the state file', () => {
   // Written as one, two, three, four and six bytes a code unit or two.
-  test.each([['x'], ['"'], ['é'], ['字'], ['🚀'], ['\ud83d'], ['\u2028']])(
+  test.for([['x'], ['"'], ['é'], ['字'], ['🚀'], ['\ud83d'], ['\u2028']] as const)(
     'holds at most 50,000 bytes after 1,000 iterations of %o',
-    (character) => {
+    ([character]) => {
       const json = stateJson(afterIterations(1_000, character));
       expect(STATE_MAX_BYTES).toBe(50_000);
       expect(bytesOf(json)).toBeLessThanOrEqual(50_000);
@@ -80,7 +80,7 @@ describe('the state file', () => {
     },
   );
 
-  test('keeps all there is where there is room', () => {
+  test('contains everything if there is room', () => {
     const task = afterIterations(10, 'x');
     expect(JSON.parse(stateJson(task))).toEqual(task);
   });
@@ -91,7 +91,7 @@ describe('the state file', () => {
     expect(json.endsWith('\n}\n')).toBe(true);
   });
 
-  test.each<[what: string, task: TaskState]>([
+  test.for<[what: string, task: TaskState]>([
     [
       'many globs',
       { ...newTask(), watch_glob: Array.from({ length: 300 }, () => 'g'.repeat(200)) },
@@ -100,7 +100,7 @@ describe('the state file', () => {
     ['a long promise', { ...newTask(), completion_promise: 'p'.repeat(60_000) }],
     ['a long file name', { ...newTask(), watch_file: 'f'.repeat(60_000) }],
     ['a long folder', { ...newTask(), done_folder: 'f'.repeat(60_000) }],
-  ])('holds at most 50,000 bytes also with %s', (_what, task) => {
+  ])('holds at most 50,000 bytes also with %s', ([, task]) => {
     // A search that never ends would hold up the whole test run: it is broken off.
     const encoder = new TextEncoder();
     let rounds = 0;
@@ -118,7 +118,7 @@ describe('the state file', () => {
     }
   });
 
-  test('holds nothing raw that acts on a terminal, within its bound', () => {
+  test('contains nothing raw that acts on a terminal, within its limit', () => {
     const task = { ...newTask(), session_id: HOSTILE, watch_glob: [HOSTILE] };
     expect(hostileSign(stateJson(task))).toBeNull();
     expect(JSON.parse(stateJson(task))).toEqual(task);
@@ -158,7 +158,7 @@ describe('the state file', () => {
 });
 
 describe('the records in memory', () => {
-  test('are bounded, and their totals hold all', () => {
+  test('are limited, and their totals include all', () => {
     const task = afterIterations(1_000, 'x');
     expect(task.iterations.length).toBeLessThanOrEqual(100);
     expect(task.errors.length).toBeLessThanOrEqual(100);

@@ -25,7 +25,7 @@ function waiting(kind: Wait['kind']): Partial<TaskState> {
 }
 
 describe('until when a task was worked on', () => {
-  test.each<[name: string, task: TaskState, atMs: number]>([
+  test.for<[name: string, task: TaskState, atMs: number]>([
     ['to its last beat while the agent worked', task(75_000), 75_000],
     ['to its last save where no beat came after it', task(45_000), 60_000],
     ['to its last save where they are one', task(60_000), 60_000],
@@ -41,7 +41,7 @@ describe('until when a task was worked on', () => {
       task(90_000, { status: 'paused', finished_at: laterBy(START, 50_000) }),
       50_000,
     ],
-  ])('%s', (_name, state, atMs) => {
+  ])('%s', ([, state, atMs]) => {
     expect(lastWorkAt(state)).toBe(laterBy(START, atMs));
   });
 });

@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { escapedJson, safeJson } from '../../../src/core/text/safe-json.ts';
 import { withoutControls } from '../../../src/core/text/untrusted-text.ts';
 import { HOSTILE, hostileSign } from '../../helpers/hostile-signs.ts';
 
 describe('JSON for people', () => {
-  it('holds nothing raw that is taken out of a text, and parses back', () => {
+  test('escapes every character that withoutControls removes, and parses to the same value', () => {
     for (let code = 0; code <= 0xffff; code += 1) {
       const text = `a${String.fromCharCode(code)}b`;
       const json = safeJson({ [text]: text });
@@ -19,7 +19,7 @@ describe('JSON for people', () => {
     }
   });
 
-  it('escapes each of them as \\u and four figures', () => {
+  test('escapes each code unit as \\u and four digits', () => {
     expect(safeJson('\u009b\u202e\u200b\u2028\u007f')).toBe(
       '"\\u009b\\u202e\\u200b\\u2028\\u007f"',
     );
@@ -27,7 +27,7 @@ describe('JSON for people', () => {
     expect(hostileSign(safeJson({ [HOSTILE]: [HOSTILE] }, 2))).toBeNull();
   });
 
-  it('is the same as ever where there is nothing to escape', () => {
+  test('equals JSON.stringify if there is nothing to escape', () => {
     const value = { a: [1, null, 'é 漢 🚀 👩\u200d👧\n\t"'], b: { c: true } };
     expect(safeJson(value)).toBe(JSON.stringify(value));
     expect(safeJson(value, 2)).toBe(JSON.stringify(value, null, 2));

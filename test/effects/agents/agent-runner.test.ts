@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Activity } from '../../../src/core/machine/events.ts';
 import type { AgentKind } from '../../../src/effects/agents/agent.ts';
 import { createAgentRunner, type RunnerOptions } from '../../../src/effects/agents/agent-runner.ts';
@@ -13,6 +13,7 @@ import { claudeAgent } from '../../../src/effects/claude/claude-agent.ts';
 import { listProcesses, readProcess } from '../../../src/effects/processes/process-table.ts';
 import type { AgentRequest } from '../../../src/loop/ports.ts';
 import { holdTime, newRunId, passTimeThrough, stopsByHand } from '../../helpers/agent-life.ts';
+import { agentOptions, commandOptions } from '../../helpers/agent-options.ts';
 import { makeFakeClaude, type Turn } from '../../helpers/fake-claude.ts';
 import {
   endLater,
@@ -28,10 +29,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A runner in a folder of its own, and what it said. */
-async function stage(
-  kind: AgentKind | ((folder: string) => AgentKind),
-  more: Partial<RunnerOptions> = {},
-) {
+async function stage(kind: AgentKind, more: Partial<RunnerOptions> = {}) {
   const folder = await tempFolder();
   const runId = newRunId();
   const told: string[] = [];
@@ -39,7 +37,7 @@ async function stage(
   const heard: string[] = [];
   const activities: Activity[] = [];
   const runner = createAgentRunner({
-    kind: typeof kind === 'function' ? kind(folder) : kind,
+    kind,
     cwd: folder,
     env: { PATH: process.env.PATH },
     runId,
@@ -93,23 +91,12 @@ async function stage(
 
 /** A claude without any options. */
 function plainClaude(env: NodeJS.ProcessEnv): AgentKind {
-  return claudeAgent({
-    bin: null,
-    prefixArgs: [],
-    model: null,
-    permissionMode: null,
-    allowedTools: [],
-    skipPermissions: false,
-    passthrough: [],
-    env,
-    cwd: '/',
-  });
+  return claudeAgent(agentOptions({}, { env }));
 }
 
 /** A shell command as the agent. */
 function sh(script: string, ...args: readonly string[]): AgentKind {
-  const words = ['/bin/sh', '-c', script, 'agent', ...args];
-  return commandAgent({ words, passthrough: [], env: {}, cwd: '/' });
+  return commandAgent(commandOptions(['/bin/sh', '-c', script, 'agent', ...args]));
 }
 
 /** Starts a server that lives on, and says its pid. */
@@ -126,7 +113,7 @@ function pidsIn(words: readonly string[]): number[] {
 }
 
 describe('what the agent gets', () => {
-  it("the caller's environment, less what would make it believe itself inside claude", async () => {
+  test("the caller's environment, less what would make it believe itself inside claude", async () => {
     const env = {
       PATH: process.env.PATH,
       MINE: 'kept',
@@ -158,14 +145,14 @@ describe('what the agent gets', () => {
     expect(env.CLAUDECODE).toBe('1');
   });
 
-  it('the prompt and its folder', async () => {
+  test('the prompt and its folder', async () => {
     const { run, folder } = await stage(sh('pwd; cat'));
     expect((await run({ prompt: Buffer.from('Tu was! ') })).finalMessage).toBe(
       `${folder}\nTu was! `,
     );
   });
 
-  it('no more time than the task has left', async () => {
+  test('no more time than the task has left', async () => {
     holdTime();
     const { run } = await stage(sh('exec sleep 600'));
     const taskDeadlineAt = new Date(Date.now() + 500).toISOString();
@@ -175,11 +162,10 @@ describe('what the agent gets', () => {
 });
 
 describe('what is known of an attempt', () => {
-  it('of a command', async () => {
+  test('of a command', async () => {
     const { run, heard, activities } = await stage(sh('echo said; echo grumbled >&2; exit 3'));
     expect(await run()).toMatchObject({
       end: { kind: 'exited', exitCode: 3 },
-      owesResult: false,
       result: null,
       finalMessage: 'said\n',
       stderrTail: 'grumbled\n',
@@ -196,11 +182,10 @@ describe('what is known of an attempt', () => {
     return stage(plainClaude(env), { env });
   }
 
-  it('of claude', async () => {
+  test('of claude', async () => {
     const { run, log } = await stageClaude([{ text: 'Done.', stderr: 'hm\n', costUsd: 0.5 }]);
     expect(await run()).toMatchObject({
       end: { kind: 'exited', exitCode: 0 },
-      owesResult: true,
       finalMessage: 'Done.',
       result: { subtype: 'success', isError: false },
       usage: { cost_usd: 0.5 },
@@ -209,7 +194,7 @@ describe('what is known of an attempt', () => {
     expect(log('iteration-0001.stdout.log')).toContain('"type":"result"');
   });
 
-  it('of a claude that does not exit after its result', async () => {
+  test('of a claude that does not exit after its result', async () => {
     const { run } = await stageClaude([{ text: 'Done.', hangsAfterResult: true }]);
     holdTime();
     expect(await passTimeThrough(run())).toMatchObject({
@@ -219,7 +204,7 @@ describe('what is known of an attempt', () => {
     });
   });
 
-  it('of a claude that retries a refusal: it is cut at the second, in the midst of its wait', async () => {
+  test('of a claude that retries a refusal: it is cut at the second, in the midst of its wait', async () => {
     const apiRetries = [401, 401, 401].map((status) => ({ status, delayMs: 2 }));
     const { run } = await stageClaude([{ apiRetries, hangs: true }]);
     expect(await run()).toMatchObject({
@@ -228,7 +213,7 @@ describe('what is known of an attempt', () => {
     });
   });
 
-  it('of a claude that is interrupted: its report is read, the cause stays', async () => {
+  test('of a claude that is interrupted: its report is read, the cause stays', async () => {
     const { run, stops, activities } = await stageClaude([
       { before: ['Working.'], hangs: true, reportsOnSigint: true, costUsd: 0.25 },
     ]);
@@ -245,10 +230,8 @@ describe('what is known of an attempt', () => {
     });
   });
 
-  it('of a program that is missing, where it was looked for; and it is looked for each time', async () => {
-    const { run, folder, warnings } = await stage((place) =>
-      commandAgent({ words: ['./agent'], passthrough: [], env: {}, cwd: place }),
-    );
+  test('of a program that is missing, where it was looked for; and it is looked for each time', async () => {
+    const { run, folder, warnings } = await stage(commandAgent(commandOptions(['./agent'])));
     const file = join(folder, 'agent');
     expect(await run()).toEqual({
       end: { kind: 'not-started', code: 'ENOENT', message: expect.stringContaining(file) },
@@ -256,7 +239,6 @@ describe('what is known of an attempt', () => {
       retryWaitMs: 0,
       heldUpMs: 0,
       stderrTail: '',
-      owesResult: false,
       leftovers: [],
       result: null,
       finalMessage: null,
@@ -280,7 +262,7 @@ describe('what is known of an attempt', () => {
 });
 
 describe('the logs of an iteration', () => {
-  it('hold all of its output, over all its attempts, for the owner alone', async () => {
+  test('hold all of its output, over all its attempts, for the owner alone', async () => {
     const { run, folder, log } = await stage(sh('echo "out $RALPH_ITERATION"; echo err >&2'));
     await run({ attempt: 1 });
     await run({ attempt: 2 });
@@ -294,12 +276,11 @@ describe('the logs of an iteration', () => {
     expect(statSync(logs).mode & 0o777).toBe(0o700);
   });
 
-  it('have a note of the cost beside them once they are full, before the agent has ended', async () => {
+  test('have a note of the cost beside them once they are full, before the agent has ended', async () => {
     const usage = { input_tokens: 10, output_tokens: 5 };
     const result = { type: 'result', subtype: 'success', total_cost_usd: 3, usage };
     const script = `head -c 100000 /dev/zero; echo; echo '${JSON.stringify(result)}'`;
-    const inShell = { file: '/bin/sh', args: ['-c', script] };
-    const kind = { ...plainClaude({}), locate: () => inShell };
+    const kind = { ...plainClaude({}), program: '/bin/sh', args: () => ['-c', script] };
     const { run, log } = await stage(kind, { logLimitBytes: 65_536 });
     expect((await run({ attempt: 4 })).usage.cost_usd).toBe(3);
     const noted = log('iteration-0001.cost.jsonl').trim().split('\n');
@@ -310,21 +291,21 @@ describe('the logs of an iteration', () => {
     ]);
   });
 
-  it('have no such note while they are whole', async () => {
+  test('have no such note while they are whole', async () => {
     const { run, folder } = await stage(sh('echo Done.'));
     await run();
     const names = readdirSync(join(folder, 'state', 'T1'));
     expect(names.toSorted()).toEqual(['iteration-0001.stderr.log', 'iteration-0001.stdout.log']);
   });
 
-  it('are done without where they cannot be written', async () => {
+  test('are done without where they cannot be written', async () => {
     const blocked = join(await tempFolder(), 'file');
     await writeFile(blocked, '');
     const { run } = await stage(sh('echo said'), { logDir: join(blocked, 'T1') });
     expect((await run()).finalMessage).toBe('said\n');
   });
 
-  it('go on where their folder was deleted in between', async () => {
+  test('go on where their folder was deleted in between', async () => {
     const { run, folder, log } = await stage(sh('echo said'));
     await run();
     rmSync(join(folder, 'state'), { recursive: true });
@@ -334,7 +315,7 @@ describe('the logs of an iteration', () => {
 });
 
 describe('what an iteration leaves running', () => {
-  it('is reported, left alone by the ending of the next one, and ended by name at the close', async () => {
+  test('is reported, left alone by the ending of the next one, and ended by name at the close', async () => {
     const { run, close, stops, told, heard } = await stage(ONE_SERVER);
     const first = await run();
     const [server = 0] = pidsIn(heard);
@@ -358,7 +339,7 @@ describe('what an iteration leaves running', () => {
     expect(told).toEqual(['left', 'ended'].map((what) => `${what} ${server} ${left?.command}`));
   });
 
-  it('is not reported again by an iteration that leaves nothing', async () => {
+  test('is not reported again by an iteration that leaves nothing', async () => {
     const { run, told, heard } = await stage(
       sh(`if [ "$RALPH_ITERATION" = 1 ]; then ${SERVER} fi; exit 0`),
     );
@@ -368,7 +349,7 @@ describe('what an iteration leaves running', () => {
     expect(pidsIn(heard).map(isDead)).toEqual([false]);
   });
 
-  it('of several iterations is ended together', async () => {
+  test('of several iterations is ended together', async () => {
     const { run, close, told, heard } = await stage(sh(`${SERVER} exit 0`));
     await run();
     await run({ iteration: 2 });
@@ -379,7 +360,7 @@ describe('what an iteration leaves running', () => {
     expect(told.slice(2)).toEqual(servers.map((pid) => expect.stringMatching(`^ended ${pid} `)));
   });
 
-  it('is not named at the close if it has gone by itself', async () => {
+  test('is not named at the close if it has gone by itself', async () => {
     const { run, close, told, heard } = await stage(sh(`${SERVER} exit 0`));
     await run();
     for (const pid of pidsIn(heard)) {
@@ -390,7 +371,7 @@ describe('what an iteration leaves running', () => {
     expect(told.filter((line) => line.startsWith('ended'))).toEqual([]);
   });
 
-  it('lives on where the user wants to keep it', async () => {
+  test('lives on where the user wants to keep it', async () => {
     const { run, close, told, heard } = await stage(sh(`${SERVER} exit 0`), {
       keepBackground: true,
     });
@@ -400,7 +381,7 @@ describe('what an iteration leaves running', () => {
     expect(told.filter((line) => line.startsWith('ended'))).toEqual([]);
   });
 
-  it('is killed at once at the close if there is a hurry, whatever it is deaf to', async () => {
+  test('is killed at once at the close if there is a hurry, whatever it is deaf to', async () => {
     const { run, close, stops, heard } = await stage(
       sh(`setsid sh '${fixture('stubborn.sh')}' server & exit 0`),
     );
@@ -415,7 +396,7 @@ describe('what an iteration leaves running', () => {
     await passTimeThrough(closed);
   });
 
-  it('takes nobody else along at the close', async () => {
+  test('takes nobody else along at the close', async () => {
     const { run, close } = await stage(sh(`${SERVER} exit 0`));
     const bystander = startProgram('/bin/sh', [fixture('stubborn.sh'), 'bystander']);
     await untilReady(bystander.stdout, 'bystander');
@@ -432,7 +413,7 @@ describe('the guard', () => {
         ppid === process.pid && readProcess(pid)?.command.includes('ralph-guard') === true,
     );
 
-  it('is one for the whole run, and goes with it', async () => {
+  test('is one for the whole run, and goes with it', async () => {
     const { run, close } = await stage(sh('exit 0'));
     const before = guards().map(({ pid }) => pid);
     await run();
@@ -443,7 +424,7 @@ describe('the guard', () => {
     await Promise.all(mine.map(({ pid }) => untilDead(pid)));
   });
 
-  it('is missed, once, when it is gone', async () => {
+  test('is missed, once, when it is gone', async () => {
     const { run, warnings } = await stage(sh('exit 0'));
     const before = guards().map(({ pid }) => pid);
     await run();
@@ -459,7 +440,7 @@ describe('the guard', () => {
     expect(warnings).toEqual([expect.stringMatching(/no guard .*SIGKILL/)]);
   });
 
-  it('is not needed for a run that is closed before it began', async () => {
+  test('is not needed for a run that is closed before it began', async () => {
     const { close, told, warnings } = await stage(sh('exit 0'));
     await close();
     expect([told, warnings]).toEqual([[], []]);
@@ -517,7 +498,7 @@ describe('the guard is told', () => {
     );
   }
 
-  it('of the agent while it runs', async () => {
+  test('of the agent while it runs', async () => {
     const { runId, stdout, told } = await startDriver(
       `echo "ready driver=$PPID agent=$$"; exec sleep 600`,
     );
@@ -527,7 +508,7 @@ describe('the guard is told', () => {
     expect(await toldTo(told)).toBe([runId, ...names].join(' '));
   });
 
-  it('of what it has left, and no longer of the agent itself', async () => {
+  test('of what it has left, and no longer of the agent itself', async () => {
     const { runId, stdout, told } = await startDriver(`${SERVER} exit 0`);
     const { driver, server } = await untilReady(stdout, 'server', 'driver');
     const names = [driver, server].map((pid) => `${pid}:${readProcess(pid)?.startedAt}`);

@@ -1,9 +1,11 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Activity } from '../../../src/core/machine/events.ts';
 
+import { locate } from '../../../src/effects/agents/agent.ts';
 import { commandAgent } from '../../../src/effects/agents/command-agent.ts';
+import { commandOptions } from '../../helpers/agent-options.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A start like any other. */
@@ -11,14 +13,10 @@ const PLAIN_TURN = { resumeSession: null, budgetUsd: null };
 
 const MB = 1024 * 1024;
 
-function agent(words: readonly string[], more: Partial<Parameters<typeof commandAgent>[0]> = {}) {
-  return commandAgent({
-    words,
-    passthrough: [],
-    env: { PATH: '/usr/bin:/bin' },
-    cwd: '/',
-    ...more,
-  });
+/** An agent of these words, found as a run would find it. */
+function found(words: readonly string[], more: Parameters<typeof commandOptions>[1] = {}) {
+  const options = commandOptions(words, { env: { PATH: '/usr/bin:/bin' }, ...more });
+  return locate(commandAgent(options), PLAIN_TURN, options);
 }
 
 /** Reads output that comes in these pieces. */
@@ -26,7 +24,7 @@ function read(...chunks: readonly (Buffer | string)[]) {
   const texts: string[] = [];
   const activities: Activity[] = [];
   let working = 0;
-  const reader = agent(['sh']).read(
+  const reader = commandAgent(commandOptions(['sh'])).read(
     {
       activity: (activity) => activities.push(activity),
       retry() {},
@@ -52,70 +50,69 @@ function read(...chunks: readonly (Buffer | string)[]) {
 }
 
 describe('how a command is started', () => {
-  it('as words, what stands after -- at their end', async () => {
+  test('as words, what stands after -- at their end', async () => {
     const words = ['sh', '-c', 'a "b c" $d', '*'];
-    expect(agent(words, { passthrough: ['--x', ''] }).locate(PLAIN_TURN)).toEqual({
+    expect(found(words, { passthrough: ['--x', ''] })).toEqual({
       file: '/usr/bin/sh',
       args: ['-c', 'a "b c" $d', '*', '--x', ''],
     });
   });
 
-  it('by a path from the working folder', async () => {
+  test('by a path from the working folder', async () => {
     const cwd = await tempFolder();
     await writeFile(join(cwd, 'my agent'), '', { mode: 0o755 });
-    expect(agent(['./my agent'], { cwd }).locate(PLAIN_TURN)).toEqual({
+    expect(found(['./my agent'], { cwd })).toEqual({
       file: join(cwd, 'my agent'),
       args: [],
     });
   });
 
-  it('not if it is nowhere, and it is said where it was looked for', async () => {
+  test('not if it is nowhere, and it is said where it was looked for', async () => {
     const PATH = await tempFolder();
     await symlink('/nowhere', join(PATH, 'my-agent'));
-    expect(agent(['my-agent'], { env: { PATH } }).locate(PLAIN_TURN)).toEqual({
+    expect(found(['my-agent'], { env: { PATH } })).toEqual({
       missing: `my-agent was not found in ${PATH}`,
     });
-    expect(agent(['/nowhere/agent']).locate(PLAIN_TURN)).toEqual({
+    expect(found(['/nowhere/agent'])).toEqual({
       missing: expect.stringContaining('/nowhere/agent'),
     });
-  });
-
-  it('owes no result', () => {
-    expect(agent(['sh']).owesResult).toBe(false);
   });
 });
 
 describe('what its output says', () => {
-  it('is the final message, as it is', () => {
+  test('is the final message, as it is', () => {
     const facts = read('  One\r\n', '\ttwo\u001b[1m\n\n');
     expect(facts.finalMessage).toBe('  One\r\n\ttwo\u001b[1m\n\n');
     expect(facts.partialOutput).toBe(facts.finalMessage);
     expect(facts).toMatchObject({ result: null, usage: { cost_usd: 0 }, endedInRetry: false });
   });
 
-  it.each([[[]], [['']], [[' \n', '\t\r\n']]])('is nothing if there is nothing (%j)', (chunks) => {
-    expect(read(...chunks).finalMessage).toBe(null);
-  });
+  test.for([[[]], [['']], [[' \n', '\t\r\n']]] as const)(
+    'is nothing if there is nothing (%j)',
+    ([chunks]) => {
+      expect(read(...chunks).finalMessage).toBe(null);
+    },
+  );
 
-  it('is whole wherever it was cut', () => {
+  test('is whole wherever it was cut', () => {
     const text = 'é€\u{1F600}';
     const bytes = [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
     expect(read(...bytes).finalMessage).toBe(text);
   });
 
-  it('is shown as whole characters, wherever it was cut', () => {
+  test('is shown as whole characters, wherever it was cut', () => {
     const text = 'é€\u{1F600}\n';
     const bytes = [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
     expect(read(...bytes).texts.join('')).toBe(text);
   });
 
-  it('keeps its last 1 MB', () => {
+  test('keeps its last 1 MB', () => {
     const { finalMessage } = read('first', Buffer.alloc(MB - 4, 'x'), 'last');
     expect(finalMessage).toBe(`${'x'.repeat(MB - 4)}last`);
     expect(read(Buffer.alloc(MB, 'x')).finalMessage).toHaveLength(MB);
   });
 
-  it.each([0, 1, 2, 3])('begins with a whole character (%i bytes before it)', (before) => {
+  test.for([0, 1, 2, 3])('begins with a whole character (%i bytes before it)', (before) => {
     const { finalMessage } = read('a'.repeat(before), '\u{1F600}'.repeat(MB / 4), '');
     expect(finalMessage).not.toContain('\uFFFD');
     expect(finalMessage?.startsWith('\u{1F600}') || before > 0).toBe(true);
@@ -125,14 +122,14 @@ describe('what its output says', () => {
     expect(Buffer.byteLength(cut ?? '')).toBeGreaterThan(MB - 4);
   });
 
-  it('keeps it also where it comes in many small pieces', () => {
+  test('keeps it also where it comes in many small pieces', () => {
     const line = `${'y'.repeat(99)}\n`;
     const { finalMessage } = read(...Array.from({ length: 20_000 }, () => line));
     expect(finalMessage).toHaveLength(MB);
     expect(finalMessage?.endsWith(line)).toBe(true);
   });
 
-  it('leaves the end of it to the next iteration where it was cut off', () => {
+  test('leaves the end of it to the next iteration where it was cut off', () => {
     const { partialOutput } = read(Buffer.alloc(MB, 'x'), ' the end');
     expect(partialOutput).toHaveLength(64 * 1024);
     expect(partialOutput.endsWith(' the end')).toBe(true);
@@ -141,13 +138,13 @@ describe('what its output says', () => {
     expect(/^[\uDC00-\uDFFF]/.test(faces)).toBe(false);
   });
 
-  it('is told in whole lines, and what is left at its end', () => {
+  test('is told in whole lines, and what is left at its end', () => {
     expect(read('a', 'b\nc', 'd\r', 'e').texts).toEqual(['ab\n', 'cd\r', 'e']);
     const long = 'x'.repeat(70_000);
     expect(read(long, 'y').texts).toEqual([long, 'y']);
   });
 
-  it('is activity: the first words of each piece', () => {
+  test('is activity: the first words of each piece', () => {
     const { activities, working } = read('\n\n  Thinking\nhard', ' \n', `${'w'.repeat(500)}\n`);
     expect(activities).toEqual([
       { kind: 'text', text: 'Thinking' },

@@ -7,22 +7,13 @@ import { claudeAgent } from '../../../src/effects/claude/claude-agent.ts';
 import { noteCost, readNotedCost } from '../../../src/effects/logs/cost-notes.ts';
 import { createTranscript } from '../../../src/effects/logs/iteration-log.ts';
 import { pinFolder } from '../../../src/effects/trust/pinned-folder.ts';
+import { agentOptions } from '../../helpers/agent-options.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const LIMIT = 64 * 1024;
 const LOG = 'iteration-0001.stdout.log';
 
-const claude: AgentKind = claudeAgent({
-  bin: null,
-  prefixArgs: [],
-  model: null,
-  permissionMode: null,
-  allowedTools: [],
-  skipPermissions: false,
-  passthrough: [],
-  env: {},
-  cwd: '/',
-});
+const claude: AgentKind = claudeAgent(agentOptions());
 
 /** What the agent reports at its end, as one line of its output. */
 function report(costUsd: number): string {

@@ -1,32 +1,19 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import type { AgentTurn } from '../../../src/effects/agents/agent.ts';
-import {
-  type ClaudeOptions,
-  claudeAgent,
-  claudeArguments,
-} from '../../../src/effects/claude/claude-agent.ts';
+import { describe, expect, test } from 'vitest';
+import { type AgentTurn, locate } from '../../../src/effects/agents/agent.ts';
+import { claudeAgent, claudeArguments } from '../../../src/effects/claude/claude-agent.ts';
+import { agentOptions } from '../../helpers/agent-options.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A start like any other. */
 const PLAIN_TURN: AgentTurn = { resumeSession: null, budgetUsd: null };
 
-const PLAIN: ClaudeOptions = {
-  bin: null,
-  prefixArgs: [],
-  model: null,
-  permissionMode: null,
-  allowedTools: [],
-  skipPermissions: false,
-  passthrough: [],
-  env: {},
-  cwd: '/',
-};
+const PLAIN = agentOptions();
 
 describe('the arguments', () => {
-  it('are what ralph needs and nothing else, where nothing was asked for', () => {
+  test('are what ralph needs and nothing else, where nothing was asked for', () => {
     expect(claudeArguments(PLAIN, PLAIN_TURN)).toEqual([
       '--print',
       '--verbose',
@@ -35,18 +22,18 @@ describe('the arguments', () => {
     ]);
   });
 
-  it('end with what the user gave after --, unchanged', () => {
+  test('end with what the user gave after --, unchanged', () => {
     const passthrough = ['--max-turns', '3', '', 'a b', '--', '$x'];
     const args = claudeArguments(
-      {
-        ...PLAIN,
-        prefixArgs: ['script.js'],
-        model: 'opus',
-        permissionMode: 'acceptEdits',
-        allowedTools: ['Edit', 'Bash(npm test:*)'],
-        skipPermissions: true,
-        passthrough,
-      },
+      agentOptions(
+        {
+          model: 'opus',
+          permissionMode: 'acceptEdits',
+          allowedTools: ['Edit', 'Bash(npm test:*)'],
+          dangerouslySkipPermissions: true,
+        },
+        { prefixArgs: ['script.js'], passthrough },
+      ),
       PLAIN_TURN,
     );
     expect(args[0]).toBe('script.js');
@@ -64,9 +51,10 @@ describe('the arguments', () => {
     ]);
   });
 
-  it('hold a value in one word with its flag, so that none is taken for a flag of its own', () => {
+  test('hold a value in one word with its flag, so that none is taken for a flag of its own', () => {
     const bad = '--dangerously-skip-permissions';
-    const options = { ...PLAIN, model: bad, permissionMode: bad, allowedTools: ['Read', bad, bad] };
+    const allowedTools = ['Read', bad, bad];
+    const options = agentOptions({ model: bad, permissionMode: bad, allowedTools });
     const args = claudeArguments(options, { ...PLAIN_TURN, resumeSession: bad });
     expect(args.filter((word) => word.includes(bad))).toEqual([
       `--allowedTools=Read,${bad},${bad}`,
@@ -76,16 +64,17 @@ describe('the arguments', () => {
     ]);
   });
 
-  it('are those that it is started with', async () => {
+  test('are those that it is started with', async () => {
     const bin = await putProgram(await tempFolder(), 'claude');
-    expect(claudeAgent({ ...PLAIN, bin, model: 'opus' }).locate(PLAIN_TURN)).toEqual({
+    const options = agentOptions({ claudeBin: bin, model: 'opus' });
+    expect(locate(claudeAgent(options), PLAIN_TURN, options)).toEqual({
       file: bin,
-      args: claudeArguments({ ...PLAIN, model: 'opus' }, PLAIN_TURN),
+      args: claudeArguments(options, PLAIN_TURN),
     });
   });
 
-  it('resume a session and keep to a budget where they are told to, before the words of the user', () => {
-    const options = { ...PLAIN, allowedTools: ['Edit'], passthrough: ['--max-turns', '3'] };
+  test('resume a session and keep to a budget where they are told to, before the words of the user', () => {
+    const options = agentOptions({ allowedTools: ['Edit'] }, { passthrough: ['--max-turns', '3'] });
     const plain = claudeArguments(options, PLAIN_TURN);
     const args = (turn: Partial<AgentTurn>) => claudeArguments(options, { ...PLAIN_TURN, ...turn });
     const own = plain.slice(0, -2);
@@ -111,16 +100,15 @@ describe('the arguments', () => {
     expect(plain.join(' ')).not.toMatch(/--resume|--max-budget-usd/);
   });
 
-  it('are those of the turn that it is started for', async () => {
+  test('are those of the turn that it is started for', async () => {
     const bin = await putProgram(await tempFolder(), 'claude');
     const turn = { resumeSession: 'a-b', budgetUsd: 0.5 };
-    const agent = claudeAgent({ ...PLAIN, bin });
-    expect(agent.locate(turn)).toEqual({ file: bin, args: claudeArguments(PLAIN, turn) });
-    expect(agent.locate(PLAIN_TURN)).toEqual({
-      file: bin,
-      args: claudeArguments(PLAIN, PLAIN_TURN),
-    });
-    expect(agent.wanted(turn)).toEqual([bin, ...claudeArguments(PLAIN, turn)]);
+    const options = agentOptions({ claudeBin: bin });
+    const agent = claudeAgent(options);
+    for (const each of [turn, PLAIN_TURN]) {
+      const expected = { file: bin, args: claudeArguments(PLAIN, each) };
+      expect(locate(agent, each, options)).toEqual(expected);
+    }
   });
 });
 
@@ -138,96 +126,103 @@ describe('where claude is', () => {
     const [home, one, two, cwd] = ['home', 'one', 'two', 'cwd'].map((name) => join(folder, name));
     if (!home || !one || !two || !cwd) throw new Error('unreachable');
     for (const place of [home, one, two, cwd]) await mkdir(place);
-    const locate = (more: Partial<ClaudeOptions> = {}) =>
-      claudeAgent({ ...PLAIN, env: { HOME: home, PATH: `${one}:${two}` }, cwd, ...more }).locate(
-        PLAIN_TURN,
-      );
-    return { home, one, two, cwd, locate };
+    const usual = { HOME: home, PATH: `${one}:${two}` };
+    const find = ({
+      env = usual,
+      bin = null,
+    }: {
+      env?: NodeJS.ProcessEnv;
+      bin?: string | null;
+    } = {}) => {
+      const options = agentOptions({ claudeBin: bin }, { env, cwd });
+      return locate(claudeAgent(options), PLAIN_TURN, options);
+    };
+    return { home, one, two, cwd, find };
   }
   const at = (file: string) => expect.objectContaining({ file });
 
-  it('on PATH: the first one', async () => {
-    const { one, two, locate } = await stage();
+  test('on PATH: the first one', async () => {
+    const { one, two, find } = await stage();
     const second = await putProgram(two, 'claude');
-    expect(locate()).toEqual(at(second));
+    expect(find()).toEqual(at(second));
     const first = await putProgram(one, 'claude');
-    expect(locate()).toEqual(at(first));
+    expect(find()).toEqual(at(first));
   });
 
-  it('where its installers put it, if it is not on PATH', async () => {
-    const { home, two, locate } = await stage();
+  test('where its installers put it, if it is not on PATH', async () => {
+    const { home, two, find } = await stage();
     const older = await putProgram(home, '.claude/local/claude');
-    expect(locate()).toEqual(at(older));
+    expect(find()).toEqual(at(older));
     const newer = await putProgram(home, '.local/bin/claude');
-    expect(locate()).toEqual(at(newer));
+    expect(find()).toEqual(at(newer));
     const onPath = await putProgram(two, 'claude');
-    expect(locate()).toEqual(at(onPath));
+    expect(find()).toEqual(at(onPath));
   });
 
-  it('nowhere: it is said where it was looked for, each place once', async () => {
-    const { home, one, two, locate } = await stage();
-    expect(locate({ env: { HOME: home, PATH: `${one}:${two}:${one}` } })).toEqual({
+  test('nowhere: it is said where it was looked for, each place once', async () => {
+    const { home, one, two, find } = await stage();
+    expect(find({ env: { HOME: home, PATH: `${one}:${two}:${one}` } })).toEqual({
       missing: `claude was not found in ${one}, ${two}, ${home}/.local/bin, ${home}/.claude/local, /usr/local/bin, /opt/homebrew/bin`,
     });
   });
 
-  it('behind a link', async () => {
-    const { one, cwd, locate } = await stage();
+  test('behind a link', async () => {
+    const { one, cwd, find } = await stage();
     await symlink(await putProgram(cwd, 'real'), join(one, 'claude'));
-    expect(locate()).toEqual(at(join(one, 'claude')));
+    expect(find()).toEqual(at(join(one, 'claude')));
   });
 
-  it('not where a file is not executable, a folder has its name or a link leads nowhere', async () => {
-    const { home, one, two, locate } = await stage();
+  test('not where a file is not executable, a folder has its name or a link leads nowhere', async () => {
+    const { home, one, two, find } = await stage();
     await putProgram(one, 'claude', 0o644);
     await mkdir(join(two, 'claude'));
     await mkdir(join(home, '.local/bin'), { recursive: true });
     await symlink('/nowhere', join(home, '.local/bin/claude'));
     const last = await putProgram(home, '.claude/local/claude');
-    expect(locate()).toEqual(at(last));
+    expect(find()).toEqual(at(last));
   });
 
-  it('not in the working folder, whatever empty words PATH has: the agent could have put it there', async () => {
-    const { home, two, cwd, locate } = await stage();
+  test('not in the working folder, whatever empty words PATH has: the agent could have put it there', async () => {
+    const { home, two, cwd, find } = await stage();
     await putProgram(cwd, 'claude');
     for (const PATH of ['', ':', `:${two}`, `${two}::`]) {
-      expect(locate({ env: { HOME: home, PATH } }), PATH).toHaveProperty('missing');
+      expect(find({ env: { HOME: home, PATH } }), PATH).toHaveProperty('missing');
     }
     const real = await putProgram(two, 'claude');
-    expect(locate({ env: { HOME: home, PATH: `:${two}:` } })).toEqual(at(real));
+    expect(find({ env: { HOME: home, PATH: `:${two}:` } })).toEqual(at(real));
   });
 
-  it('without a PATH: in the usual places', async () => {
-    const { home, locate } = await stage();
-    expect(locate({ bin: 'sh', env: { HOME: home } })).toEqual(at('/usr/bin/sh'));
+  test('without a PATH: in the usual places', async () => {
+    const { home, find } = await stage();
+    expect(find({ bin: 'sh', env: { HOME: home } })).toEqual(at('/usr/bin/sh'));
     const found = await putProgram(home, '.local/bin/claude');
-    expect(locate({ env: { HOME: home } })).toEqual(at(found));
+    expect(find({ env: { HOME: home } })).toEqual(at(found));
   });
 
-  it('without a HOME: the home of whoever runs it', async () => {
-    const { one, locate } = await stage();
-    expect(locate({ env: { PATH: one } })).toEqual({
+  test('without a HOME: the home of whoever runs it', async () => {
+    const { one, find } = await stage();
+    expect(find({ env: { PATH: one } })).toEqual({
       missing: expect.stringContaining(join(homedir(), '.local', 'bin')),
     });
   });
 
-  it('with an empty HOME: not in the working folder either', async () => {
-    const { one, cwd, locate } = await stage();
+  test('with an empty HOME: not in the working folder either', async () => {
+    const { one, cwd, find } = await stage();
     await putProgram(cwd, '.local/bin/claude');
     await putProgram(cwd, '.claude/local/claude');
-    expect(locate({ env: { HOME: '', PATH: one } })).toHaveProperty('missing');
+    expect(find({ env: { HOME: '', PATH: one } })).toHaveProperty('missing');
   });
 
-  it('where the user says: a path from the working folder, or a name on PATH alone', async () => {
-    const { home, one, cwd, locate } = await stage();
+  test('where the user says: a path from the working folder, or a name on PATH alone', async () => {
+    const { home, one, cwd, find } = await stage();
     const mine = await putProgram(cwd, 'tools/claude');
-    expect(locate({ bin: 'tools/claude' })).toEqual(at(mine));
-    expect(locate({ bin: mine })).toEqual(at(mine));
+    expect(find({ bin: 'tools/claude' })).toEqual(at(mine));
+    expect(find({ bin: mine })).toEqual(at(mine));
     await putProgram(home, '.local/bin/claude-next');
-    expect(locate({ bin: 'claude-next' })).toHaveProperty('missing');
+    expect(find({ bin: 'claude-next' })).toHaveProperty('missing');
     const named = await putProgram(one, 'claude-next');
-    expect(locate({ bin: 'claude-next' })).toEqual(at(named));
-    expect(locate({ bin: './nothing' })).toEqual({
+    expect(find({ bin: 'claude-next' })).toEqual(at(named));
+    expect(find({ bin: './nothing' })).toEqual({
       missing: expect.stringContaining(join(cwd, 'nothing')),
     });
   });
@@ -278,20 +273,20 @@ describe('what its output tells of the process', () => {
     return { signs, heard, facts: reader.facts() };
   }
 
-  it('that it works, and that it has given its result', () => {
+  test('that it works, and that it has given its result', () => {
     const { signs, heard, facts } = read(text('Hello.'), result);
     expect(signs).toEqual(['working', 'result given']);
     expect(heard.sort()).toEqual(['activity text', 'text Hello.']);
     expect(facts).toMatchObject({ finalMessage: 'Done.', usage: { cost_usd: 0.5 } });
   });
 
-  it('that it waits, for how long, and that it works again', () => {
+  test('that it waits, for how long, and that it works again', () => {
     const { signs, heard } = read(retry(529), retry(null, null), text('Back.'));
     expect(signs).toEqual(['retrying 500', 'retrying null', 'working']);
     expect(heard.slice(0, 2)).toEqual(['retry 529', 'retry null']);
   });
 
-  it.each([401, 403])('that it is hopeless: at the second %i', (status) => {
+  test.for([401, 403])('that it is hopeless: at the second %i', (status) => {
     expect(read(retry(status)).signs).toEqual(['retrying 500']);
     expect(read(retry(status), retry(status)).signs).toEqual([
       'retrying 500',
@@ -299,7 +294,7 @@ describe('what its output tells of the process', () => {
     ]);
   });
 
-  it('that it is not, where the model spoke between the two', () => {
+  test('that it is not, where the model spoke between the two', () => {
     expect(read(retry(401), text('Back.'), retry(401)).signs).toEqual([
       'retrying 500',
       'working',
@@ -307,12 +302,8 @@ describe('what its output tells of the process', () => {
     ]);
   });
 
-  it('and it is never hopeless over faults that pass', () => {
+  test('and it is never hopeless over faults that pass', () => {
     const { signs } = read(...[429, 500, 529, 502].map((status) => retry(status)));
     expect(new Set(signs)).toEqual(new Set(['retrying 500']));
-  });
-
-  it('owes a result', () => {
-    expect(claudeAgent(PLAIN).owesResult).toBe(true);
   });
 });

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dropLongStrings } from '../../../src/effects/claude/drop-long-strings.ts';
 
 describe('dropLongStrings', () => {
   const drop = (value: unknown) =>
     dropLongStrings(Buffer.from(JSON.stringify(value)), { maxBytes: 8 }) ?? '';
 
-  it.each([
+  test.for([
     ['short', 'short'],
     ['12345678', '12345678'],
     ['123456789', ''],
@@ -15,20 +15,20 @@ describe('dropLongStrings', () => {
     ['\\\\', '\\\\'],
     ['\\"\\', '\\"\\'],
     ['\\\\"\\\\"\\\\"', ''],
-  ])('makes of %j %j and leaves what stands around it', (value, expected) => {
+  ] as const)('makes of %j %j and leaves what stands around it', ([value, expected]) => {
     const around = (inner: string) => ({ a: 'x', b: [inner, 1], c: { d: inner }, e: '🙂' });
     expect(JSON.parse(drop(around(value)))).toEqual(around(expected));
   });
 
-  it('gives nothing where a string does not end', () => {
+  test('gives nothing where a string does not end', () => {
     expect(dropLongStrings(Buffer.from('{"a":"never ending\\"}'), { maxBytes: 8 })).toBe('');
     expect(dropLongStrings(Buffer.from(''), { maxBytes: 8 })).toBe('');
   });
 
-  it.each([
+  test.for([
     ['deep', `{"a":"123456789","b":${'['.repeat(501)}`],
     ['with too much in it', `{"a":"123456789","b":[${'[],'.repeat(1_000_000)}0]}`],
-  ])('gives null for a line that is too %s', (_how, line) => {
+  ] as const)('gives null for a line that is too %s', ([, line]) => {
     expect(dropLongStrings(Buffer.from(line), { maxBytes: 8 })).toBeNull();
   });
 
@@ -36,7 +36,7 @@ describe('dropLongStrings', () => {
     const upTo = (line: string) =>
       JSON.parse(dropLongStrings(Buffer.from(line), { maxBytes: 8, lastMember: 'last' }) ?? '');
 
-    it.each([
+    test.for([
       ['{"a":1,"last":{"b":[{"c":"123456789"}]},"d":2}', { a: 1, last: { b: [{ c: '' }] } }],
       ['{"last":[[],{}],"d":{"last":1}}', { last: [[], {}] }],
       ['{"last":{}}', { last: {} }],
@@ -44,11 +44,11 @@ describe('dropLongStrings', () => {
       ['{"a":"last","c":{"d":1},"e":2}', { a: 'last', c: { d: 1 }, e: 2 }],
       ['{"a":"}]{[","last":{"b":"}"},"c":2}', { a: '}]{[', last: { b: '}' } }],
       ['{"a":1}', { a: 1 }],
-    ])('%s', (line, expected) => {
+    ] as const)('%s', ([line, expected]) => {
       expect(upTo(line)).toEqual(expected);
     });
 
-    it('reads nothing of what stands behind it', () => {
+    test('reads nothing of what stands behind it', () => {
       expect(upTo('{"last":{"b":1},"c":"never ending')).toEqual({ last: { b: 1 } });
     });
   });

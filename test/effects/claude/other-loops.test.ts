@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findOtherLoops } from '../../../src/effects/claude/other-loops.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -34,7 +34,7 @@ async function stage(
 }
 
 describe('a folder without another loop', () => {
-  it.each<[string, Readonly<Record<string, unknown>>]>([
+  test.for<[string, Readonly<Record<string, unknown>>]>([
     ['is empty', {}],
     ['has settings of other kinds', { [PROJECT]: { model: 'opus', hooks: { PreToolUse: [] } } }],
     [
@@ -58,7 +58,7 @@ describe('a folder without another loop', () => {
     ['has settings that are no object', { [PROJECT]: '["ralph"]', [LOCAL]: 'null' }],
     ['has hooks that are no object', { [PROJECT]: { hooks: 'ralph', enabledPlugins: ['ralph'] } }],
     ['has a folder in the place of its settings', { '.claude/settings.json/x': '' }],
-  ])('%s: nothing is said', async (_what, files) => {
+  ])('%s: nothing is said', async ([, files]) => {
     expect((await stage(files)).find()).toEqual([]);
   });
 });
@@ -68,7 +68,7 @@ const hookOf = (command: string) => ({
   [PROJECT]: { hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } },
 });
 
-it.each([
+test.for([
   'ralph check my-task --hook --vault "$CLAUDE_PROJECT_DIR"',
   'npx ralph check --hook',
   '/usr/local/bin/ralph check my-task',
@@ -76,46 +76,47 @@ it.each([
   expect((await stage(hookOf(command))).find()).toEqual([]);
 });
 
-it.each(['ralph check x --hook; /plugins/ralph-loop/stop.sh', 'ralph checkup', 'my-ralph check x'])(
-  'what only looks like it is seen: %s',
-  async (command) => {
-    expect((await stage(hookOf(command))).find()).toHaveLength(1);
-  },
-);
+test.for([
+  'ralph check x --hook; /plugins/ralph-loop/stop.sh',
+  'ralph checkup',
+  'my-ralph check x',
+])('what only looks like it is seen: %s', async (command) => {
+  expect((await stage(hookOf(command))).find()).toHaveLength(1);
+});
 
 describe('another loop is seen', () => {
-  it('by what it left behind', async () => {
+  test('by what it left behind', async () => {
     const { cwd, find } = await stage({ [STALE]: 'iteration: 3\n' });
     expect(find()).toEqual([expect.stringMatching(/belongs to a loop .*; remove it\.$/)]);
     expect(find()[0]).toContain(join(cwd, STALE));
   });
 
-  it.each([PROJECT, LOCAL])('by a stop hook in %s', async (name) => {
+  test.for([PROJECT, LOCAL])('by a stop hook in %s', async (name) => {
     const { cwd, find } = await stage({ [name]: STOP_HOOK });
     expect(find()).toEqual([
       `${join(cwd, name)} has a stop hook for a ralph loop, which would keep the agent from ending; remove it.`,
     ]);
   });
 
-  it("by a stop hook in the user's own settings", async () => {
+  test("by a stop hook in the user's own settings", async () => {
     const { home, find } = await stage({}, { [PROJECT]: STOP_HOOK });
     expect(find()).toEqual([expect.stringContaining(join(home, PROJECT))]);
     expect(find({ HOME: '' })).toEqual([]);
   });
 
-  it('by its plugin, turned on', async () => {
+  test('by its plugin, turned on', async () => {
     const { find } = await stage({
       [LOCAL]: { enabledPlugins: { 'docs@x': true, 'Ralph-Wiggum@official': true } },
     });
     expect(find()).toEqual([expect.stringContaining(LOCAL)]);
   });
 
-  it('beside settings that are broken', async () => {
+  test('beside settings that are broken', async () => {
     const { find } = await stage({ [PROJECT]: '{', [LOCAL]: STOP_HOOK });
     expect(find()).toHaveLength(1);
   });
 
-  it('each of them, in order, and each file once', async () => {
+  test('each of them, in order, and each file once', async () => {
     const files = { [STALE]: '', [PROJECT]: { ...STOP_HOOK, enabledPlugins: { ralph: true } } };
     const { cwd, home, find } = await stage(
       { ...files, [LOCAL]: STOP_HOOK },
@@ -127,7 +128,7 @@ describe('another loop is seen', () => {
     expect(find({ HOME: cwd })).toHaveLength(3);
   });
 
-  it('and not by a name that merely stands in the way to its hook: a user may be called so', async () => {
+  test('and not by a name that merely stands in the way to its hook: a user may be called so', async () => {
     const { home, find } = await stage({});
     const ralphs = join(home, 'ralph');
     const command = `${ralphs}/bin/notify.sh`;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createPlainLog, createReadableLog } from '../../../src/effects/claude/readable-log.ts';
 import { logText } from '../../../src/report/screens/logs.ts';
 
@@ -22,7 +22,7 @@ function shown(text: string | Buffer, pieceBytes = 7): string {
 const transcript = (name: string) => readFileSync(join(TRANSCRIPTS, `${name}.jsonl`));
 
 describe('what claude wrote', () => {
-  it('is its text, its tool calls, and the cost', () => {
+  test('is its text, its tool calls, and the cost', () => {
     expect(shown(transcript('tool-then-promise'))).toBe(
       [
         'I will write it.',
@@ -36,16 +36,16 @@ describe('what claude wrote', () => {
     );
   });
 
-  it.each([1e308, -1])('has no cost of %d', (cost) => {
+  test.for([1e308, -1])('has no cost of %d', (cost) => {
     const report = { type: 'result', subtype: 'success', num_turns: 2, total_cost_usd: cost };
     expect(shown(`${JSON.stringify(report)}\n`)).toBe('= success, 2 turns\n');
   });
 
-  it('has the errors of tools, in short', () => {
+  test('has the errors of tools, in short', () => {
     expect(shown(transcript('failed-tool-then-text'))).toContain('! Exit code 3 broken\n');
   });
 
-  it('has no word of a sub-agent', () => {
+  test('has no word of a sub-agent', () => {
     const line = (parent: string | null) =>
       JSON.stringify({
         type: 'assistant',
@@ -63,24 +63,24 @@ describe('what claude wrote', () => {
     );
   });
 
-  it('shows the words of a report that nobody else has spoken', () => {
+  test('shows the words of a report that nobody else has spoken', () => {
     const report = { type: 'result', subtype: 'success', is_error: true, result: 'Not logged in' };
     expect(shown(JSON.stringify(report))).toBe('Not logged in\n= error\n');
   });
 
-  it.each(['transcripts of all kinds'])('reads %s', () => {
+  test.for(['transcripts of all kinds'])('reads %s', () => {
     for (const name of ['api-retry-then-promise', 'thinking-then-text', 'killed-in-tool']) {
       expect(shown(transcript(name))).not.toContain('"type"');
     }
   });
 
-  it('says where an event broke off', () => {
+  test('says where an event broke off', () => {
     expect(shown('{"type":"assistant","message":{"id"')).toBe('[this line is incomplete]\n');
   });
 });
 
 describe('what another agent wrote', () => {
-  it.each([
+  test.for([
     'plain\ntext\n',
     '{"type":"log","level":"info"}\n',
     '{"type":"assistant"}\n',
@@ -91,13 +91,13 @@ describe('what another agent wrote', () => {
     expect(shown(text)).toBe(text);
   });
 
-  it('is without what could act on a terminal', () => {
+  test('is without what could act on a terminal', () => {
     expect(shown('\u001b[31mred\u001b[0m \u001b]0;title\u0007x\u009b2J\u202e\n')).toBe('red x\n');
     const [item] = createPlainLog().push(Buffer.from('\u001b[2Jerr\n'));
     expect(item).toEqual({ kind: 'line', text: 'err' });
   });
 
-  it('is without a line of more than 16 MB, which is said', () => {
+  test('is without a line of more than 16 MB, which is said', () => {
     const log = createReadableLog();
     const piece = Buffer.alloc(1024 * 1024, 'x');
     const items = Array.from({ length: 17 }, () => log.push(piece)).flat();

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { lastMessageIn } from '../../../src/effects/claude/session-transcript.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -19,7 +19,7 @@ async function transcript(...lines: readonly (object | string)[]): Promise<strin
 }
 
 describe('the last message of a session', () => {
-  it('is that of the main agent, all its texts together', async () => {
+  test('is that of the main agent, all its texts together', async () => {
     const file = await transcript(
       said('1', 'First.'),
       { type: 'user', message: { role: 'user', content: 'DONE' } },
@@ -30,7 +30,7 @@ describe('the last message of a session', () => {
     expect(lastMessageIn(file)).toBe('Half\nand half.');
   });
 
-  it("is no sub-agent's, and none of Claude Code's own", async () => {
+  test("is no sub-agent's, and none of Claude Code's own", async () => {
     const file = await transcript(
       said('1', 'Mine.'),
       said('2', 'DONE', { isSidechain: true }),
@@ -39,12 +39,12 @@ describe('the last message of a session', () => {
     expect(lastMessageIn(file)).toBe('Mine.');
   });
 
-  it('is read past a torn line and lines of another kind', async () => {
+  test('is read past a torn line and lines of another kind', async () => {
     const file = await transcript('not json', said('1', 'Mine.'), '{"type":"assis');
     expect(lastMessageIn(file)).toBe('Mine.');
   });
 
-  it('is none where there is no plain file', async () => {
+  test('is none where there is no plain file', async () => {
     const folder = await tempFolder();
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     for (const name of ['nothing', 'pipe', '.']) {
@@ -52,7 +52,7 @@ describe('the last message of a session', () => {
     }
   });
 
-  it('is looked for at the end of a transcript of any size', async () => {
+  test('is looked for at the end of a transcript of any size', async () => {
     const filler = said('0', 'x'.repeat(900_000));
     const file = await transcript(...Array.from({ length: 12 }, () => filler), said('1', 'Mine.'));
     expect(lastMessageIn(file)).toBe('Mine.');

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type ClaudeStreamListeners,
   createClaudeStream,
@@ -91,7 +91,7 @@ describe('where the bytes are cut', () => {
   const whole = read(TRANSCRIPT);
   const input = bytes(...TRANSCRIPT);
 
-  it('does not matter', () => {
+  test('does not matter', () => {
     for (let at = 0; at <= input.length; at += 1) {
       const stream = createClaudeStream();
       stream.push(input.subarray(0, at));
@@ -101,7 +101,7 @@ describe('where the bytes are cut', () => {
     }
   });
 
-  it('does not matter byte by byte, nor does CRLF or a missing last line end', () => {
+  test('does not matter byte by byte, nor does CRLF or a missing last line end', () => {
     const stream = createClaudeStream();
     const crlf = Buffer.from(input.toString().trimEnd().replaceAll('\n', '\r\n'));
     for (const byte of crlf) stream.push(Buffer.of(byte));
@@ -109,7 +109,7 @@ describe('where the bytes are cut', () => {
     expect(stream.facts()).toEqual(whole);
   });
 
-  it('gives these facts', () => {
+  test('gives these facts', () => {
     expect(whole).toEqual({
       result: {
         subtype: 'success',
@@ -123,7 +123,6 @@ describe('where the bytes are cut', () => {
       finalMessage: 'Fertig ✓',
       partialOutput: 'Größe: 3 € 🙂\n\nFertig ✓\n\n[tool] Bash: echo "ä\\n🙃"',
       retries: [{ status: 529, error: 'some_error', attempt: 1, maxRetries: 10, delayMs: 512.5 }],
-      retryCount: 1,
       endedInRetry: false,
       rateLimit: {
         status: 'allowed_warning',
@@ -137,17 +136,14 @@ describe('where the bytes are cut', () => {
       stoppedSubAgents: 0,
       refused: [],
       sessionId: 'session-1',
-      model: 'model-1',
-      lastEventKind: 'result',
       skippedLines: 0,
       brokenLines: 0,
-      junkLines: 1,
     });
   });
 });
 
 describe('what nobody expected', () => {
-  it('starts with nothing', () => {
+  test('starts with nothing', () => {
     expect(read([])).toMatchObject({
       result: null,
       finalMessage: null,
@@ -155,12 +151,10 @@ describe('what nobody expected', () => {
       usage: { cost_usd: 0, input_tokens: 0, output_tokens: 0 },
       rateLimit: null,
       sessionId: null,
-      lastEventKind: null,
-      junkLines: 0,
     });
   });
 
-  it('counts what is no event, and empty lines not', () => {
+  test('passes over what is no event', () => {
     const junk = [
       'npm warn',
       '{"type":"result"',
@@ -172,48 +166,47 @@ describe('what nobody expected', () => {
       '{"type":"stream_event","',
     ];
     const facts = read([INIT, ...junk, '{}', '{"type":5}', '', assistant('m1', [text('on')])]);
-    expect(facts).toMatchObject({ junkLines: 10, finalMessage: 'on', result: null });
+    expect(facts).toMatchObject({ brokenLines: 0, finalMessage: 'on', result: null });
   });
 
-  it('parses no line that cannot be an object: each would cost an exception', () => {
+  test('parses no line that cannot be an object: each would cost an exception', () => {
     const parse = vi.spyOn(JSON, 'parse');
     onTestFinished(() => parse.mockRestore());
     const junk = ['y', 'npm warn {}', '7', '[{}]', ' \t', '}', '{"type":"result"', '\u00a0{}'];
     const facts = read([...Array(10_000).fill(junk).flat(), INIT]);
-    expect(facts).toMatchObject({ junkLines: 10_000 * junk.length, sessionId: 'session-1' });
+    expect(facts.sessionId).toBe('session-1');
     expect(parse).toHaveBeenCalledOnce();
   });
 
-  it('reads an event with blanks around it', () => {
+  test('reads an event with blanks around it', () => {
     const line = JSON.stringify(INIT);
     for (const blank of [` \t${line}`, `${line}\r`, `${line} \t\r`]) {
-      expect(read([blank])).toMatchObject({ junkLines: 0, sessionId: 'session-1' });
+      expect(read([blank]).sessionId).toBe('session-1');
     }
   });
 
-  it('passes over unknown events, with the type in front or not', () => {
+  test('passes over unknown events, with the type in front or not', () => {
     const facts = read([
       assistant('m1', [text('on')]),
       { type: 'stream_event', event: {} },
       { uuid: 'u', type: 'tomorrow' },
       { type: 'system', subtype: 'task_started' },
     ]);
-    expect(facts).toMatchObject({ finalMessage: 'on', junkLines: 0 });
-    expect(facts.lastEventKind).toBe('system/task_started');
+    expect(facts).toMatchObject({ finalMessage: 'on', brokenLines: 0 });
   });
 
-  it('reads events whose type does not come first', () => {
+  test('reads events whose type does not come first', () => {
     const { told, facts } = listen([
       { session_id: 's', subtype: 'success', type: 'result', result: 'r' },
       { subtype: 'api_retry', error_status: 401, type: 'system' },
     ]);
-    expect(facts).toMatchObject({ finalMessage: 'r', sessionId: 's', retryCount: 1 });
+    expect(facts).toMatchObject({ finalMessage: 'r', sessionId: 's', retries: [{ status: 401 }] });
     expect(told).toHaveLength(2);
   });
 
   const wrong: readonly unknown[] = [null, 5, 'x', true, [], {}, [null, 5, 'x', [], {}]];
   const places: readonly ((value: unknown) => Fields)[] = [
-    (value) => ({ ...INIT, session_id: value, model: value }),
+    (value) => ({ ...INIT, session_id: value }),
     (value) => ({ type: 'system', subtype: value }),
     (value) => ({ type: 'assistant', message: value, parent_tool_use_id: value }),
     (value) => ({ type: 'assistant', message: { id: value, content: value, usage: value } }),
@@ -236,17 +229,17 @@ describe('what nobody expected', () => {
     (value) => result({ permission_denials: [{ tool_name: value, tool_input: value }] }),
   ];
 
-  it.each(places.map((place, index) => [index, place] as const))(
+  test.for(places.map((place, index) => [index, place] as const))(
     'survives wrong types, place %i',
-    (_index, place) => {
+    ([, place]) => {
       const events = [INIT, ...wrong.map(place), assistant('last', [text('still here')])];
       const { facts } = listen(events);
       expect(facts.partialOutput).toContain('still here');
-      expect(facts.junkLines).toBe(0);
+      expect(facts.brokenLines).toBe(0);
     },
   );
 
-  it('takes no time that is none', () => {
+  test('takes no time that is none', () => {
     const at = (resetsAt: number) =>
       read([{ type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt } }]);
     for (const resetsAt of [1e300, 1_736_899_200_000, -5, 0]) {
@@ -256,35 +249,29 @@ describe('what nobody expected', () => {
 });
 
 describe('big lines', () => {
-  it('skips a tool result of 40 MB in bounded memory and reads on', () => {
+  test('skips a tool result of 40 MB and reads on', () => {
     const stream = createClaudeStream();
     const [head = '', tail = ''] = JSON.stringify(answer('t1', false, '#')).split('#');
     stream.push(bytes(INIT, assistant('m1', [call('t1', 'Bash')])));
     stream.push(Buffer.from(head));
     const chunk = Buffer.alloc(1_000_000, 'x');
-    let most = 0;
-    for (let megabytes = 0; megabytes < 40; megabytes += 1) {
-      stream.push(chunk);
-      most = Math.max(most, stream.bufferedBytes);
-    }
+    for (let megabytes = 0; megabytes < 40; megabytes += 1) stream.push(chunk);
     stream.push(Buffer.from(`${tail}\n`));
     stream.push(bytes(result({ session_id: 's' })));
-    expect(most).toBeLessThanOrEqual(16 * 1024 * 1024);
-    expect(stream.bufferedBytes).toBeLessThanOrEqual(1024 * 1024);
     expect(stream.facts()).toMatchObject({
       skippedLines: 1,
-      junkLines: 0,
+      brokenLines: 0,
       finalMessage: 'the end',
     });
   });
 
   // A picture, and a text that looks like the fields that are looked for.
   const deceit = '","is_error":true,"tool_use_id":"t1"},{\\"tool_use_id\\":\\"t1\\"}\\\\';
-  it.each([
+  test.for([
     ['base64', 'A'.repeat(400_000)],
     ['quotes and backslashes', deceit.repeat(10_000)],
     ['characters of several bytes', '€🙂"\n'.repeat(60_000)],
-  ])('reads who answered out of a big tool result: %s', (_name, output) => {
+  ] as const)('reads who answered out of a big tool result: %s', ([, output]) => {
     const denied = [{ tool_name: 'Bash', tool_use_id: 't1', tool_input: { command: 'a' } }];
     const facts = read([
       assistant('m1', [call('t1', 'Bash'), call('t2', 'Bash')]),
@@ -293,15 +280,16 @@ describe('big lines', () => {
       result({ permission_denials: denied }),
     ]);
     expect(facts.refused).toMatchObject([{ tool: 'Bash', target: 'a', laterSucceeded: true }]);
-    expect(facts.junkLines).toBe(0);
+    expect(facts.brokenLines).toBe(0);
   });
 
-  it('counts a big tool result that breaks off as junk', () => {
+  test('passes over a big tool result that breaks off', () => {
     const line = JSON.stringify(answer('t1', false, 'A'.repeat(400_000)));
-    expect(read([`${line.slice(0, -30)}}`])).toMatchObject({ junkLines: 1 });
+    const facts = read([`${line.slice(0, -30)}}`, assistant('m1', [text('on')])]);
+    expect(facts).toMatchObject({ brokenLines: 0, finalMessage: 'on' });
   });
 
-  it('keeps the last 1 MiB of a final message, from a whole character on', () => {
+  test('keeps the last 1 MiB of a final message, from a whole character on', () => {
     const long = `start${'€'.repeat(400_000)}end`;
     const said = read([assistant('m1', [text(long)])]).finalMessage ?? '';
     const reported = read([result({ result: long })]).finalMessage ?? '';
@@ -313,12 +301,12 @@ describe('big lines', () => {
 });
 
 describe('the final message', () => {
-  it('is what the closing report ends with, even where that is empty', () => {
+  test('is what the closing report ends with, even where that is empty', () => {
     expect(read([assistant('m1', [text('said')]), result()]).finalMessage).toBe('the end');
     expect(read([assistant('m1', [text('said')]), result({ result: '' })]).finalMessage).toBe('');
   });
 
-  it('is the last message of the main agent where no report came, all its blocks', () => {
+  test('is the last message of the main agent where no report came, all its blocks', () => {
     const facts = read([
       assistant('m1', [text('earlier')]),
       assistant('m2', [text('one')]),
@@ -329,7 +317,7 @@ describe('the final message', () => {
     expect(facts).toMatchObject({ finalMessage: 'one\ntwo', turns: 2, result: null });
   });
 
-  it('is never an earlier message', () => {
+  test('is never an earlier message', () => {
     const facts = read([
       assistant('m1', [text('<promise>DONE</promise>')]),
       assistant('m2', [call('t1', 'Bash')]),
@@ -337,7 +325,7 @@ describe('the final message', () => {
     expect(facts.finalMessage).toBeNull();
   });
 
-  it.each(['error_max_turns', 'error_max_budget_usd', 'error_during_execution'])(
+  test.for(['error_max_turns', 'error_max_budget_usd', 'error_during_execution'])(
     'is the last message where the report has no text: %s',
     (subtype) => {
       const errors = ['Reached\nmaximum'];
@@ -354,7 +342,7 @@ describe('the final message', () => {
     },
   );
 
-  it('hands on that a success is an error', () => {
+  test('hands on that a success is an error', () => {
     const report = result({ is_error: true, api_error_status: 401, result: 'Invalid API key' });
     expect(read([report]).result).toMatchObject({
       subtype: 'success',
@@ -364,7 +352,7 @@ describe('the final message', () => {
     });
   });
 
-  it('takes the subtype for it where is_error is missing', () => {
+  test('takes the subtype for it where is_error is missing', () => {
     expect(read([result({ is_error: undefined })]).result?.isError).toBe(false);
     const report = result({ is_error: undefined, subtype: 'error_new' });
     expect(read([report]).result?.isError).toBe(true);
@@ -372,7 +360,7 @@ describe('the final message', () => {
 });
 
 describe('the partial output', () => {
-  it('holds the texts and the last ten calls of the main agent', () => {
+  test('holds the texts and the last ten calls of the main agent', () => {
     const calls = Array.from({ length: 12 }, (_, n) => call(`t${n}`, 'Bash', { command: `c${n}` }));
     const sub = { parent_tool_use_id: 't1' };
     const facts = read([
@@ -386,7 +374,7 @@ describe('the partial output', () => {
     expect(facts.tools).toBe(13);
   });
 
-  it('stays within 64 KiB and lets the texts give way', () => {
+  test('stays within 64 KiB and lets the texts give way', () => {
     const big = Array.from({ length: 10 }, (_, n) =>
       call(`t${n}`, 'Bash', { command: '€'.repeat(900) }),
     );
@@ -403,14 +391,14 @@ describe('the partial output', () => {
 });
 
 describe('retries', () => {
-  it('are kept to the last 50 and counted', () => {
+  test('are kept to the last 50', () => {
     const facts = read(Array.from({ length: 60 }, (_, n) => retry(500, n)));
     expect(facts.retries).toHaveLength(50);
     expect(facts.retries.at(-1)?.attempt).toBe(59);
-    expect(facts).toMatchObject({ retryCount: 60, endedInRetry: true });
+    expect(facts.endedInRetry).toBe(true);
   });
 
-  it('count refusals until the model speaks', () => {
+  test('count refusals until the model speaks', () => {
     const events = [
       retry(401),
       retry(529),
@@ -437,7 +425,7 @@ describe('retries', () => {
     message: { model: '<synthetic>', content: [text('API Error')] },
   };
   const failed = { type: 'result', subtype: 'error_during_execution', is_error: true };
-  it.each([
+  test.for([
     ['the last event', [retry(500)], true],
     ['an interrupt during them', [retry(500), interrupted, failed], true],
     ['the failure they came to', [retry(500), failure, result({ is_error: true })], true],
@@ -446,13 +434,13 @@ describe('retries', () => {
     ['an answer, then a failed result', [retry(500), assistant('m1', []), failed], false],
     ['a good result', [retry(500), result()], false],
     ['none at all', [interrupted, failed], false],
-  ])('decide whether it ended in one: %s', (_name, events, expected) => {
+  ] as const)('decide whether it ended in one: %s', ([, events, expected]) => {
     expect(read(events).endedInRetry).toBe(expected);
   });
 });
 
 describe('rate limits', () => {
-  it.each([
+  test.for([
     [
       'the newest of one kind',
       [
@@ -494,12 +482,12 @@ describe('rate limits', () => {
       ],
       ['rejected', 'a'],
     ],
-  ] as const)('keep %s', (_name, reports, [status, type]) => {
+  ] as const)('keep %s', ([, reports, [status, type]]) => {
     const events = reports.map(([reported, kind, use]) => limit(reported, kind, use));
     expect(read(events).rateLimit).toMatchObject({ status, type });
   });
 
-  it('take no notice of fields about overage', () => {
+  test('take no notice of fields about overage', () => {
     const info = { status: 'allowed', overageStatus: 'rejected', isUsingOverage: false };
     const facts = read([{ type: 'rate_limit_event', rate_limit_info: info }]);
     expect(facts.rateLimit).toEqual({
@@ -519,7 +507,7 @@ describe('usage', () => {
     output_tokens: output,
   });
 
-  it('counts each message once without a report, the last word on it, sub-agents too', () => {
+  test('counts each message once without a report, the last word on it, sub-agents too', () => {
     const facts = read([
       assistant('m1', [], {}, tokens(1, 1)),
       assistant('s1', [], { parent_tool_use_id: 't' }, tokens(1, 5)),
@@ -530,7 +518,7 @@ describe('usage', () => {
     expect(facts.turns).toBe(2);
   });
 
-  it('takes the report before that, and in it what covers the sub-agents', () => {
+  test('takes the report before that, and in it what covers the sub-agents', () => {
     const said = assistant('m1', [], {}, tokens(1, 1));
     const plain = { total_cost_usd: 0.25, usage: tokens(2, 3), num_turns: 9 };
     expect(read([said, result(plain)])).toMatchObject({
@@ -552,21 +540,17 @@ describe('usage', () => {
     expect(read([said, result({ ...plain, modelUsage: {} })]).usage.input_tokens).toBe(112);
   });
 
-  it('takes the cost of the last report and the turns of all', () => {
-    const { usage, turns, finalMessage, lastEventKind } = read([
+  test('takes the cost of the last report and the turns of all', () => {
+    const { usage, turns, finalMessage } = read([
       result({ total_cost_usd: 1, usage: tokens(2, 3), num_turns: 2, result: 'started' }),
       INIT,
       result({ total_cost_usd: 1.5, usage: tokens(3, 4), num_turns: 1, result: 'done' }),
     ]);
     expect(usage).toEqual({ cost_usd: 1.5, input_tokens: 113, output_tokens: 4 });
-    expect({ turns, finalMessage, lastEventKind }).toEqual({
-      turns: 3,
-      finalMessage: 'done',
-      lastEventKind: 'result',
-    });
+    expect({ turns, finalMessage }).toEqual({ turns: 3, finalMessage: 'done' });
   });
 
-  it.each([1e308, 1_000_001, -0.01, '5', null, Number.NaN])(
+  test.for([1e308, 1_000_001, -0.01, '5', null, Number.NaN])(
     'takes a cost of %o for none',
     (cost) => {
       const said = assistant('m1', [], {}, tokens(1, 1));
@@ -579,7 +563,7 @@ describe('usage', () => {
     },
   );
 
-  it.each([1e308, 1e12 + 1, -5, 1.5, '5', null])('takes a count of %o for none', (count) => {
+  test.for([1e308, 1e12 + 1, -5, 1.5, '5', null])('takes a count of %o for none', (count) => {
     const bad = { input_tokens: count, cache_read_input_tokens: 7, output_tokens: count };
     const own = { cost_usd: 0, input_tokens: 7, output_tokens: 0 };
     expect(read([assistant('m1', [], {}, bad)]).usage).toEqual(own);
@@ -596,7 +580,7 @@ describe('usage', () => {
     });
   });
 
-  it.each([0, 1e6])('takes a cost of %d, and as many tokens as can be', (cost) => {
+  test.for([0, 1e6])('takes a cost of %d, and as many tokens as can be', (cost) => {
     const report = { total_cost_usd: cost, usage: { input_tokens: 1e12, output_tokens: 0 } };
     expect(read([result(report)]).usage).toEqual({
       cost_usd: cost,
@@ -605,7 +589,7 @@ describe('usage', () => {
     });
   });
 
-  it('keeps its own count where the report has none', () => {
+  test('keeps its own count where the report has none', () => {
     const said = assistant('m1', [], {}, tokens(1, 1));
     expect(read([said, result()]).usage).toEqual({
       cost_usd: 0,
@@ -627,7 +611,7 @@ describe('refused tools', () => {
     call('t3', 'Bash'),
     call('w1', 'Write'),
   ]);
-  it.each([
+  test.for([
     ['no other call', [answer('t1', true)], ['t1'], [false]],
     ['a success later', [answer('t1', true), answer('t2', false)], ['t1'], [true]],
     ['a success earlier', [answer('t2', false), answer('t1', true)], ['t1'], [false]],
@@ -642,13 +626,13 @@ describe('refused tools', () => {
       ['t1', 't3'],
       [true, false],
     ],
-  ])('%s', (_name, answers, denied, expected) => {
+  ] as const)('%s', ([, answers, denied, expected]) => {
     const report = result({ permission_denials: denied.map((id) => denial(id, 'Bash')) });
     const { refused } = read([calls, ...answers, report]);
     expect(refused.map((tool) => tool.laterSucceeded)).toEqual(expected);
   });
 
-  it('are gathered over several reports, each once', () => {
+  test('are gathered over several reports, each once', () => {
     const first = result({ permission_denials: [denial('t1', 'Bash'), { tool_name: 'Edit' }] });
     const second = result({ permission_denials: [denial('t1', 'Bash'), denial('w1', 'Write')] });
     const { refused } = read([calls, answer('t1', true), first, answer('t2', false), second]);
@@ -659,11 +643,11 @@ describe('refused tools', () => {
     ]);
   });
 
-  it('are unknown without a report', () => {
+  test('are unknown without a report', () => {
     expect(read([calls, answer('t1', true)]).refused).toEqual([]);
   });
 
-  it.each([
+  test.for([
     [{ command: 'npm  test\n --all' }, 'npm test --all'],
     [{ content: 'x', file_path: '/a/b.ts' }, '/a/b.ts'],
     [{ path: '.', pattern: 'TODO' }, 'TODO'],
@@ -679,12 +663,12 @@ describe('refused tools', () => {
     [{}, ''],
     [{ command: 'x'.repeat(300) }, `${'x'.repeat(199)}…`],
     [{ command: '🙂'.repeat(150) }, `${'🙂'.repeat(99)}…`],
-  ])('name what they were to act on: %j', (input, target) => {
+  ] as const)('name what they were to act on: %j', ([input, target]) => {
     const facts = read([result({ permission_denials: [denial('t1', 'Tool', input)] })]);
     expect(facts.refused).toMatchObject([{ tool: 'Tool', target, laterSucceeded: false }]);
   });
 
-  it.each([
+  test.for([
     [{ command: 'git push &&\n  npm test' }, 'git push &&\n  npm test'],
     [{ command: 'x'.repeat(2_000) }, 'x'.repeat(2_000)],
     // Part of a command would tell less than it says.
@@ -692,7 +676,7 @@ describe('refused tools', () => {
     [{ command: ' ' }, null],
     [{ command: ['git', 'push'] }, null],
     [{ file_path: '/a/b.ts' }, null],
-  ])('keep a command line as it was: %j', (input, command) => {
+  ] as const)('keep a command line as it was: %j', ([input, command]) => {
     const facts = read([result({ permission_denials: [denial('t1', 'Tool', input)] })]);
     expect(facts.refused).toMatchObject([{ command }]);
   });
@@ -711,7 +695,7 @@ describe('sub-agents that the system stopped', () => {
   const stats = (killed: unknown): Fields => result({ subagent_stats: { spawned: 3, killed } });
   const launch = (id: string, input: Fields): Fields => assistant('m1', [call(id, 'Task', input)]);
 
-  it.each<[what: string, events: readonly Fields[], count: number]>([
+  test.for<[what: string, events: readonly Fields[], count: number]>([
     ['none', [result()], 0],
     ['counted in the result', [stats({ system: 2, parent: 1 })], 2],
     [
@@ -821,7 +805,7 @@ describe('sub-agents that the system stopped', () => {
       1,
     ],
     ['one with no id', [task('task_started', { task_type: 'local_agent' }), result()], 0],
-  ])('%s', (_what, events, count) => {
+  ])('%s', ([, events, count]) => {
     expect(read([INIT, ...events]).stoppedSubAgents).toBe(count);
   });
 });
@@ -832,22 +816,22 @@ describe('a line that nobody could have expected', () => {
   const withInput = (input: string): string =>
     JSON.stringify(assistant('m1', [call('t1', 'Tool', '#')])).replace('"#"', input);
 
-  it.each([
+  test.for([
     ['a call', withInput(nested(6_000))],
     ['a call whose input ends nowhere', withInput('['.repeat(100_000))],
     ['a large tool result', JSON.stringify(answer('t1', false, '#')).replace('"#"', nested(6_000))],
     ['more objects than can be held', withInput(`[${'{},'.repeat(1_000_000)}0]`)],
-  ])('is counted and passed over: %s', (_name, line) => {
+  ] as const)('is counted and passed over: %s', ([, line]) => {
     const facts = read([INIT, line, assistant('m2', [text('on')])]);
-    expect(facts).toMatchObject({ brokenLines: 1, junkLines: 1, tools: 0, finalMessage: 'on' });
+    expect(facts).toMatchObject({ brokenLines: 1, tools: 0, finalMessage: 'on' });
   });
 
-  it('is no event where it is nothing but brackets, and is not even parsed', () => {
+  test('is no event where it is nothing but brackets, and is not even parsed', () => {
     const facts = read([INIT, '['.repeat(100_000), assistant('m2', [text('on')])]);
-    expect(facts).toMatchObject({ brokenLines: 0, junkLines: 1, finalMessage: 'on' });
+    expect(facts).toMatchObject({ brokenLines: 0, finalMessage: 'on' });
   });
 
-  it('is counted, whatever it makes fail', () => {
+  test('is counted, whatever it makes fail', () => {
     const stream = createClaudeStream({
       onActivity(activity) {
         if (activity.kind === 'tool') throw new RangeError('Maximum call stack size exceeded');
@@ -855,17 +839,17 @@ describe('a line that nobody could have expected', () => {
     });
     stream.push(bytes(INIT, assistant('m1', [call('t1', 'Tool')]), assistant('m2', [text('on')])));
     stream.end();
-    expect(stream.facts()).toMatchObject({ brokenLines: 1, junkLines: 1, finalMessage: 'on' });
+    expect(stream.facts()).toMatchObject({ brokenLines: 1, finalMessage: 'on' });
   });
 
-  it('is none that is only long, or deep within bounds', () => {
+  test('is none that is only long, or deep within bounds', () => {
     const facts = read([
       assistant('m1', [text('['.repeat(100_000))]),
       withInput(nested(400)),
       answer('t1', false, '{"a":['.repeat(100_000)),
       'no JSON'.repeat(1_000),
     ]);
-    expect(facts).toMatchObject({ brokenLines: 0, junkLines: 1, tools: 1 });
+    expect(facts).toMatchObject({ brokenLines: 0, tools: 1 });
   });
 });
 
@@ -876,7 +860,7 @@ test('a call with an input of 100,000 levels is described by the first of them',
 });
 
 describe('listeners', () => {
-  it('are told in order, of sub-agents only the calls', () => {
+  test('are told in order, of sub-agents only the calls', () => {
     const { told } = listen([
       INIT,
       assistant('m1', [{ type: 'thinking', thinking: 'hm' }]),
@@ -903,7 +887,7 @@ describe('listeners', () => {
     ]);
   });
 
-  it('hear of the result as soon as its line ends', () => {
+  test('hear of the result as soon as its line ends', () => {
     let results = 0;
     const stream = createClaudeStream({ onResult: () => (results += 1) });
     const line = bytes(result());

@@ -17,13 +17,13 @@ afterEach(() => {
   system.isOnList = true;
 });
 
-test.each([
+test.for([
   ['/home/me', '/home/me'],
   // A relative one would read the key out of whatever folder ralph is started in.
   ['.', '/home/known'],
   ['', '/home/known'],
   [undefined, '/home/known'],
-])('HOME=%j is %j', (home, folder) => {
+] as const)('HOME=%j is %j', ([home, folder]) => {
   expect(homeFolder(home === undefined ? {} : { HOME: home })).toBe(folder);
 });
 

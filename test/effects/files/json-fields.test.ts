@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { maskDeep } from '../../../src/core/secrets/secrets.ts';
 import { exceedsBounds, MOST_LEVELS, parseObject } from '../../../src/effects/files/json-fields.ts';
 
@@ -11,42 +11,42 @@ function lists(levels: number, length = 0): string {
 const LONG = 10_000;
 
 describe('a text of JSON', () => {
-  it('may have so many levels, and no more', () => {
+  test('may have so many levels, and no more', () => {
     expect(parseObject(lists(MOST_LEVELS, LONG))).not.toBeNull();
     expect(parseObject(lists(MOST_LEVELS + 1, LONG))).toBeNull();
     expect(exceedsBounds(lists(MOST_LEVELS + 1, LONG))).toBe(true);
   });
 
-  it('may have a million lists and objects, and no more', () => {
+  test('may have a million lists and objects, and no more', () => {
     const holding = (count: number): string => `{"a":[${'{},'.repeat(count - 2)}0]}`;
     expect(exceedsBounds(holding(1_000_000))).toBe(false);
     expect(exceedsBounds(holding(1_000_001))).toBe(true);
   });
 
-  it.each([
+  test.for([
     ['in a string', `{"a":"${'['.repeat(LONG)}"}`],
     ['behind an escaped quote', `{"a":"\\"${'['.repeat(LONG)}"}`],
     ['behind escaped backslashes', `{"a":"\\\\\\"${'['.repeat(LONG)}"}`],
     ['in a name', `{"${'{'.repeat(LONG)}":1}`],
     ['one after the other', `{"a":[${'[],'.repeat(LONG)}1]}`],
-  ])('may have any number of brackets %s', (_where, json) => {
+  ] as const)('may have any number of brackets %s', ([, json]) => {
     expect(parseObject(json)).not.toBeNull();
   });
 
-  it('is seen through where a string ends before the brackets', () => {
+  test('is seen through where a string ends before the brackets', () => {
     expect(exceedsBounds(`{"a\\\\":${'['.repeat(LONG)}`)).toBe(true);
   });
 
-  it('that breaks off in a string is none', () => {
+  test('that breaks off in a string is none', () => {
     expect(parseObject(`{"a":"${'x'.repeat(LONG)}`)).toBeNull();
   });
 
-  it('is held to them at any length', () => {
+  test('is held to them at any length', () => {
     const lengths = Array.from({ length: 1_000 }, (_, more) => MOST_LEVELS + 1 + more);
     expect(lengths.filter((levels) => parseObject(lists(levels)) !== null)).toEqual([]);
   });
 
-  it('is walked through at its deepest', () => {
+  test('is walked through at its deepest', () => {
     const deepest = lists(MOST_LEVELS);
     const value = parseObject(deepest);
     expect(JSON.stringify(value)).toBe(deepest);

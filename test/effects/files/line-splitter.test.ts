@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createLineSplitter } from '../../../src/effects/files/line-splitter.ts';
 
 function collect(maxLineBytes?: number) {
@@ -16,7 +16,7 @@ describe('createLineSplitter', () => {
   const text = Buffer.from('one\nzwei: äöü €\r\n\n🙂🙃\nlast');
   const expected = ['one', 'zwei: äöü €', '', '🙂🙃', 'last'];
 
-  it('gives the same lines wherever the bytes are cut', () => {
+  test('gives the same lines wherever the bytes are cut', () => {
     for (let first = 0; first <= text.length; first += 1) {
       for (let second = first; second <= text.length; second += 1) {
         const { lines, splitter } = collect();
@@ -29,7 +29,7 @@ describe('createLineSplitter', () => {
     }
   });
 
-  it('gives the same lines where reads follow each other in two blocks that take turns', () => {
+  test('gives the same lines where reads follow each other in two blocks that take turns', () => {
     for (let blockBytes = 1; blockBytes <= text.length; blockBytes += 1) {
       for (let readBytes = 1; readBytes <= blockBytes; readBytes += 1) {
         const { lines, splitter } = collect();
@@ -51,7 +51,7 @@ describe('createLineSplitter', () => {
     }
   });
 
-  it('copies nothing of a line that lies in one piece', () => {
+  test('copies nothing of a line that lies in one piece', () => {
     const { lines, splitter } = collect();
     for (let at = 0; at < text.length; at += 1) {
       splitter.push(text.subarray(at, at + 1));
@@ -61,7 +61,7 @@ describe('createLineSplitter', () => {
     expect(lines).toEqual(expected);
   });
 
-  it('keeps no view of the caller’s memory once an empty chunk has come', () => {
+  test('keeps no view of the caller’s memory once an empty chunk has come', () => {
     const { lines, splitter } = collect();
     const memory = Buffer.from('one\nbegun');
     splitter.push(memory);
@@ -71,7 +71,7 @@ describe('createLineSplitter', () => {
     expect(lines).toEqual(['one', 'begun']);
   });
 
-  it('delivers a last line without a line end once, and nothing after a line end', () => {
+  test('delivers a last line without a line end once, and nothing after a line end', () => {
     const { lines, splitter } = collect();
     splitter.push(Buffer.from('a\nb'));
     expect(lines).toEqual(['a']);
@@ -80,14 +80,14 @@ describe('createLineSplitter', () => {
     expect(lines).toEqual(['a', 'b']);
   });
 
-  it('delivers nothing for empty input', () => {
+  test('delivers nothing for empty input', () => {
     const { lines, skipped, splitter } = collect();
     splitter.push(Buffer.alloc(0));
     splitter.end();
     expect({ lines, skipped }).toEqual({ lines: [], skipped: [] });
   });
 
-  it('skips a line over the bound once, wherever it is cut, and reads the next', () => {
+  test('skips a line over the bound once, wherever it is cut, and reads the next', () => {
     const input = Buffer.from('12345678\n123456789\nok\n1234567890');
     for (let size = 1; size <= input.length; size += 1) {
       const { lines, skipped, splitter } = collect(8);
@@ -104,7 +104,7 @@ describe('createLineSplitter', () => {
     }
   });
 
-  it('never holds more than the bound of an endless line', () => {
+  test('never holds more than the bound of an endless line', () => {
     const { lines, skipped, splitter } = collect();
     const chunk = Buffer.alloc(1024 * 1024, 'x');
     let most = 0;
@@ -119,7 +119,7 @@ describe('createLineSplitter', () => {
     expect(skipped).toEqual([40 * 1024 * 1024]);
   });
 
-  it('gives back what a long line made it allocate', () => {
+  test('gives back what a long line made it allocate', () => {
     const { lines, splitter } = collect();
     splitter.push(Buffer.alloc(4 * 1024 * 1024, 'x'));
     splitter.push(Buffer.alloc(1024 * 1024, 'x'));

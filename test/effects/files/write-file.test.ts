@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   errorCode,
   makePrivateFolder,
@@ -22,19 +22,19 @@ function failing(times: number, code: string) {
 }
 
 describe('trying again', () => {
-  it.each(['EBUSY', 'EMFILE', 'ENFILE', 'ESTALE', 'EAGAIN'])('helps against %s', async (code) => {
+  test.for(['EBUSY', 'EMFILE', 'ENFILE', 'ESTALE', 'EAGAIN'])('helps against %s', async (code) => {
     const { action, calls } = failing(3, code);
     expect(await retryBusy(action)).toBe('done');
     expect(calls()).toBe(4);
   });
 
-  it('comes to an end', async () => {
+  test('comes to an end', async () => {
     const { action, calls } = failing(Number.POSITIVE_INFINITY, 'EBUSY');
     await expect(retryBusy(action)).rejects.toMatchObject({ code: 'EBUSY' });
     expect(calls()).toBe(4);
   });
 
-  it.each(['ENOENT', 'EACCES', 'EROFS', 'ENOSPC', 'EISDIR', ''])(
+  test.for(['ENOENT', 'EACCES', 'EROFS', 'ENOSPC', 'EISDIR', ''])(
     'is not done for what does not pass (%s)',
     async (code) => {
       const { action, calls } = failing(1, code);
@@ -43,14 +43,14 @@ describe('trying again', () => {
     },
   );
 
-  it('is not done where all went well', async () => {
+  test('is not done where all went well', async () => {
     const { action, calls } = failing(0, '');
     await retryBusy(action);
     expect(calls()).toBe(1);
   });
 });
 
-it('the name of an error is read from errors alone', () => {
+test('the name of an error is read from errors alone', () => {
   const coded = (code: unknown) => Object.assign(new Error('x'), { code });
   expect(
     [coded('ENOENT'), coded(5), new Error('x'), { code: 'ENOENT' }, null].map(errorCode),
@@ -58,7 +58,7 @@ it('the name of an error is read from errors alone', () => {
 });
 
 describe('writing a file whole', () => {
-  it('makes it, for its owner alone, with every byte', async () => {
+  test('makes it, for its owner alone, with every byte', async () => {
     const file = join(await tempFolder(), 'state.json');
     const bytes = Buffer.from([0, 255, 10, 13, 128]);
     await writeFileAtomic(file, bytes);
@@ -66,7 +66,7 @@ describe('writing a file whole', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('replaces one, whose mode is not taken over', async () => {
+  test('replaces one, whose mode is not taken over', async () => {
     const folder = await tempFolder();
     const file = join(folder, 'state.json');
     await writeFile(file, 'a long old text');
@@ -77,7 +77,7 @@ describe('writing a file whole', () => {
     expect(readdirSync(folder)).toEqual(['state.json']);
   });
 
-  it('leaves the old file whole and nothing beside it when it fails in the middle', async () => {
+  test('leaves the old file whole and nothing beside it when it fails in the middle', async () => {
     const folder = await tempFolder();
     const file = join(folder, 'state.json');
     await writeFile(file, 'old');
@@ -92,7 +92,7 @@ describe('writing a file whole', () => {
     expect(readdirSync(folder)).toEqual(['state.json']);
   });
 
-  it('leaves nothing beside it where the rename fails', async () => {
+  test('leaves nothing beside it where the rename fails', async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, 'state.json', 'sub'), { recursive: true });
     await expect(writeFileAtomic(join(folder, 'state.json'), 'new')).rejects.toThrow();
@@ -102,12 +102,12 @@ describe('writing a file whole', () => {
     ]);
   });
 
-  it('tells the error of a folder that is not there', async () => {
+  test('tells the error of a folder that is not there', async () => {
     const file = join(await tempFolder(), 'gone', 'state.json');
     await expect(writeFileAtomic(file, 'new')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('is whole also where many do it at once', async () => {
+  test('is whole also where many do it at once', async () => {
     const folder = await tempFolder();
     const file = join(folder, 'state.json');
     const texts = Array.from({ length: 20 }, (_, n) => String(n).repeat(50_000));
@@ -117,7 +117,7 @@ describe('writing a file whole', () => {
   });
 });
 
-it('a private folder is made with its parents, and left as it is where it is there', async () => {
+test('a private folder is made with its parents, and left as it is where it is there', async () => {
   const folder = await tempFolder();
   await makePrivateFolder(join(folder, 'a', 'b'));
   expect(statSync(join(folder, 'a', 'b')).mode & 0o777).toBe(0o700);

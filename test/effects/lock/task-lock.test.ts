@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Here } from '../../../src/core/task/driver.ts';
 import { type Driver, laterBy } from '../../../src/core/task/task-state.ts';
 import { thisDriver, thisPlace } from '../../../src/effects/lock/driver-identity.ts';
@@ -145,7 +145,7 @@ const many = (count: number, start: () => Promise<Claimer>) =>
   Promise.all(Array.from({ length: count }, start));
 
 describe('of many processes at the same instant', () => {
-  it('one gets the task, every time, and nothing is left behind', async () => {
+  test('one gets the task, every time, and nothing is left behind', async () => {
     const { start, litter, folder } = await stage();
     const claimers = await many(12, start);
     for (let round = 1; round <= 6; round += 1) {
@@ -156,7 +156,7 @@ describe('of many processes at the same instant', () => {
     }
   });
 
-  it('one takes over from an owner that was killed, every time', async () => {
+  test('one takes over from an owner that was killed, every time', async () => {
     const { start, folder } = await stage();
     let claimers = await many(10, start);
     for (let round = 1; round <= 6; round += 1) {
@@ -170,7 +170,7 @@ describe('of many processes at the same instant', () => {
 });
 
 describe('on one host', () => {
-  it('a suspended owner stays the owner, however old its beat', async () => {
+  test('a suspended owner stays the owner, however old its beat', async () => {
     const { start, claim, stateDir } = await stage();
     const owner = await start();
     expect(await owner.tell('claim')).toBe('held');
@@ -185,7 +185,7 @@ describe('on one host', () => {
     expect(liveClaim(stateDir, 'T1', thisPlace(later))?.pid).toBe(owner.pid);
   });
 
-  it('a pid that another process has now is nobody', async () => {
+  test('a pid that another process has now is nobody', async () => {
     const { put, claim, folder } = await stage();
     const now = new Date().toISOString();
     const mine = thisDriver(now, 'mine');
@@ -195,7 +195,7 @@ describe('on one host', () => {
     expect(readdirSync(folder)).not.toContain('old.json');
   });
 
-  it('a second loop in the same process is refused', async () => {
+  test('a second loop in the same process is refused', async () => {
     const { claim } = await stage();
     const here = () => thisPlace(new Date().toISOString());
     const first = mustHold(await claim(thisDriver(here().at, 'one'), here));
@@ -207,7 +207,7 @@ describe('on one host', () => {
 });
 
 describe('on different hosts', () => {
-  it('a claim lives by its beat', async () => {
+  test('a claim lives by its beat', async () => {
     const { claimOn, liveFrom, stateDir } = await stage();
     let at = AT;
     const here = () => seenFrom('red', at);
@@ -221,13 +221,13 @@ describe('on different hosts', () => {
     expect(red.isHeld()).toBe(true);
   });
 
-  it('one whose clock is ahead counts as alive', async () => {
+  test('one whose clock is ahead counts as alive', async () => {
     const { claimOn } = await stage();
     mustHold(await claimOn('red', laterBy(AT, 60 * MINUTE_MS)));
     expect(await claimOn('blue')).toMatchObject({ kind: 'taken', by: { host: 'red' } });
   });
 
-  it('one that was suspended for long has lost it, and does not take it back', async () => {
+  test('one that was suspended for long has lost it, and does not take it back', async () => {
     const { claim, claimOn, liveFrom, folder, litter } = await stage();
     let most = 0;
     const here = () => {
@@ -248,7 +248,7 @@ describe('on different hosts', () => {
     expect([red.isHeld(), blue.isHeld(), litter()]).toEqual([false, false, []]);
   });
 
-  it('one that wakes while it is being taken over gives way', async () => {
+  test('one that wakes while it is being taken over gives way', async () => {
     const { claimOn, put, liveFrom } = await stage();
     const red = mustHold(await claimOn('red'));
     await put('blue.json', { phase: 'owner', ticket: AT, driver: driverOn('blue') });
@@ -257,7 +257,7 @@ describe('on different hosts', () => {
     expect(liveFrom('green')?.host).toBe('blue');
   });
 
-  it('who takes over gives way to an owner that beats again just then', async () => {
+  test('who takes over gives way to an owner that beats again just then', async () => {
     const { claim, put, folder } = await stage();
     const red = { phase: 'owner', ticket: AT, driver: driverOn('red') };
     const file = await put('red.json', red);
@@ -294,7 +294,7 @@ describe('of two candidates', () => {
     return { here, count: () => count };
   }
 
-  it('the later one goes, and at once', async () => {
+  test('the later one goes, and at once', async () => {
     const { claim, put, folder } = await stage();
     await put('red.json', EARLIER);
     const looks = afterSomeLooks(() => {});
@@ -304,7 +304,7 @@ describe('of two candidates', () => {
     expect(readdirSync(folder)).toEqual(['red.json']);
   });
 
-  it('the earlier one waits until the other has gone', async () => {
+  test('the earlier one waits until the other has gone', async () => {
     const { claim, put } = await stage();
     const file = await put('red.json', LATER);
     const looks = afterSomeLooks(() => rmSync(file));
@@ -312,7 +312,7 @@ describe('of two candidates', () => {
     expect(looks.count()).toBeGreaterThan(5);
   });
 
-  it('the earlier one goes, and at once, if the other became the owner', async () => {
+  test('the earlier one goes, and at once, if the other became the owner', async () => {
     const { claim, put } = await stage();
     const file = await put('red.json', LATER);
     const owner = JSON.stringify({ ...LATER, phase: 'owner' });
@@ -324,7 +324,7 @@ describe('of two candidates', () => {
 });
 
 describe('a claim that says nothing', () => {
-  it.each(['', '{"phase":"own', '[]', '{"phase":"owner"}'])(
+  test.for(['', '{"phase":"own', '[]', '{"phase":"owner"}'])(
     '(%j) is dead when old',
     async (text) => {
       const { claimOn, put, folder, liveFrom } = await stage();
@@ -337,7 +337,7 @@ describe('a claim that says nothing', () => {
     },
   );
 
-  it('may be in the making when young, and is not waited for for ever', async () => {
+  test('a young empty claim may still be in the making, but nobody waits for it for ever', async () => {
     const { claimOn, put, liveFrom, folder } = await stage();
     const file = await put('half.json', '');
     await utimes(file, new Date(AT), new Date(AT));
@@ -346,7 +346,7 @@ describe('a claim that says nothing', () => {
     expect(readdirSync(folder)).toEqual(['half.json']);
   });
 
-  it('and has no name yet holds nobody up, and is cleared away', async () => {
+  test('a claim without content and without its name blocks nobody and is removed', async () => {
     const { claimOn, put, folder, liveFrom } = await stage();
     await put('half.json.new', '{"phase":"cand');
     expect(liveFrom('green')).toBeNull();
@@ -354,7 +354,7 @@ describe('a claim that says nothing', () => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it('does not hold the task for ever by a time in the future', async () => {
+  test('a time in the future does not let an empty claim hold the task for ever', async () => {
     const { claimOn, put } = await stage();
     const file = await put('half.json', '');
     const wrong = new Date('2099-01-01');
@@ -364,7 +364,7 @@ describe('a claim that says nothing', () => {
 });
 
 describe('a claim', () => {
-  it('that somebody deleted is made anew and stays held', async () => {
+  test('a deleted claim is made again and stays held', async () => {
     const { claimOn, stateDir, folder, liveFrom } = await stage();
     const red = mustHold(await claimOn('red'));
     rmSync(join(stateDir, 'locks'), { recursive: true });
@@ -376,7 +376,7 @@ describe('a claim', () => {
     expect(liveFrom('blue')?.host).toBe('red');
   });
 
-  it('that somebody deleted does not go to one that is only about to claim', async () => {
+  test('a deleted claim does not go to a process that is only about to claim', async () => {
     const { claimOn, stateDir, put } = await stage();
     const red = mustHold(await claimOn('red'));
     rmSync(join(stateDir, 'locks'), { recursive: true });
@@ -385,7 +385,7 @@ describe('a claim', () => {
     expect(await claimOn('green')).toMatchObject({ kind: 'taken', by: { host: 'red' } });
   });
 
-  it('that somebody deleted is lost to one that became the owner meanwhile', async () => {
+  test('a deleted claim is lost to the process that became the owner meanwhile', async () => {
     const { stateDir, folder, claim } = await stage();
     const owner = { phase: 'owner', ticket: AT, driver: driverOn('blue') };
     let looks = Number.NEGATIVE_INFINITY;
@@ -405,7 +405,7 @@ describe('a claim', () => {
     expect(readdirSync(folder)).toEqual(['blue.json']);
   });
 
-  it('is made although another one, leaving, removes the folder at that moment', async () => {
+  test('a claim is made although a leaving owner removes the folder at that moment', async () => {
     const { claimOn, folder } = await stage();
     const script = `const pause = new Int32Array(new SharedArrayBuffer(4));
       console.log('removing');
@@ -418,7 +418,7 @@ describe('a claim', () => {
     for (let round = 1; round <= 300; round += 1) mustHold(await claimOn('red')).release();
   });
 
-  it('leaves nothing behind, whether refused or released, not even of the dead', async () => {
+  test('a claim leaves nothing behind, whether it is refused or released, not even files of dead owners', async () => {
     const { claimOn, litter, put } = await stage();
     const red = mustHold(await claimOn('red'));
     expect(await claimOn('blue')).toMatchObject({ kind: 'taken' });
@@ -432,7 +432,7 @@ describe('a claim', () => {
     expect([red.isHeld(), litter()]).toEqual([false, []]);
   });
 
-  it('leaves those on other tasks alone', async () => {
+  test('a claim leaves claims on other tasks alone', async () => {
     const { stateDir, claimOn, liveFrom } = await stage();
     const here = () => seenFrom('red');
     const other = mustHold(await claimTask(stateDir, 'T2', driverOn('red'), here));
@@ -441,7 +441,7 @@ describe('a claim', () => {
     expect(readdirSync(join(stateDir, 'locks'))).toEqual(['T2']);
   });
 
-  it('is for its owner alone', async () => {
+  test('only its owner may read a claim', async () => {
     const { claimOn, stateDir, litter } = await stage();
     mustHold(await claimOn('red'));
     const modes = litter().map((name) => statSync(join(stateDir, `${name}`)).mode & 0o777);
@@ -450,7 +450,7 @@ describe('a claim', () => {
 });
 
 describe('where no claim can be written', () => {
-  it.each(['locks', 'locks/T1'])('since %s is a link, it is not followed', async (place) => {
+  test.for(['locks', 'locks/T1'])('since %s is a link, it is not followed', async (place) => {
     const { stateDir, claimOn, liveFrom } = await stage();
     const elsewhere = await tempFolder();
     await mkdir(dirname(join(stateDir, place)), { recursive: true });
@@ -461,10 +461,10 @@ describe('where no claim can be written', () => {
     expect(liveFrom('blue')).toBeNull();
   });
 
-  it.each([
+  test.for([
     ['a file', '/etc/hostname', /ENOTDIR|EEXIST/],
     ['nowhere', '/proc/nowhere', /ENOENT/],
-  ])('since the state folder is %s, that is told', async (_, stateDir, code) => {
+  ] as const)('since the state folder is %s, that is told', async ([, stateDir, code]) => {
     const result = await claimTask(stateDir, 'T1', driverOn('red'), () => seenFrom('red'));
     expect(result).toMatchObject({
       kind: 'unwritable',
@@ -476,7 +476,7 @@ describe('where no claim can be written', () => {
   /** Permissions do not hold root back: somebody else has to try. */
   const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
-  it('a live owner that can be read still has the task', async () => {
+  test('a live owner that can be read still has the task', async () => {
     const { stateDir, folder, put } = await stage();
     const driver = thisDriver(new Date().toISOString(), 'mine');
     await put('mine.json', { phase: 'owner', ticket: AT, driver });
@@ -496,7 +496,7 @@ const [unshare = '', ...unshareArgs] = [...IN_A_NAMESPACE, 'true'];
 const canUnshare = spawnSync(unshare, unshareArgs).status === 0;
 
 describe.skipIf(!canUnshare)('in two pid namespaces of one host name (needs unshare)', () => {
-  it('one of many gets the task, wherever it runs', async () => {
+  test('one of many gets the task, wherever it runs', async () => {
     const { start, litter } = await stage();
     const inside = await many(4, () => start(IN_A_NAMESPACE));
     const outside = await many(4, () => start());
@@ -509,7 +509,7 @@ describe.skipIf(!canUnshare)('in two pid namespaces of one host name (needs unsh
     }
   });
 
-  it('the one inside is judged by its beat from outside', async () => {
+  test('the one inside is judged by its beat from outside', async () => {
     const { start, claim, stateDir } = await stage();
     const inside = await start(IN_A_NAMESPACE);
     expect(await inside.tell('claim')).toBe('held');

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createTranscript, transcriptNames } from '../../../src/effects/logs/iteration-log.ts';
 import { pinFolder } from '../../../src/effects/trust/pinned-folder.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -22,7 +22,7 @@ function read(folder: string, name = 'iteration-0001.stdout.log'): string {
 }
 
 describe('the log of an iteration', () => {
-  it('has its number in its name, in order for all who sort names', () => {
+  test('has its number in its name, in order for all who sort names', () => {
     expect(transcriptNames(1)).toEqual({
       stdout: 'iteration-0001.stdout.log',
       stderr: 'iteration-0001.stderr.log',
@@ -30,7 +30,7 @@ describe('the log of an iteration', () => {
     expect(transcriptNames(12_345).stdout).toBe('iteration-12345.stdout.log');
   });
 
-  it('has every byte, over all attempts', async () => {
+  test('has every byte, over all attempts', async () => {
     const folder = join(await tempFolder(), 'T1');
     write(folder, 1, ['one\r\n', '\0\u001b[1m']);
     write(folder, 1, ['two']);
@@ -40,7 +40,7 @@ describe('the log of an iteration', () => {
     expect(read(folder, 'iteration-0002.stdout.log')).toBe('other');
   });
 
-  it('is for its owner alone', async () => {
+  test('is for its owner alone', async () => {
     const folder = join(await tempFolder(), 'T1');
     write(folder, 1, ['x']);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -49,7 +49,7 @@ describe('the log of an iteration', () => {
     }
   });
 
-  it('is there while the iteration runs', async () => {
+  test('is there while the iteration runs', async () => {
     const folder = await tempFolder();
     const transcript = createTranscript(pinFolder(folder), 1, ROOM);
     transcript.open();
@@ -58,13 +58,13 @@ describe('the log of an iteration', () => {
     transcript.close();
   });
 
-  it('is done without where it cannot be written', async () => {
+  test('is done without where it cannot be written', async () => {
     const blocked = join(await tempFolder(), 'file');
     await writeFile(blocked, '');
     write(join(blocked, 'T1'), 1, ['x']);
   });
 
-  it.skipIf(!existsSync('/dev/full'))('is done without on a full disk', async () => {
+  test.skipIf(!existsSync('/dev/full'))('is done without on a full disk', async () => {
     const folder = await tempFolder();
     const names = transcriptNames(1);
     const { symlink } = await import('node:fs/promises');
@@ -73,7 +73,7 @@ describe('the log of an iteration', () => {
     expect(read(folder, names.stderr)).toBe('err');
   });
 
-  it('may be deleted meanwhile', async () => {
+  test('may be deleted meanwhile', async () => {
     const folder = join(await tempFolder(), 'T1');
     const transcript = createTranscript(pinFolder(folder), 1, ROOM);
     transcript.open();
@@ -88,7 +88,7 @@ describe('a log over its limit', () => {
   const LIMIT = 1_000;
   const numbers = Array.from({ length: 1_000 }, (_, n) => `${n}\n`);
 
-  it.each([1, 2, 3])('keeps its head and its tail, also over %i attempts', async (attempts) => {
+  test.for([1, 2, 3])('keeps its head and its tail, also over %i attempts', async (attempts) => {
     const folder = await tempFolder();
     for (let n = 1; n <= attempts; n += 1) write(folder, 1, numbers, LIMIT);
     const log = read(folder);
@@ -100,14 +100,14 @@ describe('a log over its limit', () => {
     expect(readdirSync(folder).sort()).toEqual(Object.values(transcriptNames(1)).sort());
   });
 
-  it('says how much it left out', async () => {
+  test('says how much it left out', async () => {
     const folder = await tempFolder();
     write(folder, 1, numbers, LIMIT);
     const [, leftOut] = /(\d+) bytes/.exec(read(folder)) ?? [];
     expect(Number(leftOut)).toBe(numbers.join('').length - LIMIT);
   });
 
-  it('takes one piece that is larger than all of it', async () => {
+  test('takes one piece that is larger than all of it', async () => {
     const folder = await tempFolder();
     write(folder, 1, [numbers.join('')], LIMIT);
     const log = read(folder);
@@ -115,7 +115,7 @@ describe('a log over its limit', () => {
     expect(log.endsWith('\n998\n999\n')).toBe(true);
   });
 
-  it('at its limit to the byte is whole', async () => {
+  test('at its limit to the byte is whole', async () => {
     const folder = await tempFolder();
     write(folder, 1, ['x'.repeat(LIMIT / 2), 'y'.repeat(LIMIT / 2)], LIMIT);
     expect(read(folder)).toBe('x'.repeat(LIMIT / 2) + 'y'.repeat(LIMIT / 2));

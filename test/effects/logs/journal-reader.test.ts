@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readJournal } from '../../../src/effects/logs/journal-reader.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -22,7 +22,7 @@ const event = (name: string, fields: object = {}): object => ({
 });
 
 describe('the journal of a span', () => {
-  it('holds iterations with all their figures', async () => {
+  test('holds iterations with all their figures', async () => {
     const record = {
       started_at: at(0),
       duration_ms: 60_000,
@@ -45,7 +45,7 @@ describe('the journal of a span', () => {
     ]);
   });
 
-  it.each([
+  test.for([
     ['task_started', {}, 'started', ''],
     ['task_resumed', { iteration: 2 }, 'resumed', ''],
     ['asked_back', { line: '<promise>DONE</promise>' }, 'asked-back', '<promise>DONE</promise>'],
@@ -67,12 +67,12 @@ describe('the journal of a span', () => {
     ],
     ['task_failed', { status: 'failed', error: 'no key' }, 'ended', 'no key'],
     ['task_stalled', { status: 'stalled', exit_reason: 'no-progress' }, 'ended', 'no progress'],
-  ])('tells %s %j', async (name, fields, kind, detail) => {
+  ] as const)('tells %s %j', async ([name, fields, kind, detail]) => {
     const [entry] = await read(event(name, fields));
     expect(entry).toMatchObject({ kind: 'happening', happening: { kind, detail } });
   });
 
-  it('leaves out what the agent did and retried by itself, and what came before', async () => {
+  test('leaves out what the agent did and retried by itself, and what came before', async () => {
     const entries = await read(
       event('agent_activity', { activity: { kind: 'thinking' } }),
       event('agent_retry', { by: 'agent' }),
@@ -82,17 +82,17 @@ describe('the journal of a span', () => {
     expect(entries).toEqual([]);
   });
 
-  it('is read past torn, foreign and empty lines', async () => {
+  test('is read past torn, foreign and empty lines', async () => {
     const torn = JSON.stringify(event('task_iterated')).slice(0, 30);
     const entries = await read('', 'null', '[1]', '{"at":1}', event('task_started'), torn);
     expect(entries).toHaveLength(1);
   });
 
-  it('is empty where there is none', async () => {
+  test('is empty where there is none', async () => {
     expect(await readJournal(join(await tempFolder(), 'nothing'), SINCE)).toEqual([]);
   });
 
-  it('keeps the end of a long last message only', async () => {
+  test('keeps the end of a long last message only', async () => {
     const message = `${'x'.repeat(100_000)} the end`;
     const [entry] = await read(
       event('task_stopped', { status: 'stopped', final_message: message }),

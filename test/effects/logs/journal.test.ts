@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stamped } from '../../../src/core/machine/events.ts';
 import { createJournal } from '../../../src/effects/logs/journal.ts';
 import { readJournal } from '../../../src/effects/logs/journal-reader.ts';
@@ -40,7 +40,7 @@ const event = (prompt: string, taskId = 'T1') =>
   stamped({ event: 'task_started', prompt, max_iterations: 5 }, AT, taskId);
 
 describe('the journal', () => {
-  it('has one event a line, whatever stands in it', async () => {
+  test('has one event a line, whatever stands in it', async () => {
     const file = join(await tempFolder(), 'state', 'events.jsonl');
     const journal = createJournal(file, noWarning);
     const prompts = ['one', 'two\nlines\r\n', '\u2028 "quoted" \u{1F600}\0'];
@@ -54,7 +54,7 @@ describe('the journal', () => {
     );
   });
 
-  it('holds nothing raw that acts on a terminal', async () => {
+  test('holds nothing raw that acts on a terminal', async () => {
     const file = join(await tempFolder(), 'events.jsonl');
     const journal = createJournal(file, noWarning);
     journal.append(event(HOSTILE));
@@ -64,7 +64,7 @@ describe('the journal', () => {
     expect(JSON.parse(text)).toEqual(event(HOSTILE));
   });
 
-  it('does not grow with every word of a talkative agent, and notes every tool', async () => {
+  test('does not grow with every word of a talkative agent, and notes every tool', async () => {
     const file = join(await tempFolder(), 'events.jsonl');
     const journal = createJournal(file, noWarning);
     const said = { kind: 'text', text: 'And another thing.' } as const;
@@ -81,7 +81,7 @@ describe('the journal', () => {
     expect(text.split('\n').length).toBeLessThan(1_000);
   });
 
-  it('does not grow without bound with the tools of an agent that runs wild', async () => {
+  test('does not grow without bound with the tools of an agent that runs wild', async () => {
     const file = join(await tempFolder(), 'events.jsonl');
     const journal = createJournal(file, noWarning);
     const did = { kind: 'tool', tool: 'Bash', target: 'npm test' } as const;
@@ -99,7 +99,7 @@ describe('the journal', () => {
     expect(lines.length).toBeLessThan(10_000);
   });
 
-  it('is for its owner alone', async () => {
+  test('is for its owner alone', async () => {
     const folder = join(await tempFolder(), 'state');
     const journal = createJournal(join(folder, 'events.jsonl'), noWarning);
     journal.append(event('x'));
@@ -108,13 +108,13 @@ describe('the journal', () => {
     expect(modes).toEqual([0o700, 0o600]);
   });
 
-  it('is not there before the first event', async () => {
+  test('is not there before the first event', async () => {
     const folder = join(await tempFolder(), 'state');
     createJournal(join(folder, 'events.jsonl'), noWarning).close();
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('grows over the runs, of two drivers at once, too', async () => {
+  test('grows over the runs, of two drivers at once, too', async () => {
     const file = join(await tempFolder(), 'events.jsonl');
     await writeFile(file, '{"event":"old"}\n');
     const [one, two] = [createJournal(file, noWarning), createJournal(file, noWarning)];
@@ -127,7 +127,7 @@ describe('the journal', () => {
     expect(names.map((line) => JSON.parse(line).prompt)).toEqual([undefined, '1', '2', '3']);
   });
 
-  it('is on disk with each event, not at the end', async () => {
+  test('is on disk with each event, not at the end', async () => {
     const file = join(await tempFolder(), 'events.jsonl');
     const journal = createJournal(file, noWarning);
     journal.append(event('x'));
@@ -135,7 +135,7 @@ describe('the journal', () => {
     journal.close();
   });
 
-  it('is begun anew where the agent has deleted its folder', async () => {
+  test('is begun anew where the agent has deleted its folder', async () => {
     const folder = join(await tempFolder(), 'state');
     const file = join(folder, 'events.jsonl');
     const journal = createJournal(file, noWarning);
@@ -161,7 +161,7 @@ describe('a journal that cannot be written', () => {
     return { file, warn, journal: createJournal(file, warn) };
   }
 
-  it('is tried again with the next event, loses nothing, and is said once', async () => {
+  test('is tried again with the next event, loses nothing, and is said once', async () => {
     const { file, warn, journal } = await setUp();
     journal.append(event('1'));
     roomBytes = 0;
@@ -180,7 +180,7 @@ describe('a journal that cannot be written', () => {
     ]);
   });
 
-  it('has no torn line in its midst, however much of one there was room for', async () => {
+  test('has no torn line in its midst, however much of one there was room for', async () => {
     for (let room = 1; room < 130; room += 1) {
       const { file, journal } = await setUp();
       journal.append(event('1'));
@@ -194,7 +194,7 @@ describe('a journal that cannot be written', () => {
     }
   });
 
-  it('leaves what another driver has written behind its own torn line', async () => {
+  test('leaves what another driver has written behind its own torn line', async () => {
     const { file, journal } = await setUp();
     const other = createJournal(file, noWarning);
     roomBytes = 10;
@@ -211,7 +211,7 @@ describe('a journal that cannot be written', () => {
     expect(readFileSync(file, 'utf8')).toBe(`${[torn, ...whole].join('\n')}\n`);
   });
 
-  it('keeps the newest events and no more of what the agent does, within bounds', async () => {
+  test('keeps the newest events and no more of what the agent does, within bounds', async () => {
     const { file, journal } = await setUp();
     roomBytes = 0;
     for (let number = 1; number <= 2_000; number += 1) journal.append(event(`${number}`));
@@ -224,7 +224,7 @@ describe('a journal that cannot be written', () => {
     expect(statSync(file).size).toBeLessThan(210_000);
   });
 
-  it('has room for what the agent does as soon as it can be written again', async () => {
+  test('has room for what the agent does as soon as it can be written again', async () => {
     const { journal } = await setUp();
     roomBytes = 0;
     journal.append(event('1'));
@@ -235,7 +235,7 @@ describe('a journal that cannot be written', () => {
     journal.close();
   });
 
-  it('is done without in a folder that cannot be', async () => {
+  test('is done without in a folder that cannot be', async () => {
     const blocked = join(await tempFolder(), 'file');
     await writeFile(blocked, '');
     const warn = vi.fn();
@@ -248,7 +248,7 @@ describe('a journal that cannot be written', () => {
     expect(warn).toHaveBeenCalledOnce();
   });
 
-  it.skipIf(!existsSync('/dev/full'))('is done without on a full disk', () => {
+  test.skipIf(!existsSync('/dev/full'))('is done without on a full disk', () => {
     const warn = vi.fn();
     const journal = createJournal('/dev/full', warn);
     journal.append(event('x'));
@@ -261,7 +261,7 @@ describe('a journal that cannot be written', () => {
 describe('a last line that somebody has left torn', () => {
   const TORN = JSON.stringify(event('torn')).slice(0, 40);
 
-  it('swallows nothing of the next task', async () => {
+  test('swallows nothing of the next task', async () => {
     const file = join(await tempFolder(), 'events.jsonl');
     await writeFile(file, TORN);
     const journal = createJournal(file, noWarning);
@@ -275,7 +275,7 @@ describe('a last line that somebody has left torn', () => {
     ]);
   });
 
-  it('swallows nothing either where it comes while the journal is open', async () => {
+  test('swallows nothing either where it comes while the journal is open', async () => {
     const file = join(await tempFolder(), 'events.jsonl');
     const journal = createJournal(file, noWarning);
     journal.append(event('1'));

@@ -1,6 +1,6 @@
 import { appendFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openBoundedLog } from '../../../src/effects/logs/bounded-log.ts';
 import { type LogTail, openLogTail } from '../../../src/effects/logs/log-tail.ts';
 import { pinFolder } from '../../../src/effects/trust/pinned-folder.ts';
@@ -19,7 +19,7 @@ function opened(file: string): LogTail {
 }
 
 describe('a log that grows', () => {
-  it('is read on from where it was', async () => {
+  test('is read on from where it was', async () => {
     const file = join(await tempFolder(), 'log');
     writeFileSync(file, 'one ');
     const tail = opened(file);
@@ -31,7 +31,7 @@ describe('a log that grows', () => {
     tail.close();
   });
 
-  it('is no link and no folder', async () => {
+  test('is no link and no folder', async () => {
     const folder = await tempFolder();
     writeFileSync(join(folder, 'log'), 'x');
     symlinkSync(join(folder, 'log'), join(folder, 'link'));
@@ -60,12 +60,12 @@ describe('a log that comes to its limit', () => {
     return text;
   }
 
-  it('goes on without a gap where all that was left out had been read', async () => {
+  test('goes on without a gap where all that was left out had been read', async () => {
     expect(await followed(lines(90), lines(30, 90))).toBe(lines(120));
     expect(await followed(lines(50), lines(51, 50))).toBe(lines(101));
   });
 
-  it('says what nobody has seen', async () => {
+  test('says what nobody has seen', async () => {
     const text = await followed(lines(50), lines(450, 50));
     expect(text.startsWith(lines(100))).toBe(true);
     expect(text.slice(1_000)).toMatch(/^\n\[ralph: \d+ bytes left out\]\n/);
@@ -73,7 +73,7 @@ describe('a log that comes to its limit', () => {
     expect(text.length).toBeLessThan(1_600);
   });
 
-  it('goes on where a further attempt comes to it again', async () => {
+  test('goes on where a further attempt comes to it again', async () => {
     const file = join(await tempFolder(), 'log');
     const write = (text: string) => {
       const log = openBoundedLog(pinFolder(dirname(file)), basename(file), LIMIT);
@@ -90,7 +90,7 @@ describe('a log that comes to its limit', () => {
     tail.close();
   });
 
-  it('begins anew with a file that has nothing to do with it', async () => {
+  test('begins anew with a file that has nothing to do with it', async () => {
     const folder = await tempFolder();
     const [one, other] = [join(folder, 'one'), join(folder, 'other')];
     writeFileSync(one, 'abc');

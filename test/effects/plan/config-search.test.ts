@@ -56,7 +56,7 @@ describe('the nearest configuration upward', () => {
     expectUsed(find(join(project, 'src', 'deep')), file, 'retries: 2\n');
   });
 
-  test.each([CONFIG, 'ralph.config.yml', 'ralph.config.json'])('may be called %s', async (name) => {
+  test.for([CONFIG, 'ralph.config.yml', 'ralph.config.json'])('may be called %s', async (name) => {
     const { put, find } = await makeHome();
     const file = await put(`code/project/${name}`, '{}\n');
     expectUsed(find(), file, '{}\n');
@@ -77,7 +77,7 @@ describe('the nearest configuration upward', () => {
 });
 
 describe('the border', () => {
-  test.each(['a folder', 'a file, as in a worktree'])(
+  test.for(['a folder', 'a file, as in a worktree'])(
     'is the git root, where .git is %s',
     async (kind) => {
       const { home, put, find, project } = await makeHome();
@@ -127,7 +127,7 @@ describe('the border', () => {
 });
 
 describe('a found file that somebody else could have written is not used', () => {
-  test.each([0o646, 0o666, 0o602])('everybody can write it: %o', async (mode) => {
+  test.for([0o646, 0o666, 0o602])('everybody can write it: %o', async (mode) => {
     const { put, find } = await makeHome();
     const file = await put(`code/project/${CONFIG}`);
     await chmod(file, mode);
@@ -181,11 +181,11 @@ describe('a found file that somebody else could have written is not used', () =>
 });
 
 describe('whose file it may be', () => {
-  test.each([
+  test.for([
     ['the user’s own', 12_345, 12_345, true],
     ['root’s', 0, 12_345, true],
     ['another user’s', 12_346, 12_345, false],
-  ])('%s', async (_whose, owner, user, isUsed) => {
+  ] as const)('%s', async ([, owner, user, isUsed]) => {
     const { put, find } = await makeHome();
     const file = await put(`code/project/${CONFIG}`, 'retries: 1\n');
     const isRoot = process.getuid?.() === 0;
@@ -250,7 +250,7 @@ describe('a named file', () => {
     });
   });
 
-  test.each(['missing', 'a folder'])('has to be one that can be read: %s', async (what) => {
+  test.for(['missing', 'a folder'])('has to be one that can be read: %s', async (what) => {
     const { home } = await makeHome();
     const file = what === 'missing' ? join(home, 'missing.yaml') : home;
     const search = readNamedConfig(file, 'RALPH_CONFIG');

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   fixedPrompt,
   PROMPT_MAX_BYTES,
@@ -20,13 +20,13 @@ async function stage() {
   return { file, warnings, read };
 }
 
-it('a prompt that was given stays as it is', async () => {
+test('a prompt that was given stays as it is', async () => {
   const bytes = Buffer.from([0, 255, 13, 10]);
   expect(Buffer.from(await fixedPrompt(bytes).read()).equals(bytes)).toBe(true);
 });
 
 describe('a prompt file', () => {
-  it('is read afresh each time, byte for byte', async () => {
+  test('is read afresh each time, byte for byte', async () => {
     const { file, read, warnings } = await stage();
     expect((await read()).toString()).toBe('first');
     const edited = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x0d, 0x0a, 0x00]);
@@ -42,7 +42,7 @@ describe('a prompt file', () => {
     ['too long', (file) => writeFile(file, Buffer.alloc(PROMPT_MAX_BYTES + 1, 'x'))],
     ['a folder', (file) => rm(file).then(() => mkdir(file))],
   ];
-  it.each(SPOILED)('that is %s now: the last text is used, and said', async (_, spoil) => {
+  test.for(SPOILED)('that is %s now: the last text is used, and said', async ([, spoil]) => {
     const { file, read, warnings } = await stage();
     await writeFile(file, 'second');
     await read();
@@ -56,7 +56,7 @@ describe('a prompt file', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('that is spoiled before it was ever read: the text of the start is used', async () => {
+  test('that is spoiled before it was ever read: the text of the start is used', async () => {
     const { file, read } = await stage();
     await rm(file);
     expect((await read()).toString()).toBe('first');
@@ -64,15 +64,15 @@ describe('a prompt file', () => {
 });
 
 describe('a prompt', () => {
-  it.each(['', ' ', '\n\r\n\t\v\f '])('of nothing (%j) is empty', (text) => {
+  test.for(['', ' ', '\n\r\n\t\v\f '])('of nothing (%j) is empty', (text) => {
     expect(promptProblem(Buffer.from(text))).toBe('is empty');
   });
 
-  it.each(['x', ' x ', '\0', '-', '\uFEFF'])('of anything (%j) is none', (text) => {
+  test.for(['x', ' x ', '\0', '-', '\uFEFF'])('of anything (%j) is none', (text) => {
     expect(promptProblem(Buffer.from(text))).toBe(null);
   });
 
-  it('may be 1 MB long and no longer', () => {
+  test('may be 1 MB long and no longer', () => {
     expect(promptProblem(Buffer.alloc(1024 * 1024, 'x'))).toBe(null);
     expect(promptProblem(Buffer.alloc(1024 * 1024 + 1, 'x'))).toMatch(/1048577 bytes .*1 MB/);
   });

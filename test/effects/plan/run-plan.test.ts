@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import type { Layer } from '../../../src/core/settings/setting-source.ts';
 import { SETTINGS, type SettingName, settingNames } from '../../../src/core/settings/settings.ts';
@@ -50,7 +50,7 @@ async function problems(written: WrittenSettings, more: Partial<RunRequest> = {}
 }
 
 describe('paths', () => {
-  it('are those of the folder ralph was started in, where nothing is said', async () => {
+  test('are those of the folder ralph was started in, where nothing is said', async () => {
     const startDir = await tempFolder();
     expect(await sound({}, { startDir })).toMatchObject({
       vault: startDir,
@@ -62,7 +62,7 @@ describe('paths', () => {
     });
   });
 
-  it('of vault and working folder begin where ralph was started', async () => {
+  test('of vault and working folder begin where ralph was started', async () => {
     const startDir = await tempFolder();
     await mkdir(join(startDir, 'work'));
     const found = await sound({ vault: 'notes/vault', cwd: 'work' }, { startDir });
@@ -74,7 +74,7 @@ describe('paths', () => {
     expect(existsSync(join(startDir, 'notes'))).toBe(false);
   });
 
-  it('of everything else begin in the working folder', async () => {
+  test('of everything else begin in the working folder', async () => {
     const startDir = await tempFolder();
     await mkdir(join(startDir, 'work'));
     await writeFile(join(startDir, 'work', 'prompt.md'), 'from the working folder');
@@ -87,7 +87,7 @@ describe('paths', () => {
     expect(Buffer.from(found.prompt).toString()).toBe('from the working folder');
   });
 
-  it('of the state folder begins in the working folder', async () => {
+  test('of the state folder begins in the working folder', async () => {
     const startDir = await tempFolder();
     await mkdir(join(startDir, 'work'));
     const at = async (written: WrittenSettings) =>
@@ -108,19 +108,19 @@ describe('paths', () => {
       return { vault, cwd, found };
     }
 
-    it('the file is expected in the done folder of the vault', async () => {
+    test('the file is expected in the done folder of the vault', async () => {
       const { vault, found } = await stage();
       const { donePath, policy } = await found({ watchFile: 'Needs_Action/task.md' });
       expect(donePath).toBe(join(vault, 'Done', 'task.md'));
       expect(policy).toMatchObject({ watchFile: 'Needs_Action/task.md', promise: null });
     });
 
-    it.each([
+    test.for([
       ['in both', ['vault', 'cwd'], 'vault'],
       ['in the vault', ['vault'], 'vault'],
       ['in the working folder', ['cwd'], 'cwd'],
       ['nowhere yet', [], 'vault'],
-    ] as const)('a done folder that is %s', async (_, there, expected) => {
+    ] as const)('a done folder that is %s', async ([, there, expected]) => {
       const { vault, cwd, found } = await stage();
       const places = { vault, cwd };
       for (const place of there) await mkdir(join(places[place], 'out'));
@@ -128,7 +128,7 @@ describe('paths', () => {
       expect(donePath).toBe(join(places[expected], 'out', 'task.md'));
     });
 
-    it('absolute ones stay as they are', async () => {
+    test('absolute ones stay as they are', async () => {
       const { found } = await stage();
       const elsewhere = await tempFolder();
       const { donePath } = await found({ watchFile: '/a/task.md', doneFolder: elsewhere });
@@ -136,7 +136,7 @@ describe('paths', () => {
     });
   });
 
-  it.each(['cwd', 'vault'])('%s is refused if it is no folder', async (name) => {
+  test.for(['cwd', 'vault'])('%s is refused if it is no folder', async (name) => {
     const startDir = await tempFolder();
     await writeFile(join(startDir, 'file'), '');
     expect(await problems({ [name]: 'file' }, { startDir })).toEqual([
@@ -144,7 +144,7 @@ describe('paths', () => {
     ]);
   });
 
-  it.each(['gone', 'file/below', `${'x'.repeat(300)}`])(
+  test.for(['gone', 'file/below', `${'x'.repeat(300)}`])(
     'a working folder at %s is refused',
     async (cwd) => {
       const startDir = await tempFolder();
@@ -157,12 +157,12 @@ describe('paths', () => {
 });
 
 describe('the prompt', () => {
-  it('is the text of the flag, byte for byte', async () => {
+  test('is the text of the flag, byte for byte', async () => {
     const prompt = ' /cost @x\r\n"$(true)` \u{1F600}';
     expect(Buffer.from((await sound({ prompt })).prompt).toString()).toBe(prompt);
   });
 
-  it('is standard input for a dash alone', async () => {
+  test('is standard input for a dash alone', async () => {
     const bytes = Buffer.from([0x20, 0xff, 0x00, 0x0d]);
     const found = await sound({ prompt: '-' }, { readStdin: async () => bytes });
     expect(Buffer.from(found.prompt).equals(bytes)).toBe(true);
@@ -170,20 +170,20 @@ describe('the prompt', () => {
     expect(Buffer.from((await sound({ prompt: '- x' })).prompt).toString()).toBe('- x');
   });
 
-  it('is given once', async () => {
+  test('is given once', async () => {
     const one = /exactly one of --prompt TEXT, --prompt-file FILE and --task-file FILE/;
     expect(await problems({ prompt: undefined })).toEqual([expect.stringMatching(one)]);
     expect(await problems({ promptFile: 'x' })).toEqual([expect.stringMatching(one)]);
   });
 
-  it.each(['', ' \n'])('is not empty (%j)', async (prompt) => {
+  test.for(['', ' \n'])('is not empty (%j)', async (prompt) => {
     expect(await problems({ prompt })).toEqual([expect.stringMatching(/^The prompt is empty/)]);
     expect(
       await problems({ prompt: '-' }, { readStdin: async () => Buffer.from(prompt) }),
     ).toHaveLength(1);
   });
 
-  it('is 1 MB long at most, wherever it comes from', async () => {
+  test('is 1 MB long at most, wherever it comes from', async () => {
     const startDir = await tempFolder();
     await writeFile(join(startDir, 'long'), Buffer.alloc(1024 * 1024 + 1, 'x'));
     await writeFile(join(startDir, 'fits'), Buffer.alloc(1024 * 1024, 'x'));
@@ -195,7 +195,7 @@ describe('the prompt', () => {
     expect(await problems({ prompt: '-' }, { readStdin })).toHaveLength(1);
   });
 
-  it.each(['gone', 'folder'])('is not read from what cannot be read (%s)', async (promptFile) => {
+  test.for(['gone', 'folder'])('is not read from what cannot be read (%s)', async (promptFile) => {
     const startDir = await tempFolder();
     await mkdir(join(startDir, 'folder'));
     expect(await problems({ prompt: undefined, promptFile }, { startDir })).toEqual([
@@ -205,106 +205,105 @@ describe('the prompt', () => {
 });
 
 describe('completion', () => {
-  it('is by TASK_COMPLETE where nothing is said', async () => {
+  test('is by TASK_COMPLETE where nothing is said', async () => {
     expect((await sound({})).policy).toMatchObject({
       promise: 'TASK_COMPLETE',
       match: 'statement',
     });
   });
 
-  it('is by no promise where there is another condition, unless one is given', async () => {
+  test('is by no promise where there is another condition, unless one is given', async () => {
     expect((await sound({ watchGlob: ['*.md'] })).policy.promise).toBe(null);
     expect((await sound({ watchGlob: ['*.md'], promise: 'DONE' })).policy.promise).toBe('DONE');
   });
 
-  it('takes a promise without its tags', async () => {
+  test('takes a promise without its tags', async () => {
     expect((await sound({ promise: '<promise>ALL DONE</promise>' })).policy.promise).toBe(
       'ALL DONE',
     );
   });
 
-  it.each(['', '  ', '<promise></promise>', '<promise> \n</promise>'])(
+  test.for(['', '  ', '<promise></promise>', '<promise> \n</promise>'])(
     'is never by an empty promise (%j)',
     async (promise) => {
       expect(await problems({ promise })).toEqual([expect.stringMatching(/^--promise expects/)]);
     },
   );
 
-  it.each<[string, WrittenSettings]>([
+  test.for<[string, WrittenSettings]>([
     ['--watch-glob', { watchGlob: ['a', ' '] }],
     ['--watch-file', { watchFile: '' }],
     ['--watch-existing', { watchExisting: true }],
     ['--done-folder', { doneFolder: 'out' }],
-  ])('%s is refused where it has no sense', async (flag, written) => {
+  ])('%s is refused where it has no sense', async ([flag, written]) => {
     expect(await problems(written)).toEqual([expect.stringMatching(new RegExp(`^${flag} `))]);
   });
 });
 
 describe('limits', () => {
-  it('of an iteration above that of the task are a mistake if somebody wrote them', async () => {
+  test('of an iteration above that of the task are a mistake if somebody wrote them', async () => {
     expect(await problems({ iterationTimeout: '1h', timeout: '30m' })).toEqual([
       expect.stringMatching(/^--iteration-timeout .*--timeout/),
     ]);
     expect(await problems({ iterationTimeout: '30m', timeout: '30m' })).toEqual([]);
   });
 
-  it('of an iteration are lowered to that of the task where they are a default', async () => {
+  test('of an iteration are lowered to that of the task where they are a default', async () => {
     const { policy, taskTimeoutMs } = await sound({ timeout: '90s' });
     expect([policy.iterationTimeoutMs, taskTimeoutMs]).toEqual([90_000, 90_000]);
   });
 });
 
 describe('the agent', () => {
-  it('is claude', async () => {
+  test('is claude', async () => {
     const found = await sound({ model: 'opus' }, { passthrough: ['--max-turns', '3'] });
     expect(found).toMatchObject({
       policy: { agent: 'claude' },
-      agentWords: [],
       passthrough: ['--max-turns', '3'],
     });
   });
 
-  it('is a command, split into words as a shell does', async () => {
+  test('is a command, split into words as a shell does', async () => {
     for (const agent of ['command', undefined]) {
       const found = await sound({ agent, agentCommand: `sh -c 'a "b"' "c d" $e` });
       expect(found).toMatchObject({
         policy: { agent: 'command' },
-        agentWords: ['sh', '-c', 'a "b"', 'c d', '$e'],
       });
     }
   });
 
-  it.each<[string, WrittenSettings]>([
+  test.for<[string, WrittenSettings]>([
     ['has a quote that is not closed', { agentCommand: "sh -c 'x" }],
     ['needs --agent-command', { agent: 'command' }],
     ['needs --agent-command', { agentCommand: '  ' }],
     ['goes with --agent command', { agent: 'claude', agentCommand: 'sh' }],
-  ])('is refused where it %s', async (words, written) => {
+  ])('is refused where it %s', async ([words, written]) => {
     expect(await problems(written)).toEqual([expect.stringContaining(words)]);
   });
 
-  it.each<[string, WrittenSettings]>([
+  test.for<[string, WrittenSettings]>([
     ['--claude-bin', { claudeBin: 'x' }],
     ['--model', { model: 'x' }],
     ['--permission-mode', { permissionMode: 'plan' }],
     ['--allowed-tools', { allowedTools: ['Edit'] }],
     ['--dangerously-skip-permissions', { dangerouslySkipPermissions: true }],
-  ])('that is a command takes no %s', async (flag, written) => {
+  ])('that is a command takes no %s', async ([flag, written]) => {
     expect(await problems({ agentCommand: 'sh', ...written })).toEqual([
       `${flag} is for --agent claude; found --agent command.`,
     ]);
   });
 
-  it.each([['--output-format', 'text'], ['--output-format=text'], ['--input-format=text']])(
-    'that is claude takes no %s after --',
-    async (...passthrough) => {
-      expect(await problems({}, { passthrough })).toEqual([
-        expect.stringMatching(/^--(out|in)put-format after --/),
-      ]);
-    },
-  );
+  test.for([
+    ['--output-format', 'text'],
+    ['--output-format=text'],
+    ['--input-format=text'],
+  ] as const)('that is claude takes no %s after --', async (passthrough) => {
+    expect(await problems({}, { passthrough })).toEqual([
+      expect.stringMatching(/^--(out|in)put-format after --/),
+    ]);
+  });
 
-  it.each(['command', undefined])(
+  test.for(['command', undefined])(
     'that is a command (--agent %s) takes anything after --',
     async (agent) => {
       const passthrough = ['--output-format', 'text'];
@@ -314,11 +313,11 @@ describe('the agent', () => {
 });
 
 describe('the task id', () => {
-  it.each(['a', 'T.1_x-2', '2026', 'x'.repeat(128)])('may be %s', async (taskId) => {
+  test.for(['a', 'T.1_x-2', '2026', 'x'.repeat(128)])('may be %s', async (taskId) => {
     expect((await sound({ taskId })).taskId).toBe(taskId);
   });
 
-  it.each([
+  test.for([
     '',
     '.',
     '..',
@@ -336,7 +335,7 @@ describe('the task id', () => {
   });
 });
 
-it('everything that is wrong is said at once', async () => {
+test('everything that is wrong is said at once', async () => {
   const startDir = await tempFolder();
   await writeFile(join(startDir, 'file'), '');
   const found = await problems(

@@ -109,11 +109,11 @@ describe('trust', () => {
 });
 
 describe('what others could have noted is not believed', () => {
-  test.each([
+  test.for([
     ['everybody can write the notes', '.', 0o777],
     ['everybody can write the folder above', '..', 0o777],
     ['everybody can write it, and none may remove', '.', 0o1777],
-  ])('%s', async (_, folder, mode) => {
+  ] as const)('%s', async ([, folder, mode]) => {
     const { env, config, notes, standing } = await makeHome();
     await noteTrust(config('a'), env);
     await chmod(join(notes, folder), mode);
@@ -125,16 +125,19 @@ describe('what others could have noted is not believed', () => {
     expect(standing(config('a'))).toEqual(TRUSTED);
   });
 
-  test.skipIf(!isRoot).each([['.'], ['..']])('the folder %s is another user’s', async (folder) => {
-    const { env, config, notes, standing } = await makeHome();
-    await noteTrust(config('a'), env);
-    await chown(join(notes, folder), 12_345, 12_345);
-    const why = `${join(notes, folder)}: it belongs to another user (12345)`;
-    expect(standing(config('a'))).toEqual({ kind: 'unsafe', why });
-    await expect(noteTrust(config('b'), env)).rejects.toThrow(
-      `Cannot record trust where others could write: ${why}.`,
-    );
-  });
+  test.skipIf(!isRoot).for([['.'], ['..']] as const)(
+    'the folder %s is another user’s',
+    async ([folder]) => {
+      const { env, config, notes, standing } = await makeHome();
+      await noteTrust(config('a'), env);
+      await chown(join(notes, folder), 12_345, 12_345);
+      const why = `${join(notes, folder)}: it belongs to another user (12345)`;
+      expect(standing(config('a'))).toEqual({ kind: 'unsafe', why });
+      await expect(noteTrust(config('b'), env)).rejects.toThrow(
+        `Cannot record trust where others could write: ${why}.`,
+      );
+    },
+  );
 
   test('a note that is no file, a link, or anybody’s', async () => {
     const { env, config, notes, standing } = await makeHome();

@@ -1,6 +1,6 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { askVersion } from '../../../src/effects/processes/ask-version.ts';
 import { makeFakeClaude } from '../../helpers/fake-claude.ts';
 import { untilDead } from '../../helpers/processes.ts';
@@ -19,7 +19,7 @@ async function program(script: string) {
 }
 
 describe('asking a program for its version', () => {
-  it('gives the first line of what it says, and makes no call', async () => {
+  test('gives the first line of what it says, and makes no call', async () => {
     const claude = await makeFakeClaude(await tempFolder(), []);
     const answer = await askVersion({
       file: claude.path,
@@ -32,39 +32,39 @@ describe('asking a program for its version', () => {
     expect(claude.calls()).toEqual([]);
   });
 
-  it('does not let it believe that it runs inside another one', async () => {
+  test('does not let it believe that it runs inside another one', async () => {
     const { ask } = await program('echo "1.0 [$CLAUDECODE] $1"');
     expect(await ask()).toEqual({ version: '1.0 [] --version' });
   });
 
-  it.each([
+  test.for([
     ['echo no >&2; exit 3', 'it exited with code 3: no'],
     ['echo hello', 'it printed no version but: hello'],
     ['kill -9 $$', 'it exited with code null: '],
-  ])('tells why there is none: %s', async (script, failed) => {
+  ] as const)('tells why there is none: %s', async ([script, failed]) => {
     const { ask } = await program(script);
     expect(await ask()).toEqual({ failed });
   });
 
-  it('tells of a file that cannot be started', async () => {
+  test('tells of a file that cannot be started', async () => {
     const { file, ask } = await program('');
     await writeFile(file, '#!/no/such/interpreter\n');
     expect(await ask()).toEqual({ failed: expect.stringContaining('ENOENT') });
   });
 
-  it('ends what hangs, with what it started', async () => {
+  test('ends what hangs, with what it started', async () => {
     const { folder, ask } = await program('sleep 600 & echo $! > child; wait');
     expect(await ask(500)).toEqual({ failed: 'it did not answer within 0.5 s and was stopped' });
     await untilDead(Number(await readFile(join(folder, 'child'), 'utf8')));
   });
 
-  it('does not wait for what it left behind', async () => {
+  test('does not wait for what it left behind', async () => {
     const { folder, ask } = await program('sleep 600 & echo $! > child; echo 1.2.3');
     expect(await ask(60_000)).toEqual({ version: '1.2.3' });
     await untilDead(Number(await readFile(join(folder, 'child'), 'utf8')));
   });
 
-  it('ends at once where it is to stop', async () => {
+  test('ends at once where it is to stop', async () => {
     const { ask } = await program('sleep 600');
     expect(await ask(60_000, AbortSignal.abort())).toEqual({ failed: 'it was stopped' });
   });

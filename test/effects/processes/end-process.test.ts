@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type EndSignal,
   endLeftovers,
@@ -68,7 +68,7 @@ describe('the escalation', () => {
     };
   }
 
-  it('interrupts twice, terminates, kills again and again, and names who survived', async () => {
+  test('interrupts twice, terminates, kills again and again, and names who survived', async () => {
     const everyone = [...agent, ...tool, inForeignGroup];
     const { tree, options, sent, playUntil } = stage(everyone);
     const ending = endTree(tree, options);
@@ -92,7 +92,7 @@ describe('the escalation', () => {
     expect(report.survivors.map(({ pid }) => pid)).toEqual(everyone.map(({ pid }) => pid));
   });
 
-  it('is over as soon as nothing is alive', async () => {
+  test('is over as soon as nothing is alive', async () => {
     const { tree, options, sent, playUntil, dies } = stage(agent);
     dies('SIGINT', agent);
     const ending = endTree(tree, options);
@@ -101,7 +101,7 @@ describe('the escalation', () => {
     expect(await ending.done).toEqual({ endedBy: 'SIGINT', survivors: [] });
   });
 
-  it('does not wait for an agent that is gone before it terminates what it left', async () => {
+  test('does not wait for an agent that is gone before it terminates what it left', async () => {
     const { tree, options, sent, playUntil, dies } = stage([...agent, ...tool]);
     dies('SIGINT', agent);
     endTree(tree, options);
@@ -113,7 +113,7 @@ describe('the escalation', () => {
     ]);
   });
 
-  it('gives each signal its time when its own rounds come late', () => {
+  test('gives each signal its time when its own rounds come late', () => {
     const { tree, options, sent, playUntil, delay } = stage(agent);
     endTree(tree, options);
     delay(60_000);
@@ -127,7 +127,7 @@ describe('the escalation', () => {
     ]);
   });
 
-  it('kills at once when told to, and goes on looking', async () => {
+  test('kills at once when told to, and goes on looking', async () => {
     const { tree, options, sent, playUntil } = stage(agent);
     const ending = endTree(tree, options);
     playUntil(100);
@@ -144,7 +144,7 @@ describe('the escalation', () => {
     expect(sent).toHaveLength(sentSoFar);
   });
 
-  it('survives processes that are gone or belong to somebody else', async () => {
+  test('survives processes that are gone or belong to somebody else', async () => {
     const { tree, options, playUntil } = stage(agent);
     const kill = () => {
       throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
@@ -154,14 +154,14 @@ describe('the escalation', () => {
     expect((await ending.done).survivors).toHaveLength(agent.length);
   });
 
-  it('never signals the groups that kill(2) takes for everybody', () => {
+  test('never signals the groups that kill(2) takes for everybody', () => {
     const { tree, options, sent } = stage([entry(400, 0), entry(401, 1)], null);
     const everywhere = { ...tree, sweep: () => ({ ...tree.sweep(), ownGroups: new Set([0, 1]) }) };
     endTree(everywhere, options).killNow();
     expect(new Set(sent.map(([, , target]) => target))).toEqual(new Set([400, 401]));
   });
 
-  it('believes that nothing is alive only at the second look running', () => {
+  test('believes that nothing is alive only at the second look running', () => {
     const { tree, options, sent } = stage(agent);
     let looks = 0;
     const blinking: ProcessTree = {
@@ -175,7 +175,7 @@ describe('the escalation', () => {
     expect(sent).toEqual([[0, 'SIGINT', -100]]);
   });
 
-  it('has nothing to do where nothing is alive', async () => {
+  test('has nothing to do where nothing is alive', async () => {
     const { tree, options, sent } = stage([]);
     expect(await endTree(tree, options).done).toEqual({ endedBy: null, survivors: [] });
     expect(sent).toEqual([]);
@@ -183,14 +183,14 @@ describe('the escalation', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
-  it('leaves nothing of an agent and a tool of its own session that ignore everything', async () => {
+  test('leaves nothing of an agent and a tool of its own session that ignore everything', async () => {
     const { stdout } = startFixture('agent-with-tool.sh');
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
     expect(await endTree(watch(agent)).done).toEqual({ endedBy: 'SIGKILL', survivors: [] });
     expect([agent, tool].map(isDead)).toEqual([true, true]);
   });
 
-  it('leaves nothing of orphans without an environment that were noted', async () => {
+  test('leaves nothing of orphans without an environment that were noted', async () => {
     const { stdout, stdin } = startFixture('agent-with-plain-tool.sh');
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
     const tree = watch(agent);
@@ -201,7 +201,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     expect(isDead(tool)).toBe(true);
   });
 
-  it('reaches the agent behind a wrapper with the interrupt', async () => {
+  test('reaches the agent behind a wrapper with the interrupt', async () => {
     const { stdout } = startFixture('wrapper.sh');
     const { wrapper, agent } = await untilReady(stdout, 'wrapper', 'agent');
     expect(await endTree(watch(wrapper)).done).toEqual({ endedBy: 'SIGINT', survivors: [] });
@@ -209,7 +209,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     expect([wrapper, agent].map(isDead)).toEqual([true, true]);
   });
 
-  it('still reaches it when the wrapper is gone', async () => {
+  test('still reaches it when the wrapper is gone', async () => {
     const { stdout } = startFixture('wrapper.sh');
     const { wrapper, agent } = await untilReady(stdout, 'wrapper', 'agent');
     const tree = watch(wrapper);
@@ -221,7 +221,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     expect(isDead(agent)).toBe(true);
   });
 
-  it('kills everything at once on a second Ctrl-C', async () => {
+  test('kills everything at once on a second Ctrl-C', async () => {
     const { stdout } = startFixture('agent-with-daemon.sh');
     const { agent, tool, orphan } = await untilReady(stdout, 'agent', 'tool', 'orphan');
     let rounds = 0;
@@ -240,7 +240,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     expect([agent, tool, orphan].map(isDead)).toEqual([true, true, true]);
   });
 
-  it('ends a leftover and what it has started since, and nobody else', async () => {
+  test('ends a leftover and what it has started since, and nobody else', async () => {
     const env = { ...process.env, RALPH_RUN_ID: 'end-test-1' };
     const { stdout, stdin } = startFixture('agent-with-dev-server.sh', [], { env });
     const { agent, server } = await untilReady(stdout, 'agent', 'server');
@@ -259,7 +259,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     expect(isDead(bystander.pid)).toBe(false);
   });
 
-  it('does not touch a process that has the pid of a former leftover', async () => {
+  test('does not touch a process that has the pid of a former leftover', async () => {
     const { pid, stdout } = startFixture('stubborn.sh', ['bystander']);
     await untilReady(stdout, 'bystander');
     const started = Number(readProcess(pid)?.startedAt);
@@ -268,7 +268,7 @@ describe.skipIf(process.platform !== 'linux')('ending real processes', () => {
     expect(isDead(pid)).toBe(false);
   });
 
-  it('has no leftovers to end', async () => {
+  test('has no leftovers to end', async () => {
     expect(await endLeftovers([]).done).toEqual({ endedBy: null, survivors: [] });
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startGuard } from '../../../src/effects/processes/guard.ts';
 import { readProcess } from '../../../src/effects/processes/process-table.ts';
 import {
@@ -60,14 +60,14 @@ async function startDriver(agentFixture: string, env: NodeJS.ProcessEnv = {}) {
 }
 
 describe.skipIf(process.platform !== 'linux')('the guard', () => {
-  it('ends agent and tool when the driver is killed, and goes itself', async () => {
+  test('ends agent and tool when the driver is killed, and goes itself', async () => {
     const { stdout, driver, guard, agent } = await startDriver('agent-with-tool.sh');
     const { tool } = await untilReady(stdout, 'tool');
     process.kill(driver, 'SIGKILL');
     await Promise.all([agent, tool, guard].map(untilDead));
   });
 
-  it('ends an orphan without an environment that only its notes know of', async () => {
+  test('ends an orphan without an environment that only its notes know of', async () => {
     const { stdout, driver, agent, tell } = await startDriver('agent-with-plain-tool.sh');
     const { tool } = await untilReady(stdout, 'tool');
     await untilLine(stdout, new RegExp(`^noted .*\\b${tool}\\b`, 'm'));
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     await untilDead(tool);
   });
 
-  it('goes at a farewell and touches nobody', async () => {
+  test('goes at a farewell and touches nobody', async () => {
     const { stdout, driver, guard, agent, tell } = await startDriver('agent-with-tool.sh');
     const { tool } = await untilReady(stdout, 'tool');
     tell('farewell');
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     expect([agent, tool].map(isDead)).toEqual([false, false]);
   });
 
-  it('takes a stopped driver for what it is', async () => {
+  test('takes a stopped driver for what it is', async () => {
     const { stdout, driver, guard, agent, tell } = await startDriver('stubborn.sh');
     process.kill(driver, 'SIGSTOP');
     await until(
@@ -100,7 +100,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     expect([agent, guard].map(isDead)).toEqual([false, false]);
   });
 
-  it('is deaf to the signals of a closing terminal', async () => {
+  test('is deaf to the signals of a closing terminal', async () => {
     const { driver, guard, agent } = await startDriver('stubborn.sh');
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(guard, signal);
     process.kill(driver, 'SIGKILL');
@@ -108,7 +108,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     await untilDead(guard);
   });
 
-  it('holds on to nothing of the driver but the pipe', async () => {
+  test('holds on to nothing of the driver but the pipe', async () => {
     const { guard } = await startDriver('stubborn.sh', { RALPH_RUN_ID: 'of-an-outer-loop' });
     const proc = `/proc/${guard}`;
     // Node lets the descriptors it inherits below 16 lapse; those above are not looked at here.
@@ -120,7 +120,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     expect(readProcess(guard)).toMatchObject({ sessionId: guard, pgid: guard });
   });
 
-  it('does nothing when its pipe closes and the driver is alive', async () => {
+  test('does nothing when its pipe closes and the driver is alive', async () => {
     const { pid, stdout } = startFixture('stubborn.sh');
     await untilReady(stdout, 'agent');
     const name = (process: number) => `${process}:${readProcess(process)?.startedAt}`;
@@ -131,7 +131,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     expect(isDead(pid)).toBe(false);
   });
 
-  it('is told whole sets, none twice, none endless and none empty', async () => {
+  test('is told whole sets, none twice, none endless and none empty', async () => {
     const out = join(folder, 'told');
     const shell = fixture('recording-shell.sh');
     const guard = startGuard({ runId: 'x', programPath: out, shell });
@@ -149,7 +149,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     expect(bounded?.split(' ')).toHaveLength(201);
   });
 
-  it('says so where it cannot start, and the run goes on without it', async () => {
+  test('says so where it cannot start, and the run goes on without it', async () => {
     const onProblem = vi.fn();
     const guard = startGuard({ runId: 'x', programPath, shell: '/nowhere/sh', onProblem });
     expect(guard.pid).toBeNull();
@@ -159,7 +159,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     expect(onProblem.mock.lastCall?.[0]).toContain('/nowhere/sh');
   });
 
-  it('says so when it is lost', async () => {
+  test('says so when it is lost', async () => {
     const onProblem = vi.fn();
     const guard = startGuard({ runId: 'x', programPath, onProblem });
     endLater(guard.pid ?? 0);
@@ -169,7 +169,7 @@ describe.skipIf(process.platform !== 'linux')('the guard', () => {
     guard.farewell();
   });
 
-  it('says nothing when it was sent away', async () => {
+  test('says nothing when it was sent away', async () => {
     const onProblem = vi.fn();
     const guard = startGuard({ runId: 'x', programPath, onProblem });
     endLater(guard.pid ?? 0);

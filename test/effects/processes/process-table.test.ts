@@ -1,18 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
-  carriesMarker,
   countBirths,
-  identify,
   isAlive,
   isYoungest,
   listMarked,
-  listNewerThan,
   listProcesses,
   psDetails,
   psEntries,
   psMarked,
   readBootId,
   readProcess,
+  startedBefore,
 } from '../../../src/effects/processes/process-table.ts';
 import {
   mustRead,
@@ -26,7 +24,7 @@ import {
 const NO_SUCH_PID = 2 ** 22 + 1;
 
 describe.skipIf(process.platform !== 'linux')('the process table', () => {
-  it('reads a process', async () => {
+  test('reads a process', async () => {
     const { stdout } = startFixture('stubborn.sh', ['agent']);
     const { agent } = await untilReady(stdout, 'agent');
     const details = mustRead(agent);
@@ -41,7 +39,7 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
     expect(isAlive(details)).toBe(true);
   });
 
-  it('is not misled by a program whose name looks like fields', async () => {
+  test('is not misled by a program whose name looks like fields', async () => {
     const { pid, stdout } = startProgram('/bin/sh', [
       '-c',
       'printf "x) R 1 1 1 (" > /proc/$$/comm; echo "ready agent=$$"; read -r _',
@@ -50,27 +48,19 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
     expect(mustRead(pid)).toMatchObject({ ppid: process.pid, pgid: pid, state: 'S' });
   });
 
-  it('knows nothing of a pid that nobody has', () => {
+  test('knows nothing of a pid that nobody has', () => {
     expect(readProcess(NO_SUCH_PID)).toBeNull();
     expect(isAlive({ pid: NO_SUCH_PID, startedAt: '1' })).toBe(false);
-    expect(carriesMarker(NO_SUCH_PID, 'x')).toBe(false);
+    expect(listMarked([NO_SUCH_PID], 'x')).toEqual([]);
   });
 
-  it('tells which process has a pid, and nothing more', () => {
-    const { pid } = startFixture('stubborn.sh', ['agent']);
-    const { command, ...entry } = mustRead(pid);
-    expect(identify(pid)).toMatchObject({ startedAt: entry.startedAt, ppid: process.pid });
-    expect(identify(pid)).not.toHaveProperty('command');
-    expect(identify(NO_SUCH_PID)).toBeNull();
-  });
-
-  it('counts every birth', () => {
+  test('counts every birth', () => {
     const before = countBirths() ?? Number.NaN;
     startFixture('stubborn.sh', ['agent']);
     expect(countBirths()).toBeGreaterThan(before);
   });
 
-  it('finds a process to be the youngest where nothing was born after it', async () => {
+  test('finds a process to be the youngest where nothing was born after it', async () => {
     // On a busy machine others are born all the time: then it says no, and is asked again.
     await until(
       () => {
@@ -82,10 +72,10 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
     );
   });
 
-  it.each([
+  test.for([
     ['while what it has started lives', 'agent-with-plain-tool.sh', 0],
     ['where pids may have been used up since', 'agent-with-plain-tool.sh', -(2 ** 31)],
-  ])('never finds one to be the youngest %s', async (_, script, offset) => {
+  ] as const)('never finds one to be the youngest %s', async ([, script, offset]) => {
     const births = (countBirths() ?? Number.NaN) + offset;
     const { stdout } = startFixture(script);
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
@@ -97,20 +87,20 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
     expect(isYoungest(root, births)).toBe(false);
   });
 
-  it('does not guess where births were not counted', () => {
+  test('does not guess where births were not counted', () => {
     const { pid } = startProgram('/bin/cat');
     expect(isYoungest(mustRead(pid), null)).toBe(false);
     // Its own birth at least must have been counted.
     expect(isYoungest(mustRead(pid), (countBirths() ?? Number.NaN) + 1_000_000)).toBe(false);
   });
 
-  it('takes a pid that another process has by now for dead', () => {
+  test('takes a pid that another process has by now for dead', () => {
     const { pid } = startFixture('stubborn.sh', ['agent']);
     const { startedAt } = mustRead(pid);
     expect(isAlive({ pid, startedAt: String(Number(startedAt) - 1) })).toBe(false);
   });
 
-  it('takes a zombie for dead', async () => {
+  test('takes a zombie for dead', async () => {
     const { stdout } = startFixture('zombie-parent.sh');
     const { parent, zombie } = await untilReady(stdout, 'parent', 'zombie');
     await untilDead(zombie);
@@ -122,31 +112,28 @@ describe.skipIf(process.platform !== 'linux')('the process table', () => {
     expect(pids).not.toContain(zombie);
   });
 
-  it('lists only what started at a moment or later', async () => {
-    const { pid } = startFixture('stubborn.sh', ['agent']);
-    const { startedAt } = mustRead(pid);
-    const atThatMoment = listNewerThan(startedAt).map((entry) => entry.pid);
-    expect(atThatMoment).toContain(pid);
-    expect(atThatMoment).not.toContain(process.pid);
-    const later = listNewerThan(String(Number(startedAt) + 1)).map((entry) => entry.pid);
-    expect(later).not.toContain(pid);
+  test('knows what started before a moment', () => {
+    const { pid, startedAt } = mustRead(startFixture('stubborn.sh', ['agent']).pid);
+    expect(startedBefore(mustRead(process.pid), startedAt)).toBe(true);
+    expect(startedBefore({ pid, startedAt }, startedAt)).toBe(false);
+    expect(startedBefore({ pid, startedAt }, String(Number(startedAt) + 1))).toBe(true);
   });
 
-  it('finds a marker only as a whole entry of the environment', async () => {
+  test('finds a marker only as a whole entry of the environment', async () => {
     const marked = startFixture('stubborn.sh', ['a'], { env: { A: '1', RALPH_RUN_ID: 'run-1' } });
     const last = startFixture('stubborn.sh', ['a'], { env: { RALPH_RUN_ID: 'run-10', Z: '1' } });
     const other = startFixture('stubborn.sh', ['a'], { env: { NOT_RALPH_RUN_ID: 'run-1' } });
     const wiped = startFixture('stubborn.sh', ['RALPH_RUN_ID=run-1'], { env: {} });
     const pids = [marked.pid, last.pid, other.pid, wiped.pid];
     expect(listMarked(pids, 'run-1')).toEqual([marked.pid]);
-    expect(carriesMarker(last.pid, 'run-10')).toBe(true);
+    expect(listMarked(pids, 'run-10')).toEqual([last.pid]);
   });
 
-  it('names the boot', () => {
+  test('names the boot', () => {
     expect(readBootId()).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('reads the same from `ps` where there is no /proc', async () => {
+  test('reads the same from `ps` where there is no /proc', async () => {
     const env = { ...process.env, RALPH_RUN_ID: 'run-1' };
     const { stdout } = startFixture('agent-with-tool.sh', [], { env });
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { countBirths, listProcesses } from '../../../src/effects/processes/process-table.ts';
 import {
   createTree,
@@ -27,7 +27,7 @@ function pidsOf(processes: readonly { pid: number }[]): number[] {
 }
 
 describe.skipIf(process.platform !== 'linux')('a process tree', () => {
-  it('has the agent and a tool in a session of its own', async () => {
+  test('has the agent and a tool in a session of its own', async () => {
     const { stdout } = startFixture('agent-with-tool.sh');
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
     const tree = watch(agent);
@@ -36,7 +36,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(tree.sweep().ownGroups).toEqual(new Set([agent, tool]));
   });
 
-  it('keeps an orphan that was noted while it had its parent', async () => {
+  test('keeps an orphan that was noted while it had its parent', async () => {
     const { stdout, stdin } = startFixture('agent-with-plain-tool.sh');
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
     const noting = watch(agent);
@@ -48,7 +48,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(pidsOf(late.members())).toEqual([]);
   });
 
-  it('finds an orphan that was never noted by its marker', async () => {
+  test('finds an orphan that was never noted by its marker', async () => {
     const env = { ...process.env, RALPH_RUN_ID: 'tree-test-1' };
     const { stdout, stdin } = startFixture('agent-with-dev-server.sh', [], { env });
     const { agent, server } = await untilReady(stdout, 'agent', 'server');
@@ -60,14 +60,14 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(pidsOf(another.members())).toEqual([]);
   });
 
-  it('finds an orphan with neither parent nor marker by the session it shares', async () => {
+  test('finds an orphan with neither parent nor marker by the session it shares', async () => {
     const { stdout } = startFixture('agent-with-daemon.sh');
     const { agent, tool, orphan } = await untilReady(stdout, 'agent', 'tool', 'orphan');
     expect(mustRead(orphan).ppid).not.toBe(tool);
     expect(pidsOf(watch(agent).members()).sort()).toEqual([agent, tool, orphan].sort());
   });
 
-  it('finds a newborn whose session everybody it was known by has left since the last look', async () => {
+  test('finds a newborn whose session everybody it was known by has left since the last look', async () => {
     const { stdout } = startFixture('agent-with-dev-server.sh');
     const { server } = await untilReady(stdout, 'server');
     const tree = createTree({ seeds: [mustRead(server)], marker: null, since: null });
@@ -79,7 +79,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(pidsOf(tree.sweep().members)).toContain(worker);
   });
 
-  it('never has this process, its ancestors, or who is named as never', async () => {
+  test('never has this process, its ancestors, or who is named as never', async () => {
     const { stdout } = startFixture('wrapper.sh');
     const { wrapper, agent } = await untilReady(stdout, 'wrapper', 'agent');
     const everybody = { seeds: listProcesses(), marker: null, since: null };
@@ -93,7 +93,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(ownGroups.has(wrapper)).toBe(false);
   });
 
-  it('has nobody who is older than the agent', async () => {
+  test('has nobody who is older than the agent', async () => {
     const { pid, stdout } = startFixture('stubborn.sh');
     await untilReady(stdout, 'agent');
     const seed = mustRead(pid);
@@ -101,7 +101,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(createTree({ seeds: [seed], marker: null, since: later }).sweep().members).toEqual([]);
   });
 
-  it('does not take over a session whose leader is a stranger', async () => {
+  test('does not take over a session whose leader is a stranger', async () => {
     const script = 'echo "ready stranger=$$"; RALPH_RUN_ID=tree-test-3 sh "$0" tool; read -r _';
     const { stdout } = startProgram('/bin/sh', ['-c', script, fixture('stubborn.sh')]);
     const { stranger, tool } = await untilReady(stdout, 'stranger', 'tool');
@@ -111,21 +111,21 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(ownGroups).toEqual(new Set());
   });
 
-  it('does not take a pid that another process has by now', async () => {
+  test('does not take a pid that another process has by now', async () => {
     const { pid, stdout } = startFixture('agent-with-tool.sh');
     await untilReady(stdout, 'agent', 'tool');
     const tree = createTree({ seeds: [{ pid, startedAt: '1' }], marker: null, since: null });
     expect(tree.sweep().members).toEqual([]);
   });
 
-  it('has no zombies', async () => {
+  test('has no zombies', async () => {
     const { stdout } = startFixture('zombie-parent.sh');
     const { parent, zombie } = await untilReady(stdout, 'parent', 'zombie');
     await untilDead(zombie);
     expect(pidsOf(watch(parent).members())).toEqual([parent]);
   });
 
-  it('spares what an earlier iteration left, and what that has started since', async () => {
+  test('spares what an earlier iteration left, and what that has started since', async () => {
     const env = { ...process.env, RALPH_RUN_ID: 'tree-test-2' };
     const first = startFixture('agent-with-dev-server.sh', [], { env });
     const { agent: firstAgent, server } = await untilReady(first.stdout, 'agent', 'server');
@@ -137,13 +137,13 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     process.kill(server, 'SIGUSR1');
     const { worker } = await untilReady(first.stdout, 'worker');
 
-    const sparing = watch(agent, { marker: 'tree-test-2', spare: () => [earlier] });
+    const sparing = watch(agent, { marker: 'tree-test-2', exempt: () => [earlier] });
     expect(pidsOf(sparing.members())).toEqual([agent]);
     const unsparing = watch(agent, { marker: 'tree-test-2' });
     expect(pidsOf(unsparing.members())).toContain(worker);
   });
 
-  it('names leftovers on one line each, without the agent', async () => {
+  test('names leftovers on one line each, without the agent', async () => {
     const script =
       'exec 4<&0; setsid sh -c \'echo "ready tool=$$"; read -r _\' "$0" <&4 & read -r _';
     const name = `\u001b[31m two\nlines ${'x'.repeat(200)}`;
@@ -158,7 +158,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(leftovers[0]?.command).toHaveLength(120);
   });
 
-  it('looks by itself, soon at first, and tells what has changed until it is stopped', async () => {
+  test('looks by itself, soon at first, and tells what has changed until it is stopped', async () => {
     const { stdout, stdin } = startFixture('agent-with-plain-tool.sh');
     const { agent, tool } = await untilReady(stdout, 'agent', 'tool');
     const calls: { callback: () => void; delayMs: number }[] = [];
@@ -186,7 +186,7 @@ describe.skipIf(process.platform !== 'linux')('a process tree', () => {
     expect(calls).toHaveLength(5);
   });
 
-  it('is empty for an agent that is gone already', () => {
+  test('is empty for an agent that is gone already', () => {
     expect(watch(2 ** 22 + 1)).toMatchObject({ root: null, agentGroup: null });
     expect(watch(2 ** 22 + 1).members()).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readPipe } from '../../../src/effects/processes/read-pipe.ts';
 
 /** Runs a line of shell and reads what it writes. */
@@ -22,7 +22,7 @@ async function readOf(line: string) {
 }
 
 describe('the pipe of a child', () => {
-  it('is read to its end, one read behind the other in the same memory', async () => {
+  test('is read to its end, one read behind the other in the same memory', async () => {
     const { memories, breaks, bytes } = await readOf('head -c 3000000 /dev/zero');
     expect(bytes).toBe(3_000_000);
     // On a node that does not allow it this fails; there ralph still works, and takes more memory.
@@ -30,16 +30,16 @@ describe('the pipe of a child', () => {
     expect(breaks).toBeLessThan(10);
   });
 
-  it('is read as it is written', async () => {
+  test('is read as it is written', async () => {
     const { texts } = await readOf('printf one; sleep 0.05; printf two');
     expect(texts.join('')).toBe('onetwo');
   });
 
-  it('may have nothing in it', async () => {
+  test('may have nothing in it', async () => {
     expect(await readOf(':')).toMatchObject({ bytes: 0 });
   });
 
-  it('holds up a child that writes faster than is read', async () => {
+  test('holds up a child that writes faster than is read', async () => {
     const child = spawn('/bin/sh', ['-c', 'head -c 8000000 /dev/zero; echo over >&2'], {
       stdio: 'pipe',
     });
@@ -59,7 +59,7 @@ describe('the pipe of a child', () => {
     expect(wasOverAt).toBeGreaterThan(4_000_000);
   });
 
-  it('can be let go of', async () => {
+  test('can be let go of', async () => {
     const child = spawn('/bin/sh', ['-c', 'while :; do echo on; done'], { stdio: 'pipe' });
     let chunks = 0;
     const pipe = readPipe(child.stdout, () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { appendFile, chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CutCause } from '../../../src/core/agent/attempt.ts';
 import { readProcess } from '../../../src/effects/processes/process-table.ts';
 import {
@@ -38,24 +38,24 @@ function said({ chunks }: AgentLife): Buffer {
 }
 
 describe('how an agent ends by itself', () => {
-  it.each([0, 1, 7, 143, 255])('with exit code %i', async (code) => {
+  test.for([0, 1, 7, 143, 255])('with exit code %i', async (code) => {
     const { report } = startAgent(shell(`exit ${code}`));
     expect(await report).toMatchObject({ end: exited(code), leftovers: [], retryWaitMs: 0 });
   });
 
-  it.each(['TERM', 'KILL', 'INT', 'HUP'])('by a SIG%s that ralph did not send', async (name) => {
+  test.for(['TERM', 'KILL', 'INT', 'HUP'])('by a SIG%s that ralph did not send', async (name) => {
     const { report } = startAgent(shell(`kill -${name} $$`));
     expect((await report).end).toEqual({ kind: 'signalled', signal: `SIG${name}` });
   });
 
-  it('lets go of the requests to stop', async () => {
+  test('lets go of the requests to stop', async () => {
     const { report, stops } = startAgent(shell('exit 0'));
     await report;
     const heard = [stops.signal, stops.hurry].map((signal) => getEventListeners(signal, 'abort'));
     expect(heard).toEqual([[], []]);
   });
 
-  it('runs in the folder and the environment it was given, and no other', async () => {
+  test('runs in the folder and the environment it was given, and no other', async () => {
     const cwd = await tempFolder();
     const env = { LANGUAGE: 'none' };
     const life = startAgent({ file: '/usr/bin/env', args: [] }, { cwd, env });
@@ -69,7 +69,7 @@ describe('how an agent ends by itself', () => {
     expect(said(where).toString()).toBe(`${cwd}\n`);
   });
 
-  it('leads its own process group', async () => {
+  test('leads its own process group', async () => {
     const puppet = await startPuppet();
     expect(readProcess(puppet.pid)).toMatchObject({ pgid: puppet.pid, sessionId: puppet.pid });
     await puppet.tell('exit 0');
@@ -78,7 +78,7 @@ describe('how an agent ends by itself', () => {
 });
 
 describe('what is not started', () => {
-  it('says so where nothing is', async () => {
+  test('says so where nothing is', async () => {
     const { report } = startAgent({ file: '/nowhere/agent', args: [] });
     expect(await report).toMatchObject({
       end: { kind: 'not-started', code: 'ENOENT', message: expect.stringContaining('/nowhere') },
@@ -87,36 +87,36 @@ describe('what is not started', () => {
     });
   });
 
-  it('says so of a file that is not executable', async () => {
+  test('says so of a file that is not executable', async () => {
     const file = join(await tempFolder(), 'agent');
     await writeFile(file, '#!/bin/sh\nexit 0\n', { mode: 0o644 });
     const { report } = startAgent({ file, args: [] });
     expect((await report).end).toMatchObject({ kind: 'not-started', code: 'EACCES' });
   });
 
-  it('says so of a folder', async () => {
+  test('says so of a folder', async () => {
     const { report } = startAgent({ file: await tempFolder(), args: [] });
     expect((await report).end).toMatchObject({ kind: 'not-started', code: 'EACCES' });
   });
 
-  it('says so of a script whose interpreter is missing', async () => {
+  test('says so of a script whose interpreter is missing', async () => {
     const file = join(await tempFolder(), 'agent');
     await writeFile(file, '#!/nowhere/sh\nexit 0\n', { mode: 0o755 });
     const { report } = startAgent({ file, args: [] });
     expect((await report).end).toMatchObject({ kind: 'not-started', code: 'ENOENT' });
   });
 
-  it('says so of arguments that are too long for the system', async () => {
+  test('says so of arguments that are too long for the system', async () => {
     const { report } = startAgent({ file: '/bin/true', args: ['x'.repeat(200_000)] });
     expect((await report).end).toMatchObject({ kind: 'not-started', code: 'E2BIG' });
   });
 
-  it('does not reject over arguments that no program can be given', async () => {
+  test('does not reject over arguments that no program can be given', async () => {
     const { report } = startAgent({ file: '/bin/true', args: ['a\0b'] });
     expect((await report).end).toMatchObject({ kind: 'not-started' });
   });
 
-  it('does not take a working folder that is gone for an agent that is missing', async () => {
+  test('does not take a working folder that is gone for an agent that is missing', async () => {
     const cwd = join(await tempFolder(), 'gone');
     const { end } = await startAgent(shell('exit 0'), { cwd }).report;
     expect(end).toMatchObject({ kind: 'not-started', message: expect.stringContaining(cwd) });
@@ -124,7 +124,7 @@ describe('what is not started', () => {
     expect(end).not.toMatchObject({ code: expect.stringMatching(/^(ENOENT|EACCES)$/) });
   });
 
-  it('but a text without an interpreter line is a shell script, as in any shell', async () => {
+  test('but a text without an interpreter line is a shell script, as in any shell', async () => {
     const file = join(await tempFolder(), 'agent');
     await writeFile(file, 'exit 5\n');
     await chmod(file, 0o755);
@@ -133,7 +133,7 @@ describe('what is not started', () => {
 });
 
 describe('the prompt', () => {
-  it('arrives byte for byte, 1 MB of it, and its end is the end of standard input', async () => {
+  test('arrives byte for byte, 1 MB of it, and its end is the end of standard input', async () => {
     const prompt = Buffer.concat([
       Buffer.from('\uFEFF/cost @/etc/passwd\r\n\0"$(true)`\u{1F600}'),
       Buffer.from([0xff, 0xfe, 0x80]),
@@ -144,27 +144,27 @@ describe('the prompt', () => {
     expect(said(life).equals(prompt)).toBe(true);
   });
 
-  it('may be nothing', async () => {
+  test('may be nothing', async () => {
     const life = startAgent(shell('cat; echo end'), { prompt: '' });
     await life.report;
     expect(said(life).toString()).toBe('end\n');
   });
 
-  it('need not be read by an agent that exits at once', async () => {
+  test('need not be read by an agent that exits at once', async () => {
     const prompt = Buffer.alloc(1024 * 1024, 'x');
     const life = startAgent(shell('echo deaf; exit 3'), { prompt });
     expect((await life.report).end).toEqual(exited(3));
     expect(said(life).toString()).toBe('deaf\n');
   });
 
-  it('need not be read by an agent that goes on', async () => {
+  test('need not be read by an agent that goes on', async () => {
     const puppet = await startPuppet({ prompt: Buffer.alloc(1024 * 1024, 'x') });
     await puppet.tell('echo still here; exit 4');
     expect((await puppet.report).end).toEqual(exited(4));
     expect(said(puppet).toString()).toContain('still here');
   });
 
-  it('may be broken off in the middle', async () => {
+  test('may be broken off in the middle', async () => {
     const script = 'head -c 10; exec 0<&-; echo " and enough"; exit 0';
     const life = startAgent(shell(script), { prompt: 'a'.repeat(1024 * 1024) });
     expect((await life.report).end).toEqual(exited(0));
@@ -173,7 +173,7 @@ describe('the prompt', () => {
 });
 
 describe('the output', () => {
-  it('comes as it is cut, and is whole', async () => {
+  test('comes as it is cut, and is whole', async () => {
     const puppet = await startPuppet();
     const before = said(puppet).length;
     const parts = [String.raw`{"type":"\303`, String.raw`\251t`, String.raw`\303\251"}\n{`];
@@ -190,13 +190,13 @@ describe('the output', () => {
     expect(said(puppet).subarray(before).toString()).toBe('{"type":"été"}\n{');
   });
 
-  it('is read to its end when the agent exits right after it', async () => {
+  test('is read to its end when the agent exits right after it', async () => {
     const life = startAgent(shell('head -c 3000000 /dev/zero; echo end'));
     expect((await life.report).end).toEqual(exited(0));
     expect(said(life).length).toBe(3_000_004);
   });
 
-  it('keeps the end of standard error, 4,000 bytes at most, and hands on all of it', async () => {
+  test('keeps the end of standard error, 4,000 bytes at most, and hands on all of it', async () => {
     const script = 'head -c 1000000 /dev/zero | tr "\\0" x >&2; echo "last words" >&2';
     const life = startAgent(shell(script));
     const { stderrTail } = await life.report;
@@ -204,7 +204,7 @@ describe('the output', () => {
     expect(Buffer.concat(life.stderrChunks).length).toBe(1_000_011);
   });
 
-  it('keeps characters of standard error whole that come in two pieces', async () => {
+  test('keeps characters of standard error whole that come in two pieces', async () => {
     const puppet = await startPuppet();
     await puppet.tell(String.raw`printf 'Erreur d\303' >&2`);
     await until(
@@ -223,7 +223,7 @@ describe('the limits', () => {
     ['task-timeout', { taskMs: 10_000 }],
   ];
 
-  it.each(LIMITS)('%s: the agent is cut then and not before', async (cause, limits) => {
+  test.for(LIMITS)('%s: the agent is cut then and not before', async ([cause, limits]) => {
     holdTime();
     const life = startAgent(fixtureCommand('polite-agent.sh'), { limits });
     const { agent } = await untilReady(life.stdout, 'agent');
@@ -237,9 +237,9 @@ describe('the limits', () => {
     expect(said(life).toString()).toMatch(/interrupted\n$/);
   });
 
-  it.each(LIMITS)(
+  test.for(LIMITS)(
     '%s: nothing is left of an agent and a tool that ignore everything',
-    async (cause, limits) => {
+    async ([cause, limits]) => {
       holdTime();
       const life = startAgent(fixtureCommand('agent-with-tool.sh'), { limits });
       const { agent, tool } = await untilReady(life.stdout, 'agent', 'tool');
@@ -250,7 +250,7 @@ describe('the limits', () => {
     },
   );
 
-  it('is silent only if neither of its outputs says anything', async () => {
+  test('is silent only if neither of its outputs says anything', async () => {
     holdTime();
     const puppet = await startPuppet({ limits: { idleMs: 1_000 } });
     for (const sink of ['>&1', '>&2', '>&1']) {
@@ -268,7 +268,7 @@ describe('the limits', () => {
     expect((await passTimeToTheEnd(puppet)).end).toMatchObject({ cause: 'idle-timeout' });
   });
 
-  it('stand still while the agent waits in its own retries', async () => {
+  test('stand still while the agent waits in its own retries', async () => {
     holdTime();
     const puppet = await startPuppet({ limits: { iterationMs: 2_000, idleMs: 1_000 } });
     puppet.signs().retrying(4_000);
@@ -281,7 +281,7 @@ describe('the limits', () => {
     expect({ end, retryWaitMs }).toEqual({ end: exited(0), retryWaitMs: 4_000 });
   });
 
-  it('run again when a retry is not followed by anything for five minutes', async () => {
+  test('run again when a retry is not followed by anything for five minutes', async () => {
     holdTime();
     const puppet = await startPuppet({ limits: { iterationMs: 2_000 } });
     puppet.signs().retrying(null);
@@ -291,7 +291,7 @@ describe('the limits', () => {
     expect((await passTimeToTheEnd(puppet)).end).toMatchObject({ cause: 'iteration-timeout' });
   });
 
-  it('the first cause stays the cause, whatever follows', async () => {
+  test('the first cause stays the cause, whatever follows', async () => {
     holdTime();
     const limits = { iterationMs: 1_000, idleMs: 1_500, taskMs: 1_600 };
     const life = startAgent(fixtureCommand('stubborn.sh'), { limits });
@@ -304,7 +304,7 @@ describe('the limits', () => {
     expect((await passTimeToTheEnd(life)).end).toEqual(cut('iteration-timeout', null));
   });
 
-  it('an agent whose retries are hopeless is cut at once', async () => {
+  test('an agent whose retries are hopeless is cut at once', async () => {
     const life = startAgent(fixtureCommand('polite-agent.sh'));
     const { agent } = await untilReady(life.stdout, 'agent');
     life.signs().hopeless('hopeless-retries');
@@ -312,7 +312,7 @@ describe('the limits', () => {
     expect(isDead(agent)).toBe(true);
   });
 
-  it('do not cut an agent that has exited, while its server holds the pipe', async () => {
+  test('do not cut an agent that has exited, while its server holds the pipe', async () => {
     holdTime();
     const puppet = await startPuppet({ limits: { iterationMs: 10_000 } });
     await puppet.tell(`setsid sh '${fixture('stubborn.sh')}' server 3<&- &`);
@@ -328,7 +328,7 @@ describe('the limits', () => {
 });
 
 describe('a request to stop', () => {
-  it('before the start: nothing is started any more', async () => {
+  test('before the start: nothing is started any more', async () => {
     const stops = stopsByHand();
     stops.stop();
     const life = startAgent(shell('exit 0'), { stops });
@@ -336,7 +336,7 @@ describe('a request to stop', () => {
     expect(life.noted).toEqual([]);
   });
 
-  it('in the very moment of the start: nothing is left', async () => {
+  test('in the very moment of the start: nothing is left', async () => {
     holdTime();
     const stops = stopsByHand();
     const life = startAgent(fixtureCommand('stubborn.sh'), { stops, onStart: () => stops.stop() });
@@ -346,7 +346,7 @@ describe('a request to stop', () => {
     expect(life.noted[0]?.map(({ pid }) => isDead(pid))).toEqual([true]);
   });
 
-  it("while it runs: the agent's last words are still read", async () => {
+  test("while it runs: the agent's last words are still read", async () => {
     const life = startAgent(fixtureCommand('wordy-agent.sh'));
     const { agent } = await untilReady(life.stdout, 'agent');
     life.stops.stop();
@@ -356,7 +356,7 @@ describe('a request to stop', () => {
     expect(said(life).subarray(-11).toString()).toBe('last words\n');
   });
 
-  it('reaches the agent behind a shell that stands in front of it', async () => {
+  test('reaches the agent behind a shell that stands in front of it', async () => {
     const life = startAgent(fixtureCommand('wrapper.sh'));
     const { wrapper, agent } = await untilReady(life.stdout, 'wrapper', 'agent');
     life.stops.stop();
@@ -365,7 +365,7 @@ describe('a request to stop', () => {
     expect([wrapper, agent].map(isDead)).toEqual([true, true]);
   });
 
-  it('hears the agent out whose wrapper died of the interrupt at once', async () => {
+  test('hears the agent out whose wrapper died of the interrupt at once', async () => {
     const life = startAgent({ file: process.execPath, args: [fixture('mortal-wrapper.cjs')] });
     const { wrapper, agent } = await untilReady(life.stdout, 'wrapper', 'agent');
     life.stops.stop();
@@ -374,7 +374,7 @@ describe('a request to stop', () => {
     expect([wrapper, agent].map(isDead)).toEqual([true, true]);
   });
 
-  it('leaves nothing of a daemon without an environment either', async () => {
+  test('leaves nothing of a daemon without an environment either', async () => {
     holdTime();
     const life = startAgent(fixtureCommand('agent-with-daemon.sh'));
     const { agent, tool, orphan } = await untilReady(life.stdout, 'agent', 'tool', 'orphan');
@@ -384,14 +384,14 @@ describe('a request to stop', () => {
     expect([agent, tool, orphan].map(isDead)).toEqual([true, true, true]);
   });
 
-  it('spares what belongs to earlier iterations, and what that starts meanwhile', async () => {
+  test('spares what belongs to earlier iterations, and what that starts meanwhile', async () => {
     const runId = newRunId();
     const env = { ...process.env, RALPH_RUN_ID: runId };
     const { pid, stdout } = startFixture('dev-server.sh', [], { env });
     await untilReady(stdout, 'server');
     const earlier = readProcess(pid);
-    const spare = () => (earlier === null ? [] : [earlier]);
-    const life = startAgent(fixtureCommand('polite-agent.sh'), { runId, spare });
+    const exempt = () => (earlier === null ? [] : [earlier]);
+    const life = startAgent(fixtureCommand('polite-agent.sh'), { runId, exempt });
     const { agent } = await untilReady(life.stdout, 'agent');
     process.kill(pid, 'SIGUSR1');
     const { worker } = await untilReady(stdout, 'worker');
@@ -400,7 +400,7 @@ describe('a request to stop', () => {
     expect([pid, worker, agent].map(isDead)).toEqual([false, false, true]);
   });
 
-  it('after the result: the result is kept, nothing is left', async () => {
+  test('after the result: the result is kept, nothing is left', async () => {
     const life = startAgent(fixtureCommand('polite-agent.sh'));
     const { agent } = await untilReady(life.stdout, 'agent');
     life.signs().resultGiven();
@@ -409,7 +409,7 @@ describe('a request to stop', () => {
     expect(isDead(agent)).toBe(true);
   });
 
-  it('a second time: everything is killed without another moment', async () => {
+  test('a second time: everything is killed without another moment', async () => {
     holdTime();
     const life = startAgent(fixtureCommand('agent-with-tool.sh'));
     const { agent, tool } = await untilReady(life.stdout, 'agent', 'tool');
@@ -420,7 +420,7 @@ describe('a request to stop', () => {
     expect((await passTimeToTheEnd(life)).end).toEqual(cut('stop-requested', null));
   });
 
-  it('a second time, during the ending for another cause', async () => {
+  test('a second time, during the ending for another cause', async () => {
     holdTime();
     const life = startAgent(fixtureCommand('stubborn.sh'), { limits: { iterationMs: 1_000 } });
     const { agent } = await untilReady(life.stdout, 'agent');
@@ -432,7 +432,7 @@ describe('a request to stop', () => {
     expect((await passTimeToTheEnd(life)).end).toEqual(cut('iteration-timeout', null));
   });
 
-  it('after the result, to an agent that is deaf', async () => {
+  test('after the result, to an agent that is deaf', async () => {
     holdTime();
     const life = startAgent(fixtureCommand('stubborn.sh'));
     const { agent } = await untilReady(life.stdout, 'agent');
@@ -445,7 +445,7 @@ describe('a request to stop', () => {
 });
 
 describe('after the result', () => {
-  it('an agent that stays is ended when its grace is over, its result kept', async () => {
+  test('an agent that stays is ended when its grace is over, its result kept', async () => {
     holdTime();
     const life = startAgent(fixtureCommand('polite-agent.sh'));
     const { agent } = await untilReady(life.stdout, 'agent');
@@ -457,7 +457,7 @@ describe('after the result', () => {
     expect(await passTimeToTheEnd(life)).toMatchObject({ end: exited(0), leftovers: [] });
   });
 
-  it('an agent that is deaf goes, too', async () => {
+  test('an agent that is deaf goes, too', async () => {
     holdTime();
     const life = startAgent(fixtureCommand('stubborn.sh'));
     const { agent } = await untilReady(life.stdout, 'agent');
@@ -466,7 +466,7 @@ describe('after the result', () => {
     expect(isDead(agent)).toBe(true);
   });
 
-  it('a limit that passes during the grace does not undo the result', async () => {
+  test('a limit that passes during the grace does not undo the result', async () => {
     holdTime();
     const life = startAgent(fixtureCommand('polite-agent.sh'), { limits: { iterationMs: 1_000 } });
     await untilReady(life.stdout, 'agent');
@@ -474,14 +474,14 @@ describe('after the result', () => {
     expect((await passTimeToTheEnd(life)).end).toEqual(exited(0));
   });
 
-  it('one that exits in time keeps its own exit code', async () => {
+  test('one that exits in time keeps its own exit code', async () => {
     const puppet = await startPuppet();
     puppet.signs().resultGiven();
     await puppet.tell('exit 1');
     expect((await puppet.report).end).toEqual(exited(1));
   });
 
-  it('one that works again, woken in the background, has time until its next result', async () => {
+  test('one that works again, woken in the background, has time until its next result', async () => {
     holdTime();
     const puppet = await startPuppet();
     puppet.signs().resultGiven();
@@ -497,7 +497,7 @@ describe('after the result', () => {
     expect((await passTimeToTheEnd(puppet)).end).toEqual(exited(0));
   });
 
-  it('one that works again and comes to no further result is cut by its limit', async () => {
+  test('one that works again and comes to no further result is cut by its limit', async () => {
     holdTime();
     const puppet = await startPuppet({ limits: { idleMs: 10_000 } });
     puppet.signs().resultGiven();
@@ -505,7 +505,7 @@ describe('after the result', () => {
     expect((await passTimeToTheEnd(puppet)).end).toMatchObject({ cause: 'idle-timeout' });
   });
 
-  it('what is said while it is put away stands in the log and counts no more', async () => {
+  test('what is said while it is put away stands in the log and counts no more', async () => {
     holdTime();
     const pipe = join(await tempFolder(), 'late');
     const puppet = await startPuppet();
@@ -522,7 +522,7 @@ describe('after the result', () => {
     expect(Buffer.concat(puppet.heard).toString()).not.toContain('late words');
   });
 
-  it('its tools in sessions of their own are left alone, and reported', async () => {
+  test('its tools in sessions of their own are left alone, and reported', async () => {
     holdTime();
     const puppet = await startPuppet();
     await puppet.tell(`setsid sh '${fixture('stubborn.sh')}' server 3<&- &`);
@@ -534,7 +534,7 @@ describe('after the result', () => {
     expect([puppet.pid, server].map(isDead)).toEqual([true, false]);
   });
 
-  it('the grace ends nothing once the agent has exited: exit code and server stay', async () => {
+  test('the grace ends nothing once the agent has exited: exit code and server stay', async () => {
     holdTime();
     const puppet = await startPuppet();
     await puppet.tell(`sh '${fixture('stubborn.sh')}' server 3<&- &`);
@@ -551,7 +551,7 @@ describe('after the result', () => {
 });
 
 describe('what it leaves running', () => {
-  it('holds the report up for its grace and no longer if it holds the pipe', async () => {
+  test('holds the report up for its grace and no longer if it holds the pipe', async () => {
     holdTime();
     const puppet = await startPuppet();
     await puppet.tell(`setsid sh '${fixture('stubborn.sh')}' server 3<&- &`);
@@ -568,7 +568,7 @@ describe('what it leaves running', () => {
     expect(isDead(server)).toBe(false);
   });
 
-  it('does not hold it up at all if it has let go of the pipe', async () => {
+  test('does not hold it up at all if it has let go of the pipe', async () => {
     holdTime();
     const puppet = await startPuppet();
     const out = join(await tempFolder(), 'out');
@@ -581,7 +581,7 @@ describe('what it leaves running', () => {
     expect(isDead(server)).toBe(false);
   });
 
-  it('is still heard during the grace', async () => {
+  test('is still heard during the grace', async () => {
     holdTime();
     const folder = await tempFolder();
     const puppet = await startPuppet();
@@ -597,7 +597,7 @@ describe('what it leaves running', () => {
     expect(said(puppet).toString()).toMatch(/^late words$/m);
   });
 
-  it('is nothing where it had to be ended', async () => {
+  test('is nothing where it had to be ended', async () => {
     const puppet = await startPuppet();
     await puppet.tell(`setsid sh '${fixture('dev-server.sh')}' 3<&- &`);
     const { server } = await untilReady(puppet.stdout, 'server');

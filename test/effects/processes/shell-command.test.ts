@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   runShellCommand,
   type ShellOptions,
@@ -57,7 +57,7 @@ function read(file: string): string {
 }
 
 describe('a command', () => {
-  it('is run by /bin/sh in the folder and the environment given, and no other', async () => {
+  test('is run by /bin/sh in the folder and the environment given, and no other', async () => {
     process.env.OF_THE_TEST = 'x';
     onTestFinished(() => {
       delete process.env.OF_THE_TEST;
@@ -72,14 +72,14 @@ describe('a command', () => {
     });
   });
 
-  it('has the text on its standard input, closed after it', async () => {
+  test('has the text on its standard input, closed after it', async () => {
     const { run } = await stage();
     const input = '{"event":"ü"}\n';
     expect((await run('cat; echo end', input)).output).toBe(`${input}end\n`);
     expect((await run('cat; echo end')).output).toBe('end\n');
   });
 
-  it('need not read it', async () => {
+  test('need not read it', async () => {
     const { run } = await stage();
     expect(await run('exec <&-; echo said', 'x'.repeat(MB))).toMatchObject({
       exitCode: 0,
@@ -87,12 +87,12 @@ describe('a command', () => {
     });
   });
 
-  it.each([0, 1, 3, 127, 255])('ends with its own exit code: %i', async (exitCode) => {
+  test.for([0, 1, 3, 127, 255])('ends with its own exit code: %i', async (exitCode) => {
     const { run } = await stage();
     expect(await run(`exit ${exitCode}`)).toMatchObject({ exitCode, timedOut: false });
   });
 
-  it('that is not found exits 127 and says so', async () => {
+  test('that is not found exits 127 and says so', async () => {
     const { run } = await stage();
     expect(await run('no-such-command-anywhere')).toMatchObject({
       exitCode: 127,
@@ -101,14 +101,14 @@ describe('a command', () => {
     });
   });
 
-  it('that is no shell command at all fails, and says so', async () => {
+  test('that is no shell command at all fails, and says so', async () => {
     const { run } = await stage();
     const result = await run('if then (');
     expect(result.exitCode).toBeGreaterThan(0);
     expect(result.output).toMatch(/syntax error/i);
   });
 
-  it('that was killed by another hand has no exit code, and did not run out of time', async () => {
+  test('that was killed by another hand has no exit code, and did not run out of time', async () => {
     const { run } = await stage();
     expect(await run('echo said; kill -KILL $$')).toMatchObject({
       exitCode: null,
@@ -117,17 +117,17 @@ describe('a command', () => {
     });
   });
 
-  it.each<[string, string, Partial<ShellOptions>]>([
+  test.for<[string, string, Partial<ShellOptions>]>([
     ['where its folder is gone', 'true', { cwd: '/nowhere/at/all' }],
     ['with a NUL in it', 'echo a\0b', {}],
-  ])('that cannot be started says why: %s', async (_what, command, more) => {
+  ])('that cannot be started says why: %s', async ([, command, more]) => {
     const { run } = await stage(more);
     const result = await run(command);
     expect(result).toMatchObject({ command, exitCode: null, timedOut: false });
     expect(result.output).not.toBe('');
   });
 
-  it('leads its own process group', async () => {
+  test('leads its own process group', async () => {
     const { run } = await stage();
     const { output } = await run('echo "$$ $(ps -o pgid= -p $$)"');
     const [pid, group] = output.trim().split(/\s+/);
@@ -137,13 +137,13 @@ describe('a command', () => {
 });
 
 describe('its output', () => {
-  it('is that of both streams', async () => {
+  test('is that of both streams', async () => {
     const { run } = await stage();
     const { output } = await run('echo out; echo err >&2');
     expect(output.trim().split('\n').sort()).toEqual(['err', 'out']);
   });
 
-  it('keeps its end within bounds, and a whole character at its beginning', async () => {
+  test('keeps its end within bounds, and a whole character at its beginning', async () => {
     const { run } = await stage();
     const { output } = await run(
       `head -c ${MB} /dev/zero | tr '\\0' x; i=0; while [ $i -lt 6000 ]; do printf ürx; i=$((i+1)); done; echo last`,
@@ -153,7 +153,7 @@ describe('its output', () => {
     expect(output).toMatch(/^(?:x|rx|ürx)(?:ürx)+last\n$/);
   });
 
-  it('takes flat memory however much it is, NUL bytes included', async () => {
+  test('takes flat memory however much it is, NUL bytes included', async () => {
     const { run } = await stage();
     const before = process.memoryUsage.rss();
     const { exitCode, output } = await run('head -c 200000000 /dev/zero; echo last');
@@ -163,14 +163,14 @@ describe('its output', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MB);
   });
 
-  it('of one stream does not end a character that the other began', async () => {
+  test('of one stream does not end a character that the other began', async () => {
     const { run } = await stage();
     expect((await run("printf '\\303'; printf '\\274' >&2")).output).not.toContain('ü');
   });
 });
 
 describe('a time limit', () => {
-  it('ends the whole tree, what has a session of its own included, and is told', async () => {
+  test('ends the whole tree, what has a session of its own included, and is told', async () => {
     holdTime();
     const { run, pidIn } = await stage({ timeoutMs: 5_000 });
     const result = run(
@@ -185,14 +185,14 @@ describe('a time limit', () => {
     expect(pids.map(isDead)).toEqual([true, true]);
   });
 
-  it('does not count against a command that ends in time', async () => {
+  test('does not count against a command that ends in time', async () => {
     const { run } = await stage({ timeoutMs: 60_000 });
     expect(await run('exit 1')).toMatchObject({ exitCode: 1, timedOut: false });
   });
 });
 
 describe('a request to stop', () => {
-  it('ends it, its tools included, and is no time-out', async () => {
+  test('ends it, its tools included, and is no time-out', async () => {
     holdTime();
     const { run, stops, pidIn } = await stage();
     const result = run(
@@ -204,14 +204,14 @@ describe('a request to stop', () => {
     expect(pids.map(isDead)).toEqual([true, true]);
   });
 
-  it('that came before keeps it from starting', async () => {
+  test('that came before keeps it from starting', async () => {
     const { run, stops, cwd } = await stage();
     stops.stop();
     expect(await run('echo > begun')).toMatchObject({ exitCode: null, timedOut: false });
     expect(read(join(cwd, 'begun'))).toBe('');
   });
 
-  it('kills it at once if it is asked for twice, however deaf it is', async () => {
+  test('kills it at once if it is asked for twice, however deaf it is', async () => {
     holdTime();
     const { run, stops, pidIn } = await stage();
     const result = run(`sh '${fixture('stubborn.sh')}' > agent`);
@@ -225,10 +225,10 @@ describe('a request to stop', () => {
 });
 
 describe('what a command leaves running', () => {
-  it.each([
+  test.for([
     ['a child', ''],
     ['a child in a session of its own', 'setsid'],
-  ])('is ended: %s', async (_what, before) => {
+  ] as const)('is ended: %s', async ([, before]) => {
     const { run, pidIn } = await stage();
     const result = await run(
       `${before} sh '${fixture('quiet-server.sh')}' server >/dev/null 2>&1 & until [ -s server ]; do :; done; exit 3`,
@@ -237,7 +237,7 @@ describe('what a command leaves running', () => {
     expect(isDead(await pidIn('server'))).toBe(true);
   });
 
-  it('is ended also where its parent was gone before anybody looked', async () => {
+  test('is ended also where its parent was gone before anybody looked', async () => {
     const { run, pidIn } = await stage();
     // A double fork: neither parent nor session leads to it.
     await run(
@@ -246,7 +246,7 @@ describe('what a command leaves running', () => {
     expect(isDead(await pidIn('server'))).toBe(true);
   });
 
-  it('holds the result up for a grace and no longer if it holds the pipe', async () => {
+  test('holds the result up for a grace and no longer if it holds the pipe', async () => {
     holdTime();
     const { run, pidIn } = await stage();
     const result = run(
@@ -257,7 +257,7 @@ describe('what a command leaves running', () => {
     expect(isDead(pid)).toBe(true);
   });
 
-  it("takes none of the agent's background work along, nor what that starts meanwhile", async () => {
+  test("takes none of the agent's background work along, nor what that starts meanwhile", async () => {
     const { cwd, run, runId } = await stage();
     const env = { PATH: process.env.PATH, RALPH_RUN_ID: runId };
     const server = startProgram('/bin/sh', [fixture('dev-server.sh')], { env });

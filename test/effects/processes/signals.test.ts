@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startProgram, untilLine, untilReady } from '../../helpers/processes.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -38,7 +38,7 @@ async function startWatcher() {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 describe('a signal', () => {
-  it.each(SIGNALS)('%s asks for a stop, is its cause, and ends nothing', async (name) => {
+  test.for(SIGNALS)('%s asks for a stop, is its cause, and ends nothing', async (name) => {
     const { signal, tell, untilLine: line } = await startWatcher();
     tell('tell');
     await line(/^told false false null;$/m);
@@ -48,7 +48,7 @@ describe('a signal', () => {
     await line(new RegExp(`^told true false ${name};$`, 'm'));
   });
 
-  it.each(SIGNALS)('%s a second time asks for a hurry', async (name) => {
+  test.for(SIGNALS)('%s a second time asks for a hurry', async (name) => {
     const { signal, untilLine: line } = await startWatcher();
     signal(name);
     await line(new RegExp(`^stop ${name};$`, 'm'));
@@ -56,7 +56,7 @@ describe('a signal', () => {
     await line(new RegExp(`^hurry ${name};$`, 'm'));
   });
 
-  it('of another kind is a second one, too, and the first stays the cause', async () => {
+  test('of another kind is a second one, too, and the first stays the cause', async () => {
     const { signal, tell, untilLine: line } = await startWatcher();
     signal('SIGTERM');
     await line(/^stop SIGTERM;$/m);
@@ -68,7 +68,7 @@ describe('a signal', () => {
     await line(/^told true true SIGTERM;$/m);
   });
 
-  it.each(SIGNALS)('%s ends the process as ever once the watch is over', async (name) => {
+  test.for(SIGNALS)('%s ends the process as ever once the watch is over', async (name) => {
     const { child, signal, tell, untilLine: line } = await startWatcher();
     tell('close');
     await line(/^closed$/m);

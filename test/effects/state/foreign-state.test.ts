@@ -126,7 +126,7 @@ describe('a state that a stop hook reads', () => {
     });
   });
 
-  test.each(['pending', 'running', 'completed', 'max_iterations_reached', 'stopped'])(
+  test.for(['pending', 'running', 'completed', 'max_iterations_reached', 'stopped'])(
     'the status %s is the same here',
     async (status) => {
       expect(await read({ ...HOOK, status }, 'RALPH_1.json')).toMatchObject({ status });
@@ -159,13 +159,13 @@ describe('a state that a service keeps', () => {
     });
   });
 
-  test.each([
+  test.for([
     ['initializing', 'pending'],
     ['in_progress', 'running'],
     ['waiting_approval', 'paused_awaiting_approval'],
     ['timeout', 'timeout'],
     ['failed', 'failed'],
-  ])('its status %s is %s here', async (theirs, ours) => {
+  ] as const)('its status %s is %s here', async ([theirs, ours]) => {
     expect(await read({ ...SERVICE, status: theirs }, 'a.json')).toMatchObject({ status: ours });
   });
 
@@ -213,11 +213,11 @@ describe('a state that a headless loop keeps', () => {
 });
 
 describe('what is none of them', () => {
-  test.each([
+  test.for([
     ['an unknown status', { ...HOOK, status: 'dancing' }],
     ['no start', { ...HOOK, started_at: 'soon' }],
     ['no id', { ...HOOK, loop_id: 7 }],
-  ])('%s is corrupt, not guessed at', async (_name, state) => {
+  ] as const)('%s is corrupt, not guessed at', async ([, state]) => {
     expect(await read(state, '.json')).toMatchObject({ kind: 'corrupt' });
   });
 

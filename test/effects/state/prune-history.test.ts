@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { pruneHistory } from '../../../src/effects/state/prune-history.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -48,7 +48,7 @@ async function makeStates() {
 
 const HISTORY_LEFT = ['linked', 'linked.json', 'newer.json', 'young.json'];
 
-it('removes what ended long ago, and nothing else', async () => {
+test('removes what ended long ago, and nothing else', async () => {
   const { folder, elsewhere } = await makeStates();
   const pruned = [...pruneHistory(folder, { beforeMs: BEFORE, dryRun: false })];
   expect(pruned.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual([
@@ -70,14 +70,14 @@ it('removes what ended long ago, and nothing else', async () => {
   expect(existsSync(join(elsewhere, 'kept'))).toBe(true);
 });
 
-it('only looks with dryRun', async () => {
+test('only looks with dryRun', async () => {
   const { folder } = await makeStates();
   const before = readdirSync(folder, { recursive: true }).sort();
   expect([...pruneHistory(folder, { beforeMs: BEFORE, dryRun: true })]).toHaveLength(5);
   expect(readdirSync(folder, { recursive: true }).sort()).toEqual(before);
 });
 
-it('leaves a history alone that is a link', async () => {
+test('leaves a history alone that is a link', async () => {
   const { folder } = await makeStates();
   const linked = await tempFolder();
   symlinkSync(join(folder, 'history'), join(linked, 'history'));

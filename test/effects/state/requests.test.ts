@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   dropStaleRequests,
   leaveRequest,
@@ -42,7 +42,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-it('what is left holds nothing raw that acts on a terminal', async () => {
+test('what is left holds nothing raw that acts on a terminal', async () => {
   const { task, folder, names } = await stage();
   const report = { done: 1, total: 2, step: HOSTILE };
   await leaveRequest(task, { kind: 'progress', report }, at(0));
@@ -53,7 +53,7 @@ it('what is left holds nothing raw that acts on a terminal', async () => {
 });
 
 describe('stop and pause', () => {
-  it.each(['stop', 'pause'] as const)(
+  test.for(['stop', 'pause'] as const)(
     '%s is noticed, is only itself, and is gone',
     async (kind) => {
       const { open, leave, names } = await stage();
@@ -66,7 +66,7 @@ describe('stop and pause', () => {
     },
   );
 
-  it('are noticed by file events, where there is a folder', async () => {
+  test('are noticed by file events, where there is a folder', async () => {
     const { folder, open, leave } = await stage();
     await mkdir(folder, { recursive: true });
     const box = open(HARDLY_EVER_MS);
@@ -74,13 +74,13 @@ describe('stop and pause', () => {
     await aborted(box.stop);
   });
 
-  it('count at once where they lie there already', async () => {
+  test('count at once where they lie there already', async () => {
     const { open, leave } = await stage();
     await leave('pause');
     expect(open(HARDLY_EVER_MS).pause.aborted).toBe(true);
   });
 
-  it('come together', async () => {
+  test('come together', async () => {
     const { open, leave, names } = await stage();
     await Promise.all([leave('stop'), leave('pause'), leave('stop')]);
     const box = open();
@@ -88,7 +88,7 @@ describe('stop and pause', () => {
     expect(names()).toEqual([]);
   });
 
-  it('are noticed where the folder was deleted and has come again', async () => {
+  test('are noticed where the folder was deleted and has come again', async () => {
     const { task, folder, open, leave } = await stage();
     await mkdir(folder, { recursive: true });
     const box = open();
@@ -100,13 +100,13 @@ describe('stop and pause', () => {
     await aborted(box.pause);
   });
 
-  it('are noticed where they cannot be removed', async () => {
+  test('are noticed where they cannot be removed', async () => {
     const { task, folder, open, leave } = await stage();
     await leave('stop');
     await asNobody(task, folder, async () => expect(open().stop.aborted).toBe(true));
   });
 
-  it('are not noticed after the end', async () => {
+  test('are not noticed after the end', async () => {
     const { folder, open, leave, names } = await stage();
     await mkdir(folder, { recursive: true });
     const closed = open(1);
@@ -118,7 +118,7 @@ describe('stop and pause', () => {
     expect(closed.stop.aborted).toBe(false);
   });
 
-  it('a file where the folder should be is no reason to fail', async () => {
+  test('a file where the folder should be is no reason to fail', async () => {
     const { task, open } = await stage();
     await writeFile(task, 'a file');
     const box = open();
@@ -126,7 +126,7 @@ describe('stop and pause', () => {
     await box.settled();
   });
 
-  it('keep no process alive that waits for them', async () => {
+  test('keep no process alive that waits for them', async () => {
     const { folder, open } = await stage();
     await mkdir(folder, { recursive: true });
     const before = process.getActiveResourcesInfo().sort();
@@ -134,7 +134,7 @@ describe('stop and pause', () => {
     expect(process.getActiveResourcesInfo().sort()).toEqual(before);
   });
 
-  it('are dropped where an earlier driver has not read them; hints stay', async () => {
+  test('are dropped where an earlier driver has not read them; hints stay', async () => {
     const { task, open, leave, hint, names } = await stage();
     await Promise.all([leave('stop'), leave('pause'), hint('stays')]);
     await dropStaleRequests(task);
@@ -144,32 +144,32 @@ describe('stop and pause', () => {
     expect(await box.hints()).toEqual(['stays']);
   });
 
-  it('nothing to drop is no error', async () => {
+  test('nothing to drop is no error', async () => {
     const { task } = await stage();
     await dropStaleRequests(task);
   });
 });
 
 describe('hints', () => {
-  it('are none where nobody ever left one', async () => {
+  test('are none where nobody ever left one', async () => {
     const { open } = await stage();
     expect(await open().hints()).toEqual([]);
   });
 
-  it('come out as they went in, oldest first, whatever order they were written in', async () => {
+  test('come out as they went in, oldest first, whatever order they were written in', async () => {
     const { open, hint } = await stage();
     const texts = ['  two\n\nlines\t ', 'ü 🙂', '---\nkey: x\n---\n', 'last'];
     for (const n of [2, 0, 3, 1]) await hint(texts[n] ?? '', n * 7 * 3_600_000 + n);
     expect(await open().hints()).toEqual(texts);
   });
 
-  it('of the same instant are both kept', async () => {
+  test('of the same instant are both kept', async () => {
     const { open, hint } = await stage();
     await Promise.all(['a', 'b', 'c'].map((text) => hint(text)));
     expect([...(await open().hints())].sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('are told once, by a later driver too', async () => {
+  test('are told once, by a later driver too', async () => {
     const { open, hint, names } = await stage();
     const box = open();
     await hint('one');
@@ -183,7 +183,7 @@ describe('hints', () => {
     expect(await open().hints()).toEqual([]);
   });
 
-  it('stay until what holds them is saved: whoever dies before that loses none', async () => {
+  test('stay until what holds them is saved: whoever dies before that loses none', async () => {
     const { open, hint } = await stage();
     const killed = open();
     await hint('one');
@@ -196,7 +196,7 @@ describe('hints', () => {
     expect(await open().hints()).toEqual(['two']);
   });
 
-  it('are told once also where they cannot be put away', async () => {
+  test('are told once also where they cannot be put away', async () => {
     const { task, folder, open, hint, names } = await stage();
     await hint('one');
     const box = open();
@@ -209,7 +209,7 @@ describe('hints', () => {
     expect(names()).toHaveLength(1);
   });
 
-  it('that cannot be read yet are told later', async () => {
+  test('that cannot be read yet are told later', async () => {
     const { task, folder, open, hint, names } = await stage();
     await hint('one');
     const file = join(folder, names()[0] ?? '');
@@ -223,7 +223,7 @@ describe('hints', () => {
     expect(await box.hints()).toEqual(['one']);
   });
 
-  it('are read as far as 64 KB each, in whole characters', async () => {
+  test('are read as far as 64 KB each, in whole characters', async () => {
     const { folder, open } = await stage();
     await mkdir(folder, { recursive: true });
     const file = join(folder, `tell-${STAMP}-${UUID}.md`);
@@ -233,7 +233,7 @@ describe('hints', () => {
     expect(await open().hints()).toEqual([`x${'é'.repeat(32_767)}`]);
   });
 
-  it('are taken in a thousand at a time, the oldest first', async () => {
+  test('are taken in a thousand at a time, the oldest first', async () => {
     const { folder, open, names } = await stage();
     await mkdir(folder, { recursive: true });
     const name = (kind: string, n: number, ending: string): string =>
@@ -250,7 +250,7 @@ describe('hints', () => {
     expect(names()).toEqual([]);
   });
 
-  it('are taken in a megabyte at a time', async () => {
+  test('are taken in a megabyte at a time', async () => {
     const { open, hint } = await stage();
     for (let n = 0; n < 40; n += 1) await hint(`${n} `.repeat(20_000), n);
     const box = open();
@@ -259,7 +259,7 @@ describe('hints', () => {
     for (const texts of looks) expect(texts.join('').length).toBeLessThan(1.1 * 1024 * 1024);
   });
 
-  it('without words are put away and not told', async () => {
+  test('without words are put away and not told', async () => {
     const { open, hint, names } = await stage();
     await hint(' \n\t');
     await hint('words', 1);
@@ -272,7 +272,7 @@ describe('hints', () => {
 });
 
 describe('a request is left', () => {
-  it('nowhere beyond a link that leads out', async () => {
+  test('nowhere beyond a link that leads out', async () => {
     const { task, folder, hint } = await stage();
     const outside = await tempFolder();
     await mkdir(task);
@@ -281,7 +281,7 @@ describe('a request is left', () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  it('whole, for the owner alone, and nothing else with it', async () => {
+  test('whole, for the owner alone, and nothing else with it', async () => {
     const { folder, names, hint } = await stage();
     await hint('text');
     const [name = ''] = names();
@@ -293,7 +293,7 @@ describe('a request is left', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it('with its kind and its instant, where it has no words', async () => {
+  test('with its kind and its instant, where it has no words', async () => {
     const { folder, names, leave } = await stage();
     await leave('pause');
     const [name = ''] = names();
@@ -302,15 +302,15 @@ describe('a request is left', () => {
     expect(content).toEqual({ kind: 'pause', at: at(0) });
   });
 
-  it('or the error is told', async () => {
+  test('or the error is told', async () => {
     const { task, leave } = await stage();
     await writeFile(task, 'a file');
-    await expect(leave('stop')).rejects.toThrow(/could not be left in .*(ENOTDIR|EEXIST)/);
+    await expect(leave('stop')).rejects.toThrow(/could not be written to .*(ENOTDIR|EEXIST)/);
   });
 });
 
 describe('what else lies there', () => {
-  it('is left alone and hides no request, a pipe that nobody writes to included', async () => {
+  test('is left alone and hides no request, a pipe that nobody writes to included', async () => {
     const { folder, open, hint, names } = await stage();
     await hint('real', 1);
     const request = (kind: string, ending: string, stamp = STAMP) =>
@@ -364,7 +364,7 @@ async function asNobody(task: string, folder: string, action: () => Promise<void
 describe('progress', () => {
   const report = (done: number, step = '') => ({ done, total: 5, step });
 
-  it('is read in its order, once, and gone once it is settled', async () => {
+  test('is read in its order, once, and gone once it is settled', async () => {
     const { task, open, names } = await stage();
     for (const [ms, done] of [
       [2, 2],
@@ -382,7 +382,7 @@ describe('progress', () => {
     expect(pendingProgress(task)).toBeNull();
   });
 
-  it.each([
+  test.for([
     '',
     '{}',
     '[]',
@@ -397,7 +397,7 @@ describe('progress', () => {
     expect(await open().progress()).toEqual([]);
   });
 
-  it('outlives the driver it was left for', async () => {
+  test('outlives the driver it was left for', async () => {
     const { task, open } = await stage();
     await leaveRequest(task, { kind: 'progress', report: report(3) }, at(0));
     await dropStaleRequests(task);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { initialState } from '../../../src/core/machine/transition.ts';
 import { stateJson } from '../../../src/core/task/state-json.ts';
 import {
@@ -11,9 +11,10 @@ import {
   newTaskState,
   type TaskState,
 } from '../../../src/core/task/task-state.ts';
+import { archivePrevious } from '../../../src/effects/state/earlier-run.ts';
 import { newestStep } from '../../../src/effects/state/saved-step.ts';
 import { readStateFile } from '../../../src/effects/state/state-file.ts';
-import { createStateStore, retirePrevious } from '../../../src/effects/state/state-store.ts';
+import { createStateStore } from '../../../src/effects/state/state-store.ts';
 import { type TaskPaths, taskPaths } from '../../../src/effects/state/task-folder.ts';
 import { fileOf } from '../../../src/effects/trust/seal.ts';
 import { StateTooNewError } from '../../../src/errors.ts';
@@ -135,22 +136,22 @@ describe('a beat', () => {
         shown.monotonicMs += ms + heldUpMs;
         shown.heldUpMs += heldUpMs;
       },
-      beat: () => store.beat(at),
+      beat: () => store.heartbeat(at),
     };
   }
 
-  it('is newer, and takes nothing off the time that was worked', async () => {
+  test('is newer, and takes nothing off the time that was worked', async () => {
     const { pass, beat, kept } = await beating();
     pass(15_000);
     await beat();
     expect(kept()).toEqual({ movedMs: 0, beatMs: 15_000, leftMs: 45_000 });
   });
 
-  it.each([
+  test.for([
     ['the machine slept', { asleepMs: HOUR_MS }],
     ['ralph was stopped', { heldUpMs: HOUR_MS }],
     ['the clock was set back', { asleepMs: -10_000 }],
-  ])('leaves the task the time that it had where %s', async (_what, lost) => {
+  ] as const)('leaves the task the time that it had where %s', async ([, lost]) => {
     const { pass, beat, kept } = await beating();
     pass(15_000);
     await beat();
@@ -163,19 +164,19 @@ describe('a beat', () => {
     expect(kept().leftMs).toBe(35_000);
   });
 
-  it('leaves it the time that it had where the clock was set back by days', async () => {
+  test('leaves it the time that it had where the clock was set back by days', async () => {
     const { pass, beat, kept } = await beating();
     pass(5_000, { asleepMs: -48 * HOUR_MS });
     await beat();
     expect(kept()).toMatchObject({ movedMs: 0, leftMs: 60_000 });
   });
 
-  it.each<[string, Partial<TaskState>]>([
+  test.for<[string, Partial<TaskState>]>([
     ['a usage limit', { wait: { kind: 'usage-limit', until: '2026-01-03T03:04:05.678Z' } }],
     ['a person', { paused_for_approval: true }],
   ])(
     'gives no time to a task that waits for %s: none of the wait is its own',
-    async (_what, change) => {
+    async ([, change]) => {
       const { pass, beat, kept } = await beating(change);
       pass(15_000, { asleepMs: HOUR_MS, heldUpMs: HOUR_MS });
       await beat();
@@ -183,7 +184,7 @@ describe('a beat', () => {
     },
   );
 
-  it('leaves what the loop saves next as the loop knows it', async () => {
+  test('leaves what the loop saves next as the loop knows it', async () => {
     const { store, state, now, pass, beat, kept } = await beating();
     pass(15_000, { asleepMs: HOUR_MS, heldUpMs: HOUR_MS });
     await beat();
@@ -195,7 +196,7 @@ describe('a beat', () => {
     expect(kept().movedMs).toBe(5 * HOUR_MS);
   });
 
-  it('is not undone by a save', async () => {
+  test('is not undone by a save', async () => {
     const { store, state, now, pass, beat, kept } = await beating();
     pass(15_000);
     await beat();
@@ -206,7 +207,7 @@ describe('a beat', () => {
 });
 
 describe('the state on disk', () => {
-  it('is one file, and beside it what does not change, byte for byte', async () => {
+  test('is one file, and beside it what does not change, byte for byte', async () => {
     const { paths, warnings, open, seal } = await stage();
     const store = await open();
     await store.save(loopState(), []);
@@ -237,7 +238,7 @@ describe('the state on disk', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is for its owner alone, and hides from git', async () => {
+  test('is for its owner alone, and hides from git', async () => {
     const { paths, open } = await stage();
     await (await open()).save(loopState(), []);
     const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
@@ -248,7 +249,7 @@ describe('the state on disk', () => {
     expect(readFileSync(join(paths.stateDir, '.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('is for its owner alone also in a folder that others had made for all', async () => {
+  test('is for its owner alone also in a folder that others had made for all', async () => {
     const { paths, open } = await stage();
     await mkdir(paths.stateDir, { mode: 0o755 });
     await (await open()).save(loopState(), []);
@@ -256,7 +257,7 @@ describe('the state on disk', () => {
     expect(statSync(paths.folder).mode & 0o777).toBe(0o700);
   });
 
-  it("leaves a user's own .gitignore alone", async () => {
+  test("leaves a user's own .gitignore alone", async () => {
     const { paths, open } = await stage();
     await mkdir(paths.stateDir);
     await writeFile(join(paths.stateDir, '.gitignore'), '!*.md\n');
@@ -264,7 +265,7 @@ describe('the state on disk', () => {
     expect(readFileSync(join(paths.stateDir, '.gitignore'), 'utf8')).toBe('!*.md\n');
   });
 
-  it('is written whole each time: no reader sees half of it, and no litter stays', async () => {
+  test('is written whole each time: no reader sees half of it, and no litter stays', async () => {
     const { paths, open } = await stage();
     const store = await open();
     await store.save(loopState({ current_iteration: 0 }), []);
@@ -289,7 +290,7 @@ describe('the state on disk', () => {
 });
 
 describe('a disk that is against it', () => {
-  it('is said once, in one sentence, and nothing throws', async () => {
+  test('is said once, in one sentence, and nothing throws', async () => {
     const { vault, warnings, open, paths } = await stage();
     await writeFile(join(vault, '.ralph_state'), 'in the way');
     const store = await open();
@@ -302,7 +303,7 @@ describe('a disk that is against it', () => {
     expect(store.places().stateFile).toBe(paths.stateFile);
   });
 
-  it('is tried again at every save: once it is well again, all is there', async () => {
+  test('is tried again at every save: once it is well again, all is there', async () => {
     const { vault, warnings, open, paths } = await stage();
     await writeFile(join(vault, '.ralph_state'), 'in the way');
     const store = await open();
@@ -313,7 +314,7 @@ describe('a disk that is against it', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('keeps the last state whole, and no litter, when a save fails', async () => {
+  test('keeps the last state whole, and no litter, when a save fails', async () => {
     const { paths, warnings, open } = await stage();
     const store = await open();
     const before = tree(paths.stateDir);
@@ -326,7 +327,7 @@ describe('a disk that is against it', () => {
     );
   });
 
-  it('makes folders anew that were deleted under the running loop', async () => {
+  test('makes folders anew that were deleted under the running loop', async () => {
     const { paths, warnings, open } = await stage();
     const store = await open();
     await store.save(loopState(), []);
@@ -338,7 +339,7 @@ describe('a disk that is against it', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('makes the task folder anew, too: without its prompt no resume could go on', async () => {
+  test('makes the task folder anew, too: without its prompt no resume could go on', async () => {
     const { paths, open } = await stage();
     const store = await open();
     await rm(paths.folder, { recursive: true });
@@ -350,13 +351,13 @@ describe('a disk that is against it', () => {
 describe('a step', () => {
   const escaped = (mb: number) => '\u0001'.repeat(mb * 2 ** 20);
 
-  it('that is as long as it can be is read again', async () => {
+  test('that is as long as it can be is read again', async () => {
     const { paths, open, seal, warnings } = await stage();
     const store = await open();
     const [message, hints] = [escaped(1), [{ text: escaped(1), isProven: true }]];
     const loop = loopInHand({ watchGlobs: ['*.txt'] });
     loop.start();
-    const { state } = loop.attempt(answered(message));
+    const { state } = loop.iterate(answered(message));
     const carry = { ...state.carry, output: message, hints };
     await store.save({ ...state, task: loopState().task, hints, carry }, []);
     expect(warnings).toEqual([]);
@@ -364,7 +365,7 @@ describe('a step', () => {
     expect(step?.memory.carry.output === message).toBe(true);
   });
 
-  it('that would not be read again is not written: the one before stays', async () => {
+  test('that would not be read again is not written: the one before stays', async () => {
     const { paths, open, seal, warnings } = await stage();
     const store = await open();
     await store.save(loopState(), []);
@@ -377,18 +378,18 @@ describe('a step', () => {
 describe('the driver', () => {
   const { driver } = newTask();
 
-  it('is gone once the end has been told', async () => {
+  test('is gone once the end has been told', async () => {
     const { paths, open } = await stage();
     const store = await open();
     await store.save(loopState({ status: 'stalled', finished_at: STARTED, driver }), []);
     expect(readState(paths.stateFile)).toMatchObject({ driver: { run_id: driver?.run_id } });
-    await store.told();
+    await store.published();
     expect(readState(paths.stateFile)).toMatchObject({ status: 'stalled', driver: null });
   });
 });
 
 describe('a completed task', () => {
-  it('moves to the history, logs and all', async () => {
+  test('moves to the history, logs and all', async () => {
     const { paths, open, warnings } = await stage();
     const store = await open();
     await store.save(loopState({ status: 'completed' }), []);
@@ -396,7 +397,7 @@ describe('a completed task', () => {
     await store.archive();
     // Whoever dies before the end is told must be able to tell it.
     expect(readdirSync(join(paths.history, 'T1'))).toContain('memory-1.json');
-    await store.told();
+    await store.published();
     expect(readdirSync(paths.stateDir).sort()).toEqual(['.gitignore', 'history']);
     const stateFile = join(paths.history, 'T1.json');
     const logDir = join(paths.history, 'T1');
@@ -412,7 +413,7 @@ describe('a completed task', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('leaves one of the same name its place, under its start time', async () => {
+  test('leaves one of the same name its place, under its start time', async () => {
     const { paths, open } = await stage();
     for (const [n, at] of [
       '2025-01-01T00:00:00.000Z',
@@ -438,16 +439,16 @@ describe('a completed task', () => {
 });
 
 describe('a task of the same id from before', () => {
-  it('is not there: nothing is done, and no folder made', async () => {
+  test('is not there: nothing is done, and no folder made', async () => {
     const { paths, vault } = await stage();
-    expect(retirePrevious(paths)).toBe(false);
+    expect(archivePrevious(paths)).toBe(false);
     expect(readdirSync(vault)).toEqual([]);
   });
 
-  it('goes to the history under its start time, logs and all', async () => {
+  test('goes to the history under its start time, logs and all', async () => {
     const { paths } = await stage();
     await putTask(paths, stateOf({}));
-    expect(retirePrevious(paths)).toBe(true);
+    expect(archivePrevious(paths)).toBe(true);
     expect(tree(paths.stateDir)).toEqual([
       'history',
       `history/T1.${IN_A_NAME}`,
@@ -456,22 +457,22 @@ describe('a task of the same id from before', () => {
     ]);
   });
 
-  it('goes there also where only its folder is left', async () => {
+  test('goes there also where only its folder is left', async () => {
     const { paths } = await stage();
     await mkdir(paths.folder, { recursive: true });
     // Its driver died before anything had begun.
-    expect(retirePrevious(paths)).toBe(false);
+    expect(archivePrevious(paths)).toBe(false);
     await writeFile(join(paths.folder, 'iteration-0001.stdout.log'), 'a log');
-    expect(retirePrevious(paths)).toBe(true);
+    expect(archivePrevious(paths)).toBe(true);
     expect(readdirSync(paths.stateDir)).toEqual(['history']);
     expect(readdirSync(paths.history)).toEqual([expect.stringMatching(/^T1\.\d{4}-\d\d-\d\dT/)]);
   });
 
-  it('never lands on one that is there already', async () => {
+  test('never lands on one that is there already', async () => {
     const { paths } = await stage();
     for (const log of ['first', 'second', 'third']) {
       await putTask(paths, stateOf({}), log);
-      expect(retirePrevious(paths)).toBe(true);
+      expect(archivePrevious(paths)).toBe(true);
     }
     const logs = tree(paths.history).filter((name) => name.endsWith('.log'));
     expect(logs.map((name) => readFileSync(join(paths.history, name), 'utf8')).sort()).toEqual([
@@ -483,50 +484,53 @@ describe('a task of the same id from before', () => {
     expect(readdirSync(paths.stateDir)).toEqual(['history']);
   });
 
-  it('cannot lead out of the history by what its state says', async () => {
+  test('cannot lead out of the history by what its state says', async () => {
     const { paths, vault } = await stage();
     await putTask(paths, stateOf({ started_at: '../../../../evil/..' }));
-    expect(retirePrevious(paths)).toBe(true);
+    expect(archivePrevious(paths)).toBe(true);
     expect(readdirSync(vault)).toEqual(['.ralph_state']);
     expect(readdirSync(paths.stateDir)).not.toContain('T1.json');
     expect(tree(paths.stateDir).filter((name) => name.endsWith('.log'))).toHaveLength(1);
   });
 
-  it('with a start time that is no name for a file is kept as well', async () => {
+  test('with a start time that is no name for a file is kept as well', async () => {
     const { paths } = await stage();
     await putTask(paths, stateOf({ started_at: '9'.repeat(10_000) }));
-    expect(retirePrevious(paths)).toBe(true);
+    expect(archivePrevious(paths)).toBe(true);
     expect(readdirSync(paths.stateDir)).not.toContain('T1.json');
     expect(tree(paths.stateDir).filter((name) => name.endsWith('.log'))).toHaveLength(1);
   });
 
-  it.each([
+  test.for([
     ['cut off in the middle', '{"schema_version": 1, "started_at": "20'],
     ['empty', ''],
     ['no JSON', '\0\0\0'],
     ['an array', '[]'],
     ['null', 'null'],
     ['of another shape', '{"started_at": 5}'],
-  ])('with a corrupt state (%s) is kept aside under a name that says so', async (_, text) => {
-    const { paths } = await stage();
-    await putTask(paths, text);
-    await utimes(paths.stateFile, 1_700_000_000, 1_700_000_000);
-    expect(retirePrevious(paths)).toBe(true);
-    const everywhere = tree(paths.stateDir);
-    const aside = everywhere.filter((name) => /T1\.json\.corrupt-/.test(name));
-    expect(aside, everywhere.join(' ')).toHaveLength(1);
-    expect(readFileSync(join(paths.stateDir, aside[0] ?? ''), 'utf8')).toBe(text);
-    expect(everywhere).not.toContain('T1.json');
-    expect(everywhere).not.toContain('T1');
-    // Nothing is lost of it.
-    const logs = everywhere.filter((name) => name.endsWith('iteration-0001.stdout.log'));
-    expect(logs).toHaveLength(1);
-  });
+  ] as const)(
+    'with a corrupt state (%s) is kept aside under a name that says so',
+    async ([, text]) => {
+      const { paths } = await stage();
+      await putTask(paths, text);
+      await utimes(paths.stateFile, 1_700_000_000, 1_700_000_000);
+      expect(archivePrevious(paths)).toBe(true);
+      const everywhere = tree(paths.stateDir);
+      const aside = everywhere.filter((name) => /T1\.json\.corrupt-/.test(name));
+      expect(aside, everywhere.join(' ')).toHaveLength(1);
+      expect(readFileSync(join(paths.stateDir, aside[0] ?? ''), 'utf8')).toBe(text);
+      expect(everywhere).not.toContain('T1.json');
+      expect(everywhere).not.toContain('T1');
+      // Nothing is lost of it.
+      const logs = everywhere.filter((name) => name.endsWith('iteration-0001.stdout.log'));
+      expect(logs).toHaveLength(1);
+    },
+  );
 
-  it('of a newer schema is not moved', async () => {
+  test('of a newer schema is not moved', async () => {
     const { paths } = await stage();
     await putTask(paths, stateOf({ schema_version: 99 }));
-    expect(() => retirePrevious(paths)).toThrow(StateTooNewError);
+    expect(() => archivePrevious(paths)).toThrow(StateTooNewError);
     expect(tree(paths.stateDir)).toEqual(['T1', 'T1.json', 'T1/iteration-0001.stdout.log']);
   });
 });

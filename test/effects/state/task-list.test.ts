@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findRun, findTaskEntry, listTasks } from '../../../src/effects/state/task-list.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -21,7 +21,7 @@ async function stateFolder(files: Readonly<Record<string, object | string>>): Pr
 }
 
 describe('the list', () => {
-  it('has what is open, whatever state its file is in', async () => {
+  test('has what is open, whatever state its file is in', async () => {
     const folder = await stateFolder({
       'a.json': {},
       'b.json': '{"torn',
@@ -39,7 +39,7 @@ describe('the list', () => {
     ]);
   });
 
-  it('has of the history only the newest', async () => {
+  test('has of the history only the newest', async () => {
     const names = Array.from({ length: 15 }, (_, n) => `old-${n}`);
     const folder = await stateFolder(
       Object.fromEntries(names.map((name) => [`history/${name}.json`, {}])),
@@ -53,7 +53,7 @@ describe('the list', () => {
     expect(ended.every(({ archived }) => archived)).toBe(true);
   });
 
-  it('follows no link', async () => {
+  test('follows no link', async () => {
     const elsewhere = await stateFolder({ 'secret.json': {}, 'history/other.json': {} });
     const folder = await stateFolder({});
     symlinkSync(join(elsewhere, 'secret.json'), join(folder, 'secret.json'));
@@ -65,7 +65,7 @@ describe('the list', () => {
     expect(findTaskEntry(linked, 'other')).toBeNull();
   });
 
-  it('is empty where there is no folder, and makes none', async () => {
+  test('is empty where there is no folder, and makes none', async () => {
     const folder = await tempFolder();
     expect(listTasks(join(folder, 'none'), 10)).toEqual({ open: [], ended: [] });
     expect(readdirSync(folder)).toEqual([]);
@@ -73,7 +73,7 @@ describe('the list', () => {
 });
 
 describe('a task by its id', () => {
-  it('is the open one, else the one in the history, else its newest older run', async () => {
+  test('is the open one, else the one in the history, else its newest older run', async () => {
     const first = { task_id: 'a', started_at: '2026-01-01T00:00:00.000Z' };
     const second = { task_id: 'a', started_at: '2026-01-02T00:00:00.000Z' };
     const files = {
@@ -93,12 +93,12 @@ describe('a task by its id', () => {
     expect(findRun(open, 'a', '2020-01-01T00:00:00.000Z')).toBeNull();
   });
 
-  it('is not what happens to begin like it', async () => {
+  test('is not what happens to begin like it', async () => {
     const folder = await stateFolder({ 'history/a.b.json': {} });
     expect(findTaskEntry(folder, 'a')).toBeNull();
   });
 
-  it.each(['../x', 'history', '', '.', '-x', 'a/b'])('cannot be %j', async (id) => {
+  test.for(['../x', 'history', '', '.', '-x', 'a/b'])('cannot be %j', async (id) => {
     expect(findTaskEntry(await stateFolder({ 'x.json': {} }), id)).toBeNull();
   });
 });

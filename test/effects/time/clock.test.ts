@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/effects/time/clock.ts';
 
 // The timers that the clock uses are out of the reach of the test's own.
@@ -26,7 +26,7 @@ function startWait(ms: number, signal = NEVER) {
 }
 
 describe('a wait', () => {
-  it('lasts until its instant', async () => {
+  test('lasts until its instant', async () => {
     const wait = startWait(90_000);
     await vi.advanceTimersByTimeAsync(89_000);
     expect(wait.isOver()).toBe(false);
@@ -34,21 +34,21 @@ describe('a wait', () => {
     expect(wait.isOver()).toBe(true);
   });
 
-  it('is over as soon as the clock says so, after a suspend or where the clock was set forward', async () => {
+  test('is over as soon as the clock says so, after a suspend or where the clock was set forward', async () => {
     const wait = startWait(3_600_000);
     vi.setSystemTime(Date.now() + 7_200_000);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(wait.isOver()).toBe(true);
   });
 
-  it('does not become longer where the clock is set back', async () => {
+  test('does not become longer where the clock is set back', async () => {
     const wait = startWait(60_000);
     vi.setSystemTime(Date.now() - 86_400_000);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(wait.isOver()).toBe(true);
   });
 
-  it('ends with its signal', async () => {
+  test('ends with its signal', async () => {
     const abort = new AbortController();
     const wait = startWait(60_000, abort.signal);
     abort.abort();
@@ -56,7 +56,7 @@ describe('a wait', () => {
     expect(wait.isOver()).toBe(true);
   });
 
-  it('that has passed is none', async () => {
+  test('that has passed is none', async () => {
     const wait = startWait(-1);
     await wait.over;
     expect(wait.isOver()).toBe(true);

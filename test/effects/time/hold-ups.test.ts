@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { countHoldUps } from '../../../src/effects/time/hold-ups.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { countHoldUps } from '../../../src/effects/time/clock.ts';
 import type { monotonicMs } from '../../../src/effects/time/monotonic.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,7 +19,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('counts each stop', () => {
+test('counts each stop', () => {
   const holdUps = countHoldUps();
   vi.advanceTimersByTime(10_000);
   expect(holdUps.totalMs()).toBe(0);
@@ -34,7 +34,7 @@ it('counts each stop', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('knows of a stop before its timer has fired, and counts it once', () => {
+test('knows of a stop before its timer has fired, and counts it once', () => {
   const holdUps = countHoldUps();
   vi.advanceTimersByTime(300);
   stoppedMs += HOUR_MS;
@@ -45,7 +45,7 @@ it('knows of a stop before its timer has fired, and counts it once', () => {
   holdUps.close();
 });
 
-it('takes what is a little late for the usual thing', () => {
+test('takes what is a little late for the usual thing', () => {
   const holdUps = countHoldUps();
   for (let second = 0; second < 60; second += 1) {
     stoppedMs += 1_000;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { monotonicMs } from '../../../src/effects/time/monotonic.ts';
 import { startWorkClock, type WorkLimits } from '../../../src/effects/time/work-clock.ts';
 
@@ -31,11 +31,11 @@ function stage(limits: Partial<WorkLimits>) {
 }
 
 describe('a limit', () => {
-  it.each([
+  test.for([
     ['iteration-timeout', { iterationMs: 500 }],
     ['idle-timeout', { idleMs: 500 }],
     ['task-timeout', { taskMs: 500 }],
-  ])('%s passes at its time and not before', (cause, limits) => {
+  ] as const)('%s passes at its time and not before', ([cause, limits]) => {
     const { passed, pass } = stage(limits);
     pass(499);
     expect(passed).toEqual([]);
@@ -43,7 +43,7 @@ describe('a limit', () => {
     expect(passed).toEqual([[cause, 500]]);
   });
 
-  it('that passes first is the only one that is told', () => {
+  test('that passes first is the only one that is told', () => {
     const { passed, pass, clock } = stage({ iterationMs: 300, idleMs: 200, taskMs: 250 });
     pass(10_000);
     clock.alive();
@@ -55,18 +55,18 @@ describe('a limit', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('of the whole task is the one that is told where both pass together', () => {
+  test('of the whole task is the one that is told where both pass together', () => {
     const { passed, pass } = stage({ iterationMs: 300, idleMs: 300, taskMs: 300 });
     pass(300);
     expect(passed).toEqual([['task-timeout', 300]]);
   });
 
-  it.each([0, -5_000])('that is over already (%i ms) is told at once', (taskMs) => {
+  test.for([0, -5_000])('that is over already (%i ms) is told at once', (taskMs) => {
     const { passed } = stage({ taskMs });
     expect(passed).toEqual([['task-timeout', 0]]);
   });
 
-  it('is told of no more once the clock is stopped', () => {
+  test('is told of no more once the clock is stopped', () => {
     const { passed, pass, clock } = stage({ iterationMs: 300 });
     clock.stop();
     clock.resume();
@@ -75,27 +75,30 @@ describe('a limit', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('of fractions of a millisecond does not spin', () => {
+  test('of fractions of a millisecond does not spin', () => {
     const { passed, pass } = stage({ iterationMs: 10.25 });
     pass(11);
     expect(passed).toEqual([['iteration-timeout', 11]]);
   });
 
-  it.each([
+  test.for([
     ['iteration-timeout', { iterationMs: 25 * DAY_MS }],
     ['idle-timeout', { idleMs: 25 * DAY_MS }],
     ['task-timeout', { taskMs: 25 * DAY_MS }],
-  ])('%s of 25 days is beyond the timers of Node, and passes after 25 days', (cause, limits) => {
-    const { passed, pass } = stage(limits);
-    pass(25 * DAY_MS - 1);
-    expect(passed).toEqual([]);
-    pass(1);
-    expect(passed).toEqual([[cause, 25 * DAY_MS]]);
-  });
+  ] as const)(
+    '%s of 25 days is beyond the timers of Node, and passes after 25 days',
+    ([cause, limits]) => {
+      const { passed, pass } = stage(limits);
+      pass(25 * DAY_MS - 1);
+      expect(passed).toEqual([]);
+      pass(1);
+      expect(passed).toEqual([[cause, 25 * DAY_MS]]);
+    },
+  );
 });
 
 describe('the idle limit', () => {
-  it('begins anew with every sign of life', () => {
+  test('begins anew with every sign of life', () => {
     const { passed, pass, clock } = stage({ idleMs: 100 });
     for (let n = 0; n < 20; n += 1) {
       pass(99);
@@ -108,13 +111,13 @@ describe('the idle limit', () => {
     expect(passed).toEqual([['idle-timeout', 20 * 99 + 100]]);
   });
 
-  it('does not set a timer for each sign of life', () => {
+  test('does not set a timer for each sign of life', () => {
     const { clock } = stage({ idleMs: 100 });
     for (let n = 0; n < 1_000; n += 1) clock.alive();
     expect(vi.getTimerCount()).toBe(1);
   });
 
-  it('moves no other limit', () => {
+  test('moves no other limit', () => {
     const { passed, pass, clock } = stage({ idleMs: 100, iterationMs: 250 });
     for (let n = 0; n < 5; n += 1) {
       pass(50);
@@ -125,10 +128,10 @@ describe('the idle limit', () => {
 });
 
 describe('a pause', () => {
-  it.each([
+  test.for([
     ['iteration-timeout', { iterationMs: 500 }],
     ['task-timeout', { taskMs: 500 }],
-  ])('moves the %s on by its length', (cause, limits) => {
+  ] as const)('moves the %s on by its length', ([cause, limits]) => {
     const { passed, pass, clock } = stage(limits);
     pass(400);
     clock.pause(60_000);
@@ -141,7 +144,7 @@ describe('a pause', () => {
     expect(clock.pausedMs()).toBe(4_000);
   });
 
-  it('is no silence: the idle limit begins anew after it', () => {
+  test('is no silence: the idle limit begins anew after it', () => {
     const { passed, pass, clock } = stage({ idleMs: 500 });
     pass(400);
     clock.pause(60_000);
@@ -153,7 +156,7 @@ describe('a pause', () => {
     expect(passed).toEqual([['idle-timeout', 4_900]]);
   });
 
-  it('is over at its bound, if nobody says so before', () => {
+  test('is over at its bound, if nobody says so before', () => {
     const { passed, pass, clock } = stage({ iterationMs: 500 });
     clock.pause(1_000);
     pass(1_499);
@@ -163,7 +166,7 @@ describe('a pause', () => {
     expect(clock.pausedMs()).toBe(1_000);
   });
 
-  it('that follows on another has its own bound', () => {
+  test('that follows on another has its own bound', () => {
     const { passed, pass, clock } = stage({ iterationMs: 500 });
     clock.pause(1_000);
     pass(900);
@@ -175,7 +178,7 @@ describe('a pause', () => {
     expect(passed).toEqual([['iteration-timeout', 2_400]]);
   });
 
-  it('may be ended although there is none', () => {
+  test('may be ended although there is none', () => {
     const { passed, pass, clock } = stage({ iterationMs: 500 });
     clock.resume();
     pass(300);
@@ -185,7 +188,7 @@ describe('a pause', () => {
     expect(clock.pausedMs()).toBe(0);
   });
 
-  it('is not outlived by a sign of life in its midst', () => {
+  test('is not outlived by a sign of life in its midst', () => {
     const { passed, pass, clock } = stage({ idleMs: 500 });
     clock.pause(60_000);
     pass(1_000);
@@ -198,14 +201,14 @@ describe('a pause', () => {
     expect(passed).toEqual([['idle-timeout', 2_500]]);
   });
 
-  it('counts while it lasts', () => {
+  test('counts while it lasts', () => {
     const { pass, clock } = stage({});
     clock.pause(60_000);
     pass(700);
     expect(clock.pausedMs()).toBe(700);
   });
 
-  it('may be longer than the timers of Node can be', () => {
+  test('may be longer than the timers of Node can be', () => {
     const { passed, pass, clock } = stage({ iterationMs: 500 });
     clock.pause(30 * DAY_MS);
     pass(DAY_MS);
@@ -224,7 +227,7 @@ describe('while ralph is stopped', () => {
     ['task-timeout', { taskMs: 600_000 }],
   ];
 
-  it.each(LIMITS)('the %s does not run', (cause, limits) => {
+  test.for(LIMITS)('the %s does not run', ([cause, limits]) => {
     const { passed, pass, clock } = stage(limits);
     pass(100_000);
     stoppedMs += HOUR_MS;
@@ -237,7 +240,7 @@ describe('while ralph is stopped', () => {
     expect(passed).toEqual([[cause, expect.any(Number)]]);
   });
 
-  it('a stop is noticed, and of a long limit little is lost', () => {
+  test('a stop is noticed, and of a long limit little is lost', () => {
     const { pass, clock } = stage({ iterationMs: 30 * 60_000 });
     pass(5 * 60_000);
     stoppedMs += 2 * HOUR_MS;
@@ -245,7 +248,7 @@ describe('while ralph is stopped', () => {
     expect(clock.heldUpMs()).toBeGreaterThanOrEqual(2 * HOUR_MS - 30_000);
   });
 
-  it('no limit passes before what has come meanwhile was read', () => {
+  test('no limit passes before what has come meanwhile was read', () => {
     const { passed, pass, clock } = stage({ iterationMs: 500 });
     pass(499);
     stoppedMs += 8_000;
@@ -259,7 +262,7 @@ describe('while ralph is stopped', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('an agent that was held up by a full pipe has a second to bring out what it has to say', () => {
+  test('an agent that was held up by a full pipe has a second to bring out what it has to say', () => {
     const { passed, pass } = stage({ iterationMs: 500 });
     stoppedMs += 8_000;
     pass(500 + 999);
@@ -268,7 +271,7 @@ describe('while ralph is stopped', () => {
     expect(passed).toEqual([['iteration-timeout', 1_501]]);
   });
 
-  it('an exit that is seen before the timer fires ends the stop, too', () => {
+  test('an exit that is seen before the timer fires ends the stop, too', () => {
     const { pass, clock } = stage({ iterationMs: 500 });
     pass(400);
     stoppedMs += 8_000;
@@ -276,7 +279,7 @@ describe('while ralph is stopped', () => {
     expect(clock.heldUpMs()).toBe(7_900);
   });
 
-  it('a sign of life that is seen before the timer fires does not put off the idle limit', () => {
+  test('a sign of life that is seen before the timer fires does not put off the idle limit', () => {
     const { passed, pass, clock } = stage({ idleMs: 10_000 });
     pass(500);
     stoppedMs += HOUR_MS;
@@ -288,7 +291,7 @@ describe('while ralph is stopped', () => {
     expect(passed).toEqual([['idle-timeout', 10_500]]);
   });
 
-  it('a pause in which it is stopped is a pause, and is not counted twice', () => {
+  test('a pause in which it is stopped is a pause, and is not counted twice', () => {
     const { passed, pass, clock } = stage({ iterationMs: 500 });
     pass(100);
     clock.pause(60_000);
@@ -302,7 +305,7 @@ describe('while ralph is stopped', () => {
     expect(passed).toEqual([['iteration-timeout', 1_500]]);
   });
 
-  it('a timer that is a little late is the usual thing, and costs the agent its time', () => {
+  test('a timer that is a little late is the usual thing, and costs the agent its time', () => {
     const { passed, pass, clock } = stage({ iterationMs: 5_000 });
     pass(100);
     stoppedMs += 1_000;
@@ -311,7 +314,7 @@ describe('while ralph is stopped', () => {
     expect(clock.heldUpMs()).toBe(0);
   });
 
-  it('what an agent says that is being ended after its limit is no sign of a stop', () => {
+  test('what an agent says that is being ended after its limit is no sign of a stop', () => {
     const { pass, clock } = stage({ iterationMs: 500 });
     pass(500 + 3_000);
     clock.alive();
@@ -320,7 +323,7 @@ describe('while ralph is stopped', () => {
     expect(clock.heldUpMs()).toBe(0);
   });
 
-  it('again and again, as on a machine that is far too busy, the limit passes all the same', () => {
+  test('again and again, as on a machine that is far too busy, the limit passes all the same', () => {
     const { passed, pass } = stage({ iterationMs: 500 });
     for (let late = 0; late < 30; late += 1) {
       stoppedMs += 2_000;

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { defaultKeyFile, readKey } from '../../../src/effects/trust/key.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -12,12 +12,12 @@ async function stage() {
 }
 
 describe('where the key lies', () => {
-  it('is in the state home, or below the home folder', () => {
+  test('is in the state home, or below the home folder', () => {
     expect(defaultKeyFile({ XDG_STATE_HOME: '/x', HOME: '/h' })).toBe('/x/ralph/key');
     expect(defaultKeyFile({ HOME: '/h' })).toBe('/h/.local/state/ralph/key');
   });
 
-  it('is not below a relative state home, which would lie in the vault', () => {
+  test('is not below a relative state home, which would lie in the vault', () => {
     expect(defaultKeyFile({ XDG_STATE_HOME: 'state', HOME: '/h' })).toBe(
       '/h/.local/state/ralph/key',
     );
@@ -25,7 +25,7 @@ describe('where the key lies', () => {
 });
 
 describe("the user's own key", () => {
-  it('is made once, of 32 bytes that only its owner can read', async () => {
+  test('is made once, of 32 bytes that only its owner can read', async () => {
     const { env, file } = await stage();
     const first = readKey(null, env, { create: true });
     expect(first).toMatchObject({ file, isShared: false });
@@ -35,7 +35,7 @@ describe("the user's own key", () => {
     expect(readKey(null, env, { create: true })).toEqual(first);
   });
 
-  it('is not made by those who only look', async () => {
+  test('is not made by those who only look', async () => {
     const { env, home } = await stage();
     expect(readKey(null, env, { create: false })).toEqual({
       problem: expect.stringContaining('there is no key in '),
@@ -43,7 +43,7 @@ describe("the user's own key", () => {
     expect(existsSync(join(home, '.local'))).toBe(false);
   });
 
-  it('is not used where others can read it, and stays as it is', async () => {
+  test('is not used where others can read it, and stays as it is', async () => {
     const { env, file } = await stage();
     readKey(null, env, { create: true });
     chmodSync(file, 0o640);
@@ -53,10 +53,10 @@ describe("the user's own key", () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  it.each([
+  test.for([
     ['is too short', (file: string) => writeFileSync(file, 'short', { mode: 0o600 }), 'shorter'],
     ['is a folder', (file: string) => mkdirSync(file), 'not a regular file'],
-  ])('that %s is said to be so', async (_, make, words) => {
+  ] as const)('that %s is said to be so', async ([, make, words]) => {
     const { env, file } = await stage();
     mkdirSync(join(file, '..'), { recursive: true });
     make(file);
@@ -65,7 +65,7 @@ describe("the user's own key", () => {
     });
   });
 
-  it('that cannot be made is said, with the way on', async () => {
+  test('that cannot be made is said, with the way on', async () => {
     const { env, home } = await stage();
     writeFileSync(join(home, '.local'), 'a file');
     expect(readKey(null, env, { create: true })).toEqual({
@@ -75,14 +75,14 @@ describe("the user's own key", () => {
 });
 
 describe('a key that was named', () => {
-  it('is read, and belongs to several machines', async () => {
+  test('is read, and belongs to several machines', async () => {
     const { home, env } = await stage();
     const file = join(home, 'shared.key');
     writeFileSync(file, Buffer.alloc(32, 1), { mode: 0o600 });
     expect(readKey(file, env, { create: true })).toMatchObject({ file, isShared: true });
   });
 
-  it('is never made: a slip of the pen would distrust every task', async () => {
+  test('is never made: a slip of the pen would distrust every task', async () => {
     const { home, env } = await stage();
     const file = join(home, 'slip.key');
     expect(readKey(file, env, { create: true })).toEqual({

@@ -25,12 +25,12 @@ async function folderOf(mode: number): Promise<string> {
   return folder;
 }
 
-test.each([
+test.for([
   [0o700, null],
   [0o755, null],
   [0o777, 'everyone can write to it; fix that with chmod o-w'],
   [0o702, 'everyone can write to it; fix that with chmod o-w'],
-])('a folder of mode %o: %s', async (mode, why) => {
+] as const)('a folder of mode %o: %s', async ([mode, why]) => {
   expect(distrustPath(await folderOf(mode))).toBe(why);
 });
 
@@ -48,11 +48,11 @@ test.runIf(process.getuid?.() === 0)('one of another user is named with the numb
   expect(distrustPath(folder)).toBe('it belongs to another user (1234)');
 });
 
-test.runIf(process.platform === 'linux').each([
+test.runIf(process.platform === 'linux').for([
   ['vfat', 0x4d44],
   ['exfat', 0x2011bab0],
   ['9p', 0x01021997],
-])('on %s, which has no modes, a mode says nothing', async (_, number) => {
+] as const)('on %s, which has no modes, a mode says nothing', async ([, number]) => {
   const folder = await folderOf(0o777);
   expect(distrustPath(folder)).not.toBeNull();
   fileSystem = number;

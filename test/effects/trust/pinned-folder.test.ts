@@ -22,7 +22,7 @@ test('a folder that is where it was may be written to, also once it is made anew
   pinned.check();
 });
 
-test.each(['states/t', 'states'])(
+test.for(['states/t', 'states'])(
   '%s in whose place a link was put is not written through',
   async (name) => {
     const { root, folder, pinned } = await stage();

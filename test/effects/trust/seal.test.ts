@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fileOf, STATE, sealWith } from '../../../src/effects/trust/seal.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -16,7 +16,7 @@ const TEXTS = [
 ];
 
 describe('a sealed text', () => {
-  it.each(TEXTS)('is JSON, says the same, and is known again: %.40s', (text) => {
+  test.for(TEXTS)('is JSON, says the same, and is known again: %.40s', (text) => {
     const seal = sealWith(KEY, '/v/.ralph_state');
     const closed = seal.close(text, STATE);
     const { sum, ...rest } = JSON.parse(closed);
@@ -27,7 +27,7 @@ describe('a sealed text', () => {
     expect(seal.isClosed(`${closed}   `, STATE)).toBe(true);
   });
 
-  it('is not known after any change of a character', () => {
+  test('is not known after any change of a character', () => {
     const seal = sealWith(KEY, '/v');
     const closed = seal.close('{"status":"running","n":1}', STATE);
     for (let at = 0; at < closed.trimEnd().length; at += 1) {
@@ -37,17 +37,17 @@ describe('a sealed text', () => {
     }
   });
 
-  it.each([
+  test.for([
     ['another key', sealWith({ ...KEY, bytes: Buffer.alloc(32, 2) }, '/v'), STATE],
     ['another folder', sealWith(KEY, '/w'), STATE],
     ['another kind of file', sealWith(KEY, '/v'), fileOf('settings', TASK)],
     ['no key', sealWith({ problem: 'it is lost.' }, '/v'), STATE],
-  ])('is not known with %s', (_, seal, what) => {
+  ] as const)('is not known with %s', ([, seal, what]) => {
     const closed = sealWith(KEY, '/v').close('{"a":1}', STATE);
     expect(seal.isClosed(closed, what)).toBe(false);
   });
 
-  it('belongs to one run of one task', () => {
+  test('belongs to one run of one task', () => {
     const seal = sealWith(KEY, '/v');
     const closed = seal.close('{"a":1}', fileOf('settings', TASK));
     const later = { ...TASK, started_at: '2026-01-06T10:00:00.000Z' };
@@ -57,7 +57,7 @@ describe('a sealed text', () => {
     expect(seal.isClosed(closed, fileOf('baseline', TASK))).toBe(false);
   });
 
-  it.each(['', '{}', '{"sum":""}', '{"a":1,"sum":"00"}', '"sum"', '{"a":1}'])(
+  test.for(['', '{}', '{"sum":""}', '{"a":1,"sum":"00"}', '"sum"', '{"a":1}'])(
     'is none of these: %j',
     (text) => {
       expect(sealWith(KEY, '/v').isClosed(text, STATE)).toBe(false);
@@ -66,7 +66,7 @@ describe('a sealed text', () => {
 });
 
 describe('the folder of a seal', () => {
-  it('is the same by any path, and before it is made', async () => {
+  test('is the same by any path, and before it is made', async () => {
     const root = await tempFolder();
     const before = sealWith(KEY, join(root, 'vault/.ralph_state')).close('{"a":1}', STATE);
     mkdirSync(join(root, 'vault/.ralph_state'), { recursive: true });
@@ -77,7 +77,7 @@ describe('the folder of a seal', () => {
     expect(sealWith(KEY, join(root, 'moved/.ralph_state')).isClosed(before, STATE)).toBe(false);
   });
 
-  it('does not matter with a key that several machines share: each may mount it elsewhere', () => {
+  test('does not matter with a key that several machines share: each may mount it elsewhere', () => {
     const shared = { ...KEY, isShared: true };
     const closed = sealWith(shared, '/mnt/one').close('{"a":1}', STATE);
     expect(sealWith(shared, '/mnt/other').isClosed(closed, STATE)).toBe(true);

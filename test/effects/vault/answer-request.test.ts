@@ -19,7 +19,7 @@ async function stage(text = 'May I?', name = NAME) {
 }
 
 describe('a request that waits', () => {
-  test('is a regular file in Pending_Approval, by its bare name', async () => {
+  test('a waiting request is a regular file in Pending_Approval, named without its folder', async () => {
     const { vault } = await stage();
     await writeFile(join(vault, 'secret.md'), '');
     await writeFile(join(vault, 'Pending_Approval/.hidden'), '');
@@ -54,7 +54,7 @@ describe('answering', () => {
     expect(readdirSync(join(vault, 'Pending_Approval'))).toEqual([]);
   });
 
-  test('gives the reason, and nothing in it that acts on a terminal', async () => {
+  test('an answer gives the reason, without anything that acts on a terminal', async () => {
     const { vault, read } = await stage();
     const answer = { decision: 'rejected', reason: HOSTILE, at: AT } as const;
     const text = read(await answerRequest(vault, NAME, answer));
@@ -63,7 +63,7 @@ describe('answering', () => {
     expect(parse(line).reason).toBe(HOSTILE.replace(/\s+/g, ' ').trim());
   });
 
-  test('keeps what stood there, under another name', async () => {
+  test('an answer keeps the file that stood in its place under another name', async () => {
     const { vault, read } = await stage();
     await mkdir(join(vault, 'Rejected'));
     await writeFile(join(vault, 'Rejected', NAME), 'an older answer');

@@ -68,7 +68,7 @@ const NONE = { kind: 'none', why: 'not-waited' };
 const APPROVED = { kind: 'approved', file: `Approved/${NAME}`, reason: null };
 
 describe('a request', () => {
-  test('takes the place of one that a killed driver has left half-written', async () => {
+  test('a request replaces one that a killed driver left half-written', async () => {
     const { vault, put, ask } = await stage();
     await put('Pending_Approval', '---\n', `${NAME}.4711-d6d733eb.tmp`);
     await put('Pending_Approval', '---\n', 'APPROVAL_other_deploy.md.4711-d6d733eb.tmp');
@@ -79,7 +79,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('lies in Pending_Approval, for its owner alone, and says how it is answered', async () => {
+  test('a request lies in Pending_Approval, is for its owner alone, and says how to answer it', async () => {
     const { ask, at } = await stage();
     const { there_before } = await ask();
     expect(there_before).toEqual({ approved: null, rejected: null });
@@ -100,14 +100,14 @@ describe('a request', () => {
     expect(text).not.toContain('staging');
   });
 
-  test('that the agent has written stays as it is', async () => {
+  test('a request that the agent wrote stays as it is', async () => {
     const { ask, at, put } = await stage();
     await put('Pending_Approval', 'May I?', 'mine.md');
     await ask({ file: 'mine.md', by_agent: true });
     expect(readFileSync(at('Pending_Approval', 'mine.md'), 'utf8')).toBe('May I?');
   });
 
-  test('of the agent that was moved before anybody was asked is made again', async () => {
+  test('a request of the agent that was moved before anybody was asked is made again', async () => {
     const { ask, at, look, move, put } = await stage();
     await put('Pending_Approval', 'May I?', 'mine.md');
     await move('Approved', 'mine.md');
@@ -129,7 +129,7 @@ describe('a request', () => {
     ['a link to a file', (vault, out) => symlink(out, join(vault, 'Pending_Approval', NAME))],
     ['a link to nothing', (vault) => symlink('nowhere', join(vault, 'Pending_Approval', NAME))],
     ['a folder', (vault) => mkdir(join(vault, 'Pending_Approval', NAME))],
-  ])('is not made where %s stands in its place', async ([, make]) => {
+  ])('no request is made where %s stands in its place', async ([, make]) => {
     const { ask, vault } = await stage();
     const out = join(await tempFolder(), 'out.md');
     await writeFile(out, 'mine');
@@ -139,14 +139,14 @@ describe('a request', () => {
     expect(readFileSync(out, 'utf8')).toBe('mine');
   });
 
-  test('is not made through a link that leads out of the vault', async () => {
+  test('no request is made through a link that leads out of the vault', async () => {
     const { ask, vault } = await stage();
     const out = await tempFolder();
     await symlink(out, join(vault, 'Pending_Approval'));
     await expect(ask()).rejects.toThrow('leads out of the vault');
   });
 
-  test('is made in a folder that a link within the vault leads to', async () => {
+  test('a request is made in a folder that a link within the vault leads to', async () => {
     const { ask, at, vault } = await stage();
     await mkdir(join(vault, 'inbox'));
     await symlink('inbox', join(vault, 'Pending_Approval'));
@@ -154,7 +154,7 @@ describe('a request', () => {
     expect(readFileSync(at('inbox'), 'utf8')).toContain('Approval wanted');
   });
 
-  test('is not made where a file stands in place of the folder', async () => {
+  test('no request is made where a file stands in place of Pending_Approval', async () => {
     const { ask, vault } = await stage();
     await writeFile(join(vault, 'Pending_Approval'), '');
     await expect(ask()).rejects.toThrow();
@@ -162,7 +162,7 @@ describe('a request', () => {
 });
 
 describe('an answer', () => {
-  test('is the request, moved', async () => {
+  test('moving the request answers it', async () => {
     const { ask, look, move } = await stage();
     const asked = await ask();
     expect(await look(asked)).toEqual(NONE);
@@ -170,7 +170,7 @@ describe('an answer', () => {
     expect(await look(asked)).toEqual(APPROVED);
   });
 
-  test('is also a copy', async () => {
+  test('copying the request answers it, too', async () => {
     const { ask, at, look } = await stage();
     const asked = await ask();
     await mkdir(at('Approved', ''));
@@ -178,7 +178,7 @@ describe('an answer', () => {
     expect(await look(asked)).toEqual(APPROVED);
   });
 
-  test('that was there before the request is none; the request moved over it is one', async () => {
+  test('an older file is no answer until the request is moved over it', async () => {
     const { ask, look, move, put } = await stage();
     await put('Approved', 'I approve this myself.');
     const asked = await ask();
@@ -187,7 +187,7 @@ describe('an answer', () => {
     expect(await look(asked)).toEqual(APPROVED);
   });
 
-  test('nor does an old rejection count, and a new one over it does', async () => {
+  test('an old rejection is no answer until a new one is moved over it', async () => {
     const { ask, look, move, put } = await stage();
     await put('Rejected', 'reason: old');
     const asked = await ask();
@@ -196,7 +196,7 @@ describe('an answer', () => {
     expect(await look(asked)).toMatchObject({ kind: 'rejected', reason: null });
   });
 
-  test('of the same text and time as the one before counts once it is moved over it', async () => {
+  test('an answer with the text and the time of the older one counts once it is moved over it', async () => {
     const { ask, at, look, move, put } = await stage();
     await put('Pending_Approval', 'May I?', 'mine.md');
     await put('Approved', 'May I?', 'mine.md');
@@ -231,7 +231,7 @@ describe('an answer', () => {
     });
   });
 
-  test('of another name is none', async () => {
+  test('a file of another name is no answer', async () => {
     const { ask, look, put } = await stage();
     const asked = await ask();
     await put('Approved', 'yes', 'APPROVAL_t_other.md');
@@ -290,21 +290,21 @@ describe('waiting', () => {
   const patiently = (vault: string, approval: Approval, signal = new AbortController().signal) =>
     awaitAnswer(vault, approval, { patiently: true, signal });
 
-  test('ends when the request is moved', async () => {
+  test('waiting ends when the request is moved', async () => {
     const { ask, move, vault } = await stage();
     const answer = patiently(vault, await ask());
     await move('Approved');
     expect(await answer).toEqual(APPROVED);
   });
 
-  test('ends at once where the answer is there already', async () => {
+  test('waiting ends at once if the answer is there already', async () => {
     const { ask, move, vault } = await stage();
     const asked = await ask();
     await move('Rejected');
     expect(await patiently(vault, asked)).toMatchObject({ kind: 'rejected' });
   });
 
-  test('also where no file event tells: the folder of requests is gone', async () => {
+  test('waiting ends even without a file event, when the folder of requests is gone', async () => {
     const { ask, at, move, vault } = await stage();
     const asked = await ask();
     await rename(at('Pending_Approval', ''), join(vault, 'elsewhere'));
@@ -314,7 +314,7 @@ describe('waiting', () => {
     expect(await answer).toEqual(APPROVED);
   });
 
-  test('ends when the request has expired, unless it is answered at that very moment', async () => {
+  test('waiting ends when the request expires, unless it is answered at that very moment', async () => {
     const { ask, move, vault } = await stage();
     const expired = await ask({ expires_at: '2026-01-05T10:00:00.000Z' });
     expect(await patiently(vault, expired)).toEqual({ kind: 'none', why: 'expired' });
@@ -322,7 +322,7 @@ describe('waiting', () => {
     expect(await patiently(vault, expired)).toEqual(APPROVED);
   });
 
-  test('ends when it is interrupted, before or while it waits', async () => {
+  test('waiting ends when it is interrupted, before it begins or later', async () => {
     const { ask, vault } = await stage();
     const asked = await ask();
     const interrupted = { kind: 'none', why: 'interrupted' };
@@ -335,14 +335,14 @@ describe('waiting', () => {
 });
 
 describe('a folder that others can write to', () => {
-  test.each(['Pending_Approval', 'Approved', 'Rejected'])('%s: nobody is asked', async (folder) => {
+  test.for(['Pending_Approval', 'Approved', 'Rejected'])('%s: nobody is asked', async (folder) => {
     const { vault, ask } = await stage();
     await mkdir(join(vault, folder));
     await chmod(join(vault, folder), 0o777);
     await expect(ask()).rejects.toThrow(`${join(vault, folder)} is not used: everyone can write`);
   });
 
-  test('holds no answer, though nothing was wrong when the request was made', async () => {
+  test('a folder that others can write to holds no answer, even if it was safe when the request was made', async () => {
     const { vault, ask, move } = await stage();
     const approval = await ask();
     await move('Approved');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   FRONT_MATTER_MAX_BYTES,
   readFrontMatterFields,
@@ -8,7 +8,7 @@ const TOO_LARGE = { problem: 'it is over 8 KB' };
 const TOO_DEEP = { problem: 'it is nested deeper than 20 levels' };
 
 describe('the front matter of a task file', () => {
-  it.each([
+  test.for([
     [
       'type: coding\nTags: [a, b]\n',
       [
@@ -25,24 +25,24 @@ describe('the front matter of a task file', () => {
         ['more', { a: 1 }],
       ],
     ],
-  ])('has fields: %j', (yaml, fields) => {
+  ] as const)('the front matter has fields: %j', ([yaml, fields]) => {
     expect(readFrontMatterFields(yaml)).toEqual({ fields });
   });
 
-  it('may have 8 KB, and no more', () => {
+  test('the front matter may have 8 KB, and no more', () => {
     const yaml = (bytes: number): string => `a: ${'é'.repeat((bytes - 4) / 2)}\n`;
     expect(readFrontMatterFields(yaml(FRONT_MATTER_MAX_BYTES))).toHaveProperty('fields');
     expect(readFrontMatterFields(yaml(FRONT_MATTER_MAX_BYTES + 2))).toEqual(TOO_LARGE);
   });
 
-  it.each([
+  test.for([
     ['a table of 100,000 fields', `a: {${'k,'.repeat(100_000)}}`],
     ['brackets of 300,000 levels', `a: ${'['.repeat(300_000)}${']'.repeat(300_000)}`],
-  ])('is not parsed where it is larger: %s', (_what, yaml) => {
+  ] as const)('larger front matter is not parsed: %s', ([, yaml]) => {
     expect(readFrontMatterFields(yaml)).toEqual(TOO_LARGE);
   });
 
-  it.each([
+  test.for([
     ['brackets', `a: ${'['.repeat(4_000)}${']'.repeat(4_000)}`],
     ['brackets that stay open', '['.repeat(8_000)],
     ['brackets behind others that were never open', `${']\n'.repeat(100)}${'['.repeat(4_000)}`],
@@ -53,16 +53,16 @@ describe('the front matter of a task file', () => {
     ['tables on one line', `{${'a: '.repeat(2_500)}1}`],
     ['lines that are indented ever deeper', staircase(100)],
     ['21 levels', `a: ${'['.repeat(20)}${']'.repeat(20)}`],
-  ])('is not read where it is too deep: %s', (_what, yaml) => {
+  ] as const)('front matter that is nested too deeply is not read: %s', ([, yaml]) => {
     expect(readFrontMatterFields(yaml)).toEqual(TOO_DEEP);
   });
 
-  it('may have 20 levels', () => {
+  test('the front matter may have 20 levels', () => {
     const yaml = `a: ${'['.repeat(19)}${']'.repeat(19)}`;
     expect(readFrontMatterFields(yaml)).toHaveProperty('fields');
   });
 
-  it('that means gigabytes is not read', () => {
+  test('front matter that expands to gigabytes is not read', () => {
     const lines = [...'abcdefgh'].map((name, index, names) => {
       const inner = index === 0 ? 'x' : `*${names[index - 1]}`;
       return `${name}: &${name} [${Array(9).fill(inner).join(', ')}]\n`;

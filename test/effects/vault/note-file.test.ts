@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type NoteFile, writeNote } from '../../../src/effects/vault/note-file.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -22,7 +22,7 @@ async function stage(files: readonly string[] = []) {
 }
 
 describe('a note', () => {
-  it('is named after its reason, its task and its time', async () => {
+  test('a note is named after its reason, its task and its time', async () => {
     const { folder, note } = await stage();
     const file = await note();
     expect(file).toBe(join(folder, 'RALPH_FAILED_T1_20260102T030405Z.md'));
@@ -30,7 +30,7 @@ describe('a note', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('replaces the older ones of its task and reason', async () => {
+  test('replaces the older ones of its task and reason', async () => {
     const { note, names } = await stage([
       'RALPH_FAILED_T1_20250101T000000Z.md',
       'RALPH_FAILED_T1_20251231T235959Z.md',
@@ -41,14 +41,14 @@ describe('a note', () => {
     expect(names()).toEqual(['RALPH_FAILED_T1_20260102T030406Z.md']);
   });
 
-  it('replaces one of the same second', async () => {
+  test('replaces one of the same second', async () => {
     const { note, names } = await stage();
     await note({ text: 'older' });
     expect(readFileSync(await note({ text: 'newer' }), 'utf8')).toBe('newer');
     expect(names()).toHaveLength(1);
   });
 
-  it('removes what a killed driver has left of one half-written', async () => {
+  test('removes what a killed driver has left of one half-written', async () => {
     const { note, names } = await stage([
       'RALPH_FAILED_T1_20260102T030404Z.md.3752-d6d733eb.tmp',
       'RALPH_FAILED_T1_2_20260102T030404Z.md.3752-d6d733eb.tmp', // another task's, perhaps alive
@@ -60,7 +60,7 @@ describe('a note', () => {
     ]);
   });
 
-  it('leaves everything else alone', async () => {
+  test('a note leaves every other file alone', async () => {
     const others = [
       'RALPH_EXHAUSTED_T1_20250101T000000Z.md', // another reason
       'RALPH_FAILED_T10_20250101T000000Z.md', // other tasks whose names begin alike
@@ -79,20 +79,20 @@ describe('a note', () => {
     expect(names()).toEqual([...others, 'RALPH_FAILED_T1_20260102T030405Z.md'].sort());
   });
 
-  it('takes a task id for what it is, not for a pattern', async () => {
+  test('a note takes a task id literally, not as a pattern', async () => {
     const { note, names } = await stage(['RALPH_FAILED_axb_20250101T000000Z.md']);
     await note({ taskId: 'a.b' });
     expect(names()).toHaveLength(2);
   });
 
-  it('is written although what stands under an older name cannot be removed', async () => {
+  test('a note is written even if the older one cannot be removed', async () => {
     const { folder, note, names } = await stage();
     await mkdir(join(folder, 'RALPH_FAILED_T1_20250101T000000Z.md', 'sub'), { recursive: true });
     expect(await note()).toBe(join(folder, 'RALPH_FAILED_T1_20260102T030405Z.md'));
     expect(names()).toHaveLength(2);
   });
 
-  it('leaves the older one where it cannot be written', async () => {
+  test('the older note stays if the new one cannot be written', async () => {
     const older = 'RALPH_FAILED_T1_20250101T000000Z.md';
     const { folder, note, names } = await stage([older]);
     await mkdir(join(folder, 'RALPH_FAILED_T1_20260102T030405Z.md', 'sub'), { recursive: true });
@@ -101,7 +101,7 @@ describe('a note', () => {
     expect(names().filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('rejects with the error of the system where its folder cannot be made', async () => {
+  test('rejects with the error of the system where its folder cannot be made', async () => {
     const { note } = await stage();
     const blocked = join(await tempFolder(), 'file');
     await writeFile(blocked, '');

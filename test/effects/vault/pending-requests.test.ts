@@ -41,7 +41,7 @@ describe('the requests that name a task', () => {
     expect(requestsNaming(vault, 'v1.2')).toEqual(['a.md']);
   });
 
-  test('are regular files, sorted; what cannot be read or is far too long names by its name only', async () => {
+  test('requests are regular files, sorted; one that is unreadable or far too long counts only by its file name', async () => {
     const vault = await stage({
       'b.md': 't',
       'a.md': 't',
@@ -52,7 +52,7 @@ describe('the requests that name a task', () => {
     expect(requestsNaming(vault, 't')).toEqual(['a.md', 'b.md']);
   });
 
-  test('are none where there is no such folder, or it leads out of the vault', async () => {
+  test('there are no requests without the folder, or if it leads out of the vault', async () => {
     const vault = await tempFolder();
     expect(requestsNaming(vault, 't')).toEqual([]);
     const out = await stage({ 't.md': 't' });

@@ -18,7 +18,6 @@ async function makeVault() {
     vault,
     stateDir,
     seal: testSeal(stateDir),
-    saysSomething: (status) => status === 'max_iterations_reached',
   };
   const write = (path: string, text: string | Uint8Array): void => {
     mkdirSync(dirname(join(vault, path)), { recursive: true });
@@ -39,7 +38,7 @@ test('a vault without folders holds nothing', async () => {
   expect((await makeVault()).look()).toEqual([]);
 });
 
-test('tells what a file is, and what its front matter says', async () => {
+test('a scan tells what each file is and what its front matter says', async () => {
   const { vault, write, look } = await makeVault();
   write('In_Progress/a.md', '---\ntype: email_processing\n---\nAnswer.\n');
   write('In_Progress/b.md', '---\ntype: [\n---\nAnswer.\n');
@@ -80,7 +79,7 @@ onLinux('tells of a file whose name is no text, by its bytes', async () => {
   ]);
 });
 
-test('of two files that would be one task the second has a namesake', async () => {
+test('a scan calls the second of two files that would be one task a namesake', async () => {
   const { write, look } = await makeVault();
   write('In_Progress/.a.md', 'x');
   write('In_Progress/a.md', 'x');
@@ -89,7 +88,7 @@ test('of two files that would be one task the second has a namesake', async () =
   expect(look().map(({ file }) => file.hasNamesake)).toEqual([false, false, true, true]);
 });
 
-test('finds the tasks of a file, and the note that its own run has left', async () => {
+test('a scan finds the tasks of a file and the note that its own run left', async () => {
   const { write, state, look } = await makeVault();
   write('In_Progress/a.md', 'x');
   state('a', { status: 'stalled', task_file: 'In_Progress/a.md' });
@@ -116,7 +115,7 @@ test('a note about its rescue, or about a like-named file, is none of its own ru
   expect(look()[0]?.ownNote).toBeNull();
 });
 
-test.each([
+test.for([
   ['of another file', 'a', { status: 'stalled', task_file: 'In_Progress/a.txt' }],
   ['completed, of no file', 'history/a', { status: 'completed', task_file: null }],
   [
@@ -124,7 +123,7 @@ test.each([
     'history/a',
     { status: 'stalled', task_file: 'In_Progress/a.md' },
   ],
-] as const)('a task %s tells nothing of it', async (_, path, said) => {
+] as const)('a task %s tells nothing of it', async ([, path, said]) => {
   const { write, state, look } = await makeVault();
   write('In_Progress/a.md', 'x');
   state(path, { ...said, task_id: 'a' });
@@ -138,7 +137,7 @@ test('a corrupt state is no task that anybody could go on with', async () => {
   expect(look()[0]?.own?.standing).toBe('corrupt');
 });
 
-test('tells whether what a task asks for has been answered', async () => {
+test('a scan tells whether the request of a task has been answered', async () => {
   const { write, state, look } = await makeVault();
   write('In_Progress/a.md', 'x');
   const approval = {

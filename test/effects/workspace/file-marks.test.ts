@@ -3,27 +3,24 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
+import { takeBaseline } from '../../../src/effects/workspace/baseline.ts';
 import { markFile } from '../../../src/effects/workspace/file-marks.ts';
-import {
-  createWorkspace,
-  takeBaseline,
-  type WorkspaceRequest,
-} from '../../../src/effects/workspace/workspace.ts';
-import { workspaceRequest } from '../../fixtures/workspace-request.ts';
+import { createObserver, type ObserverRequest } from '../../../src/effects/workspace/observer.ts';
+import { observerRequest } from '../../fixtures/observer-request.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 type Files = Readonly<Record<string, string>>;
 
 /** A folder with files as they are at the start, and a look at what has become of them. */
-async function stage(files: Files, globs: readonly string[], more: Partial<WorkspaceRequest> = {}) {
+async function stage(files: Files, globs: readonly string[], more: Partial<ObserverRequest> = {}) {
   const folder = await tempFolder();
   await put(folder, files);
-  const request = workspaceRequest({ cwd: folder, globs, ...more });
+  const request = observerRequest({ cwd: folder, globs, ...more });
   // As it comes back from baseline.json on `resume`.
   const baseline = JSON.parse(JSON.stringify(await takeBaseline(request)));
-  const look = async () => (await createWorkspace(request, baseline).look()).watchMatches;
+  const look = async () => (await createObserver(request, baseline).look()).watchMatches;
   return { folder, look, at: (name: string) => join(folder, name) };
 }
 
@@ -43,17 +40,20 @@ async function keepTimes(file: string, action: () => Promise<void>): Promise<voi
 
 describe('what is no file on a disk', () => {
   // Some of these never end, and hold up whoever reads them.
-  it.runIf(process.platform === 'linux')('is not read beyond the size that it tells', async () => {
-    const nothing = createHash('sha256').digest('hex');
-    expect(readFileSync('/proc/self/status', 'utf8')).not.toBe('');
-    expect(await markFile('/proc/self/status')).toMatchObject({ size: 0, sha256: nothing });
-    const { protected: marks } = await takeBaseline(
-      workspaceRequest({ cwd: '/proc', protect: ['self/status', '/proc/version'] }),
-    );
-    expect(Object.values(marks).map(({ sha256 }) => sha256)).toEqual([nothing, nothing]);
-  });
+  test.runIf(process.platform === 'linux')(
+    'a file without a disk is not read beyond the size that it reports',
+    async () => {
+      const nothing = createHash('sha256').digest('hex');
+      expect(readFileSync('/proc/self/status', 'utf8')).not.toBe('');
+      expect(await markFile('/proc/self/status')).toMatchObject({ size: 0, sha256: nothing });
+      const { protected: marks } = await takeBaseline(
+        observerRequest({ cwd: '/proc', protect: ['self/status', '/proc/version'] }),
+      );
+      expect(Object.values(marks).map(({ sha256 }) => sha256)).toEqual([nothing, nothing]);
+    },
+  );
 
-  it.each([1_000, 3 * 1024 * 1024])(
+  test.for([1_000, 3 * 1024 * 1024])(
     'is no matter: a file of %i bytes is read whole',
     async (size) => {
       const file = join(await tempFolder(), 'a.bin');
@@ -66,39 +66,39 @@ describe('what is no file on a disk', () => {
 });
 
 describe('a file matches', () => {
-  it('that is new', async () => {
+  test('a new file matches', async () => {
     const { folder, look } = await stage({ 'old.md': 'old' }, ['*.md']);
     expect(await look()).toEqual([]);
     await put(folder, { 'new.md': 'new', 'new.txt': 'no match' });
     expect(await look()).toEqual(['new.md']);
   });
 
-  it('that is new and empty', async () => {
+  test('a new empty file matches', async () => {
     const { folder, look } = await stage({}, ['done.flag']);
     await put(folder, { 'done.flag': '' });
     expect(await look()).toEqual(['done.flag']);
   });
 
-  it('that has grown', async () => {
+  test('a file that has grown matches', async () => {
     const { look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
     await appendFile(at('a.md'), 'b');
     expect(await look()).toEqual(['a.md']);
   });
 
-  it('that was changed and has its old size and its old times', async () => {
+  test('a changed file with its old size and its old times matches', async () => {
     const { look, at } = await stage({ 'a.md': 'one' }, ['*.md']);
     await keepTimes(at('a.md'), () => writeFile(at('a.md'), 'two'));
     expect(await look()).toEqual(['a.md']);
   });
 
-  it('that replaced one with other content', async () => {
+  test('a file that replaced one of other content matches', async () => {
     const { folder, look, at } = await stage({ 'a.md': 'one' }, ['*.md']);
     await put(folder, { 'a.tmp': 'two' });
     await rename(at('a.tmp'), at('a.md'));
     expect(await look()).toEqual(['a.md']);
   });
 
-  it('that was deleted, looked for in vain, and came back otherwise', async () => {
+  test('a file that was deleted, missed at a look, and came back with other content matches', async () => {
     const { folder, look, at } = await stage({ 'a.md': 'one' }, ['*.md']);
     await rm(at('a.md'));
     expect(await look()).toEqual([]);
@@ -106,45 +106,45 @@ describe('a file matches', () => {
     expect(await look()).toEqual(['a.md']);
   });
 
-  it('in a folder that is new', async () => {
+  test('a file in a new folder matches', async () => {
     const { folder, look } = await stage({}, ['out/**/*.md']);
     await put(folder, { 'out/deep/er/a.md': '' });
     expect(await look()).toEqual(['out/deep/er/a.md']);
   });
 
-  it('with any of several globs, named once, all of them in order', async () => {
+  test('files match any of several globs; each is named once, in order', async () => {
     const { folder, look } = await stage({}, ['*.md', 'a.*', 'b.txt']);
     await put(folder, { 'b.txt': '', 'a.md': '', 'c.md': '' });
     expect(await look()).toEqual(['a.md', 'b.txt', 'c.md']);
   });
 
-  it('still at a later look: a match does not go by', async () => {
+  test('a match still counts at a later look', async () => {
     const { folder, look } = await stage({}, ['*.md']);
     await put(folder, { 'a.md': '' });
     expect([await look(), await look()]).toEqual([['a.md'], ['a.md']]);
   });
 
-  it('that stood there from the start, only if it is asked for', async () => {
+  test('a file that was there from the start matches only if existing files count', async () => {
     const files = { 'a.md': 'a' };
     expect(await (await stage(files, ['*.md'])).look()).toEqual([]);
     expect(await (await stage(files, ['*.md'], { existing: true })).look()).toEqual(['a.md']);
   });
 
-  it('whose name begins with a dot, if the pattern says so', async () => {
-    const { folder, look } = await stage({}, ['.done', 'out/.*']);
-    await put(folder, { '.done': '', 'out/.flag': '', 'out/plain': '' });
-    expect(await look()).toEqual(['.done', 'out/.flag']);
+  test('a file whose name begins with a dot matches a pattern that writes out the dot', async () => {
+    const { folder, look } = await stage({}, ['.done', 'out/.*', '.github/*.yml']);
+    await put(folder, { '.done': '', 'out/.flag': '', 'out/plain': '', '.github/ci.yml': '' });
+    expect(await look()).toEqual(['.done', '.github/ci.yml', 'out/.flag']);
   });
 });
 
 describe('a file does not match', () => {
-  it('that was only touched', async () => {
+  test('a file that was only touched does not match', async () => {
     const { look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
     await utimes(at('a.md'), 1, 1);
     expect(await look()).toEqual([]);
   });
 
-  it('that was written anew with the same content, or replaced by it', async () => {
+  test('a file that was rewritten or replaced with the same content does not match', async () => {
     const { folder, look, at } = await stage({ 'a.md': 'a', 'b.md': 'b' }, ['*.md']);
     await writeFile(at('a.md'), 'a');
     await put(folder, { tmp: 'b' });
@@ -152,20 +152,20 @@ describe('a file does not match', () => {
     expect(await look()).toEqual([]);
   });
 
-  it('that was changed and changed back', async () => {
+  test('a file that was changed and changed back does not match', async () => {
     const { look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
     await writeFile(at('a.md'), 'b');
     await writeFile(at('a.md'), 'a');
     expect(await look()).toEqual([]);
   });
 
-  it('that is gone', async () => {
+  test('a deleted file does not match', async () => {
     const { look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
     await rm(at('a.md'));
     expect(await look()).toEqual([]);
   });
 
-  it('that is a folder or a link', async () => {
+  test('a folder or a link does not match', async () => {
     const { folder, look, at } = await stage({ 'target.txt': 't', 'a.md': 'a' }, [
       '*.md',
       'deep/**',
@@ -178,35 +178,35 @@ describe('a file does not match', () => {
     expect(await look()).toEqual([]);
   });
 
-  it('that was replaced by a link to another', async () => {
+  test('a file that was replaced by a link to another one does not match', async () => {
     const { look, at } = await stage({ 'a.md': 'a', 'other.txt': 'other' }, ['*.md']);
     await rm(at('a.md'));
     await symlink(at('other.txt'), at('a.md'));
     expect(await look()).toEqual([]);
   });
 
-  it('where its folder was never there', async () => {
+  test('nothing matches in a folder that was never there', async () => {
     expect(await (await stage({}, ['nowhere/*.md', '/nowhere/at/all/*'])).look()).toEqual([]);
   });
 });
 
 describe('patterns', () => {
-  it('may be absolute, and lead upward', async () => {
+  test('patterns may be absolute and may lead upward', async () => {
     const outside = await tempFolder();
     await put(outside, { 'work/keep': '', 'old.md': 'old' });
     const cwd = join(outside, 'work');
-    const request = workspaceRequest({
+    const request = observerRequest({
       cwd,
       globs: ['../*.md', join(outside, 'abs', '*.txt')],
     });
     const baseline = await takeBaseline(request);
-    const { look } = createWorkspace(request, baseline);
+    const { look } = createObserver(request, baseline);
     expect((await look()).watchMatches).toEqual([]);
     await put(outside, { 'new.md': '', 'abs/a.txt': '' });
     expect((await look()).watchMatches).toEqual(['../abs/a.txt', '../new.md']);
   });
 
-  it('match names with blanks, quotes and letters of any kind', async () => {
+  test('patterns match names with blanks, quotes and letters of any kind', async () => {
     const names = ['a b.md', 'ü ñ.md', "it's.md", '$HOME.md', '-n.md', 'new\nline.md'];
     const { folder, look } = await stage({}, ['*.md']);
     await put(folder, Object.fromEntries(names.map((name) => [name, ''])));
@@ -214,7 +214,7 @@ describe('patterns', () => {
     expect(new Set(await look())).toEqual(new Set(names));
   });
 
-  it('match names that look like patterns', async () => {
+  test('patterns match names that look like patterns', async () => {
     const names = ['[draft] a.md', '(b).md', '{c}.md', 'd!.md', '+e.md', 'f*.md', 'g?.md'];
     const { folder, look, at } = await stage({ 'pages/[id].md': 'x' }, ['*.md', 'pages/*.md']);
     await put(folder, Object.fromEntries(names.map((name) => [name, ''])));
@@ -223,74 +223,74 @@ describe('patterns', () => {
     expect(await look()).toContain('pages/[id].md');
   });
 
-  it('that are the plain name of a file match it, brackets and all', async () => {
+  test('a pattern that is the plain name of a file matches it, brackets and all', async () => {
     const globs = ['report [final].md', 'pages/[id]/page.tsx', 'a (1).txt'];
     const { folder, look } = await stage({}, globs);
     await put(folder, Object.fromEntries(globs.map((name) => [name, ''])));
     expect(new Set(await look())).toEqual(new Set(globs));
   });
 
-  it('work in a folder whose own name looks like a pattern', async () => {
+  test('patterns work in a folder whose own name looks like a pattern', async () => {
     const outside = await tempFolder();
     const cwd = join(outside, '[my] (work) {x} !');
     await put(cwd, { 'old.md': '' });
-    const request = workspaceRequest({
+    const request = observerRequest({
       cwd,
       globs: ['*.md', join(cwd, 'sub', '*.txt')],
     });
-    const { look } = createWorkspace(request, await takeBaseline(request));
+    const { look } = createObserver(request, await takeBaseline(request));
     expect((await look()).watchMatches).toEqual([]);
     await put(cwd, { 'new.md': '' });
     expect((await look()).watchMatches).toEqual(['new.md']);
   });
 
-  it('may begin with ./ and be written with braces', async () => {
+  test('patterns may begin with ./ and contain braces', async () => {
     const { folder, look } = await stage({}, ['./out/{a,b}.md']);
     await put(folder, { 'out/a.md': '', 'out/b.md': '', 'out/c.md': '' });
     expect(await look()).toEqual(['out/a.md', 'out/b.md']);
   });
 
-  it('cope with 10,000 files', { timeout: 60_000 }, async () => {
+  test('patterns cope with 10,000 files', { timeout: 60_000 }, async () => {
     const folder = await tempFolder();
     for (let n = 0; n < 10_000; n += 1) writeFileSync(join(folder, `${n}.md`), '');
-    const request = workspaceRequest({ cwd: folder, globs: ['*.md'] });
+    const request = observerRequest({ cwd: folder, globs: ['*.md'] });
     const baseline = await takeBaseline(request);
     expect(Object.keys(baseline.watched)).toHaveLength(10_000);
     utimesSync(join(folder, '1.md'), 1, 1);
     writeFileSync(join(folder, '9999.md'), 'x');
-    const { watchMatches } = await createWorkspace(request, baseline).look();
+    const { watchMatches } = await createObserver(request, baseline).look();
     expect(watchMatches).toEqual(['9999.md']);
   });
 });
 
 describe('a file that cannot be read', () => {
-  it('is new if it is new', async () => {
+  test('an unreadable file counts as new if it was not there before', async () => {
     const stand = await stage({}, ['*.md']);
     await put(stand.folder, { 'a.md': 'a' });
     await chmod(stand.at('a.md'), 0);
     expect(await stand.look()).toEqual(['a.md']);
   });
 
-  it('and stood there from the start is not new', async () => {
+  test('an unreadable file that was there from the start is not new', async () => {
     const folder = await tempFolder();
     await put(folder, { 'a.md': 'a' });
     await chmod(folder, 0o755);
     await chmod(join(folder, 'a.md'), 0);
     await asNobody(async () => {
-      const request = workspaceRequest({ cwd: folder, globs: ['*.md'] });
-      const { look } = createWorkspace(request, await takeBaseline(request));
+      const request = observerRequest({ cwd: folder, globs: ['*.md'] });
+      const { look } = createObserver(request, await takeBaseline(request));
       expect((await look()).watchMatches).toEqual([]);
     });
   });
 
-  it('any more has not changed for that', async () => {
+  test('a file that has become unreadable has not changed by that', async () => {
     const { folder, look, at } = await stage({ 'a.md': 'a' }, ['*.md']);
     await chmod(folder, 0o755);
     await chmod(at('a.md'), 0);
     await asNobody(async () => expect(await look()).toEqual([]));
   });
 
-  it('does not hide the others, nor does a folder that cannot be looked into', async () => {
+  test('an unreadable file or folder does not hide the others', async () => {
     const { folder, look, at } = await stage({ 'locked/a.md': 'a' }, ['**/*.md']);
     await put(folder, { 'z.md': '' });
     await chmod(folder, 0o755);
@@ -315,14 +315,14 @@ describe('the watched file', () => {
     const folder = await tempFolder();
     await put(folder, files);
     const donePath = join(folder, 'Done', 'task.md');
-    const request = workspaceRequest({ cwd: folder, donePath });
+    const request = observerRequest({ cwd: folder, donePath });
     const baseline = JSON.parse(JSON.stringify(await takeBaseline(request)));
-    const workspace = createWorkspace(request, baseline);
-    const look = async () => (await workspace.look()).movedFile;
+    const observer = createObserver(request, baseline);
+    const look = async () => (await observer.look()).movedFile;
     return { folder, donePath, look };
   }
 
-  it('has moved once it stands in the done folder', async () => {
+  test('the watched file has moved once it stands in the done folder', async () => {
     const { folder, donePath, look } = await stageMove({ 'task.md': 'task' });
     expect(await look()).toBe(null);
     await mkdir(dirname(donePath));
@@ -330,7 +330,7 @@ describe('the watched file', () => {
     expect(await look()).toBe(donePath);
   });
 
-  it('has not moved where one of its name stood there before, unless the content is another', async () => {
+  test('the watched file has not moved if one of its name was there before, unless the content differs', async () => {
     const { folder, donePath, look } = await stageMove({ 'task.md': 'new', 'Done/task.md': 'old' });
     expect(await look()).toBe(null);
     await utimes(donePath, 1, 1);
@@ -339,7 +339,7 @@ describe('the watched file', () => {
     expect(await look()).toBe(donePath);
   });
 
-  it('is no folder and no link', async () => {
+  test('a folder or a link in its place is not the watched file', async () => {
     const { folder, donePath, look } = await stageMove({ 'task.md': 'task' });
     await mkdir(donePath, { recursive: true });
     expect(await look()).toBe(null);
@@ -348,24 +348,24 @@ describe('the watched file', () => {
     expect(await look()).toBe(null);
   });
 
-  it('is not asked for', async () => {
+  test('without a watched file none is found', async () => {
     const { folder } = await stageMove({});
-    const request = workspaceRequest({ cwd: folder });
+    const request = observerRequest({ cwd: folder });
     const baseline = await takeBaseline(request);
     expect(baseline).toEqual({ watched: {}, done: null, protected: {} });
-    expect(await createWorkspace(request, baseline).look()).toEqual(NOTHING_SEEN);
+    expect(await createObserver(request, baseline).look()).toEqual(NOTHING_SEEN);
   });
 });
 
 describe('a file that was marked before', () => {
-  it('is not read again where nothing has written to it', async () => {
+  test('a marked file is not read again if nothing has written to it', async () => {
     const file = fileURLToPath(import.meta.url);
     const first = await markFile(file);
     expect(first).not.toBe(null);
     expect(await markFile(file, first ?? undefined)).toBe(first);
   });
 
-  it('is read again where something has written to it, in the same instant even', async () => {
+  test('a marked file is read again if something has written to it, even in the same instant', async () => {
     const folder = await tempFolder();
     for (let round = 0; round < 50; round += 1) {
       const file = join(folder, `${round}.md`);

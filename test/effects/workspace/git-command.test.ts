@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runGit } from '../../../src/effects/workspace/git-command.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
@@ -18,7 +18,7 @@ async function callMany(script: string) {
 }
 
 describe('many calls of git at once', () => {
-  it('have one listener for the end of this process, and none once they are over', async () => {
+  test('many git calls at once share one exit listener, and leave none behind', async () => {
     const warned = vi.fn();
     process.on('warning', warned);
     onTestFinished(() => void process.off('warning', warned));
@@ -30,7 +30,7 @@ describe('many calls of git at once', () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it('all end with this process', async () => {
+  test('all end with this process', async () => {
     const before = process.listeners('exit');
     const over = callMany('exec sleep 60');
     const [giveUp] = await vi.waitUntil(() => {

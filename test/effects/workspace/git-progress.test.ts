@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   createGitProgress,
   type GitProgressRequest,
@@ -68,13 +68,13 @@ function inside(folder: string) {
 }
 
 describe('nothing has changed', () => {
-  it('in three idle iterations', async () => {
+  test('nothing has changed in three idle iterations', async () => {
     const { since, base, git } = await stage();
     expect(base).toBe(git('rev-parse', 'HEAD'));
     for (const _ of [1, 2, 3]) expect(await since()).toEqual(NOTHING);
   });
 
-  it('in three idle iterations over old dirt', async () => {
+  test('nothing has changed in three idle iterations over old uncommitted changes', async () => {
     const { since, git, at } = await stage(
       { 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c', 'd.txt': 'd' },
       { 'a.txt': 'changed', 'new/new.txt': 'new' },
@@ -88,7 +88,7 @@ describe('nothing has changed', () => {
     for (const _ of [1, 2, 3]) expect(await since()).toEqual(NOTHING);
   });
 
-  it('by staging and taking back', async () => {
+  test('staging and unstaging changes nothing', async () => {
     const { since, git } = await stage({ 'a.txt': 'a' }, { 'a.txt': 'b', 'new.txt': 'n' });
     git('add', '--all');
     expect(await since()).toEqual(NOTHING);
@@ -96,7 +96,7 @@ describe('nothing has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('by writing again what a dirty file held', async () => {
+  test('rewriting a dirty file with the same content changes nothing', async () => {
     const { since, folder } = await stage({ 'a.txt': 'a' }, { 'a.txt': 'b', 'out.xml': '<a/>' });
     await put(folder, { 'a.txt': 'b' });
     await rm(join(folder, 'out.xml'));
@@ -104,13 +104,13 @@ describe('nothing has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('by what is ignored', async () => {
+  test('ignored files change nothing', async () => {
     const { since, folder } = await stage({ '.gitignore': 'dist/\n*.log\n' });
     await put(folder, { 'dist/a.js': 'a', 'b.log': 'b' });
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('by looking at it', async () => {
+  test('looking at the work tree changes nothing', async () => {
     const { since, git, folder } = await stage({ 'a.txt': 'a' }, { 'a.txt': 'b' });
     const index = () => statSync(join(folder, '.git/index'), { bigint: true }).ctimeNs;
     // As a checkout leaves it: the index is out of date, and a status of one's own would renew it.
@@ -124,7 +124,7 @@ describe('nothing has changed', () => {
 });
 
 describe('a file has changed', () => {
-  it('that is new each time', async () => {
+  test('a file that is new each time counts as changed', async () => {
     const { since, folder } = await stage({ 'a.txt': 'a' }, { 'old.txt': 'old' });
     for (const n of [1, 2, 3]) {
       await put(folder, { [`new/${n}.txt`]: 'new' });
@@ -133,13 +133,13 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('that is new and empty, or one among many in a new folder', async () => {
+  test('a new empty file counts as changed, and so does one among many in a new folder', async () => {
     const { since, folder } = await stage({}, {});
     await put(folder, { 'x/1': '', 'x/2': '', 'x/y/3': '' });
     expect(await since()).toEqual(files(3));
   });
 
-  it('that was clean, and changes further', async () => {
+  test('a clean file counts as changed, and again when it changes further', async () => {
     const { since, folder } = await stage();
     for (const text of ['b', 'c', 'dd']) {
       await put(folder, { 'a.txt': text });
@@ -147,7 +147,7 @@ describe('a file has changed', () => {
     }
   });
 
-  it('that was dirty and is changed back', async () => {
+  test('a dirty file that is changed back counts as changed', async () => {
     const { since, folder, git } = await stage(
       { 'a.txt': 'a', 'b.txt': 'b' },
       { 'a.txt': 'x', 'b.txt': 'x' },
@@ -158,7 +158,7 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(1));
   });
 
-  it('with its old size and its old times', async () => {
+  test('a file counts as changed even with its old size and its old times', async () => {
     const names = ['a.txt', 'n.txt', 'large.bin'];
     const large = 'x'.repeat(2 * 1024 * 1024);
     const dirt = { 'a.txt': 'two', 'n.txt': 'two', 'large.bin': large };
@@ -170,14 +170,14 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(3));
   });
 
-  it('that is too large to be read, where it is only touched too', async () => {
+  test('a file that is too large to be read counts as changed even if it is only touched', async () => {
     const { since, at } = await stage({}, { 'large.bin': 'x'.repeat(2 * 1024 * 1024) });
     expect(await since()).toEqual(NOTHING);
     utimesSync(at('large.bin'), 1_000, 1_000);
     expect(await since()).toEqual(files(1));
   });
 
-  it('that is deleted: clean, dirty, untracked', async () => {
+  test('a deleted file counts as changed, be it clean, dirty or untracked', async () => {
     const { since, at } = await stage(
       { 'a.txt': 'a', 'b.txt': 'b' },
       { 'b.txt': 'x', 'new.txt': 'n' },
@@ -187,21 +187,21 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('that is moved, counted in both places', async () => {
+  test('a moved file counts in both places', async () => {
     const { since, at, git } = await stage({ 'a.txt': 'a' }, { 'new.txt': 'n' });
     git('mv', 'a.txt', 'b.txt');
     await rename(at('new.txt'), at('other.txt'));
     expect(await since()).toEqual(files(4));
   });
 
-  it('that may be run now', async () => {
+  test('a file that has become executable counts as changed', async () => {
     const { since, at } = await stage({ 'a.sh': 'a' }, { 'b.sh': 'b' });
     await chmod(at('a.sh'), 0o755);
     await chmod(at('b.sh'), 0o755);
     expect(await since()).toEqual(files(2));
   });
 
-  it('that is a link and leads elsewhere', async () => {
+  test('a link that now leads elsewhere counts as changed', async () => {
     const { since, at } = await stage();
     await symlink('a.txt', at('link'));
     expect(await since()).toEqual(files(1));
@@ -211,7 +211,7 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  test.each([
+  test.for([
     'with blank.txt',
     'ü😀.txt',
     'line\nbreak.txt',
@@ -226,7 +226,7 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(1));
   });
 
-  it('whose name is not UTF-8', async () => {
+  test('a file whose name is not UTF-8 counts as changed', async () => {
     const { since, folder } = await stage();
     const file = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0x66, 0xff, 0x66])]);
     await writeFile(file, 'a');
@@ -235,7 +235,7 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(1));
   });
 
-  it('in a merge that stopped', async () => {
+  test('files in a merge that stopped count as changed', async () => {
     const { since, git, folder } = await stage();
     git('checkout', '-b', 'other');
     await put(folder, { 'a.txt': 'other' });
@@ -251,7 +251,7 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('seen from a folder inside the tree', async () => {
+  test('seen from a folder inside the tree', async () => {
     const { since, folder } = await stage(
       { 'sub/a.txt': 'a', 'b.txt': 'b' },
       {},
@@ -263,7 +263,7 @@ describe('a file has changed', () => {
     expect(await since()).toEqual(files(2));
   });
 
-  it('among 5,000, with 1,000 of them dirty before', async () => {
+  test('among 5,000, with 1,000 of them dirty before', async () => {
     const many = (from: number, to: number, text: string): Files =>
       Object.fromEntries(
         Array.from({ length: to - from }, (_, n) => [`d${(from + n) % 50}/f${from + n}`, text]),
@@ -278,7 +278,7 @@ describe('a file has changed', () => {
 });
 
 describe('a commit', () => {
-  it('counts, with the files in it', async () => {
+  test('a commit counts, and so do the files in it', async () => {
     const { since, git, folder } = await stage({ 'a.txt': 'a', 'b.txt': 'b' });
     await put(folder, { 'a.txt': 'x', 'new.txt': 'n' });
     git('add', '--all');
@@ -287,26 +287,26 @@ describe('a commit', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('of old dirt counts, the files in it do not', async () => {
+  test('a commit of old uncommitted changes counts, but not the files in it', async () => {
     const { since, git } = await stage({ 'a.txt': 'a' }, { 'a.txt': 'b', 'new.txt': 'n' });
     git('add', '--all');
     git('commit', '-m', 'second');
     expect(await since()).toEqual(commits(1, 0));
   });
 
-  it('is counted for each', async () => {
+  test('each of several commits counts', async () => {
     const { since, git } = await stage();
     for (const name of ['one', 'two', 'three']) git('commit', '--allow-empty', '-m', name);
     expect(await since()).toEqual(commits(3, 0));
   });
 
-  it('that is amended counts', async () => {
+  test('an amended commit counts', async () => {
     const { since, git } = await stage();
     git('commit', '--amend', '-m', 'better');
     expect(await since()).toEqual(commits(1, 0));
   });
 
-  it('that is the first', async () => {
+  test('the first commit counts', async () => {
     const folder = await tempFolder();
     const git = gitIn(folder);
     git('init');
@@ -323,7 +323,7 @@ describe('a commit', () => {
     expect(await mark()).toBe(git('rev-parse', 'HEAD'));
   });
 
-  it('on another branch counts, though HEAD is back', async () => {
+  test('a commit on another branch counts, though HEAD is back where it was', async () => {
     const { since, git } = await stage();
     git('checkout', '-b', 'other');
     git('commit', '--allow-empty', '-m', 'second');
@@ -331,14 +331,14 @@ describe('a commit', () => {
     expect(await since()).toEqual(commits(1, 0));
   });
 
-  it('without a branch counts', async () => {
+  test('a commit without a branch counts', async () => {
     const { since, git } = await stage();
     git('checkout', '--detach');
     git('commit', '--allow-empty', '-m', 'second');
     expect(await since()).toEqual(commits(1, 0));
   });
 
-  it('in a repository of SHA-256 counts', async () => {
+  test('a commit in a SHA-256 repository counts', async () => {
     const folder = await tempFolder();
     const git = gitIn(folder);
     git('init', '--object-format=sha256');
@@ -352,7 +352,7 @@ describe('a commit', () => {
 });
 
 describe('no new commit', () => {
-  it('is a branch switch, there and back', async () => {
+  test('switching the branch and back is no new commit', async () => {
     const { since, mark, git, folder } = await stage();
     git('checkout', '-b', 'other');
     await put(folder, { 'a.txt': 'other' });
@@ -365,7 +365,7 @@ describe('no new commit', () => {
     }
   });
 
-  it('is going back and forth in the history', async () => {
+  test('going back and forth in the history is no new commit', async () => {
     const { since, mark, git } = await stage();
     git('commit', '--allow-empty', '-m', 'second');
     const second = git('rev-parse', 'HEAD');
@@ -376,7 +376,7 @@ describe('no new commit', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('is what was there before the mark', async () => {
+  test('a commit from before the mark is no new one', async () => {
     const { since, mark, git, folder } = await stage();
     // What `--after` does.
     await put(folder, { 'a.txt': 'formatted', 'log.txt': 'l' });
@@ -385,7 +385,7 @@ describe('no new commit', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('is one of a loop in another work tree of the repository', async () => {
+  test('is one of a loop in another work tree of the repository', async () => {
     const { since, git, folder } = await stage();
     const elsewhere = join(await tempFolder(), 'elsewhere');
     git('worktree', 'add', '-b', 'theirs', elsewhere);
@@ -398,7 +398,7 @@ describe('no new commit', () => {
     expect(await since()).toEqual(commits(1, 1));
   });
 
-  it('is one that is fetched, until it is merged', async () => {
+  test('is one that is fetched, until it is merged', async () => {
     const { since, git, folder } = await stage();
     const clone = join(await tempFolder(), 'clone');
     git('clone', folder, clone);
@@ -412,7 +412,7 @@ describe('no new commit', () => {
 });
 
 describe('folders that are left out', () => {
-  it('count for nothing: old, new, with signs in their names, linked or outside', async () => {
+  test('count for nothing: old, new, with signs in their names, linked or outside', async () => {
     const folder = await tempFolder();
     const outside = await tempFolder();
     const git = gitIn(folder);
@@ -442,7 +442,7 @@ describe('folders that are left out', () => {
 });
 
 describe('a repository inside the tree', () => {
-  it('counts as one file, by its commits and what is staged in it', async () => {
+  test('counts as one file, by its commits and what is staged in it', async () => {
     const { since, folder } = await stage();
     const nested = join(folder, 'nested');
     await put(nested, { 'a.txt': 'a' });
@@ -457,7 +457,7 @@ describe('a repository inside the tree', () => {
     expect(await since()).toEqual(NOTHING);
   });
 
-  it('counts likewise as a submodule', async () => {
+  test('counts likewise as a submodule', async () => {
     const { since, git, folder } = await stage();
     const origin = await tempFolder();
     gitIn(origin)('init');
@@ -474,7 +474,7 @@ describe('a repository inside the tree', () => {
 });
 
 describe('a place', () => {
-  it('that is a linked work tree is one', async () => {
+  test('that is a linked work tree is one', async () => {
     const { git } = await stage();
     const linked = join(await tempFolder(), 'linked');
     git('worktree', 'add', '-b', 'linked', linked);
@@ -486,7 +486,7 @@ describe('a place', () => {
     expect(await since()).toEqual(commits(1, 0));
   });
 
-  it('that is reached by a link is one', async () => {
+  test('that is reached by a link is one', async () => {
     const { folder } = await stage({ 'sub/a.txt': 'a' });
     const link = join(await tempFolder(), 'link');
     await symlink(join(folder, 'sub'), link);
@@ -498,14 +498,14 @@ describe('a place', () => {
     expect(await since()).toEqual(files(1));
   });
 
-  it('whose index is held by the agent is looked at all the same', async () => {
+  test('whose index is held by the agent is looked at all the same', async () => {
     const { since, folder } = await stage();
     await put(folder, { '.git/index.lock': '', 'new.txt': 'n' });
     expect(await since()).toEqual(files(1));
     expect(existsSync(join(folder, '.git/index.lock'))).toBe(true);
   });
 
-  it('with settings of its own is read alike', async () => {
+  test('with settings of its own is read alike', async () => {
     const { since, mark, git, folder } = await stage({ 'sub/a.txt': 'a' }, {}, { within: 'sub' });
     const trace = join(await tempFolder(), 'started');
     await put(folder, { 'watcher.sh': `#!/bin/sh\necho started >> ${trace}\n` });
@@ -526,7 +526,7 @@ describe('a place', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  it('is not taken from variables that a hook has', async () => {
+  test('is not taken from variables that a hook has', async () => {
     const other = await stage({ 'x.txt': 'x' });
     const env = {
       ...ENV,
@@ -542,7 +542,7 @@ describe('a place', () => {
     expect(await since()).toEqual(files(1));
   });
 
-  it('that becomes a repository, and ceases to be one', async () => {
+  test('that becomes a repository, and ceases to be one', async () => {
     const folder = await tempFolder();
     const { mark, since } = watch(folder);
     expect(await mark()).toBeNull();
@@ -556,7 +556,7 @@ describe('a place', () => {
   });
 });
 
-it('follows a repository that is made nearer by', async () => {
+test('follows a repository that is made nearer by', async () => {
   const { since, folder } = await stage({ 'a.txt': 'a', 'sub/b.txt': 'b' }, {}, { within: 'sub' });
   gitIn(join(folder, 'sub'))('init');
   expect(await since()).toBeNull();
@@ -572,13 +572,13 @@ describe('nothing can be told', () => {
     expect(await since()).toBeNull();
   }
 
-  it('outside of a work tree, and no process is started to find that out', async () => {
+  test('outside of a work tree, and no process is started to find that out', async () => {
     const { folder, trace, env } = await fakeGit('exit 1');
     await silent(folder, { env });
     expect(existsSync(trace)).toBe(false);
   });
 
-  it('in a bare repository and inside .git', async () => {
+  test('in a bare repository and inside .git', async () => {
     const bare = await tempFolder();
     gitIn(bare)('init', '--bare');
     await silent(bare);
@@ -586,18 +586,18 @@ describe('nothing can be told', () => {
     await silent(join(folder, '.git'));
   });
 
-  it('where the folder is gone', async () => {
+  test('where the folder is gone', async () => {
     await silent(join(await tempFolder(), 'gone'));
   });
 
-  it('where git is missing or fails', async () => {
+  test('where git is missing or fails', async () => {
     const { folder } = await stage();
     await silent(folder, { env: { PATH: '/nonexistent' } });
     const { env } = await fakeGit('echo nonsense; exit 128');
     await silent(folder, { env });
   });
 
-  it('in a repository of another user', async () => {
+  test('in a repository of another user', async () => {
     const { folder } = await stage();
     const { env } = await fakeGit(
       'export PATH="$REAL_PATH" GIT_TEST_ASSUME_DIFFERENT_OWNER=1; exec git "$@"',
@@ -605,13 +605,13 @@ describe('nothing can be told', () => {
     await silent(folder, { env });
   });
 
-  it('where its files are broken', async () => {
+  test('where its files are broken', async () => {
     const { folder } = await stage();
     await put(folder, { '.git/index': 'no index' });
     await silent(folder);
   });
 
-  it('where it takes too long, and after two such looks no more are taken', async () => {
+  test('where it takes too long, and after two such looks no more are taken', async () => {
     // A script whose child holds the pipe: ending the script alone would not be enough.
     const { env, trace, started } = await fakeGit('sleep 60 & echo $! >> "$PIDS"; wait');
     const { folder } = await stage();
@@ -625,7 +625,7 @@ describe('nothing can be told', () => {
     expect(await readFile(trace, 'utf8')).toBe(asked);
   });
 
-  it('as soon as it is called off', async () => {
+  test('as soon as it is called off', async () => {
     const { env, started } = await fakeGit('sleep 60 & echo $! >> "$PIDS"; wait');
     const { folder } = await stage();
     const calledOff = new AbortController();
@@ -641,7 +641,7 @@ describe('nothing can be told', () => {
   });
 });
 
-it('keeps the mark where a look fails, so that nothing is lost', async () => {
+test('keeps the mark where a look fails, so that nothing is lost', async () => {
   const { since, folder, at } = await stage();
   await put(folder, { 'new.txt': 'n' });
   await rename(at('.git/HEAD'), at('.git/HEAD.away'));
@@ -650,7 +650,7 @@ it('keeps the mark where a look fails, so that nothing is lost', async () => {
   expect(await since()).toEqual(files(1));
 });
 
-it('forgets the mark where the next one fails, so that nobody else is counted', async () => {
+test('forgets the mark where the next one fails, so that nobody else is counted', async () => {
   const { since, mark, folder, at } = await stage();
   await put(folder, { 'by-after.txt': 'n' });
   await rename(at('.git/HEAD'), at('.git/HEAD.away'));
@@ -679,7 +679,7 @@ async function fakeGit(script: string) {
 describe('in all, since the task began', () => {
   const never = new AbortController().signal;
 
-  it('counts what iterations and `--after` did, and not what was dirty before', async () => {
+  test('counts what iterations and `--after` did, and not what was dirty before', async () => {
     const { folder, git, base, since, mark, progress } = await stage(
       { 'a.txt': 'a', 'b.txt': 'b' },
       { 'old.txt': 'old', 'b.txt': 'dirty' },
@@ -693,7 +693,7 @@ describe('in all, since the task began', () => {
     expect(await progress.inAll(base ?? '', never)).toEqual(commits(1, 2));
   });
 
-  it('of a task that another process began, by its first commit', async () => {
+  test('of a task that another process began, by its first commit', async () => {
     const { folder, git, base } = await stage({ 'a.txt': 'a' });
     await put(folder, { 'a.txt': 'changed', 'b.txt': 'b' });
     git('add', '--all');
@@ -704,14 +704,14 @@ describe('in all, since the task began', () => {
     expect(await later.inAll(base ?? '', never)).toEqual(commits(1, 3));
   });
 
-  it('is not known where it was never looked, in no work tree, and in a hurry', async () => {
+  test('is not known where it was never looked, in no work tree, and in a hurry', async () => {
     const { folder, base, progress } = await stage();
     expect(await watch(folder).inAll(base ?? '', never)).toBeNull();
     expect(await watch(await tempFolder()).inAll(base ?? '', never)).toBeNull();
     expect(await progress.inAll(base ?? '', AbortSignal.abort())).toBeNull();
   });
 
-  it('is not waited for longer than a moment', async () => {
+  test('is not waited for longer than a moment', async () => {
     const { folder, base } = await stage();
     const bin = await tempFolder();
     const env = { ...ENV, PATH: `${bin}:${ENV.PATH}` };

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, utimesSync } from 'node:fs';
 import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { runGit } from '../../../src/effects/workspace/git-command.ts';
 import {
   createGitProgress,
@@ -103,7 +103,7 @@ async function look(scene: Scene, more: Partial<GitProgressRequest> = {}) {
 }
 
 describe('a filter of the repository is not run', () => {
-  it.each<[string, (scene: Scene) => unknown]>([
+  test.for<[string, (scene: Scene) => unknown]>([
     ['clean', ({ git, driver }) => git('config', 'filter.p.clean', driver)],
     ['process', ({ git, driver }) => git('config', 'filter.p.process', driver)],
     [
@@ -178,7 +178,7 @@ describe('a filter of the repository is not run', () => {
         await writeFile(join(folder, '.git/commondir'), root);
       },
     ],
-  ])('%s', async (_where, set) => {
+  ])('%s', async ([, set]) => {
     const scene = await stage();
     await attributes(scene, 'p');
     await set(scene);
@@ -197,17 +197,20 @@ describe('a filter of the repository is not run', () => {
     expect(scene.started()).toEqual(started);
   });
 
-  it.each(['a=b', 'ÄÖ', 'p.clean', 'a"b', "a'b$(c)"])('whatever it is called: %s', async (name) => {
-    const scene = await stage();
-    await attributes(scene, name);
-    scene.git('config', `filter.${name}.clean`, scene.driver);
-    expect((await look(scene)).change).toEqual(NOTHING);
-    expect(scene.traces()).toEqual([]);
-    scene.git('status');
-    expect(scene.traces()).not.toEqual([]);
-  });
+  test.for(['a=b', 'ÄÖ', 'p.clean', 'a"b', "a'b$(c)"])(
+    'whatever it is called: %s',
+    async (name) => {
+      const scene = await stage();
+      await attributes(scene, name);
+      scene.git('config', `filter.${name}.clean`, scene.driver);
+      expect((await look(scene)).change).toEqual(NOTHING);
+      expect(scene.traces()).toEqual([]);
+      scene.git('status');
+      expect(scene.traces()).not.toEqual([]);
+    },
+  );
 
-  it('though its name is no text: then nothing is looked at', async () => {
+  test('though its name is no text: then nothing is looked at', async () => {
     const scene = await stage();
     const name = Buffer.from([0x70, 0xff]);
     const written = (before: string, after: string): Buffer =>
@@ -221,7 +224,7 @@ describe('a filter of the repository is not run', () => {
     expect(scene.traces()).not.toEqual([]);
   });
 
-  it('by way of the attributes in the tree', async () => {
+  test('by way of the attributes in the tree', async () => {
     const scene = await stage();
     await writeFile(join(scene.folder, '.gitattributes'), '* filter=p\n');
     scene.git('config', 'filter.p.clean', scene.driver);
@@ -229,7 +232,7 @@ describe('a filter of the repository is not run', () => {
     expect(scene.traces()).toEqual([]);
   });
 
-  it('in a repository above one that is none', async () => {
+  test('in a repository above one that is none', async () => {
     const scene = await stage();
     await attributes(scene, 'p');
     scene.git('config', 'filter.p.clean', scene.driver);
@@ -240,7 +243,7 @@ describe('a filter of the repository is not run', () => {
     expect(scene.traces()).toEqual([]);
   });
 
-  it('in a repository above one that has ceased to be one', async () => {
+  test('in a repository above one that has ceased to be one', async () => {
     const scene = await stage();
     await attributes(scene, 'p');
     scene.git('config', 'filter.p.clean', scene.driver);
@@ -255,7 +258,7 @@ describe('a filter of the repository is not run', () => {
     expect(scene.traces()).toEqual([]);
   });
 
-  it('in a folder that looks like a repository without a .git', async () => {
+  test('in a folder that looks like a repository without a .git', async () => {
     const scene = await stage();
     const inner = join(scene.folder, 'inner');
     await mkdir(inner);
@@ -280,7 +283,7 @@ describe('a filter of the repository is not run', () => {
     expect(scene.traces()).toEqual(before);
   });
 
-  it('in a linked work tree, of a bare repository too', async () => {
+  test('in a linked work tree, of a bare repository too', async () => {
     const scene = await stage();
     const bare = join(scene.root, 'bare');
     scene.git('clone', '--bare', scene.folder, bare);
@@ -299,7 +302,7 @@ describe('a filter of the repository is not run', () => {
 });
 
 describe('a filter of the user’s', () => {
-  it.each<[string, (scene: Scene) => Partial<GitProgressRequest>]>([
+  test.for<[string, (scene: Scene) => Partial<GitProgressRequest>]>([
     [
       'in his configuration',
       ({ git, driver }) => {
@@ -318,7 +321,7 @@ describe('a filter of the user’s', () => {
         },
       }),
     ],
-  ])('%s is run, also where the repository has one of that name', async (_where, set) => {
+  ])('%s is run, also where the repository has one of that name', async ([, set]) => {
     const scene = await stage();
     await attributes(scene, 'mine');
     const more = set(scene);
@@ -335,7 +338,7 @@ describe('a filter of the user’s', () => {
     expect(scene.traces()).not.toContain('other');
   });
 
-  it('leaves nothing in the group of git', async () => {
+  test('leaves nothing in the group of git', async () => {
     const scene = await stage();
     await attributes(scene, 'mine');
     const driver = await scene.program(
@@ -354,7 +357,7 @@ describe('git', () => {
   const ask = (scene: Scene, args: readonly string[], env = scene.env) =>
     runGit({ args, cwd: scene.folder, env, timeoutMs: 10_000 });
 
-  it('runs no hook, though it writes the index', async () => {
+  test('runs no hook, though it writes the index', async () => {
     const scene = await stage();
     for (const name of ['post-index-change', 'pre-commit', 'post-commit']) {
       await symlink(scene.driver, join(scene.folder, '.git/hooks', name));
@@ -375,7 +378,7 @@ describe('git', () => {
     }
   });
 
-  it('asks no program what has changed, and none for a difference', async () => {
+  test('asks no program what has changed, and none for a difference', async () => {
     const scene = await stage();
     const { driver, git } = scene;
     for (const name of ['core.fsmonitor', 'diff.external', 'diff.p.command', 'diff.p.textconv']) {
@@ -390,7 +393,7 @@ describe('git', () => {
     expect(scene.traces()).toEqual([]);
   });
 
-  it('fetches nothing that is missing, where it knows no other way to be told so', async () => {
+  test('fetches nothing that is missing, where it knows no other way to be told so', async () => {
     const scene = await stage();
     const { driver, git } = scene;
     git('config', 'core.repositoryFormatVersion', '1');
@@ -417,7 +420,7 @@ describe('git', () => {
     expect(scene.traces()).toEqual([]);
   });
 
-  it('is started twice for a look, and once more only where there may be filters', async () => {
+  test('is started twice for a look, and once more only where there may be filters', async () => {
     const scene = await stage();
     const bin = join(scene.root, 'counting');
     await mkdir(bin);
@@ -441,7 +444,7 @@ describe('git', () => {
     expect(count()).toBe(1 + 2 + 2 + 3);
   });
 
-  it('that takes no settings from variables looks at no repository that may have filters', async () => {
+  test('that takes no settings from variables looks at no repository that may have filters', async () => {
     const scene = await stage();
     await attributes(scene, 'p');
     const bin = join(scene.root, 'older');

@@ -3,16 +3,16 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
+  type Baseline,
+  type BaselineRequest,
+  takeBaseline,
+} from '../../../src/effects/workspace/baseline.ts';
+import {
   baselineJson,
   fitBaseline,
   type KeptBaseline,
   readBaseline,
 } from '../../../src/effects/workspace/kept-baseline.ts';
-import {
-  type Baseline,
-  type BaselineRequest,
-  takeBaseline,
-} from '../../../src/effects/workspace/workspace.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
 /** A folder with these files, and a request that looks at it. */
@@ -74,14 +74,14 @@ describe('a baseline', () => {
     expect(fitted).toMatchObject({ baseline: { watched: { [join(cwd, 'a.md')]: {} } } });
   });
 
-  test.each<[patterns: Partial<BaselineRequest>]>([
+  test.for<[patterns: Partial<BaselineRequest>]>([
     [{ globs: ['../a.md'] }],
     [{ globs: ['/tmp/a.md'] }],
     [{ globs: ['a/../../b'] }],
     [{ globs: ['{x,/tmp/a.md}'] }],
     [{ globs: ['{x,../a.md}'] }],
     [{ protect: ['..'] }],
-  ])('does not move where a pattern reaches outside: %j', async (patterns) => {
+  ])('does not move where a pattern reaches outside: %j', async ([patterns]) => {
     const request = await folderWith(['a.md'], patterns);
     const { kept } = await keptOf(request);
     const moved = await folderWith(['a.md'], patterns);
@@ -89,9 +89,9 @@ describe('a baseline', () => {
     expect(fitted).toMatchObject({ misfit: expect.stringContaining('reaches out') });
   });
 
-  test.each([['a..b/*.md'], ['..a/*.md'], ['a/..b']])(
+  test.for([['a..b/*.md'], ['..a/*.md'], ['a/..b']] as const)(
     '%s reaches nowhere outside',
-    async (glob) => {
+    async ([glob]) => {
       const request = await folderWith(['a.md'], { globs: [glob] });
       const { kept } = await keptOf(request);
       const moved = await folderWith(['a.md'], { globs: [glob] });
@@ -140,7 +140,7 @@ describe('a baseline', () => {
     expect(Object.keys(fitted.baseline.protected)).toEqual([join(request.cwd, 'b.md')]);
   });
 
-  test.each<[protect: readonly string[], keeps: boolean]>([
+  test.for<[protect: readonly string[], keeps: boolean]>([
     [['tests/**'], true],
     [['tests'], true],
     [['tests/'], true],
@@ -155,7 +155,7 @@ describe('a baseline', () => {
     [['tests/b.test'], false],
   ])(
     'protects a file that is gone as long as a new pattern may stand for it: %j',
-    async (protect, keeps) => {
+    async ([protect, keeps]) => {
       const request = await folderWith(['tests/a.test', 'judge.sh'], {
         protect: ['tests/**', 'judge.sh'],
       });

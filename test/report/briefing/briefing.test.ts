@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeBriefing } from '../../../src/core/task/briefing.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import { renderBriefing } from '../../../src/report/briefing/briefing.ts';
@@ -9,7 +9,7 @@ import { newTask, START } from '../../helpers/new-task.ts';
 const ended = { finished_at: laterBy(START, 600_000) };
 
 describe('a briefing in Markdown', () => {
-  it('says so where nothing happened', () => {
+  test('a Markdown briefing says so if nothing happened', () => {
     expect(renderBriefing(makeBriefing(briefingSources()))).toBe(`# What ralph did
 
 2026-01-05 10:00 to 2026-01-06 10:00 UTC, \`/vault/.ralph_state\`
@@ -22,7 +22,7 @@ Nothing.
 `);
   });
 
-  it('names first what needs a person, with the command', () => {
+  test('a Markdown briefing first names what needs a person, with the command', () => {
     const runs = [
       foundRun('fine', {
         ...ended,
@@ -55,7 +55,7 @@ Nothing.
     expect(text.indexOf('## Completed')).toBeGreaterThan(text.indexOf('## Needs a person'));
   });
 
-  it('lets nothing that an agent said act', () => {
+  test('escapes everything that an agent said', () => {
     const evil = '](http://x) | <b>**bold**</b>\n# Heading `';
     const runs = [
       foundRun('t', {
@@ -73,7 +73,7 @@ Nothing.
 });
 
 describe('a briefing in JSON', () => {
-  it('has the figures in snake_case, in seconds and dollars', () => {
+  test('a JSON briefing has its figures in snake_case, in seconds and dollars', () => {
     const runs = [
       foundRun('t', {
         ...ended,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { stamped } from '../../../src/core/machine/events.ts';
 import type { Ending } from '../../../src/core/machine/loop-state.ts';
@@ -7,11 +7,11 @@ import { makeBriefing } from '../../../src/core/task/briefing.ts';
 import { renderBriefing } from '../../../src/report/briefing/briefing.ts';
 import { renderPage } from '../../../src/report/briefing/html/page.ts';
 import { renderRequest } from '../../../src/report/notes/approval-request.ts';
-import { cell, codeSpan, fenced, inline } from '../../../src/report/notes/markdown.ts';
+import { cell, codeSpan, fenced, inlineText } from '../../../src/report/notes/markdown.ts';
 import { renderNote } from '../../../src/report/notes/note.ts';
 import { renderVaultNote } from '../../../src/report/notes/vault-note.ts';
 import { renderPlan } from '../../../src/report/screens/plan.ts';
-import { jsonView } from '../../../src/report/terminal/json.ts';
+import { jsonView } from '../../../src/report/terminal/plain.ts';
 import { briefIteration, briefingSources, foundRun } from '../../helpers/brief-task.ts';
 import { HOSTILE, hostileSign } from '../../helpers/hostile-signs.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
@@ -59,15 +59,15 @@ const NOTES: readonly VaultNote[] = [
   { kind: 'blocked', taskId: HOSTILE, status: HOSTILE, exitReason: HOSTILE },
 ];
 
-describe('nothing that a text holds is raw in', () => {
-  it('Markdown', () => {
-    for (const written of [fenced, codeSpan, cell, inline]) {
+describe('hostile text is harmless in', () => {
+  test('Markdown', () => {
+    for (const written of [fenced, codeSpan, cell, inlineText]) {
       expect(hostileSign(written(HOSTILE))).toBeNull();
       expect(written('é 👩\u200d👧')).toContain('é 👩\u200d👧');
     }
   });
 
-  it('a plan', () => {
+  test('a plan', () => {
     const plan = renderPlan({
       task_id: HOSTILE,
       task_type: HOSTILE,
@@ -85,7 +85,7 @@ describe('nothing that a text holds is raw in', () => {
     expect(hostileSign(plan)).toBeNull();
   });
 
-  it('a note, and its paths can be read out of it', () => {
+  test('a note, whose paths can be read by a program', () => {
     const note = renderNote({
       ...PLACE,
       task: TASK,
@@ -103,17 +103,17 @@ describe('nothing that a text holds is raw in', () => {
     expect(front).toMatchObject({ state_file: PLACE.stateFile, log_dir: PLACE.logDir });
   });
 
-  it.each(NOTES)('a note of a pass: $kind', (note) => {
+  test.for(NOTES)('a note of a rescue pass: $kind', (note) => {
     const context = { created: START, agent: 'claude', stateDir: HOSTILE } as const;
     expect(hostileSign(renderVaultNote(note, context))).toBeNull();
   });
 
-  it('a request for an approval', () => {
+  test('a request for an approval', () => {
     const request = { taskId: HOSTILE, approval: APPROVAL, asked: HOSTILE, logDir: HOSTILE };
     expect(hostileSign(renderRequest(request))).toBeNull();
   });
 
-  it('events in JSON, which hold it all', () => {
+  test('events in JSON, which keep the whole text', () => {
     const lines: string[] = [];
     const view = jsonView({ write: (text) => void lines.push(text) });
     const event = stamped(
@@ -127,7 +127,7 @@ describe('nothing that a text holds is raw in', () => {
     expect(JSON.parse(lines.join(''))).toEqual(event);
   });
 
-  it('a briefing, and its page', () => {
+  test('a briefing and its page', () => {
     const briefing = makeBriefing(
       briefingSources({
         vault: `/${HOSTILE}`,
@@ -151,7 +151,7 @@ describe('nothing that a text holds is raw in', () => {
 });
 
 describe('a plan', () => {
-  it('keeps the lines of a text within its section', () => {
+  test('a plan keeps the lines of a text within its section', () => {
     const plan = {
       task_id: 't',
       task_type: 'default',
@@ -173,7 +173,7 @@ describe('a plan', () => {
 });
 
 describe('a fence', () => {
-  it('is longer than any of a million runs of backticks', () => {
+  test('a fence is longer than any of a million runs of backticks', () => {
     const runs = '` '.repeat(1_000_000);
     expect(fenced(`${runs}\`\`\`\``).startsWith('`````text\n')).toBe(true);
     expect(codeSpan(`x${runs}`).startsWith('``x')).toBe(true);

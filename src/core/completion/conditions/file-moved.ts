@@ -5,7 +5,6 @@ export const FILE_MOVED: Condition = {
   kind: 'file-moved',
   settings: ['watchFile'],
   byWords: false,
-  isSlow: false,
   isSet: ({ watchFile }) => watchFile !== null,
   describe: ({ watchFile, doneFolder }) => `'${watchFile}' has been moved to '${doneFolder}'`,
   check: ({ sightings }) => sightings.movedFile,

@@ -6,7 +6,6 @@ export const PLAN_FILE: Condition = {
   kind: 'plan-file',
   settings: ['planFile'],
   byWords: false,
-  isSlow: false,
   isSet: ({ planFile }) => planFile !== null,
   describe: ({ planFile }) => `every box in '${planFile}' is ticked`,
   check: ({ sightings: { plan }, policy }) =>

@@ -5,7 +5,6 @@ export const PROMISE: Condition = {
   kind: 'promise',
   settings: ['promise'],
   byWords: true,
-  isSlow: false,
   isSet: ({ promise }) => promise !== null,
   describe: ({ promise }) => `'<promise>${promise}</promise>' is satisfied`,
   check: ({ outcome, verdict }) =>

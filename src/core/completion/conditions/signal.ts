@@ -5,7 +5,6 @@ export const SIGNAL: Condition = {
   kind: 'signal',
   settings: ['signal'],
   byWords: true,
-  isSlow: false,
   isSet: ({ signals }) => signals.length > 0,
   describe: ({ signals }) => `you state ${quoted(signals)} in two iterations in a row`,
   check: ({ signalsInARow, policy }) =>

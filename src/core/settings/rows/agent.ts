@@ -1,3 +1,4 @@
+import { AGENT_NAMES, AGENTS, DEFAULT_AGENT } from '../../agent/agents/agents.ts';
 import type { SettingRow } from './setting-row.ts';
 
 /** Which agent works, and what it may do. */
@@ -5,11 +6,11 @@ export const AGENT_ROWS = {
   agent: {
     flag: '--agent',
     argument: 'KIND',
-    type: { kind: 'choice', choices: ['claude', 'command'] },
+    type: { kind: 'choice', choices: AGENT_NAMES },
     group: 'Agent',
-    default: 'claude',
+    default: DEFAULT_AGENT,
     trust: true,
-    help: 'claude, or any command that reads the prompt on standard input',
+    help: AGENT_NAMES.map((name) => AGENTS[name].help).join(', or '),
   },
   agentCommand: {
     flag: '--agent-command',
@@ -63,7 +64,7 @@ export const AGENT_ROWS = {
     type: { kind: 'choice', choices: ['fresh', 'continue'] },
     group: 'Agent',
     default: 'fresh',
-    help: "whether each iteration begins afresh or resumes claude's own session",
+    help: 'whether each iteration starts a new claude session or resumes the last one',
   },
   context: {
     flag: '--context',
@@ -79,13 +80,13 @@ export const AGENT_ROWS = {
     type: { kind: 'count', min: 1 },
     group: 'Agent',
     default: '20000',
-    help: 'how many characters of it at most, its end; as many of all hints together',
+    help: 'how many characters at the end of that output; all hints together have the same limit',
   },
   keepBackground: {
     flag: '--keep-background',
     type: { kind: 'switch' },
     group: 'Agent',
     trust: true,
-    help: 'leave running at the end what the agent started in the background',
+    help: 'leave background processes of the agent running at the end',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

@@ -1,5 +1,7 @@
-import { DEFAULT_PROMISE } from '../../task/policy.ts';
 import type { SettingRow } from './setting-row.ts';
+
+/** The promise of a task for which no completion condition is given. */
+export const DEFAULT_PROMISE = 'TASK_COMPLETE';
 
 /** What the task is, and when it is complete. */
 export const COMPLETION_ROWS = {
@@ -17,7 +19,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'text' },
     group: 'Prompt',
     trust: true,
-    help: 'the task in a file, read afresh each iteration',
+    help: 'a file with the task, read again for each iteration',
   },
   taskFile: {
     flag: '--task-file',
@@ -32,7 +34,7 @@ export const COMPLETION_ROWS = {
     argument: 'TEXT',
     type: { kind: 'text' },
     group: 'Completion',
-    help: `the words by which the agent states that the task is complete (${DEFAULT_PROMISE} where no condition is given)`,
+    help: `the words by which the agent states that the task is complete (${DEFAULT_PROMISE} if no condition is given)`,
   },
   match: {
     flag: '--match',
@@ -40,7 +42,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'choice', choices: ['statement', 'tag', 'contains'] },
     group: 'Completion',
     default: 'statement',
-    help: 'how the promise must be said: at the end, in its tags or bare; at the end, in its tags only; or anywhere',
+    help: 'where the promise must stand: at the end, in its tags or bare; at the end, in its tags only; or anywhere',
   },
   watchGlob: {
     flag: '--watch-glob',
@@ -53,7 +55,7 @@ export const COMPLETION_ROWS = {
     flag: '--watch-existing',
     type: { kind: 'switch' },
     group: 'Completion',
-    help: 'let files count that matched before the task began',
+    help: 'also count files that matched before the task began',
   },
   watchFile: {
     flag: '--watch-file',
@@ -72,7 +74,7 @@ export const COMPLETION_ROWS = {
   until: {
     flag: '--until',
     argument: 'COMMAND',
-    type: { kind: 'text' },
+    type: { kind: 'command' },
     group: 'Completion',
     trust: true,
     help: 'complete when this shell command exits 0 after an iteration',
@@ -94,7 +96,7 @@ export const COMPLETION_ROWS = {
   verify: {
     flag: '--verify',
     argument: 'COMMAND',
-    type: { kind: 'text' },
+    type: { kind: 'command' },
     group: 'Completion',
     trust: true,
     help: 'accept completion only if this shell command exits 0',
@@ -128,7 +130,7 @@ export const COMPLETION_ROWS = {
     type: { kind: 'texts' },
     group: 'Completion',
     trust: true,
-    help: 'refused tools that do not hold a promise, as "Bash(git push:*)", or * for all; may be repeated',
+    help: 'refused tools that do not block completion, such as "Bash(git push:*)", or * for all; may be repeated',
   },
   abortPromise: {
     flag: '--abort-promise',
@@ -143,6 +145,6 @@ export const COMPLETION_ROWS = {
     type: { kind: 'switch' },
     group: 'Completion',
     default: 'true',
-    help: 'ask claude, in its own session, whether it is done where it states the promise but not as its last line; --no-ask-back does not',
+    help: 'ask claude, in its own session, whether it is done if it states the promise, but not as its last line; --no-ask-back does not',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;

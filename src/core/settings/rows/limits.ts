@@ -78,7 +78,7 @@ export const LIMIT_ROWS = {
     type: { kind: 'count', min: 0 },
     group: 'Limits',
     default: '5',
-    help: 'quick further attempts after a passing fault, before one every 5 minutes',
+    help: 'quick attempts after a passing fault, before an attempt every 5 minutes',
   },
   maxWait: {
     flag: '--max-wait',

@@ -1,7 +1,7 @@
 import type { SettingRow } from './setting-row.ts';
 
 /** Where things are stored, and what is printed. */
-export const AROUND_ROWS = {
+export const LOCATION_AND_OUTPUT_ROWS = {
   taskId: {
     flag: '--task-id',
     argument: 'ID',
@@ -38,7 +38,7 @@ export const AROUND_ROWS = {
   after: {
     flag: '--after',
     argument: 'COMMAND',
-    type: { kind: 'text' },
+    type: { kind: 'command' },
     group: 'Around it',
     trust: true,
     help: 'shell command after each iteration; its outcome as JSON on standard input',
@@ -46,7 +46,7 @@ export const AROUND_ROWS = {
   onEnd: {
     flag: '--on-end',
     argument: 'COMMAND',
-    type: { kind: 'text' },
+    type: { kind: 'command' },
     group: 'Around it',
     trust: true,
     help: 'shell command once at the end; the outcome as JSON on standard input',
@@ -55,19 +55,19 @@ export const AROUND_ROWS = {
     flag: '--detach',
     type: { kind: 'switch' },
     group: 'Around it',
-    help: 'go on in the background, also after a log-out; prints the id and the log',
+    help: 'run in the background, even after a log-out; prints the id and the log',
   },
   resumeIfOpen: {
     flag: '--resume-if-open',
     type: { kind: 'switch' },
     group: 'Around it',
-    help: 'go on where --task-id has something open, else start: one line for cron',
+    help: 'resume the task of --task-id if it is open, else start it: one line for cron',
   },
   noWait: {
     flag: '--no-wait',
     type: { kind: 'switch' },
     group: 'Around it',
-    help: 'end with 6 where an approval is wanted, instead of waiting for it',
+    help: 'end with exit code 6 if an approval is wanted, instead of waiting for it',
   },
   approvalTimeout: {
     flag: '--approval-timeout',
@@ -83,7 +83,7 @@ export const AROUND_ROWS = {
     type: { kind: 'size' },
     group: 'Around it',
     default: '1GB',
-    help: 'how much of an iteration the log keeps: its head and its tail',
+    help: 'how much output of an iteration its log keeps: the head and the tail',
   },
   preventSleep: {
     flag: '--prevent-sleep',

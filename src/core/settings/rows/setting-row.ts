@@ -2,28 +2,29 @@
 export type SettingKind =
   /** Text, unchanged. */
   | { readonly kind: 'text' }
-  /** Text, may be given several times. */
+  /** A shell command that ralph runs. */
+  | { readonly kind: 'command' }
+  /** Several texts: the flag can be repeated. */
   | { readonly kind: 'texts' }
   /** A whole number, at least `min`. */
   | { readonly kind: 'count'; readonly min: number }
-  /** `500ms`, `90s`, `1h30m`; becomes milliseconds, at least `minMs`. */
+  /** A duration such as `90s` or `1h30m`, which becomes milliseconds, at least `minMs`. */
   | { readonly kind: 'duration'; readonly minMs: number }
-  /** `64KB`, `500MB`, `1GB`; becomes bytes. */
+  /** A size such as `64KB` or `1GB`, which becomes bytes. */
   | { readonly kind: 'size' }
-  /** US dollars, more than 0: `2`, `0.50`. */
+  /** An amount in US dollars, more than 0: `2`, `0.50`. */
   | { readonly kind: 'cost' }
-  /** 1 to 100. */
+  /** A percentage from 1 to 100. */
   | { readonly kind: 'percent' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'switch' };
 
-/**
- * The only table of settings: flags, kinds, defaults and help come from here, and the variables,
- * configuration keys and documentation are derived from them.
- */
-
 type SettingGroup = 'Prompt' | 'Completion' | 'Limits' | 'Agent' | 'Around it' | 'Output';
 
+/**
+ * A row of the table of settings. The environment variables, the configuration keys, the help and the
+ * documentation are derived from the rows.
+ */
 export interface SettingRow {
   readonly flag: string;
   /** Other names of the flag. */
@@ -43,7 +44,7 @@ export interface SettingRow {
   readonly key?: false;
   /**
    * True if it decides what is run, what the agent may do, what counts as done, or where ralph reads
-   * and writes. A found configuration (not named by the user) may set it only after a person trusted it.
+   * and writes. A configuration file that the user did not name may set it only after a person trusted it.
    */
   readonly trust?: true;
   readonly help: string;

@@ -11,7 +11,7 @@ export interface Bar {
 /** A bar chart with its labels. */
 export interface BarChart {
   readonly title: string;
-  /** The sum, or another single figure. */
+  /** The figure beside the title: the sum or the average of the bars. */
   readonly total: string;
   readonly bars: readonly Bar[];
   /** Formats a value. */
@@ -27,7 +27,7 @@ const HEADROOM = 18;
 const FILLED = { few: 0.4, many: 0.78 };
 const FEW = 10;
 
-/** A bar chart as wide as its container: the bars stretch, the text does not. */
+/** Returns a bar chart as wide as its container: the bars stretch, the text does not. */
 export function barChart({ title, total, bars, text, from, to }: BarChart): Markup {
   const most = bars.reduce((highest, { value }) => Math.max(highest, value), 0);
   const filled = bars.length < FEW ? FILLED.few : FILLED.many;

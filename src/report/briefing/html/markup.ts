@@ -1,6 +1,6 @@
 import { withoutControls } from '../../../core/text/untrusted-text.ts';
 
-/** A safe piece of HTML. Only `html` makes one, and it escapes its strings. */
+/** A piece of HTML that is inserted without escaping. Untrusted text gets into it only through `html`. */
 export interface Markup {
   readonly markup: string;
 }
@@ -23,7 +23,7 @@ function escaped(text: string): string {
   return withoutControls(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }
 
-/** Template tag that makes HTML: escapes the strings it is given, and inserts `Markup` unchanged. */
+/** A template tag that makes HTML. It escapes each string that is inserted, and inserts `Markup` unchanged. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let markup = strings[0] ?? '';
   parts.forEach((part, index) => {

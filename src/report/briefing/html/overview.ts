@@ -1,18 +1,10 @@
 import type { Briefing, BriefTask, Need } from '../../../core/task/briefing.ts';
-import { formatCost, formatDuration } from '../../format.ts';
-import {
-  commandOf,
-  minute,
-  plural,
-  reasonOf,
-  remedyOf,
-  stateWords,
-  usedWords,
-} from '../briefing-words.ts';
+import { formatCost, formatDuration, plural } from '../../format.ts';
+import { commandOf, minute, reasonOf, remedyOf, stateWords, usedWords } from '../briefing-words.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
 import { taskTone } from './tone.ts';
 
-/** The head of the page: whether anything needs a person, and the totals. */
+/** Returns the head of the page: whether anything needs a person, and the totals. */
 export function overview(briefing: Briefing): Markup {
   const { needs, totals, since, until } = briefing;
   const title =
@@ -36,7 +28,7 @@ function tile(name: string, value: string, tone: string): Markup {
   return html`<div class="tile ${tone}"><dt>${name}</dt><dd class="num">${value}</dd></div>`;
 }
 
-/** Everything that needs a person, with what to do. */
+/** Returns the list of what needs a person, with what to do about it. */
 export function needsSection(briefing: Briefing, link: (task: BriefTask) => string): Markup {
   const { needs } = briefing;
   if (needs.length === 0) return NOTHING;

@@ -5,10 +5,10 @@ import { STYLE } from './style.ts';
 import { taskSection } from './task-section.ts';
 import { timeline } from './timeline.ts';
 
-/** The page needs only its own style, so nothing else may be loaded, run or sent. */
+/** The content security policy: the page needs only its own style, so nothing is loaded, run or sent. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/** A briefing as one self-contained page. Its texts are free of control characters and secrets. */
+/** Returns a briefing as one self-contained page. The briefing's texts contain no secrets. */
 export function renderPage(briefing: Briefing): string {
   const { tasks, stateDir, until } = briefing;
   const targets = new Map(tasks.map((task, index) => [task, `task-${index + 1}`]));

@@ -1,4 +1,4 @@
-/** The page's own style sheet; the page loads nothing. */
+/** The style sheet, which is part of the page, since the page loads nothing. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

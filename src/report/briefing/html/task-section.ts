@@ -17,7 +17,7 @@ import { iterationTone, outcomeWords, taskTone } from './tone.ts';
 const HAPPENINGS_SHOWN = 300;
 const MESSAGE_CHARS = 6_000;
 
-/** One task: a summary that opens to show all its details. */
+/** Returns the section of a task: a summary that opens to show all the details. */
 export function taskSection(task: BriefTask, briefing: Briefing, target: string): Markup {
   const { shown, iterations, workMs, costUsd } = task;
   const reason = reasonOf(task) || (shown.last ?? '');
@@ -87,7 +87,7 @@ function charts(iterations: readonly BriefIteration[]): Markup {
   return html`<h3>Iteration by iteration</h3><div class="pair">${chart('Cost', ({ cost_usd }) => cost_usd, formatCost)}${chart('Duration', ({ duration_ms }) => duration_ms, formatDuration)}</div>`;
 }
 
-/** More bars would be as thin as lines, so beyond this several iterations share a bar. */
+/** More bars would be as thin as lines, so several iterations of a longer task share a bar. */
 const MOST_BARS = 200;
 
 function bars(

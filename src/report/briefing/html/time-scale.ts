@@ -9,13 +9,13 @@ const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080
 );
 
 /** A period of time, in milliseconds since 1970. */
-export interface Stretch {
+export interface Period {
   readonly from: number;
   readonly to: number;
 }
 
-/** The time from the first iteration to the end of the last; null if there were none. */
-export function workedStretch(tasks: readonly BriefTask[], notBefore: string): Stretch | null {
+/** Returns the period from the first iteration to the end of the last, or null if there was no iteration. */
+export function workedPeriod(tasks: readonly BriefTask[], notBefore: string): Period | null {
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
   for (const { iterations } of tasks) {
@@ -26,25 +26,25 @@ export function workedStretch(tasks: readonly BriefTask[], notBefore: string): S
     }
   }
   if (from > to) return null;
-  // An iteration that began before the period is cut at its start.
+  // An iteration may have begun before the period that the briefing covers.
   const start = Math.max(from, Date.parse(notBefore));
   return { from: start, to: Math.max(to, start + MINUTE_MS) };
 }
 
-/** Returns the smallest round step, in milliseconds, that gives at most `most` parts. */
-export function stepOf({ from, to }: Stretch, most: number): number {
+/** Returns the smallest round step, in milliseconds, that divides a period into at most `most` parts. */
+export function stepOf({ from, to }: Period, most: number): number {
   const least = (to - from) / most;
   return STEPS.find((step) => step >= least) ?? Math.ceil(least / DAY_MS) * DAY_MS;
 }
 
-/** Returns the position of a moment within a period: 0 to 1. */
-export function placeIn({ from, to }: Stretch, ms: number): number {
+/** Returns the position of a moment (ms since 1970) within a period: 0 at its start, 1 at its end. */
+export function positionIn({ from, to }: Period, ms: number): number {
   return Math.min(1, Math.max(0, (ms - from) / (to - from)));
 }
 
-/** The marks of the axis, at multiples of the step, with their labels. */
+/** Returns the marks of the axis, which lie at multiples of a round step, with their labels. */
 export function marksOf(
-  stretch: Stretch,
+  stretch: Period,
 ): readonly { readonly ms: number; readonly text: string }[] {
   const step = stepOf(stretch, 7);
   const marks: { ms: number; text: string }[] = [];
@@ -54,8 +54,8 @@ export function marksOf(
   return marks;
 }
 
-/** Formats a moment in UTC, as precisely as the step requires. */
-export function momentText(ms: number, { from, to }: Stretch, step: number): string {
+/** Formats a moment (ms since 1970) in UTC, as precisely as the step (ms) requires. */
+export function momentText(ms: number, { from, to }: Period, step: number): string {
   const instant = new Date(ms).toISOString();
   const day = `${MONTHS[Number(instant.slice(5, 7)) - 1] ?? ''} ${Number(instant.slice(8, 10))}`;
   if (step >= DAY_MS) return day;

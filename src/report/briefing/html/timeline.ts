@@ -3,19 +3,26 @@ import { formatCost, formatDuration } from '../../format.ts';
 import { minute, stateWords, usedWords } from '../briefing-words.ts';
 import { type Bar, barChart, short } from './bars.ts';
 import { html, type Markup, NOTHING } from './markup.ts';
-import { marksOf, momentText, placeIn, type Stretch, stepOf, workedStretch } from './time-scale.ts';
+import {
+  marksOf,
+  momentText,
+  type Period,
+  positionIn,
+  stepOf,
+  workedPeriod,
+} from './time-scale.ts';
 import { iterationTone, outcomeWords, taskTone } from './tone.ts';
 
-/** More tasks than this get no lane of their own: nobody would read them. */
+/** Only this many tasks get a lane: nobody would read more. */
 const LANES = 30;
 const BUCKETS = 40;
 const WIDTH = 1_000;
-/** Keeps the shortest bars visible and large enough to point at. */
+/** The least width of a bar: the shortest stay visible and large enough to point at. */
 const NARROWEST = 2.5;
 
-/** When the agents worked, and the cost: one lane for each task, one bar for each iteration. */
+/** Shows when the agents worked, in a lane for each task with a bar for each iteration, and the cost. */
 export function timeline({ tasks, since }: Briefing, link: (task: BriefTask) => string): Markup {
-  const stretch = workedStretch(tasks, since);
+  const stretch = workedPeriod(tasks, since);
   if (stretch === null) return NOTHING;
   const worked = tasks.filter(({ iterations }) => iterations.length > 0);
   const left = worked.length - LANES;
@@ -23,12 +30,12 @@ export function timeline({ tasks, since }: Briefing, link: (task: BriefTask) => 
 <section class="card">${LEGEND}
 ${worked.slice(0, LANES).map((task) => lane(task, stretch, link(task)))}
 ${left > 0 ? html`<p class="dim small">and ${left} more below</p>` : ''}
-<div class="axis marks num">${marksOf(stretch).map(({ ms, text }) => mark(placeIn(stretch, ms), text))}</div>
+<div class="axis marks num">${marksOf(stretch).map(({ ms, text }) => mark(positionIn(stretch, ms), text))}</div>
 </section>
 <div class="pair" style="margin-top:.75rem">${charts(worked, stretch)}</div>`;
 }
 
-/** The label of a moment below the lanes. A label near an edge is aligned to it. */
+/** Returns a label of the axis. A label near an edge is aligned to the edge. */
 function mark(place: number, text: string): Markup {
   const edge = place < 0.06 ? 'first' : place > 0.94 ? 'last' : '';
   return html`<span class="${edge}" style="left:${short(100 * place)}%">${text}</span>`;
@@ -36,22 +43,22 @@ function mark(place: number, text: string): Markup {
 
 const LEGEND = html`<ul class="legend"><li class="work"><i></i>answered</li><li class="done"><i></i>completed the task</li><li class="cut"><i></i>cut short</li><li class="bad"><i></i>failed</li></ul>`;
 
-function lane(task: BriefTask, stretch: Stretch, target: string): Markup {
+function lane(task: BriefTask, stretch: Period, target: string): Markup {
   const { shown, iterations, workMs, costUsd } = task;
   return html`<div class="lane"><div class="head"><span><a href="#${target}">${shown.taskId}</a> <span class="badge ${taskTone(task)}">${stateWords(shown.state)}</span></span><span class="dim num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span></div>
 <svg viewBox="0 0 ${WIDTH} 16" preserveAspectRatio="none" role="img" aria-label="Iterations of ${shown.taskId}">${iterations.map((each) => block(each, stretch))}</svg></div>`;
 }
 
-function block(iteration: BriefIteration, stretch: Stretch): Markup {
+function block(iteration: BriefIteration, stretch: Period): Markup {
   const start = Date.parse(iteration.started_at);
-  const from = placeIn(stretch, start) * WIDTH;
-  const to = placeIn(stretch, start + iteration.duration_ms) * WIDTH;
+  const from = positionIn(stretch, start) * WIDTH;
+  const to = positionIn(stretch, start + iteration.duration_ms) * WIDTH;
   const width = Math.max(NARROWEST, to - from - 0.8);
   const x = Math.min(from, WIDTH - width);
   return html`<rect class="${iterationTone(iteration)}" x="${short(x)}" y="0" width="${short(width)}" height="16"><title>${iterationTitle(iteration)}</title></rect>`;
 }
 
-/** The tooltip of an iteration's bar. */
+/** Returns the tooltip of an iteration's bar. */
 export function iterationTitle(iteration: BriefIteration): string {
   const { number, started_at, duration_ms, cost_usd } = iteration;
   const cost = cost_usd > 0 ? `, ${formatCost(cost_usd)}` : '';
@@ -65,7 +72,7 @@ interface Bucket {
   count: number;
 }
 
-function charts(tasks: readonly BriefTask[], stretch: Stretch): readonly Markup[] {
+function charts(tasks: readonly BriefTask[], stretch: Period): readonly Markup[] {
   const step = stepOf(stretch, BUCKETS);
   const first = Math.floor(stretch.from / step) * step;
   const count = Math.floor((stretch.to - first) / step) + 1;

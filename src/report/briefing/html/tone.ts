@@ -1,6 +1,6 @@
 import type { BriefIteration, BriefTask } from '../../../core/task/briefing.ts';
 
-/** The meaning of a colour: done, working, cut short, failed. */
+/** What a colour stands for: done, working, cut short, failed. */
 export type Tone = 'done' | 'work' | 'cut' | 'bad';
 
 export function iterationTone({ completed, outcome }: BriefIteration): Tone {
@@ -9,7 +9,7 @@ export function iterationTone({ completed, outcome }: BriefIteration): Tone {
   return outcome === 'errored' ? 'bad' : 'cut';
 }
 
-/** An iteration's outcome in words. */
+/** Returns an iteration's outcome in words. */
 export function outcomeWords({ completed, near_miss, outcome }: BriefIteration): string {
   if (completed) return 'completed';
   return near_miss ? `${outcome}, near miss` : outcome;

@@ -6,12 +6,11 @@ import {
   describeCompletion,
   findClaims,
   judgeMessage,
-  needsLook,
 } from '../../../../src/core/completion/conditions/conditions.ts';
 import type { Claim } from '../../../../src/core/completion/gates.ts';
 import type { PromiseVerdict } from '../../../../src/core/completion/promise.ts';
 import { NOTHING_SEEN, type Sightings } from '../../../../src/core/completion/sightings.ts';
-import { NOTHING_CARRIED, ownTexts } from '../../../../src/core/machine/prompt.ts';
+import { EMPTY_HANDOVER, promptTexts } from '../../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../../src/core/task/policy.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
@@ -48,7 +47,7 @@ function claimsOf(changes: Partial<IterationView>): readonly Claim[] {
 describe('the claims of an iteration', () => {
   const everything = ['file-moved', 'watch-glob', 'promise'];
 
-  test.each<[ended: string, expected: readonly string[]]>([
+  test.for<[ended: string, expected: readonly string[]]>([
     ['answered', everything],
     // Its own bound cut it: it worked, but its words complete nothing.
     ['max-turns', ['file-moved', 'watch-glob']],
@@ -58,13 +57,13 @@ describe('the claims of an iteration', () => {
     ['silent', ['file-moved']],
     ['out of time', ['file-moved']],
     ['errored', ['file-moved']],
-  ])('that %s, with all there is to claim by', (ended, expected) => {
+  ])('that %s, with all there is to claim by', ([ended, expected]) => {
     const outcome = OUTCOMES[ended] ?? { kind: 'answered' };
     const claims = claimsOf({ outcome });
     expect(claims.map(({ evidence }) => evidence.kind)).toEqual(expected);
   });
 
-  test.each<[verdict: PromiseVerdict, sightings: Sightings, expected: readonly string[]]>([
+  test.for<[verdict: PromiseVerdict, sightings: Sightings, expected: readonly string[]]>([
     [STATED, NOTHING_SEEN, ['promise']],
     [MISSED, NOTHING_SEEN, []],
     [ABSENT, NOTHING_SEEN, []],
@@ -72,12 +71,12 @@ describe('the claims of an iteration', () => {
     [ABSENT, MOVED, ['file-moved']],
     [MISSED, BOTH, ['file-moved', 'watch-glob']],
     [STATED, MATCHED, ['watch-glob', 'promise']],
-  ])('%#: %o', (verdict, sightings, expected) => {
+  ])('%#: %o', ([verdict, sightings, expected]) => {
     const claims = claimsOf({ verdict, sightings });
     expect(claims.map(({ evidence }) => evidence.kind)).toEqual(expected);
   });
 
-  test.each(['timed out', 'silent', 'out of time', 'errored'])(
+  test.for(['timed out', 'silent', 'out of time', 'errored'])(
     'that %s claims by a file at once where a command vouches for it',
     (ended) => {
       const outcome = OUTCOMES[ended] ?? { kind: 'answered' };
@@ -98,33 +97,26 @@ describe('the claims of an iteration', () => {
 });
 
 describe('the completion rule', () => {
-  const rows: readonly [changes: Partial<Policy>, words: string, look: boolean][] = [
-    [{}, `'<promise>DONE</promise>' is satisfied`, false],
+  const rows: readonly [changes: Partial<Policy>, words: string][] = [
+    [{}, `'<promise>DONE</promise>' is satisfied`],
     [
       { promise: null, watchFile: 'x.md', doneFolder: 'Erledigt' },
       `'x.md' has been moved to 'Erledigt'`,
-      true,
     ],
-    [{ promise: null, watchGlobs: ['a'] }, `a new or changed file matches 'a'`, true],
-    [{ promise: null, watchGlobs: ['a', 'b'] }, `a new or changed file matches 'a' or 'b'`, true],
-    [{ promise: null, until: 'test -f ok' }, `the command 'test -f ok' succeeds`, true],
-    [{ promise: null, planFile: 'PLAN.md' }, `every box in 'PLAN.md' is ticked`, true],
-    [
-      { promise: null, signals: ['A', 'B'] },
-      `you state 'A' or 'B' in two iterations in a row`,
-      false,
-    ],
+    [{ promise: null, watchGlobs: ['a'] }, `a new or changed file matches 'a'`],
+    [{ promise: null, watchGlobs: ['a', 'b'] }, `a new or changed file matches 'a' or 'b'`],
+    [{ promise: null, until: 'test -f ok' }, `the command 'test -f ok' succeeds`],
+    [{ promise: null, planFile: 'PLAN.md' }, `every box in 'PLAN.md' is ticked`],
+    [{ promise: null, signals: ['A', 'B'] }, `you state 'A' or 'B' in two iterations in a row`],
     [
       { watchGlobs: ['a'] },
       `'<promise>DONE</promise>' is satisfied, or a new or changed file matches 'a'`,
-      true,
     ],
   ];
 
-  test.each(rows)('of %o in words: %s', (changes, words, look) => {
+  test.for(rows)('of %o in words: %s', ([changes, words]) => {
     const policy = loopPolicy(changes);
     expect(describeCompletion(policy)).toBe(words);
-    expect(needsLook(policy)).toBe(look);
   });
 
   test('has each condition once', () => {
@@ -136,7 +128,7 @@ describe('the completion rule', () => {
 describe('the final message', () => {
   const TAG = '<promise>DONE</promise>';
 
-  test.each<[name: string, message: string | null, changes: Partial<Policy>, verdict: string]>([
+  test.for<[name: string, message: string | null, changes: Partial<Policy>, verdict: string]>([
     ['stated', `Fine.\n${TAG}`, {}, 'stated'],
     ['bare', 'Fine.\nDONE', {}, 'stated'],
     ['bare, where tags are asked for', 'Fine.\nDONE', { match: 'tag' }, 'near-miss'],
@@ -146,20 +138,20 @@ describe('the final message', () => {
     ['empty', '', {}, 'absent'],
     ['no message', null, {}, 'absent'],
     ['no promise to keep', TAG, { promise: null, watchGlobs: ['a'] }, 'absent'],
-  ])('%s', (_name, message, changes, verdict) => {
+  ])('%s', ([, message, changes, verdict]) => {
     expect(judgeMessage(message, loopPolicy(changes), []).kind).toBe(verdict);
   });
 
-  test.each(['statement', 'tag', 'contains'] as const)(
+  test.for(['statement', 'tag', 'contains'] as const)(
     'that repeats what ralph wrote states nothing by the rule %s',
     (match) => {
       const policy = loopPolicy({ match });
       const carry = {
-        ...NOTHING_CARRIED,
+        ...EMPTY_HANDOVER,
         output: `I wrote:\n${TAG}`,
         missing: [{ kind: 'near-miss' as const, line: TAG, why: 'in-code' }],
       };
-      const own = ownTexts(policy, carry, 2);
+      const own = promptTexts(policy, carry, 2);
       for (const { text } of own) {
         expect(judgeMessage(text, policy, own).kind).toBe('absent');
       }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type BriefingSources,
   type JournalEntry,
@@ -73,10 +73,10 @@ function tagsOf(
 }
 
 describe('the page', () => {
-  it.each([
+  test.for([
     ['empty', {}],
     ['of hostile texts', hostile],
-  ])('that is %s asks for nothing and runs nothing', (_, changes) => {
+  ] as const)('a page that is %s loads nothing and runs nothing', ([, changes]) => {
     for (const { name, attributes } of tagsOf(page(changes))) {
       expect([
         'script',
@@ -100,14 +100,14 @@ describe('the page', () => {
     expect(style).not.toMatch(/url\(|@import|https?:/);
   });
 
-  it('forbids all else to whoever opens it', () => {
+  test('forbids the browser everything else', () => {
     const policy = tagsOf(page()).find(({ attributes }) => attributes.has('http-equiv'));
     expect(policy?.attributes.get('content')).toBe(
       'default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;',
     );
   });
 
-  it('balances its tags, whatever stands in it', () => {
+  test('closes every tag, whatever texts it has', () => {
     const open: string[] = [];
     const body = page(hostile).replace(/<style>[\s\S]*?<\/style>/, '');
     for (const [tag, slash, name = ''] of body.matchAll(/<(\/?)([a-z][a-z0-9]*)[^>]*>/g)) {
@@ -118,7 +118,7 @@ describe('the page', () => {
     expect(open).toEqual([]);
   });
 
-  it('links only to what is there', () => {
+  test('links only to targets that exist', () => {
     const tags = tagsOf(page(hostile));
     const ids = tags.flatMap(({ attributes }) => attributes.get('id') ?? []);
     expect(new Set(ids).size).toBe(ids.length);
@@ -127,18 +127,18 @@ describe('the page', () => {
     for (const link of links) expect(ids).toContain(link.slice(1));
   });
 
-  it('knows dark and light, and narrow screens', () => {
+  test('the page has styles for dark, light and narrow screens', () => {
     expect(page()).toContain('prefers-color-scheme: dark');
     expect(page()).toContain('name="viewport" content="width=device-width, initial-scale=1"');
     expect(page()).toMatch(/@media \(max-width: \d+rem\)/);
   });
 
-  it('says whether anybody is needed', () => {
+  test('the page says whether a person is needed', () => {
     expect(page()).toContain('<h1>Nothing needs you</h1>');
     expect(page(hostile)).toContain('<h1>3 things need you</h1>');
   });
 
-  it('shows a thousand iterations, each in its line and in its row', () => {
+  test('the page shows a thousand iterations, each in the chart and in the table', () => {
     const journal = Array.from(
       { length: 1_000 },
       (_, index): JournalEntry => ({
@@ -155,7 +155,7 @@ describe('the page', () => {
     expect(text.length).toBeLessThan(1_500_000);
   });
 
-  it('has no bar outside its chart', () => {
+  test('no bar of the page lies outside its chart', () => {
     const text = page(hostile);
     for (const [, width, height, inside = ''] of text.matchAll(
       /<svg viewBox="0 0 (\d+) (\d+)"[^>]*>([\s\S]*?)<\/svg>/g,
@@ -172,18 +172,18 @@ describe('the page', () => {
 
 describe('the axis of time', () => {
   const hour = 3_600_000;
-  it.each([
+  test.for([
     [0.1, 60_000],
     [1, 600_000],
     [8, 2 * hour],
     [24, 6 * hour],
     [7 * 24, 24 * hour],
     [300 * 24, 43 * 24 * hour],
-  ])('of %d hours is cut into steps of %d ms', (hours, step) => {
+  ] as const)('an axis of %d hours has steps of %d ms', ([hours, step]) => {
     expect(stepOf({ from: 0, to: hours * hour }, 7)).toBe(step);
   });
 
-  it('marks whole steps within itself', () => {
+  test('has its marks at multiples of the step, inside the period', () => {
     const from = Date.parse('2026-01-05T22:10:00Z');
     const texts = marksOf({ from, to: from + 6 * hour }).map(({ text }) => text);
     expect(texts).toEqual(['23:00', '00:00', '01:00', '02:00', '03:00', '04:00']);

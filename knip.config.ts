@@ -1,0 +1,21 @@
+import type { KnipConfig } from 'knip';
+
+/** With `--production`, tests do not count as users, but a use in the file itself does. */
+const config: KnipConfig = {
+  entry: [
+    'src/cli/main.ts!',
+    'src/index.ts!',
+    'src/cli/stand-in-agent.ts!',
+    'src/effects/processes/guard-program.ts!',
+    'scripts/*.{js,ts}!',
+    'test/fixtures/**/*.{js,mjs,cjs,ts}',
+  ],
+  project: ['src/**/*.ts!', 'test/**/*.ts', 'scripts/**/*.{js,ts}'],
+  ignoreExportsUsedInFile: process.argv.includes('--production'),
+  vitest: {
+    config: ['vitest.config.ts', 'vitest.claude.config.ts'],
+  },
+  ignoreBinaries: ['strace', 'mkfifo', 'script', 'unshare', 'fish'],
+};
+
+export default config;

@@ -1,0 +1,55 @@
+import path from 'node:path';
+import type { Layer } from '../../core/settings/setting-source.ts';
+import { UsageError } from '../../errors.ts';
+
+/** The flags that name the folders of a task. */
+export interface FolderOptions {
+  readonly vault?: string;
+  readonly stateDir?: string;
+  readonly keyFile?: string;
+}
+
+export interface TaskFolders {
+  /** Absolute path, as is `stateDir`. */
+  readonly vault: string;
+  readonly stateDir: string;
+  /** Absolute path of the key that the user named, or null for the user's own key. */
+  readonly keyFile: string | null;
+}
+
+/** Returns the folders that flags name, or else variables, or else the working directory. */
+export function foldersOf(
+  options: FolderOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): TaskFolders {
+  const here = startFolder();
+  const vault = path.resolve(here, options.vault ?? env.RALPH_VAULT ?? '.');
+  const stateDir = options.stateDir ?? env.RALPH_STATE_DIR;
+  const keyFile = options.keyFile ?? env.RALPH_KEY_FILE;
+  return {
+    vault,
+    keyFile: keyFile === undefined ? null : path.resolve(here, keyFile),
+    stateDir:
+      stateDir === undefined ? path.join(vault, '.ralph_state') : path.resolve(here, stateDir),
+  };
+}
+
+/** Returns the folders that a run's flags name, or else variables, or else the working directory. */
+export function foldersNamed(flags: Layer): TaskFolders {
+  const named = (['vault', 'stateDir', 'keyFile'] as const).flatMap((name) => {
+    const value = flags[name]?.value;
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return foldersOf(Object.fromEntries(named));
+}
+
+/** Returns the working directory. Throws a `UsageError` if it has been removed. */
+export function startFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new UsageError([
+      'The folder ralph was started in no longer exists; change to another folder.',
+    ]);
+  }
+}

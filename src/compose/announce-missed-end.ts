@@ -1,0 +1,51 @@
+import path from 'node:path';
+import { hasUnannouncedEnding } from '../core/task/task-state.ts';
+import { requirePlan } from '../effects/plan/run-plan.ts';
+import { readStoredPrompt, requireStoredRun } from '../effects/plan/stored-settings.ts';
+import type { SignalWatch } from '../effects/processes/signals.ts';
+import { readNewestStep, readStateFile } from '../effects/state/state-file.ts';
+import { taskPaths } from '../effects/state/task-folder.ts';
+import { sealAt } from '../effects/trust/seal.ts';
+import { messageOf, TaskAlreadyActiveError } from '../errors.ts';
+import { endingNotAnnounced } from '../report/messages.ts';
+import type { RunOptions } from './held-run.ts';
+import { startRun } from './run.ts';
+
+/**
+ * Announces how the earlier task with the id of `run` ended, if its driver died before it could. Uses that
+ * task's own settings. Call it before a new run takes the id. Shows problems as notices and rejects only if
+ * a live driver has the task.
+ */
+export async function announceMissedEnd(
+  run: Pick<RunOptions, 'plan' | 'view'>,
+  stops: () => SignalWatch,
+): Promise<void> {
+  const { taskId } = run.plan;
+  try {
+    const seal = sealAt(run.plan);
+    const paths = taskPaths(run.plan.stateDir, taskId);
+    const file = readStateFile(paths.stateFile, seal);
+    if (file.kind !== 'task' || !file.isOwn) return;
+    if (!hasUnannouncedEnding(readNewestStep(paths, file.state, seal).state)) return;
+    const stored = requireStoredRun(paths.folder, file.state);
+    const { vault, stateDir, keyFile, env } = run.plan;
+    const plan = await requirePlan({
+      ...stored,
+      settings: { ...stored.settings, taskId, vault, stateDir, keyFile },
+      bad: new Set(),
+      env,
+      keptPrompt: readStoredPrompt(paths.folder, file.state),
+      newTaskId: () => taskId,
+    });
+    const resume = {
+      previousTimeoutMs: stored.settings.timeout,
+      previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),
+      isTrusted: false,
+      tellsOnly: true,
+    };
+    await startRun({ view: run.view, plan, resume, stops: stops() });
+  } catch (error) {
+    if (error instanceof TaskAlreadyActiveError) throw error;
+    run.view.notice(endingNotAnnounced(taskId, messageOf(error)));
+  }
+}

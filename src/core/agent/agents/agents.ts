@@ -1,0 +1,24 @@
+import type { Agent } from '../agent.ts';
+import { claude } from './claude.ts';
+import { command } from './command.ts';
+
+/** Every agent, in the order of the help. */
+const LIST = { claude, command };
+
+export type AgentName = keyof typeof LIST;
+
+export const AGENTS: Readonly<Record<AgentName, Agent>> = LIST;
+
+export const DEFAULT_AGENT: AgentName = 'claude';
+
+export const AGENT_NAMES: readonly AgentName[] = Object.keys(LIST).filter(isAgentName);
+
+/** Returns the agent that the settings choose. An agent command implies `command` if no agent is named. */
+export function chosenAgent(named: unknown, agentCommand: string | null): AgentName {
+  if (isAgentName(named)) return named;
+  return agentCommand === null ? DEFAULT_AGENT : 'command';
+}
+
+function isAgentName(name: unknown): name is AgentName {
+  return typeof name === 'string' && Object.hasOwn(LIST, name);
+}

@@ -1,0 +1,45 @@
+import type { RateLimitFacts } from '../attempt.ts';
+import { isLongOver, readResetTime } from '../reset-time.ts';
+
+/** A plan limit that blocks the account. */
+export interface UsageLimit {
+  /** ISO instant; null if none was given. */
+  readonly resetsAt: string | null;
+  /** Where the instant comes from: the agent's own event, or the text of its report. */
+  readonly source: 'event' | 'text' | 'none';
+}
+
+/** The wordings with which `claude` reports a plan limit, always at the start of an error report. */
+const PLAN_LIMIT =
+  /^(you['’]ve (hit|reached) your ([^\s·∙•|.,;:]+ ){0,4}limit\b|claude (ai )?usage limit reached|you['’]re out of (extra )?usage|(5[- ]hour|weekly|session|opus|sonnet|usage) limit reached)/i;
+
+/** The wording of a 429 that mentions the plan's limit only to say that another limit was hit. */
+const OTHER_LIMIT = /\bnot your usage limit\b/i;
+
+/**
+ * Returns the plan limit, whose reset ralph waits for, or null for a temporary 429 and other errors.
+ * `text` must come from a report that says it is an error, never from an answer. `at` is when the
+ * attempt ended; `localZone` applies to a time without a zone.
+ */
+export function readUsageLimit(
+  text: string,
+  status: number | null,
+  rateLimit: RateLimitFacts | null,
+  at: string,
+  localZone: string,
+): UsageLimit | null {
+  if (status !== null && status !== 429) return null;
+  // An event that allows the account to work is not about the limit that was hit.
+  const rejecting = rateLimit?.status === 'rejected' ? rateLimit : null;
+  const isToldByEvent = status === 429 && rejecting !== null && !OTHER_LIMIT.test(text);
+  if (!PLAN_LIMIT.test(text) && !isToldByEvent) return null;
+
+  const fromEvent = rejecting?.resetsAt ?? null;
+  // If the account is on extra usage, the event is hours old, and the text names the next reset.
+  if (fromEvent !== null && !isLongOver(fromEvent, at)) {
+    return { resetsAt: fromEvent, source: 'event' };
+  }
+  const fromText = readResetTime(text, at, localZone);
+  if (fromText !== null) return { resetsAt: fromText, source: 'text' };
+  return { resetsAt: fromEvent, source: fromEvent === null ? 'none' : 'event' };
+}

@@ -1,0 +1,7 @@
+/** The result of a check of `ralph doctor`. A `problem` would make a run fail. */
+export interface Finding {
+  readonly kind: 'ok' | 'warning' | 'problem';
+  readonly says: string;
+  /** What to do, or null if nothing is needed or `says` already names it. */
+  readonly remedy: string | null;
+}

@@ -1,0 +1,123 @@
+import { NO_USAGE } from '../agent/attempt.ts';
+import { waitingHints } from '../prompt/hints.ts';
+import { buildAddition } from '../prompt/prompt.ts';
+import type { Policy } from '../task/policy.ts';
+import { msBetween } from '../task/task-state.ts';
+import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
+import { announcedAgain, endTask, PAUSED, stoppedBy, TIME_OVER } from './ending.ts';
+import {
+  type Action,
+  type AgentPrompt,
+  type LoopState,
+  NO_TROUBLE,
+  type Transition,
+} from './loop-state.ts';
+import { budgetLeft } from './next-iteration.ts';
+import { iteratedEvent } from './record-iteration.ts';
+
+/** Builds the next state and the actions from what a step has decided. */
+export function apply({ state, announced = [], decision }: Decided, moment: Moment): Transition {
+  if (decision === null) return { state, actions: announced };
+  const next = carryOut(state, endInstead(state, decision, moment.at) ?? decision, moment);
+  return { state: next.state, actions: [...announced, ...next.actions] };
+}
+
+/** Returns the end that replaces a start or a wait after a stop, a pause or the time limit, or null. */
+function endInstead(state: LoopState, { kind }: Decision, at: string): End | null {
+  const isStart = kind === 'start';
+  // A resumed task that repeats its wait is exempt: the request itself cuts that wait short.
+  const isWait = kind === 'wait' && state.step.kind !== 'waiting';
+  if (!isStart && !isWait) return null;
+  if (state.stopRequested !== null) return stoppedBy(state.stopRequested);
+  if (state.pauseRequested) return PAUSED;
+  return isStart && msBetween(at, state.task.timeout_at) <= 0 ? TIME_OVER : null;
+}
+
+function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment): Transition {
+  switch (decision.kind) {
+    case 'end': {
+      const { task, ending } = endTask(state.task, at, decision);
+      return to({ ...state, step: { kind: 'ended' }, task }, { kind: 'stop', ending });
+    }
+    case 'announce-end': {
+      const { task, ending } = announcedAgain(state.task);
+      return to({ ...state, task }, { kind: 'stop', ending });
+    }
+    case 'start':
+      return start(state, decision.prompt, policy);
+    case 'ask-back': {
+      const { answer, question: text } = decision;
+      const asking: LoopState = { ...state, step: { kind: 'asking-back', answer } };
+      const { sessionId } = answer.facts;
+      return to(asking, startAgent(asking, { kind: 'question', text }, sessionId, policy));
+    }
+    case 'looking':
+      return to({ ...state, step: decision }, { kind: 'look' });
+    case 'verifying':
+      return to({ ...state, step: decision }, { kind: 'verify', command: policy.verify ?? '' });
+    case 'following': {
+      const body = iteratedEvent(state, decision.answer);
+      const command = policy.after ?? '';
+      return to({ ...state, step: decision }, { kind: 'run-after', command, body });
+    }
+    case 'wait': {
+      const { wait } = decision;
+      const task = { ...state.task, wait };
+      return to({ ...state, step: { kind: 'waiting' }, task }, { kind: 'wait', until: wait.until });
+    }
+    case 'request-approval': {
+      const { approval } = decision;
+      const paused = { status: 'paused_awaiting_approval', paused_for_approval: true } as const;
+      const task = { ...state.task, ...paused, approval, wait: null };
+      return to({ ...state, step: { kind: 'approving' }, task }, decision);
+    }
+    case 'await-approval':
+      return to(state, { ...decision, patiently: !policy.noWait });
+  }
+}
+
+function to(state: LoopState, ...actions: readonly Action[]): Transition {
+  return { state, actions };
+}
+
+function start(before: LoopState, prompt: 'next' | 'same' | 'updated', policy: Policy): Transition {
+  const isNew = prompt === 'next';
+  const iteration = before.task.current_iteration + (isNew ? 1 : 0);
+  const attempt = isNew ? 1 : before.task.attempt + 1;
+  const task = { ...before.task, current_iteration: iteration, attempt, wait: null };
+  const session = policy.session === 'continue' && iteration > 1 ? task.session_id : null;
+  // The `same` prompt must not change, so newer hints wait for the next one.
+  const isSame = prompt === 'same';
+  const hints = isSame ? before.carry.hints : [...before.carry.hints, ...before.hints];
+  const carry = { ...before.carry, hints: waitingHints(hints) };
+  const { droppedFlags } = before.trouble;
+  const state: LoopState = {
+    ...before,
+    task,
+    carry,
+    hints: isSame ? before.hints : [],
+    ...(isNew ? { attemptsUsage: NO_USAGE, trouble: { ...NO_TROUBLE, droppedFlags } } : {}),
+    step: { kind: 'working', resumed: session !== null },
+  };
+  // A resumed session already contains the agent's earlier output.
+  const told = session === null ? carry : { ...carry, output: null };
+  const addition = buildAddition(policy, told, iteration);
+  const { max_iterations, timeout_at, usage } = task;
+  return to(
+    state,
+    publish({ event: 'iteration_started', iteration, max_iterations, attempt, timeout_at, usage }),
+    startAgent(state, { kind: 'task', addition }, session, policy),
+  );
+}
+
+function startAgent(
+  state: LoopState,
+  prompt: AgentPrompt,
+  resumeSession: string | null,
+  policy: Policy,
+): Action {
+  const { current_iteration: iteration, attempt, timeout_at: taskDeadlineAt } = state.task;
+  const budgetUsd = budgetLeft(state, policy);
+  const kind = 'start-agent';
+  return { kind, iteration, attempt, prompt, taskDeadlineAt, resumeSession, budgetUsd };
+}

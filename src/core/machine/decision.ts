@@ -1,0 +1,55 @@
+import type { StatusAndReason } from '../task/endings.ts';
+import type { Policy } from '../task/policy.ts';
+import type { Approval, Wait } from '../task/task-state.ts';
+import type { EventBody } from './events.ts';
+import type { Announcement, CountedAnswer, Ending, LoopState, Step } from './loop-state.ts';
+
+/** The instant of an event, and the policy by which its step decides. */
+export interface Moment {
+  readonly at: string;
+  readonly policy: Policy;
+}
+
+/** What a step has decided. `apply` builds the next state and the actions from it. */
+export type Decision =
+  | End
+  /** Announces the ending again, because the driver died before announcing it. */
+  | { readonly kind: 'announce-end' }
+  /**
+   * Starts the agent. `next`: in the next iteration. `same`, `updated`: again in this iteration, with the
+   * same prompt or with one that contains the newest hints.
+   */
+  | { readonly kind: 'start'; readonly prompt: 'next' | 'same' | 'updated' }
+  | { readonly kind: 'wait'; readonly wait: Wait }
+  /** Asks the agent about its answer. */
+  | { readonly kind: 'ask-back'; readonly answer: CountedAnswer; readonly question: string }
+  /** Enters this step, or repeats it in a resumed task. */
+  | Extract<Step, { kind: 'looking' | 'verifying' | 'following' }>
+  /** Writes a request for a person. */
+  | { readonly kind: 'request-approval'; readonly approval: Approval }
+  /** Waits for the person's answer. */
+  | { readonly kind: 'await-approval'; readonly approval: Approval };
+
+/** Ends the loop. */
+export type End = { readonly kind: 'end' } & HowItEnded;
+
+export type HowItEnded = StatusAndReason & Partial<Pick<Ending, 'evidence' | 'error' | 'until'>>;
+
+/** How a step handles an event. */
+export interface Decided {
+  /** The state with the facts of the event. `state.step` is still the old step. */
+  readonly state: LoopState;
+  /** What is announced before the decision is carried out. */
+  readonly announced?: readonly Announcement[];
+  /** What follows; null if nothing does. */
+  readonly decision: Decision | null;
+}
+
+/** Ignores an event that does not belong to the current step. */
+export function strayed(state: LoopState): Decided {
+  return { state, decision: null };
+}
+
+export function publish(body: EventBody): Announcement {
+  return { kind: 'publish', body };
+}

@@ -1,0 +1,77 @@
+import { AGENTS } from '../agent/agents/agents.ts';
+import { promiseInForce } from '../completion/conditions/conditions.ts';
+import { untagged } from '../completion/promise.ts';
+import type { SourcedSettings } from '../settings/setting-source.ts';
+import type { Settings } from '../settings/settings.ts';
+import { agentOf } from '../settings/settings-problems.ts';
+import type { Policy } from '../task/policy.ts';
+import type { TaskState } from '../task/task-state.ts';
+
+/** What a policy contains besides the settings. */
+interface PolicyFacts {
+  /** The task's own file as the agent finds it, or null. Watched unless `--watch-file` names another. */
+  readonly fileInWork: string | null;
+  readonly doneFolder: string;
+  /** What a person has to approve before the first iteration; null: nothing. */
+  readonly approvalRequired: string | null;
+  /** Called only if needed: finding the time zone takes 15 ms. */
+  readonly timeZone: () => string;
+}
+
+/** Builds the policy of a task. A setting that the loop reads unchanged needs no line here. */
+export function policyOf({ settings, sources }: SourcedSettings, facts: PolicyFacts): Policy {
+  const agent = agentOf({ settings, sources });
+  const given = {
+    ...settings,
+    promise: settings.promise === null ? null : untagged(settings.promise),
+    watchGlobs: settings.watchGlob,
+    doneFolder: facts.doneFolder,
+    signals: settings.signal,
+  };
+  return {
+    ...given,
+    agent,
+    promise: promiseInForce(given),
+    watchFile: settings.watchFile ?? facts.fileInWork,
+    abortPromise: settings.abortPromise === null ? null : untagged(settings.abortPromise),
+    // Without a session, the agent cannot be asked about its answer.
+    askBack: settings.askBack && AGENTS[agent].takes.includes('askBack'),
+    maxCostUsd: settings.maxCost,
+    maxUsagePercent: settings.maxUsage,
+    approvalRequired: facts.approvalRequired,
+    approvalTimeoutMs: settings.approvalTimeout,
+    iterationTimeoutMs: Math.min(settings.iterationTimeout, settings.timeout),
+    idleTimeoutMs: settings.idleTimeout,
+    delayMs: settings.delay,
+    maxWaitMs: settings.maxWait,
+    get timeZone() {
+      return facts.timeZone();
+    },
+  };
+}
+
+/** Builds the policy of a stored task, to check it without a loop. */
+export function storedPolicy(task: TaskState, { settings, sources }: SourcedSettings): Policy {
+  return policyOf(
+    { settings: { ...settings, ...settingsIn(task) }, sources },
+    {
+      fileInWork: null,
+      doneFolder: task.done_folder,
+      approvalRequired: null,
+      timeZone: () => 'UTC',
+    },
+  );
+}
+
+/** Returns the settings in a state file. If another program wrote the state, the task has no others. */
+export function settingsIn(task: TaskState): Partial<Settings> {
+  return {
+    maxIterations: task.max_iterations,
+    match: task.match,
+    ...(task.completion_promise === null ? {} : { promise: task.completion_promise }),
+    ...(task.watch_glob.length === 0 ? {} : { watchGlob: task.watch_glob }),
+    ...(task.watch_file === null
+      ? {}
+      : { watchFile: task.watch_file, doneFolder: task.done_folder }),
+  };
+}

@@ -1,0 +1,295 @@
+import { AGENTS } from '../agent/agents/agents.ts';
+import type { RefusedTool } from '../agent/attempt.ts';
+import type { CountedOutcome } from '../agent/outcome.ts';
+import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
+import { describeCompletion } from '../completion/conditions/conditions.ts';
+import type { Blocker } from '../completion/gates.ts';
+import type { PromptText } from '../completion/promise.ts';
+import type { CommandResult } from '../completion/sightings.ts';
+import type { Policy } from '../task/policy.ts';
+import {
+  disarm,
+  type MaterialRules,
+  materialBlock,
+  materialLine,
+  oneLine,
+  tailOf,
+  withoutControls,
+} from '../text/untrusted-text.ts';
+import { type Hint, newestHints, type PromptHints } from './hints.ts';
+
+/** What the next prompt says about the previous iteration. */
+export interface Handover {
+  /** The final message, or the output up to the point where the iteration was cut; null if there is none. */
+  readonly output: string | null;
+  readonly wasCut: boolean;
+  readonly missing: readonly Missing[];
+  /** The hints that the prompt contains. */
+  readonly hints: readonly Hint[];
+}
+
+/** Why the iteration did not complete the task. Each becomes one sentence of the reminder. */
+export type Missing =
+  | { readonly kind: 'near-miss'; readonly line: string; readonly why: string }
+  /** `hasReplied`: the agent was asked whether it is done, and its reply did not state the promise. */
+  | {
+      readonly kind: 'in-doubt';
+      readonly line: string;
+      readonly where: DoubtfulPlace;
+      readonly hasReplied: boolean;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly tools: readonly RefusedTool[];
+      readonly held: boolean;
+      readonly verified: CommandResult | null;
+    }
+  | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
+  /** The command of `--until` failed. */
+  | { readonly kind: 'until'; readonly result: CommandResult }
+  | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
+  | { readonly kind: 'question' }
+  | { readonly kind: 'malformed-request' }
+  /** A person's answer to an approval request. */
+  | {
+      readonly kind: 'decision';
+      readonly id: string;
+      readonly what: string;
+      readonly decision: 'approved' | 'rejected';
+      readonly reason: string | null;
+    };
+
+export const EMPTY_HANDOVER: Handover = { output: null, wasCut: false, missing: [], hints: [] };
+
+/**
+ * Builds the text that ralph appends to the user's prompt. The user's prompt stays first and unchanged, so
+ * that the agent's prompt cache works; the protocol note comes last and is always the same.
+ */
+export function buildAddition(policy: Policy, carry: Handover, iteration: number): string {
+  return ['', ...promptTexts(policy, carry, iteration).map(({ text }) => text)]
+    .join('\n\n')
+    .concat('\n');
+}
+
+/**
+ * Returns the parts of that text one by one, since an echo of a part is not a statement of the promise.
+ * Earlier output is an echo only as a whole, since the agent may truthfully repeat a part of it.
+ */
+export function promptTexts(
+  policy: Policy,
+  carry: Handover,
+  iteration: number,
+): readonly PromptText[] {
+  const texts: PromptText[] = [];
+  if (iteration > 1) {
+    const block = contextBlock(policy, carry);
+    if (block !== null) texts.push({ kind: 'whole', text: block });
+    texts.push(...outputBlocks(policy, carry));
+    texts.push(...unprovenHints(policy, toldHints(policy, carry)));
+    texts.push({ kind: 'sentence-wise', text: reminder(policy, carry) });
+  } else {
+    // A person has approved the start of the task, or a hint arrived before a retry of the first iteration.
+    const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
+    const hints = toldHints(policy, carry);
+    const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(hints)];
+    texts.push(...unprovenHints(policy, hints));
+    if (said.length > 0) texts.push({ kind: 'sentence-wise', text: said.join('\n') });
+  }
+  texts.push({ kind: 'sentence-wise', text: protocolNote(policy) });
+  return texts;
+}
+
+function contextBlock(policy: Policy, carry: Handover): string | null {
+  if (policy.context === 'none' || carry.output === null) return null;
+  // Clean before cutting: half an escape sequence would not be recognised.
+  const output = withoutControls(carry.output);
+  if (output.trim() === '') return null;
+  const kept = tailOf(output, policy.contextChars);
+  const left = output.length - kept.length;
+  const cut = left > 0 ? [`[the first ${left} characters are left out]`] : [];
+  const title = carry.wasCut
+    ? 'what the previous iteration wrote before it was cut off'
+    : 'the output of the previous iteration';
+  return materialBlock(title, [...cut, kept].join('\n'), rulesFor(policy));
+}
+
+function reminder(policy: Policy, carry: Handover): string {
+  // An agent that is to check its claim must not be told to continue in the same prompt.
+  const mustCheck = carry.missing.some(
+    (missing) => missing.kind === 'held' && missing.held.gate === 'confirm',
+  );
+  const lines = [
+    mustCheck
+      ? `The task is NOT yet confirmed. Please check and ensure ${describeCompletion(policy)}.`
+      : `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
+    ...carry.missing.map((missing) => describeMissing(missing, policy)),
+    ...hintLines(toldHints(policy, carry)),
+  ];
+  return lines.join('\n');
+}
+
+/** Returns the hints for the prompt. Together they get as much room as the earlier output. */
+function toldHints(policy: Policy, carry: Handover): PromptHints {
+  const hints = carry.hints.map((hint) => ({ ...hint, text: withoutControls(hint.text).trim() }));
+  return newestHints(hints, policy.contextChars);
+}
+
+function hintLines({ told, leftOut }: PromptHints): readonly string[] {
+  const lines = told
+    .filter(({ isProven }) => isProven)
+    .map(({ text }) => `The person you work for adds: ${text}`);
+  if (leftOut === 0) return lines;
+  return [
+    `More was left for you to read than has room here: ${leftOut} characters are left out, the oldest first.`,
+    ...lines,
+  ];
+}
+
+/** Anybody could have written these hints, so the prompt marks them as data. */
+function unprovenHints(policy: Policy, { told }: PromptHints): readonly PromptText[] {
+  const unproven = told.filter(({ isProven }) => !isProven).map(({ text }) => text);
+  if (unproven.length === 0) return [];
+  const title = 'notes that somebody left for you; nobody can tell who';
+  return [{ kind: 'whole', text: materialBlock(title, unproven.join('\n\n'), rulesFor(policy)) }];
+}
+
+/** The longest reason of a person that the prompt repeats, in UTF-16 code units. */
+const LONGEST_REASON = 1_000;
+
+/** Tells the agent in a few words what kept the task from being complete. */
+export function describeMissing(missing: Missing, policy: Policy): string {
+  const rules = rulesFor(policy);
+  switch (missing.kind) {
+    case 'near-miss':
+      return `Your last message mentioned the promise without stating it (${missing.why.replaceAll('-', ' ')}): "${materialLine(missing.line, rules)}". A mention does not count.`;
+    case 'in-doubt':
+      return `Your last message stated the promise ${PLACES[missing.where]}: "${materialLine(missing.line, rules)}". ${
+        missing.hasReplied
+          ? 'Asked whether the task is complete, you did not state it: mend first what you said is missing. '
+          : ''
+      }When the task is truly complete, state it as the last line of your final message.`;
+    case 'refused':
+      return `${
+        missing.held
+          ? 'Your statement that the task is complete was not accepted, because these tools were refused'
+          : 'These tools were refused'
+      }: ${missing.tools
+        .slice(0, 10)
+        .map(({ tool, target }) =>
+          materialLine(target === '' ? tool : `${tool} (${target})`, rules),
+        )
+        .join(
+          '; ',
+        )}. Only the person who started this can allow them, by --allowed-tools or --permission-mode: find another way, or say plainly what you need.`;
+    case 'held':
+      return describeHold(missing.held, rules);
+    case 'until':
+      return `The command that decides whether the task is complete ${describeFailure(missing.result)}: ${materialLine(missing.result.command, rules)}.${hasWords(missing.result) ? ' Its output stands above.' : ''}`;
+    case 'not-ended-well':
+      return describeBadEnd(missing.outcome, policy, rules);
+    case 'decision':
+      return missing.decision === 'approved'
+        ? `A person has approved your request ${missing.id} (${materialLine(missing.what, rules)}): you may do it now.`
+        : `A person has rejected your request ${missing.id} (${materialLine(missing.what, rules)})${missing.reason === null ? '' : `, because: ${oneLine(disarm(missing.reason, rules), LONGEST_REASON).replace(/\.+$/, '')}`}. Do not do it; find another way, or say plainly that it cannot be done without.`;
+    case 'malformed-request':
+      return 'You asked for an approval in a form that is not understood, so nobody was asked and nothing was allowed: write <approval id="short-id">what you want to do</approval>, the id in small letters, digits and dashes.';
+    case 'question':
+      return 'Your last message ended in a question. Nobody answers questions here: decide yourself and go on.';
+  }
+}
+
+function describeHold(
+  held: Exclude<Blocker, { gate: 'refused-tools' }>,
+  rules: MaterialRules,
+): string {
+  switch (held.gate) {
+    case 'min-iterations':
+      return `Your statement that the task is complete came early: at least ${held.from} iterations are asked for. Go through the work again and improve it.`;
+    case 'protect':
+      return `Your statement that the task is complete was not accepted, because protected files have changed: ${materialLine(held.files.slice(0, 10).join(', '), rules)}. Put them back as they were.`;
+    case 'verify':
+      return `Your statement that the task is complete was not accepted, because the command that checks it ${describeFailure(held.result)}: ${materialLine(held.result.command, rules)}. Its output stands above.`;
+    case 'stopped-subagents':
+      return `Your statement that the task is complete was not accepted, because the system stopped ${held.count === 1 ? 'a sub-agent of yours' : `${held.count} of your sub-agents`} before the end. Do that part yourself, or start it again and wait for its answer; check the result, then state it again. Only the person who started this can name a command that vouches for it, by --verify.`;
+    case 'confirm':
+      return `You stated that the task is complete (${held.so_far} of ${held.of} times). Do not go on working: check with fresh eyes whether it truly is complete. If it is, state it again; if not, say what is missing and mend it.`;
+  }
+}
+
+function describeFailure({ timedOut, exitCode }: CommandResult): string {
+  return timedOut ? 'did not end in time' : `exited with ${exitCode ?? 'a signal'}`;
+}
+
+/** The output of one of the user's commands. */
+export interface CommandOutput {
+  readonly by: 'verify' | 'until';
+  readonly output: string;
+}
+
+/** Returns the outputs, unless empty, of the user's commands that failed after the last iteration. */
+export function failedOutputs(carry: Handover): readonly CommandOutput[] {
+  return carry.missing.flatMap((missing): readonly CommandOutput[] => {
+    const failed =
+      missing.kind === 'until'
+        ? missing.result
+        : missing.kind === 'refused'
+          ? missing.verified
+          : missing.kind === 'held' && missing.held.gate === 'verify'
+            ? missing.held.result
+            : null;
+    if (failed === null || !hasWords(failed)) return [];
+    return [{ by: missing.kind === 'until' ? 'until' : 'verify', output: failed.output }];
+  });
+}
+
+function hasWords({ output }: CommandResult): boolean {
+  return output.trim() !== '';
+}
+
+const TITLES: Readonly<Record<CommandOutput['by'], string>> = {
+  verify: 'the output of the command that checks the task',
+  until: 'the output of the command that decides whether the task is complete',
+};
+
+/** Marks the outputs as data, like all text that does not come from the user. */
+function outputBlocks(policy: Policy, carry: Handover): readonly PromptText[] {
+  return failedOutputs(carry).map(({ by, output }) => ({
+    kind: 'whole',
+    text: materialBlock(TITLES[by], output, rulesFor(policy)),
+  }));
+}
+
+function describeBadEnd(outcome: CountedOutcome, policy: Policy, rules: MaterialRules): string {
+  switch (outcome.kind) {
+    case 'timed-out':
+      return outcome.limit === 'idle'
+        ? 'The previous iteration was ended because it was silent for too long. Work in steps that show progress.'
+        : `The previous iteration was ended after its time limit of ${Math.round(policy.iterationTimeoutMs / 1000)} seconds. Work in smaller steps.`;
+    case 'bounded':
+      return `The previous iteration was cut by its own ${outcome.by === 'max-turns' ? 'turn' : 'budget'} limit.`;
+    case 'errored':
+      return `The previous iteration failed: ${materialLine(outcome.message, rules)}`;
+    case 'answered':
+      return '';
+  }
+}
+
+/** Explains the loop to the agent. Stays under 900 characters, and is the same in every iteration. */
+export function protocolNote(policy: Policy): string {
+  const complete =
+    policy.promise === null
+      ? `The task counts as complete when ${describeCompletion(policy)}. Bring that about only when the work is truly done.`
+      : `When the task is truly complete, and only then, write <promise>${policy.promise}</promise> as the last line of your final message, below a blank line, with nothing behind it. Never state it to get out of the loop: if something is missing or fails, say what, without the promise.`;
+  return [
+    'About this session: you run unattended, in a loop that starts you again until the task is complete.',
+    complete,
+    'Nobody answers questions: decide yourself. Work you leave in the background ends with your turn: wait for it to finish.',
+    'Before a step that a person has to allow, end your message with <approval id="short-id">what you want to do</approval> and wait for the next turn.',
+    'You may report progress: <progress done="2" total="5">what you do now</progress>.',
+  ].join(' ');
+}
+
+/** The rules for quoting untrusted text to the agent of this policy. */
+function rulesFor(policy: Policy): MaterialRules {
+  return AGENTS[policy.agent];
+}

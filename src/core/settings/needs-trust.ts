@@ -1,0 +1,47 @@
+import {
+  VAULT_SETTINGS,
+  type VaultLayer,
+  type VaultSettingName,
+  vaultSettingNames,
+} from './rescue-settings.ts';
+import type { Layer, Sources } from './setting-source.ts';
+import { keyOf, type SettingName, settingNamesNeedingTrust, snakeCase } from './settings.ts';
+
+/** A setting that needs trust, as a configuration file writes it. */
+export interface SettingNeedingTrust {
+  readonly name: SettingName | VaultSettingName;
+  /** Its key in the file: `on_end`. */
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/** Returns the settings of a configuration file that need trust, in the order of the help. */
+export function settingsNeedingTrust(
+  config: Layer,
+  vault: VaultLayer,
+): readonly SettingNeedingTrust[] {
+  const ofRun = settingNamesNeedingTrust().flatMap((name) => {
+    const written = config[name];
+    const key = keyOf(name);
+    return written === undefined || key === null ? [] : [{ name, key, value: written.value }];
+  });
+  const ofVault = vaultSettingNames().flatMap((name) => {
+    const written = vault[name];
+    if (written === undefined || VAULT_SETTINGS[name].trust !== true) return [];
+    return [{ name, key: snakeCase(name), value: written.value }];
+  });
+  return [...ofRun, ...ofVault];
+}
+
+/**
+ * Returns the settings in `powers` that a run takes from the configuration file, not from a flag or a
+ * variable. Leaves out the settings that only `ralph watch` has, since it reports them itself.
+ */
+export function trustedSettingsInForce(
+  powers: readonly SettingNeedingTrust[],
+  sources: Sources,
+): readonly SettingNeedingTrust[] {
+  return powers.filter(
+    ({ name }) => name in sources && sources[name as SettingName].kind === 'config',
+  );
+}

@@ -1,0 +1,270 @@
+/*
+ * Every way in which a task can end. Exit codes, notes, colours, words, what a pass over the vault and the
+ * line for cron do with it, and the tables in the documents are read from here. A new ending is a new row.
+ */
+
+interface Row<Event extends string = string, Word extends string = string> {
+  /** The event that announces it. */
+  readonly event: Event;
+  readonly exitCode: number;
+  /** The note it leaves: its name is `RALPH_<word>_<task_id>_<timestamp>.md`, the title its heading. */
+  readonly note?: { readonly word: Word; readonly title: string };
+  /** What has to be done about the task. It sets the colour: green, yellow or red. */
+  readonly needs: 'nothing' | 'a resume' | 'a person';
+  /** The state of the task in `ralph report`. */
+  readonly words: string;
+  /** The closing words of the run; `…` stands for the evidence or the reason. */
+  readonly says: string;
+  /** General advice on what to do. What only one agent's failure needs is said in the agent's module. */
+  readonly remedy?: string;
+  /** The flag that raises the limit that was used up. */
+  readonly more?: string;
+  /** `ralph resume` is not proposed. */
+  readonly isFinal?: true;
+  readonly verdict: Verdict;
+  /** A pass resumes the task, since the cause can go away without a change of its settings. */
+  readonly isPassing?: true;
+  /** What `--resume-if-open` does. If refused, a person decides: each new run would get a full budget again. */
+  readonly ifOpen: 'goes on' | 'begins a new run' | 'is refused';
+}
+
+/** What the end of a run means for the file and for the pass over the vault. */
+type Verdict =
+  | 'done'
+  /** The file is the cause, so this counts as a failed rescue. */
+  | 'failed'
+  /** The cause is not the file, so the next file would fail, too. */
+  | 'common'
+  /** A person has to resume it. */
+  | 'held'
+  /** A signal, which ends everything. */
+  | 'interrupted';
+
+/** By status, and in it by exit reason what differs from the other reasons of the status. */
+export const ENDINGS = {
+  completed: {
+    event: 'task_completed',
+    exitCode: 0,
+    needs: 'nothing',
+    words: 'completed',
+    says: 'completed (…)',
+    isFinal: true,
+    verdict: 'done',
+    ifOpen: 'begins a new run',
+    reasons: { completed: {} },
+  },
+  failed: {
+    event: 'task_failed',
+    exitCode: 1,
+    note: { word: 'FAILED', title: 'The task failed' },
+    needs: 'a person',
+    words: 'failed',
+    says: 'failed (…)',
+    verdict: 'common',
+    ifOpen: 'goes on',
+    reasons: {
+      'failed:agent-not-found': {},
+      'failed:not-logged-in': { isPassing: true },
+      'failed:no-credit': {
+        remedy: 'add credit to the account, or use another key',
+        isPassing: true,
+      },
+      'failed:refused-request': { remedy: 'check --model and the length of the prompt' },
+      'failed:slash-command': {},
+      'failed:bad-option': {},
+      'failed:root-refused': {},
+      'failed:aborted': {
+        remedy:
+          'the task was given up on purpose, by the agent (its last message says why) or by a person who rejected it: start over with a better prompt',
+        isFinal: true,
+        verdict: 'failed',
+        ifOpen: 'begins a new run',
+      },
+      'failed:reported': {},
+      'failed:bug': {
+        exitCode: 70,
+        remedy:
+          'report it with the output above; the work done so far is kept, and ralph resume continues it',
+      },
+    },
+  },
+  max_iterations_reached: {
+    event: 'max_iterations_reached',
+    exitCode: 3,
+    note: { word: 'EXHAUSTED', title: 'The iterations ran out' },
+    needs: 'a person',
+    words: 'out of iterations',
+    says: 'not completed: the iterations ran out',
+    more: '--max-iterations +5',
+    verdict: 'failed',
+    ifOpen: 'begins a new run',
+    reasons: { max_iterations: {} },
+  },
+  timeout: {
+    event: 'task_timeout',
+    exitCode: 4,
+    note: { word: 'TIMEOUT', title: 'The time ran out' },
+    needs: 'a person',
+    words: 'out of time',
+    says: 'not completed: the time limit of the whole task was reached',
+    more: '--timeout +30m',
+    verdict: 'failed',
+    ifOpen: 'begins a new run',
+    reasons: { timeout: {} },
+  },
+  stalled: {
+    event: 'task_stalled',
+    exitCode: 5,
+    note: { word: 'STALLED', title: 'The task makes no progress' },
+    needs: 'a person',
+    words: 'stalled',
+    says: 'not completed: stalled (…)',
+    remedy:
+      'read the logs and make the prompt clearer; --no-progress-limit 0 lets it continue anyway',
+    verdict: 'failed',
+    ifOpen: 'begins a new run',
+    reasons: {
+      'no-progress': {},
+      'same-error': {
+        remedy:
+          'read the logs and make the prompt clearer; --same-error-limit 0 lets it continue anyway',
+      },
+      refused: {
+        remedy:
+          'allow the tools with --allowed-tools, --permission-mode acceptEdits or --dangerously-skip-permissions; or, if you forbade them on purpose, name them with --accept-refused',
+      },
+      unproven: {
+        remedy:
+          'ask in the prompt for sub-agents that are waited for, or name a command that checks the work with --verify: a claim that it confirms is believed',
+      },
+      interrupted: {
+        remedy:
+          'something keeps killing ralph: look for a time limit of cron or systemd, or for the OOM killer (dmesg); ralph resume continues',
+        ifOpen: 'is refused',
+      },
+    },
+  },
+  paused: {
+    event: 'task_paused',
+    exitCode: 6,
+    needs: 'a resume',
+    words: 'paused',
+    says: 'paused',
+    verdict: 'held',
+    ifOpen: 'goes on',
+    reasons: { paused: {} },
+  },
+  paused_awaiting_approval: {
+    event: 'task_paused',
+    exitCode: 6,
+    needs: 'a resume',
+    words: 'waits for your approval',
+    says: 'paused',
+    verdict: 'held',
+    ifOpen: 'goes on',
+    reasons: {
+      'approval-pending': {
+        says: 'not completed: waiting for an approval (ApprovalPendingError)',
+      },
+      'approval-expired': {
+        says: 'not completed: nobody answered the request for approval in time',
+      },
+    },
+  },
+  budget_spent: {
+    event: 'task_budget_spent',
+    exitCode: 8,
+    note: { word: 'BUDGET', title: 'The budget is spent' },
+    needs: 'a person',
+    words: 'out of money',
+    says: 'not completed: the budget of the task is spent',
+    more: '--max-cost +2',
+    verdict: 'held',
+    ifOpen: 'is refused',
+    reasons: { budget: {} },
+  },
+  usage_limited: {
+    event: 'task_usage_limited',
+    exitCode: 75,
+    note: {
+      word: 'LIMITED',
+      title: "The agent's service is unreachable, or its usage limit is reached",
+    },
+    needs: 'a resume',
+    words: 'at a usage limit',
+    says: 'not completed: a usage limit or an outage',
+    verdict: 'common',
+    isPassing: true,
+    ifOpen: 'goes on',
+    reasons: {
+      outage: { says: "not completed: the agent's service remained unreachable" },
+      usage_limit: { says: 'not completed: a usage limit lasts longer than --max-wait' },
+      max_usage: { says: 'not completed: --max-usage is reached' },
+    },
+  },
+  stopped: {
+    event: 'task_stopped',
+    // A request from another terminal counts as SIGTERM.
+    exitCode: 143,
+    needs: 'a resume',
+    words: 'stopped',
+    says: 'stopped (…)',
+    verdict: 'interrupted',
+    ifOpen: 'goes on',
+    reasons: {
+      'stopped:SIGHUP': { exitCode: 129 },
+      'stopped:SIGINT': { exitCode: 130 },
+      'stopped:SIGTERM': {},
+      'stopped:request': { verdict: 'held' },
+    },
+  },
+} as const satisfies Readonly<Record<string, WithReasons<Row>>>;
+
+type WithReasons<R extends Row> = R & {
+  readonly reasons: Readonly<Record<string, Partial<Omit<R, 'event' | 'note'>>>>;
+};
+
+export type EndedStatus = keyof typeof ENDINGS;
+
+/** The status in which a task ended, and one of its reasons. A program may complete a task for any reason. */
+export type StatusAndReason = {
+  readonly [S in EndedStatus]: {
+    readonly status: S;
+    readonly exitReason: S extends 'completed'
+      ? string
+      : keyof (typeof ENDINGS)[S]['reasons'] & string;
+  };
+}[EndedStatus];
+
+/** Everything about one ending. */
+export type EndingRow = Row<
+  (typeof ENDINGS)[EndedStatus]['event'],
+  Extract<(typeof ENDINGS)[EndedStatus], { note: object }>['note']['word']
+>;
+
+const ROWS: Readonly<Record<EndedStatus, WithReasons<EndingRow>>> = ENDINGS;
+
+/** All of them, in the order of the exit codes. */
+export const ENDED_STATUSES = Object.keys(ENDINGS) as readonly EndedStatus[];
+
+/** The words in the names of notes. */
+export const NOTE_WORDS: readonly string[] = Object.values(ROWS).flatMap(
+  ({ note }) => note?.word ?? [],
+);
+
+/** Returns the row of an ending. */
+export function endingRow(status: EndedStatus, exitReason: string | null): EndingRow {
+  const { reasons, ...row } = ROWS[status];
+  const isKnown = exitReason !== null && Object.hasOwn(reasons, exitReason);
+  return isKnown ? { ...row, ...reasons[exitReason] } : row;
+}
+
+/** Whether a task in this shown state has ended. */
+export function isEnded(state: string): state is EndedStatus {
+  return Object.hasOwn(ENDINGS, state);
+}
+
+/** Returns the row of a task in this shown state, or null if it has not ended. */
+export function rowOfState(state: string, exitReason: string | null): EndingRow | null {
+  return isEnded(state) ? endingRow(state, exitReason) : null;
+}

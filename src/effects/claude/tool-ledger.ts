@@ -1,0 +1,136 @@
+import type { RefusedTool } from '../../core/agent/attempt.ts';
+import { remember } from '../files/bounded-map.ts';
+import { type JsonObject, numberAt, objectAt } from '../files/json-fields.ts';
+import { nameAt, readDenials, type ToolDenial } from './stream-events.ts';
+
+/** Number of calls, and of sub-agents, that are stored: enough for hours. */
+const REMEMBERED = 1_000;
+
+/** A sub-agent whose start was reported. */
+interface SubAgent {
+  /** Id of the call that started the sub-agent; null if `claude` did not report it. */
+  readonly callId: string | null;
+  /** Whether the calling agent goes on without waiting; null if `claude` did not report it. */
+  readonly isInBackground: boolean | null;
+  readonly end: 'finished' | 'stopped' | null;
+}
+
+interface ToolLedger {
+  /** Records that the agent called a tool, which can start or stop a sub-agent. */
+  readonly called: (id: string, tool: string, input: JsonObject | null) => void;
+  /** Records that a tool answered; ignores an answer to an unknown call. */
+  readonly answered: (id: string, failed: boolean) => void;
+  /** Reads a `system/task_…` event, which reports that a sub-agent has started or ended. */
+  readonly readSubAgent: (event: JsonObject) => void;
+  /** Reads a `result` event; a refused call that two of them list counts once. */
+  readonly readReport: (event: JsonObject) => void;
+  /** Returns the refused calls, each with whether a later call of the same tool succeeded. */
+  readonly refused: () => readonly RefusedTool[];
+  /** Returns how many sub-agents were stopped before they had finished, but not by the agent. */
+  readonly stoppedSubAgents: () => number;
+}
+
+/**
+ * Records the order in which the tools answered, and how sub-agents ended. The order is needed because only
+ * the `result` event at the end says which calls were refused, and a later call may have succeeded. In newer
+ * versions of `claude` this event also contains the number of stopped sub-agents. Older versions report each
+ * stop in a `system/task_…` event, or never mention the sub-agent again. They report shell commands
+ * (`local_bash`) in the same way; those do not count.
+ */
+export function createToolLedger(): ToolLedger {
+  /** Calls without an answer, each with the id of the sub-agent that it stops, or null. */
+  const open = new Map<string, { readonly tool: string; readonly stops: string | null }>();
+  const denied = new Map<string, ToolDenial>();
+  // A Map keeps the order of insertion, which is the order of the answers.
+  const answers = new Map<string, { readonly tool: string; readonly failed: boolean }>();
+  /** For each call that starts a sub-agent: whether the sub-agent works in the background. */
+  const starts = new Map<string, boolean>();
+  const subAgents = new Map<string, SubAgent>();
+  /** Sub-agents that the agent itself chose to stop; they do not count. */
+  const stoppedByAgent = new Set<string>();
+  let counted: number | null = null;
+
+  /** Whether the caller waits for the sub-agent: then it has finished, even if its end is not reported. */
+  const isAwaited = ({ isInBackground, callId }: SubAgent): boolean =>
+    !(isInBackground ?? starts.get(callId ?? '') ?? true);
+
+  return {
+    called: (id, tool, input) => {
+      const stops = STOPPING_TOOLS.has(tool) ? stoppedBy(input) : null;
+      remember(open, id, { tool, stops }, REMEMBERED);
+      if (input !== null && STARTING_TOOLS.has(tool)) {
+        remember(starts, id, input.run_in_background === true, REMEMBERED);
+      }
+    },
+    answered: (id, failed) => {
+      const call = open.get(id);
+      if (call === undefined) return;
+      open.delete(id);
+      remember(answers, id, { tool: call.tool, failed }, REMEMBERED);
+      const { stops } = call;
+      if (!failed && stops !== null && subAgents.has(stops)) stoppedByAgent.add(stops);
+    },
+    readSubAgent: (event) => {
+      const id = nameAt(event, 'task_id');
+      if (id === null) return;
+      if (nameAt(event, 'subtype') === 'task_started') {
+        if (nameAt(event, 'task_type') !== 'local_agent') return;
+        const { is_backgrounded } = event;
+        const isInBackground = typeof is_backgrounded === 'boolean' ? is_backgrounded : null;
+        const callId = nameAt(event, 'tool_use_id');
+        remember(subAgents, id, { callId, isInBackground, end: null }, REMEMBERED);
+        return;
+      }
+      const subAgent = subAgents.get(id);
+      const end = ENDS.get(nameAt(objectAt(event, 'patch') ?? event, 'status') ?? '');
+      if (subAgent === undefined || end === undefined) return;
+      remember(subAgents, id, { ...subAgent, end }, REMEMBERED);
+    },
+    readReport: (event) => {
+      for (const denial of readDenials(event)) {
+        denied.set(denial.id ?? `unnamed ${denied.size}`, denial);
+      }
+      const killed = objectAt(objectAt(event, 'subagent_stats') ?? {}, 'killed');
+      counted = killed === null ? null : (numberAt(killed, 'system') ?? 0);
+    },
+    refused: () => {
+      const place = new Map<string, number>();
+      const lastSuccess = new Map<string, number>();
+      for (const [id, { tool, failed }] of answers) {
+        const next = place.size;
+        place.set(id, next);
+        if (!failed && !denied.has(id)) lastSuccess.set(tool, next);
+      }
+      return [...denied.values()].map(({ id, tool, target, command }) => {
+        // If it is unknown when the call was refused, no call counts as later.
+        const refusedAt = (id === null ? undefined : place.get(id)) ?? Number.POSITIVE_INFINITY;
+        const laterSucceeded = (lastSuccess.get(tool) ?? -1) > refusedAt;
+        return { tool, target, command, laterSucceeded };
+      });
+    },
+    stoppedSubAgents: () => {
+      if (counted !== null) return Math.max(0, counted);
+      return [...subAgents].filter(
+        ([id, subAgent]) =>
+          !stoppedByAgent.has(id) &&
+          (subAgent.end === 'stopped' || (subAgent.end === null && !isAwaited(subAgent))),
+      ).length;
+    },
+  };
+}
+
+/** All names that versions of `claude` use for the tool that starts a sub-agent. */
+const STARTING_TOOLS: ReadonlySet<string> = new Set(['Task', 'Agent']);
+/** All names for the tool that stops a sub-agent. Others with its id, as `TaskOutput`, only read from it. */
+const STOPPING_TOOLS: ReadonlySet<string> = new Set(['TaskStop', 'KillShell', 'KillBash']);
+
+function stoppedBy(input: JsonObject | null): string | null {
+  return input === null ? null : (nameAt(input, 'task_id') ?? nameAt(input, 'shell_id'));
+}
+
+const ENDS: ReadonlyMap<string, SubAgent['end']> = new Map([
+  ['completed', 'finished'],
+  ['failed', 'finished'],
+  ['stopped', 'stopped'],
+  ['killed', 'stopped'],
+]);

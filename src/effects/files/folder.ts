@@ -1,0 +1,41 @@
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
+
+/** Returns the names in a folder, unsorted; empty if it cannot be read. Never throws. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Returns the names of the regular files in a folder, sorted; empty if it cannot be read. Never throws.
+ * Links and named pipes are left out: reading a pipe would never end.
+ */
+export function fileNamesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name)
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Calls `onEvent` when something changes in a folder. Returns null if the folder is missing or cannot
+ * be watched, such as one on a network; so poll as well. Does not keep the process alive.
+ */
+export function watchFolder(
+  folder: string,
+  onEvent: () => void,
+  onError: () => void = () => {},
+): FSWatcher | null {
+  try {
+    return watch(folder, { persistent: false }, onEvent).on('error', onError);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,71 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { replaceFile } from '../files/write-file.ts';
+import { fileOf, type Seal } from '../trust/seal.ts';
+
+/** The files beside the state; they do not change during a run. */
+export interface TaskFiles {
+  readonly prompt: Uint8Array;
+  /** JSON texts, not sealed yet. */
+  readonly settings: string;
+  readonly baseline: string;
+}
+
+/** A file beside the state, as this driver wrote it. */
+export interface FileBeside {
+  readonly path: string;
+  /** Replaces the file atomically; it is durable once the returned function has resolved. */
+  write(): Promise<() => Promise<void>>;
+  /** Whether the content has changed since the last write, or the file is gone. */
+  isChanged(): boolean;
+}
+
+export function filesBeside(
+  folder: string,
+  { prompt, settings, baseline }: TaskFiles,
+  seal: Seal,
+  task: Pick<TaskState, 'task_id' | 'started_at'>,
+): readonly FileBeside[] {
+  return [
+    fileBeside(`${folder}/prompt.md`, prompt),
+    fileBeside(`${folder}/settings.json`, seal.close(settings, fileOf('settings', task))),
+    fileBeside(`${folder}/baseline.json`, seal.close(baseline, fileOf('baseline', task))),
+  ];
+}
+
+function fileBeside(place: string, content: string | Uint8Array): FileBeside {
+  let seen = '';
+  return {
+    path: place,
+    async write() {
+      const sync = await replaceFile(place, content);
+      seen = fingerprint(place);
+      return sync;
+    },
+    isChanged() {
+      const now = fingerprint(place);
+      if (now === seen) return false;
+      // A backup may change only the file's times, so the content decides.
+      if (!holds(place, Buffer.from(content))) return true;
+      seen = now;
+      return false;
+    },
+  };
+}
+
+function holds(place: string, content: Buffer): boolean {
+  const stats = lstatSync(place, { throwIfNoEntry: false });
+  // Reading a pipe would never end.
+  if (stats?.isFile() !== true || stats.size !== content.length) return false;
+  return content.equals(readFileSync(place));
+}
+
+export function changedByAnother(file: string): string {
+  return `${file} was changed by another hand; a running loop keeps to what it knows, and has written it anew.`;
+}
+
+/** Returns a text that changes whenever a program writes the file; empty if the file is gone. */
+export function fingerprint(file: string): string {
+  const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
+}

@@ -1,0 +1,193 @@
+import path from 'node:path';
+import { commandsOf } from '../../core/completion/conditions/conditions.ts';
+import { type PlanCount, readPlan } from '../../core/completion/plan-file.ts';
+import type { CommandResult, ProgressSigns, Sightings } from '../../core/completion/sightings.ts';
+import type { Policy } from '../../core/task/policy.ts';
+import type { Observer } from '../../loop/ports.ts';
+import { MB, tryReadText } from '../files/bounded-read.ts';
+import type { Baseline, BaselineRequest } from './baseline.ts';
+import {
+  differs,
+  type FileMark,
+  type FileMarks,
+  isOther,
+  markFile,
+  markFiles,
+} from './file-marks.ts';
+import type { GitProgress } from './git-progress.ts';
+
+/** The files and commands that a task observes. */
+export interface Watch extends BaselineRequest {
+  /** Absolute path of the plan; null if the task has no plan. */
+  readonly planFile: string | null;
+  /** The shell commands to run for each observation, by the kind of the condition. */
+  readonly commands: Readonly<Record<string, string>>;
+}
+
+/** Returns the files and commands that a task with this policy observes. */
+export function watchOf(
+  policy: Policy,
+  place: Pick<Watch, 'cwd' | 'existing' | 'donePath' | 'isOwn'>,
+): Watch {
+  const { watchGlobs: globs, protect, planFile } = policy;
+  const plan = planFile === null ? null : path.resolve(place.cwd, planFile);
+  return { ...place, globs, protect, planFile: plan, commands: commandsOf(policy) };
+}
+
+/** Runs one of the user's shell commands with the text `input` on its standard input. */
+export type RunCommand = (command: string, input: string) => Promise<CommandResult>;
+
+export interface ObserverRequest extends Watch {
+  readonly run: RunCommand;
+  /** Whether the task was resumed, so that part of its first iteration may already be done. */
+  readonly isResumed?: boolean;
+  /** Its `mark` has already been called; null or absent if git is not used. */
+  readonly git?: GitProgress | null;
+  /** Finds the approval request that the agent has made since `mark`; absent if no requests are read. */
+  readonly pending?: { mark(): void; made(): Sightings['approvalFile'] };
+}
+
+/**
+ * Compares the files, the plan and the work tree after each iteration with their state before it. Changes
+ * by a command that the returned `run` runs do not count as the agent's progress.
+ */
+export function createObserver(
+  request: ObserverRequest,
+  baseline: Baseline,
+): Observer & { readonly run: RunCommand } {
+  const { cwd, git, pending } = request;
+  /** Newer fingerprints of protected files whose content is the same. */
+  const unchanged = new Map<string, FileMark>();
+  let before = baseline.watched;
+  let planBefore: PlanCount | null = null;
+  // The state after an iteration is the state before the next one, unless a command runs in between.
+  let gitIsMarked = true;
+  let beforeIsNow = false;
+  // A second attempt belongs to the same iteration, so changes by the first attempt still count.
+  let filesAreMarked = false;
+  // After a resume, changes that the agent made before the driver died cannot be seen. So the first
+  // observation shows whether there was progress only if it finds some.
+  let mayBeOld = request.isResumed === true;
+  const knownSign = <Sign>(sign: Sign): Sign | null => (mayBeOld && !isSign(sign) ? null : sign);
+  const run: RunCommand = (command, input) => {
+    gitIsMarked = false;
+    beforeIsNow = false;
+    return request.run(command, input);
+  };
+
+  const runAll = async (commands: Watch['commands']): Promise<Sightings['commands'] & object> => {
+    const results: Record<string, CommandResult> = {};
+    for (const [kind, command] of Object.entries(commands)) results[kind] = await run(command, '');
+    return results;
+  };
+
+  return {
+    run,
+    get usesGit() {
+      return git?.isIdle === false;
+    },
+    async mark() {
+      if (!gitIsMarked) await git?.mark();
+      gitIsMarked = true;
+      if (filesAreMarked) return;
+      filesAreMarked = true;
+      pending?.mark();
+      if (beforeIsNow) return;
+      before = await markFiles(request.globs, request, before);
+      planBefore = planOf(request.planFile);
+      beforeIsNow = true;
+    },
+    async look() {
+      const now = await markFiles(request.globs, request, before);
+      const plan = planOf(request.planFile);
+      // Computed before the commands run, since their changes are not the agent's. A resumed task can begin
+      // with an observation, when there is no earlier state to compare with.
+      const progress: ProgressSigns = !filesAreMarked
+        ? { git: null, watched: null }
+        : {
+            git: knownSign((await git?.since()) ?? null),
+            watched: knownSign(watchedMoved(request, now, before, planBefore, plan)),
+          };
+      mayBeOld = false;
+      filesAreMarked = false;
+      before = now;
+      planBefore = plan;
+      beforeIsNow = true;
+      const approvalFile = pending?.made() ?? null;
+      const moved =
+        request.donePath !== null && (await differs(request.donePath, baseline.done ?? undefined));
+      return {
+        watchMatches: changed(now, baseline.watched, cwd),
+        movedFile: moved ? request.donePath : null,
+        commands: await runAll(request.commands),
+        plan,
+        protectedChanged: await changedOrGone(baseline.protected, unchanged, cwd),
+        approvalFile,
+        progress,
+      };
+    },
+    async changes(gitBase, hurry) {
+      const change = (await git?.inAll(gitBase, hurry)) ?? null;
+      return change === null ? null : { commits: change.commits, files: change.filesChanged };
+    },
+  };
+}
+
+function isSign(sign: unknown): boolean {
+  if (typeof sign !== 'object' || sign === null) return sign === true;
+  return Object.values(sign).some((count) => count > 0);
+}
+
+/** There is a limit because the agent writes this file. */
+const PLAN_MAX_BYTES = MB;
+
+function planOf(planFile: string | null): PlanCount | null {
+  const text = planFile === null ? null : tryReadText(planFile, PLAN_MAX_BYTES);
+  return text === null ? null : readPlan(text);
+}
+
+/** Whether a watched file changed or the plan has more done steps; null if the task has neither. */
+function watchedMoved(
+  { cwd, globs, planFile }: ObserverRequest,
+  now: FileMarks,
+  before: FileMarks,
+  planBefore: PlanCount | null,
+  plan: PlanCount | null,
+): ProgressSigns['watched'] {
+  if (globs.length === 0 && planFile === null) return null;
+  const advanced = (plan?.done ?? 0) > (planBefore?.done ?? 0);
+  return advanced || changed(now, before, cwd).length > 0;
+}
+
+/** Returns the files that are new or differ from their fingerprints, relative to `cwd`. */
+function changed(now: FileMarks, marks: FileMarks, cwd: string): readonly string[] {
+  if (now === marks) return [];
+  return Object.keys(now)
+    .filter((file) => {
+      const mark = now[file];
+      return mark !== undefined && isOther(mark, marks[file]);
+    })
+    .sort()
+    .map((file) => named(file, cwd));
+}
+
+/** Returns the protected files that were changed or deleted, relative to `cwd`. */
+async function changedOrGone(
+  marks: FileMarks,
+  unchanged: Map<string, FileMark>,
+  cwd: string,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const file of Object.keys(marks).sort()) {
+    const mark = unchanged.get(file) ?? marks[file];
+    if (mark === undefined) continue;
+    const now = await markFile(file, mark);
+    if (now === null || isOther(now, mark)) found.push(named(file, cwd));
+    else if (now.sha256 === mark.sha256) unchanged.set(file, now);
+  }
+  return found;
+}
+
+function named(file: string, cwd: string): string {
+  return path.relative(cwd, file) || file;
+}

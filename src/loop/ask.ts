@@ -1,0 +1,138 @@
+import { standstillMs } from '../core/machine/clock-gap.ts';
+import type {
+  AgentPrompt,
+  LoopEvent,
+  LoopState,
+  Question,
+  Timing,
+} from '../core/machine/loop-state.ts';
+import { preview } from '../core/secrets/secrets.ts';
+import { type Approval, laterBy } from '../core/task/task-state.ts';
+import type { Ports } from './ports.ts';
+import { cleanActivity, doingOf, eventOf, shownText } from './shown.ts';
+
+/** Returns the current instant, and the time since the previous event. */
+export type AnsweredNow = () => Timing;
+
+/** Carries out a question of the machine. Resolves to the answer, which is the next event. */
+export async function ask(
+  ports: Ports,
+  state: LoopState,
+  action: Question,
+  answeredNow: AnsweredNow,
+): Promise<LoopEvent> {
+  const doing = doingOf(state, action);
+  if (doing !== null) ports.reporter.doing(doing);
+  switch (action.kind) {
+    case 'start-agent':
+      return startAgent(ports, state, action, answeredNow);
+    case 'look': {
+      const sightings = await ports.observer.look();
+      return { kind: 'looked', ...answeredNow(), sightings };
+    }
+    case 'verify': {
+      const result = await ports.commands.verify(action.command);
+      return { kind: 'verified', ...answeredNow(), result };
+    }
+    case 'run-after':
+      await ports.commands.after(action.command, eventOf(ports, state, action.body));
+      return { kind: 'followed', ...answeredNow() };
+    case 'request-approval':
+      // No process of the task runs while a person is asked.
+      await ports.agent.close(ports.stops.hurry);
+      return requestApproval(ports, action.approval, answeredNow);
+    case 'await-approval': {
+      const { approval, patiently } = action;
+      const answer = await ports.approvals.answer(approval, patiently, interruption(ports));
+      return { kind: 'approval-answered', ...answeredNow(), answer };
+    }
+    case 'wait':
+      await ports.clock.waitUntil(action.until, interruption(ports));
+      return { kind: 'waited', ...answeredNow() };
+  }
+}
+
+/** Returns a signal that aborts a wait when somebody asks the loop to stop or to pause. */
+function interruption({ stops, requests }: Ports): AbortSignal {
+  return AbortSignal.any([stops.signal, requests.pause]);
+}
+
+async function requestApproval(
+  ports: Ports,
+  approval: Approval,
+  answeredNow: AnsweredNow,
+): Promise<LoopEvent> {
+  const thereBefore = await ports.approvals.request(approval);
+  const answered = answeredNow();
+  // Nobody can answer a request that could not be written, so the task pauses until it is resumed.
+  if (thereBefore === null) {
+    return { kind: 'approval-answered', ...answered, answer: { kind: 'none', why: 'not-waited' } };
+  }
+  return { kind: 'approval-requested', ...answered, thereBefore };
+}
+
+async function startAgent(
+  ports: Ports,
+  state: LoopState,
+  action: Extract<Question, { kind: 'start-agent' }>,
+  answeredNow: AnsweredNow,
+): Promise<LoopEvent> {
+  const { iteration, attempt } = action;
+  const prompt = await promptOf(ports, action.prompt);
+  await ports.observer.mark();
+  const started = answeredNow();
+  // The machine may have slept since the limit was calculated.
+  const lostMs = standstillMs(state.task.updated_at, started);
+  const facts = await ports.agent.run({
+    prompt,
+    iteration,
+    attempt,
+    taskDeadlineAt: laterBy(action.taskDeadlineAt, lostMs),
+    resumeSession: action.resumeSession,
+    budgetUsd: action.budgetUsd,
+    stops: ports.stops,
+    listener: {
+      // There can be thousands a second, so only the agent's own text is masked, not the whole event.
+      activity(activity) {
+        if (!ports.reporter.wants(activity.kind)) return;
+        ports.reporter.publish({
+          event: 'agent_activity',
+          at: ports.clock.now(),
+          task_id: state.task.task_id,
+          iteration,
+          activity: cleanActivity(activity),
+        });
+      },
+      retry: (retry) =>
+        ports.reporter.publish(
+          eventOf(ports, state, {
+            event: 'agent_retry',
+            iteration,
+            attempt,
+            by: 'agent',
+            status: retry.status,
+            delay_ms: retry.delayMs,
+            error: preview(retry.error, 200),
+          }),
+        ),
+      text(text) {
+        if (ports.reporter.wants('agent-text')) ports.reporter.agentText(shownText(text));
+      },
+    },
+  });
+  return {
+    kind: 'attempt-ended',
+    ...answeredNow(),
+    // Replaces the sum of the clock: `facts.retryWaitMs` already has what fell into the agent's own retries.
+    heldUpMs: started.heldUpMs + facts.heldUpMs,
+    startedAt: started.at,
+    facts,
+    random: ports.clock.random(),
+  };
+}
+
+/** Returns what the agent reads. A question about its own answer does not need the user's prompt. */
+async function promptOf(ports: Ports, prompt: AgentPrompt): Promise<Uint8Array> {
+  if (prompt.kind === 'question') return new TextEncoder().encode(prompt.text);
+  return Buffer.concat([await ports.prompt.read(), new TextEncoder().encode(prompt.addition)]);
+}

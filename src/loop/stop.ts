@@ -1,0 +1,38 @@
+import { endingBody } from '../core/machine/ending.ts';
+import type { EndingFields } from '../core/machine/events.ts';
+import type { Ending, LoopState } from '../core/machine/loop-state.ts';
+import { endingRow } from '../core/task/endings.ts';
+import { withoutControls } from '../core/text/untrusted-text.ts';
+import type { Ports } from './ports.ts';
+import { eventOf } from './shown.ts';
+
+/** Ends leftover processes, writes the note, archives a completed task, and then announces the ending. */
+export async function stop(ports: Ports, state: LoopState, ending: Ending): Promise<EndingFields> {
+  await ports.agent.close(ports.stops.hurry);
+  // Runs in parallel with the rest, since it may take a while.
+  const base = state.task.git_base;
+  const changes = base === null ? null : ports.observer.changes(base, ports.stops.hurry);
+  const note = ending.note === null ? null : await ports.notes.write(state, ending);
+  if (ending.status === 'completed') {
+    await ports.moveToDone();
+    await ports.store.archive();
+  }
+  const { stateFile, logDir } = ports.store.places();
+  const fields: EndingFields = {
+    status: ending.status,
+    exit_reason: ending.exitReason,
+    exit_code: endingRow(ending.status, ending.exitReason).exitCode,
+    iterations_used: state.task.metrics.iterations,
+    usage: state.task.usage,
+    evidence: ending.evidence,
+    changes: await changes,
+    final_message: state.finalMessage === null ? null : withoutControls(state.finalMessage),
+    note,
+    state_file: stateFile,
+    log_dir: logDir,
+  };
+  const ended = eventOf(ports, state, endingBody(ending, state.task.max_iterations, fields));
+  ports.reporter.publish(ended);
+  await ports.commands.ended(ended);
+  return fields;
+}

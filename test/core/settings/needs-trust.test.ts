@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import {
+  settingsNeedingTrust,
+  trustedSettingsInForce,
+} from '../../../src/core/settings/needs-trust.ts';
+import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
+import type { Layer } from '../../../src/core/settings/setting-source.ts';
+import {
+  keyOf,
+  type SettingName,
+  settingNames,
+  settingNamesNeedingTrust,
+} from '../../../src/core/settings/settings.ts';
+
+function layer(kind: 'config' | 'flag', values: Partial<Record<SettingName, unknown>>): Layer {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, { value, source: { kind, where: name } }]),
+  );
+}
+
+test('exactly these settings need trust, and each has a key', () => {
+  // Written out here: a row that loses its mark is a hole that nobody sees.
+  expect(settingNamesNeedingTrust().toSorted()).toEqual(
+    [
+      ...['acceptRefused', 'after', 'agent', 'agentCommand', 'allowedTools', 'claudeBin', 'cwd'],
+      ...['dangerouslySkipPermissions', 'keepBackground', 'onEnd', 'permissionMode', 'promptFile'],
+      ...['stateDir', 'until', 'vault', 'verify'],
+    ].toSorted(),
+  );
+  expect(settingNamesNeedingTrust().filter((name) => keyOf(name) === null)).toEqual([]);
+});
+
+describe('the settings of a configuration that need trust', () => {
+  test('have the keys of the file and the order of the help', () => {
+    const config = layer('config', { onEnd: 'b', retries: 3, verify: 'a', keepBackground: false });
+    expect(settingsNeedingTrust(config, {})).toEqual([
+      { name: 'verify', key: 'verify', value: 'a' },
+      { name: 'keepBackground', key: 'keep_background', value: false },
+      { name: 'onEnd', key: 'on_end', value: 'b' },
+    ]);
+  });
+
+  test('include those of ralph watch', () => {
+    const source = { kind: 'config' as const, where: 'c' };
+    const vault = { startNew: { value: true, source }, interval: { value: '1s', source } };
+    const power = { name: 'startNew' as const, key: 'start_new', value: true };
+    expect(settingsNeedingTrust({}, vault)).toEqual([power]);
+    expect(trustedSettingsInForce([power], resolveSettings([]).sources)).toEqual([]);
+  });
+
+  test('are none if it sets only harmless settings', () => {
+    const others = settingNames().filter((name) => !settingNamesNeedingTrust().includes(name));
+    const values = Object.fromEntries(others.map((name) => [name, 'x']));
+    expect(settingsNeedingTrust(layer('config', values), {})).toEqual([]);
+  });
+
+  test('are in force unless a flag overrides them or their group', () => {
+    const config = layer('config', { verify: 'a', after: 'b', agentCommand: 'c', promptFile: 'd' });
+    const flags = layer('flag', { verify: 'mine', agent: 'claude', prompt: 'Do it' });
+    const { sources } = resolveSettings([flags, config]);
+    expect(
+      trustedSettingsInForce(settingsNeedingTrust(config, {}), sources).map(({ key }) => key),
+    ).toEqual(['after']);
+  });
+});
