@@ -41,7 +41,7 @@ export async function announceMissedEnd(
       previousTimeoutMs: stored.settings.timeout,
       previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),
       isTrusted: false,
-      tellsOnly: true,
+      announcesOnly: true,
     };
     await startRun({ view: run.view, plan, resume, stops: stops() });
   } catch (error) {

@@ -39,7 +39,7 @@ export interface Resume {
   /** Whether a person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
   /** Whether only to announce how the task ended, because its driver died before it could. */
-  readonly announcesOnly?: boolean;
+  readonly announcesOnly: boolean;
 }
 
 /** A run whose task this process has claimed. */

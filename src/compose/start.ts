@@ -169,12 +169,15 @@ export async function resumeRun(
   };
 }
 
-/** Returns the loop's memory. If the task's folders have changed, its files have to be observed again. */
+/**
+ * Returns the loop's memory. The files have to be observed again if the task's folders have changed, or if an
+ * older ralph saved what it saw in another form.
+ */
 function remembered(memory: LoopMemory, run: ResumedRun, task: TaskState): LoopMemory {
   const { step } = memory;
   const before = placeBefore(run, task);
   const isElsewhere = before.cwd !== run.plan.cwd || before.donePath !== run.plan.donePath;
-  return step.kind === 'verifying' && isElsewhere
+  return step.kind === 'verifying' && (isElsewhere || step.sightings.commands === undefined)
     ? { ...memory, step: { kind: 'looking', answer: step.answer } }
     : memory;
 }

@@ -108,6 +108,19 @@ describe('an end that nobody was told', () => {
     expect(scene.fake.calls()).toHaveLength(1);
   });
 
+  test('is told by rescue, which does not start the agent again although the task could go on', async () => {
+    const scene = await makeScene([{ text: 'It cannot be done.\n\nGIVEN UP' }, WORKING]);
+    await scene.write('Needs_Action/x.md', 'Write the letter.');
+    const run = ['run', '--task-file', 'Needs_Action/x.md', '--delay', '0', '-n', '3'];
+    const killed = await scene.ralph([...run, '--abort-promise', 'GIVEN UP', '--on-end', DIES]);
+    expect(killed).toMatchObject({ signal: 'SIGKILL' });
+    const then = Date.now() / 1_000 - 25 * 60;
+    utimesSync(join(scene.folder, 'In_Progress/x.md'), then, then);
+    await scene.ralph(['rescue', '--on-end', DIES]);
+    expect(scene.fake.calls()).toHaveLength(1);
+    expect(ends(scene).told).toEqual(['task_failed']);
+  });
+
   test('is told of a task that a person vouches for, too', async () => {
     const scene = await untold([WORKING, DONE], ['-n', '1']);
     const { sum, ...state } = scene.state();

@@ -231,6 +231,18 @@ describe('an earlier task with the same id whose end was not announced', () => {
     expect(scene.read('end.json')).toContain('max_iterations_reached');
   });
 
+  test('is announced without starting its agent again, although it could go on', async () => {
+    const { scene, run, events } = await stage([{ text: 'It cannot be.\n\nGIVEN UP' }, DONE]);
+    const args = ['--prompt', 'Fix it', '--task-id', 't', '-n', '3', '--on-end', DIES];
+    const killed = await scene.ralph(['run', ...args, '--abort-promise', 'GIVEN UP']);
+    expect(killed).toMatchObject({ signal: 'SIGKILL' });
+    expect(await run()).toMatchObject({ status: 'completed', iterations: 1 });
+    const own = names(events).lastIndexOf('task_started');
+    expect(names(events)[own - 1]).toBe('task_failed');
+    expect(names(events)).not.toContain('task_resumed');
+    expect(scene.fake.calls()).toHaveLength(2);
+  });
+
   test('is not announced if its settings are lost, and the new task still runs', async () => {
     const { scene, run, events, notices } = await killed();
     await scene.write('.ralph_state/t/settings.json', 'no JSON');

@@ -25,9 +25,9 @@ export interface CompletedCommand {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly CompletedFlag[];
-  /** Whether its first argument is the id of a task. */
+  /** Whether the command's first argument is the id of a task. */
   readonly takesId: boolean;
-  /** Whether its first argument is a file. */
+  /** Whether the command's first argument is a file. */
   readonly takesFile: boolean;
   /** The allowed first arguments; empty if any word is allowed. */
   readonly words: readonly string[];

@@ -98,6 +98,7 @@ export async function planResume(
       previousTimeoutMs: stored.settings.timeout,
       previousCwd: path.resolve(stored.startDir, stored.settings.cwd ?? '.'),
       isTrusted: flags.isTrusted,
+      announcesOnly: false,
     },
     powers,
     isUntold: hasUnannouncedEnding(state),

@@ -105,7 +105,7 @@ async function prepare(request: TaskRequest, first: RunPlan, base: Base): Promis
     const { powers, isUntold, ...run } = planned;
     sayNewPowers(powers, base);
     // If the end was not announced, this run only announces it. The next pass decides about the file.
-    const resume = { ...run.resume, tellsOnly: isUntold };
+    const resume = { ...run.resume, announcesOnly: isUntold };
     return { ...run, resume, view, announcements: [] };
   }
   const { file } = request;

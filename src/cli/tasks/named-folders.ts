@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Layer } from '../../core/settings/setting-source.ts';
 import { UsageError } from '../../errors.ts';
 
-/** The flags that name the folders of a task. */
+/** The flags that say where a task's folders and its key file are. */
 export interface FolderOptions {
   readonly vault?: string;
   readonly stateDir?: string;

@@ -2,6 +2,7 @@ import { storedPolicy } from '../../core/machine/policy-of.ts';
 import { checkStop, releasedBy, stopHandover } from '../../core/machine/stop-check.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
 import { resolveSettings } from '../../core/settings/resolve-settings.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
 import { readStoredPrompt, readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { foreignFiles } from '../../effects/state/foreign-files.ts';
 import { readStateFile } from '../../effects/state/state-file.ts';
@@ -110,12 +111,21 @@ export async function askTask(
   if (answer.kind === 'lets-go') return answer;
   const missing = answer.kind === 'holds' ? answer.missing : [];
   const carry = stopHandover(remembers ? null : keptContext(scene), missing);
+  const addition = Buffer.from(buildAddition(policy, carry, 2));
+  return { kind: 'holds', prompt: Buffer.concat([promptOf(task, folder), addition]) };
+}
+
+/**
+ * Returns the prompt of a task, or what the state has of it if the stored prompt is lost or changed: an agent
+ * that could free itself by changing a file would not be held.
+ */
+function promptOf(task: TaskState, folder: string): Uint8Array {
   try {
-    const prompt = readStoredPrompt(folder, task);
-    const addition = Buffer.from(buildAddition(policy, carry, 2));
-    return { kind: 'holds', prompt: Buffer.concat([prompt, addition]) };
+    return readStoredPrompt(folder, task);
   } catch (error) {
-    // The agent could not continue without the lost prompt.
-    return { kind: 'lets-go', why: messageOf(error) };
+    const { task_prompt: beginning } = task;
+    return Buffer.from(
+      `${beginning}\n\n(This is only how the prompt begins: ${messageOf(error)}.)`,
+    );
   }
 }

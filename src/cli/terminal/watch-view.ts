@@ -60,6 +60,6 @@ export interface Frame {
   readonly text: string;
   /** Changes if something has happened, but not with elapsed time alone. */
   readonly key: string;
-  /** Whether nothing more will happen. */
+  /** Whether this is the last thing to show: nothing more will happen to the task. */
   readonly isLast: boolean;
 }

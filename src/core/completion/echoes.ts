@@ -24,9 +24,9 @@ export interface PromptText {
 }
 
 /**
- * Returns the message as plain text without echoes of ralph's own texts that contain the phrase. One
- * character that is neither space nor punctuation replaces each echo, so that the text beside it does not
- * become a separate line or sentence. Never throws. The rules are in docs/completion.md.
+ * Returns the message as plain text without echoes: passages that repeat one of ralph's own texts and contain
+ * the phrase. Each echo becomes one character that is neither space nor punctuation; otherwise the text beside
+ * it could look like a line or sentence of its own. Never throws. The rules are in docs/completion.md.
  */
 export function removeEchoes(
   message: string,

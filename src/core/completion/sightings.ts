@@ -17,8 +17,8 @@ export interface Sightings {
   /** The path of the watched file in the done folder, if it was moved there during the task. */
   readonly movedFile: string | null;
   /**
-   * What the commands of the conditions came to, by the kind of the condition. Absent in a step that ralph
-   * 0.1.0 saved.
+   * What the commands of the conditions came to, by the kind of the condition. Absent in a step that an older
+   * ralph saved: a resume observes the files again then.
    */
   readonly commands?: Readonly<Record<string, CommandResult>>;
   readonly plan: PlanCount | null;

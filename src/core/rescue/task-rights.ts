@@ -28,7 +28,7 @@ export const PERMISSIONS = [
 
 const LONGEST = 200;
 
-/** Returns all rights of a task as flags, including the agent's arguments after `--`. */
+/** Returns, as flags to show to a person, what a task may run and do; the agent's arguments after `--` come last. */
 export function rightsOf(settings: Settings, passthrough: readonly string[]): readonly string[] {
   const flags = [...programs(), ...PERMISSIONS].flatMap((name) => asFlags(name, settings));
   return passthrough.length === 0

@@ -69,7 +69,7 @@ export function openBoundedLog(folder: PinnedFolder, name: string, maxBytes: num
   };
   const writeRing = (chunk: Uint8Array): void => {
     ring ??= openRing();
-    // Of a chunk that is longer than the ring, only the end would stay.
+    // The start of a chunk that is longer than the ring would be overwritten at once, so only its end is copied.
     const kept = chunk.length > ringBytes ? chunk.subarray(chunk.length - ringBytes) : chunk;
     ringed += chunk.length - kept.length;
     for (let done = 0; done < kept.length; ) {

@@ -140,7 +140,7 @@ export async function runAgentProcess(request: AgentProcessRequest): Promise<Age
   const stdoutPipe = readPipe(child.stdout, (chunk) => {
     clock.alive();
     request.onStdout(chunk);
-    // Output of an agent that is being stopped after its result no longer matters.
+    // An agent that lingers has given its result and is being stopped: what it still prints is ignored.
     if (!life.lingered) request.onHeard(chunk);
   });
   const stderrPipe = readPipe(child.stderr, (chunk) => {

@@ -49,8 +49,10 @@ export function listTasksSince(
 function listed(stateDir: string, archived: readonly string[], seal: Seal | null): TaskList {
   const history = historyOf(stateDir);
   return {
-    open: stateNames(readNames(stateDir)).flatMap((name) => entryOf(stateDir, name, seal) ?? []),
-    ended: archived.flatMap((name) => entryOf(history, name, seal) ?? []),
+    open: stateNames(readNames(stateDir)).flatMap(
+      (name) => entryOf(stateDir, name, seal, false) ?? [],
+    ),
+    ended: archived.flatMap((name) => entryOf(history, name, seal, true) ?? []),
   };
 }
 
@@ -86,10 +88,10 @@ export function isRealFolder(folder: string): boolean {
 
 /** Yields the open run of a task, then those in the history whose name is the id, or the id and a time. */
 function* runsOf(stateDir: string, taskId: string, seal: Seal | null): Generator<TaskEntry> {
-  const open = entryOf(stateDir, taskId, seal);
+  const open = entryOf(stateDir, taskId, seal, false);
   if (open !== null) yield open;
   const history = historyOf(stateDir);
-  const archived = isRealFolder(history) ? entryOf(history, taskId, seal) : null;
+  const archived = isRealFolder(history) ? entryOf(history, taskId, seal, true) : null;
   if (archived !== null) yield archived;
   yield* olderRuns(history, taskId, seal);
 }
@@ -100,7 +102,7 @@ function olderRuns(history: string, taskId: string, seal: Seal | null): TaskEntr
   return archivedNames(history)
     .filter((name) => name.startsWith(`${taskId}.`))
     .flatMap((name) => {
-      const entry = entryOf(history, name, seal);
+      const entry = entryOf(history, name, seal, true);
       const isIts = entry?.found.kind === 'task' && entry.found.state.task_id === taskId;
       return isIts ? [{ entry, startedAt: entry.found.state.started_at }] : [];
     })
@@ -148,13 +150,17 @@ function readNames(folder: string): string[] {
   }
 }
 
-function entryOf(folder: string, name: string, seal: Seal | null): TaskEntry | null {
+function entryOf(
+  folder: string,
+  name: string,
+  seal: Seal | null,
+  archived: boolean,
+): TaskEntry | null {
   const stateFile = path.join(folder, `${name}.json`);
   if (!lstatSync(stateFile, QUIETLY)?.isFile()) return null;
   const found = tryReadStateFile(stateFile, seal);
   // The task has moved to the history meanwhile.
   if (found.kind === 'none') return null;
-  const archived = path.basename(folder) === 'history';
   return { name, stateFile, folder: path.join(folder, name), archived, found };
 }
 

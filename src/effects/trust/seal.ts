@@ -80,7 +80,7 @@ export function sealWith(key: Key | NoKey, stateDir: string): Seal {
   };
 }
 
-/** Without a key nothing is sealed, and nothing is recognised. */
+/** The seal if there is no key: it seals no file, and takes no file as sealed. */
 const NO_SEAL: Seal = {
   problem: null,
   sumOf: () => null,

@@ -11,7 +11,7 @@ export interface View extends Pick<WorkTree, 'root' | 'pathspecs'> {
   readonly head: string | null;
   /** HEAD, and the tips of all branches except those checked out in another work tree. */
   readonly branches: readonly string[];
-  /** All visible tips: HEAD and every ref. */
+  /** The commits that HEAD and all refs point to. */
   readonly tips: readonly string[];
   readonly dirty: DirtyFiles;
 }

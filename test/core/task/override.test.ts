@@ -66,4 +66,10 @@ describe('the flags of a resume', () => {
       expect.stringContaining('retries expects a whole number'),
     ]);
   });
+
+  test('may be a command that begins with + and a digit', () => {
+    const { run, problems } = resumedWith({ verify: '+1 is no sum' });
+    expect(problems).toEqual([]);
+    expect(run.settings.verify).toBe('+1 is no sum');
+  });
 });

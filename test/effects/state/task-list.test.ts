@@ -21,6 +21,13 @@ async function stateFolder(files: Readonly<Record<string, object | string>>): Pr
 }
 
 describe('the list', () => {
+  test('has an open task as open, whatever the state folder is called', async () => {
+    const folder = join(await tempFolder(), 'history');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'a.json'), JSON.stringify({ ...newTask(), task_id: 'a' }));
+    expect(listTasks(folder, 10).open.map(({ archived }) => archived)).toEqual([false]);
+  });
+
   test('has what is open, whatever state its file is in', async () => {
     const folder = await stateFolder({
       'a.json': {},
