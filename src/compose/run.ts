@@ -36,6 +36,7 @@ import { approvalDesk, moveToDone } from './approvals.ts';
 import type { ClaimedRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
+import { NO_SNAPSHOTS } from './snapshots.ts';
 import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
@@ -176,6 +177,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         plan.promptFile === null
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
+      snapshots: NO_SNAPSHOTS,
       observer,
       commands: userCommands(observer.run, runEnd, warn),
       moveToDone: () => moveToDone(start.state.task, plan, warn),

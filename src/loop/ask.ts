@@ -79,6 +79,7 @@ async function startAgent(
 ): Promise<LoopEvent> {
   const { iteration, attempt } = action;
   const prompt = await promptOf(ports, action.prompt);
+  await ports.snapshots.before(iteration);
   await ports.observer.mark();
   const started = answeredNow();
   // The machine may have slept since the limit was calculated.

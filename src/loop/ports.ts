@@ -9,6 +9,7 @@ import type {
   Notice,
   RalphActivity,
   StopCause,
+  TreeToKeep,
 } from '../core/machine/loop-state.ts';
 import type { Hint } from '../core/prompt/hints.ts';
 import type { Approval, ThereBefore } from '../core/task/task-state.ts';
@@ -18,6 +19,7 @@ export interface Ports {
   readonly agent: AgentRunner;
   readonly store: StateStore;
   readonly prompt: PromptSource;
+  readonly snapshots: Snapshots;
   readonly observer: Observer;
   readonly commands: Commands;
   readonly notes: NoteWriter;
@@ -89,6 +91,14 @@ export interface Observer {
   look(): Promise<Sightings>;
   /** Returns the changes since the commit at which the task began; null if they cannot be found quickly. */
   changes(gitBase: string, hurry: AbortSignal): Promise<Changes | null>;
+}
+
+/** Keeps the work tree as it is, so that everything can be taken back. A failure is reported once. */
+export interface Snapshots {
+  /** Keeps the tree before an attempt, unless the newest snapshot is the same. */
+  before(iteration: number): Promise<void>;
+  /** Keeps the tree after an attempt, unless the attempt changed nothing. */
+  after(tree: TreeToKeep): Promise<void>;
 }
 
 /** The user's own commands. What they change does not count as the agent's progress. */

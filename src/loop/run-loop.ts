@@ -109,6 +109,9 @@ async function act(
       case 'say':
         ports.reporter.say(action.what);
         break;
+      case 'keep-tree':
+        await ports.snapshots.after(action);
+        break;
       case 'stop':
         return { state, fields: await stop(ports, state, action.ending) };
       default:

@@ -32,6 +32,8 @@ export interface Script {
   readonly verified?: readonly CommandResult[];
   /** What comes of each request for an approval; it expires when they are used up. */
   readonly answers?: readonly ApprovalAnswer[];
+  /** Whether `effects` contains the snapshots, too. */
+  readonly showsSnapshots?: boolean;
   /** What nobody wants to be told of. */
   readonly unwanted?: readonly string[];
   /** Whether a look asks git, so that it takes time; it does if nothing is said. */
@@ -155,6 +157,14 @@ export function fakePorts(script: Script): FakePorts {
       async read() {
         effect('read prompt');
         return (prompts.length > 1 ? prompts.shift() : prompts[0]) ?? new Uint8Array();
+      },
+    },
+    snapshots: {
+      async before(iteration) {
+        if (script.showsSnapshots === true) effect(`keep before ${iteration}`);
+      },
+      async after({ iteration, as, outcome }) {
+        if (script.showsSnapshots === true) effect(`keep ${as} ${iteration}: ${outcome}`);
       },
     },
     observer: {

@@ -30,6 +30,8 @@ export interface Turn {
   readonly state: LoopState;
   /** In short: `task_iterated`, `start-agent 2.1`, `look`, `verify npm test`, `wait`, `stop:completed`. */
   readonly actions: readonly string[];
+  /** The snapshots that it wants. */
+  readonly kept: readonly Action[];
   readonly told: readonly EventBody[];
   /** How the task ended, if it did. */
   readonly ending: Ending | null;
@@ -175,7 +177,8 @@ function turnOf(state: LoopState, actions: readonly Action[], at: string): Turn 
   }
   return {
     state,
-    actions: actions.map(inShort),
+    actions: actions.filter(({ kind }) => kind !== 'keep-tree').map(inShort),
+    kept: actions.filter(({ kind }) => kind === 'keep-tree'),
     told,
     ending,
     agent,
@@ -206,6 +209,7 @@ function inShort(action: Action): string {
       return `await-approval ${action.approval.id}${action.patiently ? '' : ' not waiting'}`;
     case 'look':
     case 'wait':
+    case 'keep-tree':
       return action.kind;
   }
 }

@@ -261,7 +261,20 @@ export type Announcement =
   | { readonly kind: 'publish'; readonly body: EventBody }
   /** Prints a sentence for people. */
   | { readonly kind: 'say'; readonly what: Notice }
+  | ({ readonly kind: 'keep-tree' } & TreeToKeep)
   | { readonly kind: 'stop'; readonly ending: Ending };
+
+/** Which snapshot is to be made of the work tree as it is. */
+export interface TreeToKeep {
+  readonly iteration: number;
+  /**
+   * `end`: an iteration that counts. `attempt`: one that is tried again, or was cut off with ralph.
+   * `missing-end`: an iteration that counts, unless an earlier driver has kept it.
+   */
+  readonly as: 'end' | 'attempt' | 'missing-end';
+  /** How the attempt ended, as in `iterations[].outcome`. */
+  readonly outcome: string;
+}
 
 /** What ralph is doing while the agent is not running, for the display. */
 export type RalphActivity =

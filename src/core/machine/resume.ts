@@ -6,7 +6,13 @@ import { questionLost } from './asking-back.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
 import { end } from './ending.ts';
 import { follow, judge } from './judge.ts';
-import { type EventOf, type LoopState, NO_STREAKS, NO_TROUBLE } from './loop-state.ts';
+import {
+  type Announcement,
+  type EventOf,
+  type LoopState,
+  NO_STREAKS,
+  NO_TROUBLE,
+} from './loop-state.ts';
 import { continueAtOnce } from './next-iteration.ts';
 
 /*
@@ -34,9 +40,27 @@ export function resumed(state: LoopState, event: EventOf<'resumed'>, moment: Mom
     ...next,
     announced: [
       publish({ event: 'task_resumed', iteration, max_iterations }),
+      ...keptLate(state, iteration),
       ...(next.announced ?? []),
     ],
   };
+}
+
+/** Has the tree kept that the last driver left: it may have died before it could. */
+function keptLate({ step }: LoopState, iteration: number): readonly Announcement[] {
+  switch (step.kind) {
+    case 'working':
+    case 'asking-back':
+      return [{ kind: 'keep-tree', iteration, as: 'attempt', outcome: 'interrupted' }];
+    case 'looking':
+    case 'verifying':
+    case 'following': {
+      const { outcome } = step.answer.record;
+      return [{ kind: 'keep-tree', iteration, as: 'missing-end', outcome }];
+    }
+    default:
+      return [];
+  }
 }
 
 /** Returns the state of a task that runs again: without its ending, but with its usage. */

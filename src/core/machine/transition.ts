@@ -14,6 +14,7 @@ import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
 import { followed, judge } from './judge.ts';
 import {
+  type Announcement,
   type CallerEvent,
   type EventOf,
   type LoopEvent,
@@ -137,12 +138,22 @@ function started(state: LoopState, prompt: string, moment: Moment): Decided {
 
 function attemptEnded(before: LoopState, event: EventOf<'attempt-ended'>, moment: Moment): Decided {
   const { state, outcome } = withAttempt(before, event, moment);
-  if (state.step.kind === 'asking-back') {
-    return replied(state, state.step.answer, { outcome, facts: event.facts }, moment);
-  }
-  return isCounted(outcome)
-    ? counted(state, outcome, event, moment)
-    : retry(state, outcome, event, moment);
+  const decided = (): Decided => {
+    if (state.step.kind === 'asking-back') {
+      return replied(state, state.step.answer, { outcome, facts: event.facts }, moment);
+    }
+    return isCounted(outcome)
+      ? counted(state, outcome, event, moment)
+      : retry(state, outcome, event, moment);
+  };
+  const kept: Announcement = {
+    kind: 'keep-tree',
+    iteration: state.task.current_iteration,
+    as: isCounted(outcome) || state.step.kind === 'asking-back' ? 'end' : 'attempt',
+    outcome: outcome.kind,
+  };
+  const next = decided();
+  return { ...next, announced: [kept, ...(next.announced ?? [])] };
 }
 
 function waited(state: LoopState, { tookMs, heldUpMs }: EventOf<'waited'>): Decided {

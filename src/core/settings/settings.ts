@@ -1,5 +1,6 @@
 import { AGENT_ROWS } from './rows/agent.ts';
 import { COMPLETION_ROWS } from './rows/completion.ts';
+import { GIT_ROWS } from './rows/git.ts';
 import { LIMIT_ROWS } from './rows/limits.ts';
 import { LOCATION_AND_OUTPUT_ROWS } from './rows/places.ts';
 import type { SettingRow } from './rows/setting-row.ts';
@@ -9,6 +10,7 @@ const TABLE = {
   ...COMPLETION_ROWS,
   ...LIMIT_ROWS,
   ...AGENT_ROWS,
+  ...GIT_ROWS,
   ...LOCATION_AND_OUTPUT_ROWS,
 } as const satisfies Readonly<Record<string, SettingRow>>;
 

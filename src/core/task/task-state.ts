@@ -111,6 +111,30 @@ export interface Driver {
   readonly beat_at: string;
 }
 
+/** What a task has in git besides its commits. */
+export interface TaskGit {
+  /** The refs of its snapshots begin so, for example `refs/ralph/fix-login`; null if it has none. */
+  readonly snapshots: string | null;
+  /** The work tree that ralph made for the task; null without `--worktree`. */
+  readonly work_tree: OwnWorkTree | null;
+}
+
+/** A work tree of a task's own. */
+export interface OwnWorkTree {
+  /** Absolute path. */
+  readonly path: string;
+  /** The branch that is checked out in it, such as `ralph/fix-login`. */
+  readonly branch: string;
+  /** The commit at which the branch began. */
+  readonly base: string;
+  /** The branch that the base was, such as `main`; null if it was none. */
+  readonly onto: string | null;
+  /** Absolute path of the work tree in which the task was started. */
+  readonly origin: string;
+}
+
+export const NOTHING_IN_GIT: TaskGit = { snapshots: null, work_tree: null };
+
 /** The content of the state file: one task, its main settings, and its progress. */
 export interface TaskState {
   readonly schema_version: number;
@@ -153,6 +177,8 @@ export interface TaskState {
   readonly memory: string | null;
   /** Counts the saved steps: of two files, the one with the higher number is newer. */
   readonly save: number;
+  /** What the task has in git besides its commits. */
+  readonly git: TaskGit;
   /** Set if a program stores the state of the task through the library. Such a task never has a driver. */
   readonly kept_by?: 'library';
 }
@@ -218,6 +244,7 @@ export function newTaskState(task: NewTask, at: string): TaskState {
     driver: task.driver,
     memory: null,
     save: 0,
+    git: NOTHING_IN_GIT,
   };
 }
 

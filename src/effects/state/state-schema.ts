@@ -3,6 +3,7 @@ import { ENDED_STATUSES } from '../../core/task/endings.ts';
 import {
   EVIDENCE_KINDS,
   laterBy,
+  NOTHING_IN_GIT,
   SCHEMA_VERSION,
   type TaskState,
 } from '../../core/task/task-state.ts';
@@ -157,6 +158,15 @@ function buildSchema() {
     driver: orNull(driver),
     memory: orNull(text),
     save: z.catch(count, 0),
+    git: z.catch(
+      z.object({
+        snapshots: orNull(z.string().check(z.regex(/^refs\/ralph\/[A-Za-z0-9._%@-]+$/))),
+        work_tree: orNull(
+          z.object({ path: text, branch: text, base: text, onto: z.nullable(text), origin: text }),
+        ),
+      }),
+      NOTHING_IN_GIT,
+    ),
     kept_by: orNull(z.literal('library')),
   });
 }

@@ -127,7 +127,15 @@ function giveUpAtExit(giveUp: () => void): () => void {
 }
 
 /** Returns null for the few errors that `spawn` throws; it reports most errors by an event. */
-function start({ args, cwd, env, runId, settings, input, places }: GitCommand): ChildProcess | null {
+function start({
+  args,
+  cwd,
+  env,
+  runId,
+  settings,
+  input,
+  places,
+}: GitCommand): ChildProcess | null {
   try {
     return spawn('git', [...SAFELY, ...args], {
       cwd,

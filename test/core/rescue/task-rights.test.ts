@@ -16,7 +16,12 @@ function given(values: Partial<Record<SettingName, unknown>>) {
 }
 
 /** Where an agent works and whose words it is given: neither starts a program nor allows one. */
-const PLACES: readonly SettingName[] = ['agent', 'promptFile', 'cwd', 'vault', 'stateDir'];
+const PLACES: readonly SettingName[] = [
+  ...(['agent', 'promptFile', 'cwd', 'vault', 'stateDir'] as const),
+  ...(['worktree', 'worktreeDir', 'base', 'copy', 'shareWorktree'] as const),
+  // What is kept, and how commits look.
+  ...(['snapshots', 'snapshotExclude', 'commitMessage', 'protectBranch'] as const),
+];
 
 describe('the rights of a task', () => {
   test.for(settingNamesNeedingTrust().filter((name) => !PLACES.includes(name)))(

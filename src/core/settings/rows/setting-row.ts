@@ -19,7 +19,7 @@ export type SettingKind =
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'switch' };
 
-type SettingGroup = 'Prompt' | 'Completion' | 'Limits' | 'Agent' | 'Around it' | 'Output';
+type SettingGroup = 'Prompt' | 'Completion' | 'Limits' | 'Agent' | 'Git' | 'Around it' | 'Output';
 
 /**
  * A row of the table of settings. The environment variables, the configuration keys, the help and the

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MB, readTextWithin } from '../files/bounded-read.ts';
+import type { Repository } from '../snapshots/repository.ts';
 import type { RunGit } from '../workspace/git-command.ts';
-import type { Repository } from './repository.ts';
 
 /**
  * The programs that a commit may run, by name: each with a hash of what it is. Compared with those
