@@ -33,7 +33,9 @@ const LONGEST = 200;
 
 /** Returns, as flags to show to a person, what a task may run and do; the agent's arguments after `--` come last. */
 export function rightsOf(settings: Settings, passthrough: readonly string[]): readonly string[] {
-  const flags = [...programs(), ...PERMISSIONS, ...CHANGES].flatMap((name) => asFlags(name, settings));
+  const flags = [...programs(), ...PERMISSIONS, ...CHANGES].flatMap((name) =>
+    asFlags(name, settings),
+  );
   return passthrough.length === 0
     ? flags
     : [...flags, `-- ${oneLine(passthrough.join(' '), LONGEST)}`];
