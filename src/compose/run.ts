@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StopCause } from '../core/machine/loop-state.ts';
 import { withoutControls } from '../core/text/untrusted-text.ts';
@@ -22,8 +21,7 @@ import { taskPaths } from '../effects/state/task-folder.ts';
 import { startClock, systemClock } from '../effects/time/clock.ts';
 import { type Seal, sealAt } from '../effects/trust/seal.ts';
 import { watchPending } from '../effects/vault/pending-requests.ts';
-import { ownFiles, VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
-import { createGitProgress, type GitProgress } from '../effects/workspace/git-progress.ts';
+import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { baselineJson } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
 import { TaskAlreadyActiveError } from '../errors.ts';
@@ -36,7 +34,6 @@ import { approvalDesk, moveToDone } from './approvals.ts';
 import type { ClaimedRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
-import { NO_SNAPSHOTS } from './snapshots.ts';
 import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
@@ -96,12 +93,9 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     donePath: plan.donePath,
     isOwn: ownFiles(plan.vault, plan.stateDir),
   });
-  const git = gitProgress(plan, run.driver.run_id, stops.signal);
   const kind = agentKind(policy.agent, { ...plan, prefixArgs: run.agentPrefixArgs });
   const start =
-    run.resume === undefined
-      ? await begin(run, watch, git)
-      : await resumeRun({ ...run, kind }, watch, git);
+    run.resume === undefined ? await begin(run, watch) : await resumeRun({ ...run, kind }, watch);
   kind.interferences?.().forEach(warn);
 
   const journal = createJournal(paths.eventsFile, warn);
@@ -158,7 +152,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       {
         ...watch,
         isResumed,
-        git,
+        git: start.tree.progress,
         pending: watchPending(plan.vault, plan.taskId, { isResumed, asked }),
         run: runCommand,
       },
@@ -177,7 +171,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         plan.promptFile === null
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
-      snapshots: NO_SNAPSHOTS,
+      snapshots: start.tree.snapshots,
       observer,
       commands: userCommands(observer.run, runEnd, warn),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
@@ -200,19 +194,6 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     requests.close();
     journal.close();
   }
-}
-
-/** Returns what finds changes of the work tree, or null if no limit depends on them. */
-function gitProgress(plan: RunPlan, runId: string, signal: AbortSignal): GitProgress | null {
-  if (plan.policy.noProgressLimit === 0 && plan.policy.sameErrorLimit === 0) return null;
-  const excluded = VAULT_FOLDERS.map((name) => path.join(plan.vault, name));
-  return createGitProgress({
-    cwd: plan.cwd,
-    excluded: [...excluded, plan.stateDir],
-    env: plan.env,
-    runId,
-    signal,
-  });
 }
 
 function agentRunner(run: ClaimedRun, kind: AgentKind, child: ChildOptions): GuardedRunner {

@@ -32,7 +32,6 @@ import {
   idleProtections,
   takeBaseline,
 } from '../effects/workspace/baseline.ts';
-import type { GitProgress } from '../effects/workspace/git-progress.ts';
 import {
   type EarlierPlace,
   fitBaseline,
@@ -42,6 +41,7 @@ import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
 import type { ClaimedRun } from './held-run.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
+import { type WatchedTree, watchTree } from './snapshots.ts';
 
 /** What the loop starts with. */
 export interface Start {
@@ -51,27 +51,28 @@ export interface Start {
   readonly baseline: Baseline;
   /** Events that an earlier driver saved but did not publish. */
   readonly untold: readonly RalphEvent[];
+  readonly tree: WatchedTree;
 }
 
 /** Starts a new task: moves its task file, records the baseline and creates the state. */
-export async function begin(
-  run: ClaimedRun,
-  watch: BaselineRequest,
-  git: GitProgress | null,
-): Promise<Start> {
+export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<Start> {
   const { plan, paths, warn, driver, seal } = run;
   await retireEarlierTask(paths, plan.taskId, seal, warn);
   const at = systemClock.now();
   const note = plan.taskFile === null ? null : await takeFile(run, plan.taskFile, at);
   const baseline = await takeBaseline(watch);
   for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
-  const gitBase = (await git?.mark()) ?? null;
+  const tree = await watchTree(run, null);
+  await tree.snapshots.before(1);
+  const snapshots = tree.keeper?.refs ?? null;
+  const gitBase = (await tree.progress?.mark()) ?? null;
   const task = note ?? newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
   return {
-    state: initialState({ ...task, git_base: gitBase }),
+    state: initialState({ ...task, git_base: gitBase, git: { ...task.git, snapshots } }),
     event: startedEvent(plan, systemClock.now()),
     baseline,
     untold: [],
+    tree,
   };
 }
 
@@ -107,11 +108,7 @@ interface ResumedRun extends ClaimedRun {
 }
 
 /** Resumes a task: restores its state, the loop's memory and the time that is left. */
-export async function resumeRun(
-  run: ResumedRun,
-  watch: BaselineRequest,
-  git: GitProgress | null,
-): Promise<Start> {
+export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promise<Start> {
   const { plan, paths, warn, driver, resume, seal } = run;
   const isTrusted = resume?.isTrusted === true;
   const { task, step } = await adopt(paths, plan.taskId, seal, isTrusted, warn);
@@ -127,7 +124,9 @@ export async function resumeRun(
   }
   const isLost = kept === null && task.status !== 'pending';
   if (isLost && (watch.globs.length > 0 || watch.protect.length > 0)) warn(baselineLost());
-  const gitBase = (await git?.mark()) ?? null;
+  const tree = await watchTree(run, task.git.snapshots);
+  const snapshots = tree.keeper?.refs ?? task.git.snapshots;
+  const gitBase = (await tree.progress?.mark()) ?? null;
   const facts = { ...taskFacts(plan), driver, gitBase: task.git_base };
   const settled = newTaskState(facts, task.started_at);
   const at = systemClock.now();
@@ -154,18 +153,20 @@ export async function resumeRun(
       watch_glob: settled.watch_glob,
       watch_file: settled.watch_file,
       done_folder: settled.done_folder,
+      git: { ...task.git, snapshots },
     },
   };
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
-    return notBegun(noted, plan, leftMs, baseline);
+    return { ...notBegun(noted, plan, leftMs), baseline, tree };
   }
   return {
     state,
     event: { kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null, tellsOnly },
     baseline,
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
+    tree,
   };
 }
 
@@ -193,7 +194,7 @@ function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlac
 }
 
 /** Starts a task whose driver died after it saved the first state and before the task began. */
-function notBegun(state: LoopState, plan: RunPlan, leftMs: number, baseline: Baseline): Start {
+function notBegun(state: LoopState, plan: RunPlan, leftMs: number) {
   const at = systemClock.now();
   const { maxIterations } = plan.policy;
   const task = {
@@ -201,7 +202,7 @@ function notBegun(state: LoopState, plan: RunPlan, leftMs: number, baseline: Bas
     max_iterations: maxIterations,
     timeout_at: laterBy(at, leftMs),
   };
-  return { state: { ...state, task }, event: startedEvent(plan, at), baseline, untold: [] };
+  return { state: { ...state, task }, event: startedEvent(plan, at), untold: [] };
 }
 
 function startedEvent(plan: RunPlan, at: string): LoopEvent {

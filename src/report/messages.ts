@@ -327,3 +327,8 @@ export function completedByAnother(taskId: string, problem: string | null): stri
       : `ralph cannot tell whether you wrote that (${problem})`;
   return `the state of ${taskId} says that it is completed, but ${why}; ralph run --task-id ${taskId} does the work again`;
 }
+
+/** `why` is half a sentence. */
+export function noSnapshots(why: string): string {
+  return `No snapshot of the work tree could be made, so undo cannot bring back what the agent changes: ${why}`;
+}

@@ -13,6 +13,8 @@ export interface Changes {
   readonly commits: number;
   /** New, changed and deleted files, committed or not. */
   readonly files: number;
+  /** In text files; null without snapshots. */
+  readonly lines: { readonly added: number; readonly removed: number } | null;
 }
 
 /** Everything about how a task ended, for programs that act on it. */

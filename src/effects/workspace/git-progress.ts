@@ -2,6 +2,7 @@ import { monotonicMs } from '../time/monotonic.ts';
 import { isSameFile, markDirtyFiles } from './dirty-files.ts';
 import { type RunGit, runGit } from './git-command.ts';
 import { findGitAbove, findWorkTree, readView, type View, type WorkTree } from './git-view.ts';
+import { countNewCommits, type GitHere } from './new-commits.ts';
 
 /*
  * Detects progress in a git work tree. Compares every file that git reports as changed or untracked
@@ -30,11 +31,13 @@ export interface GitProgressRequest {
 }
 
 /** What has changed between two snapshots. */
-interface GitChange {
+export interface GitChange {
   /** Number of commits that no branch, tag or HEAD led to before, including amended and rebased ones. */
   readonly commits: number;
   /** Number of files whose content has changed, including new, deleted and committed files. */
   readonly filesChanged: number;
+  /** In text files; absent if only the files were compared. */
+  readonly lines?: { readonly added: number; readonly removed: number };
 }
 
 export interface GitProgress {
@@ -136,9 +139,6 @@ export function createGitProgress(request: GitProgressRequest): GitProgress {
   };
 }
 
-/** Runs git in the work tree. */
-type GitHere = (args: readonly string[], input?: string) => Promise<string | null>;
-
 async function compare(
   before: View,
   now: View,
@@ -146,8 +146,7 @@ async function compare(
   gitIn: RunGit,
 ): Promise<GitChange> {
   const git: GitHere = (args, input) => gitIn(now.root, args, input === undefined ? {} : { input });
-  const fresh = now.branches.filter((tip) => !seen.has(tip));
-  const commits = fresh.length === 0 ? 0 : await countCommits(fresh, seen, git);
+  const commits = await countNewCommits(now.branches, seen, git);
   const committed =
     commits > 0 && before.head !== now.head
       ? await filesBetween(before.head, now.head, now.pathspecs, git)
@@ -162,18 +161,6 @@ async function compare(
     if (then === undefined || since === undefined || !isSameFile(then, since)) filesChanged += 1;
   }
   return { commits, filesChanged };
-}
-
-async function countCommits(
-  fresh: readonly string[],
-  seen: ReadonlySet<string>,
-  git: GitHere,
-): Promise<number> {
-  // Standard input is used because a command line can be too short for all refs. `--ignore-missing` is
-  // needed because some of the seen commits may no longer exist.
-  const input = [...fresh, ...[...seen].map((tip) => `^${tip}`)].join('\n');
-  const output = await git(['rev-list', '--count', '--ignore-missing', '--stdin'], `${input}\n`);
-  return output === null ? fresh.length : Number.parseInt(output, 10);
 }
 
 /** The id of the empty tree, which every repository knows, by the length of the repository's ids. */

@@ -66,7 +66,7 @@ const STATUS = [
   // Shows whether a submodule's commit has moved, without starting a process for each submodule.
   '--ignore-submodules=dirty',
 ];
-const REFS = ['for-each-ref', '--format=%(objectname) %(refname) %(worktreepath)'];
+export const REFS = ['for-each-ref', '--format=%(objectname) %(refname) %(worktreepath)'];
 
 /**
  * Takes a snapshot of the repository; null if git fails. Does not read files again that have not
@@ -85,14 +85,11 @@ export async function readView(
   ]);
   if (status === null || refs === null) return null;
   const { head, names } = readStatus(status);
-  const own = head === null ? [] : [head];
-  const { branches, tips } = readRefs(refs, root);
   return {
     root,
     pathspecs,
     head,
-    branches: [...own, ...branches],
-    tips: [...own, ...tips],
+    ...tipsIn(refs, root, head),
     dirty: await markDirtyFiles(root, names, earlier),
   };
 }
@@ -112,12 +109,16 @@ function readStatus(output: string): { head: string | null; names: readonly stri
 }
 
 /**
- * Returns the tips of all refs and of the branches. Skips branches checked out in another work tree,
- * because loops in two work trees of one repository must not count each other's commits.
+ * Reads the output of `REFS`. Skips branches checked out in another work tree, because loops in two work
+ * trees of one repository must not count each other's commits.
  */
-function readRefs(output: string, root: string): { branches: string[]; tips: string[] } {
-  const branches: string[] = [];
-  const tips: string[] = [];
+export function tipsIn(
+  output: string,
+  root: string,
+  head: string | null,
+): Pick<View, 'branches' | 'tips'> {
+  const branches: string[] = head === null ? [] : [head];
+  const tips = [...branches];
   for (const line of output.split('\n')) {
     const [, tip, name = '', place = ''] = /^(\S+) (\S+) (.*)$/.exec(line) ?? [];
     if (tip === undefined) continue;

@@ -128,7 +128,9 @@ export function createObserver(
     },
     async changes(gitBase, hurry) {
       const change = (await git?.inAll(gitBase, hurry)) ?? null;
-      return change === null ? null : { commits: change.commits, files: change.filesChanged };
+      if (change === null) return null;
+      const { commits, filesChanged: files, lines = null } = change;
+      return { commits, files, lines };
     },
   };
 }

@@ -100,7 +100,7 @@ const ENDING = {
   iterations_used: 3,
   usage: { ...NO_USAGE, cost_usd: 0.5 },
   evidence: { kind: 'promise', detail: 'TASK_COMPLETE' },
-  changes: { commits: 2, files: 5 },
+  changes: { commits: 2, files: 5, lines: null },
   final_message: 'TASK_COMPLETE',
   note: null,
   state_file: '/v/.ralph_state/history/t.json',

@@ -1,0 +1,206 @@
+import path from 'node:path';
+import type { TreeToKeep } from '../../core/machine/loop-state.ts';
+import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
+import {
+  attemptNames,
+  endNames,
+  snapshotRefs,
+  startNames,
+} from '../../core/snapshots/snapshot-names.ts';
+import type { Timeline } from '../../core/snapshots/timeline.ts';
+import type { Snapshots } from '../../loop/ports.ts';
+import { type RunGit, runGit } from '../workspace/git-command.ts';
+import { findGitAbove, findWorkTree } from '../workspace/git-view.ts';
+import { openPrivateGit, type PrivateGit } from './private-git.ts';
+import { findRepository, type Repository, timeOf } from './repository.ts';
+import { listSnapshots } from './snapshot-list.ts';
+import { createSnapshotStore, type KeptTree, type SnapshotStore } from './snapshot-store.ts';
+import { type TreePath, treePlace } from './tree-changes.ts';
+
+export interface TreeKeeperRequest {
+  readonly cwd: string;
+  /** Absolute paths of folders that never belong to a snapshot. */
+  readonly excluded: readonly string[];
+  /** Patterns of files that do not, either, relative to the root of the work tree. */
+  readonly excludedGlobs: readonly string[];
+  /** The largest untracked file that is kept, in bytes. */
+  readonly maxBytes: number;
+  /** Where ralph's own git folder is; it is created. */
+  readonly folder: string;
+  readonly taskId: string;
+  /** How the refs of an earlier driver of the task begin; null for a new task. */
+  readonly refs: string | null;
+  readonly env: NodeJS.ProcessEnv;
+  readonly runId: string;
+  /** Kills git at once. */
+  readonly signal: AbortSignal;
+  /** Returns the current instant. */
+  readonly now: () => string;
+  /** Tells a person, once, why there is no snapshot. */
+  readonly warn: (why: string) => void;
+}
+
+/** Keeps the work tree of one task as snapshots. */
+export interface TreeKeeper extends Snapshots {
+  readonly git: PrivateGit;
+  readonly store: SnapshotStore;
+  /** How the refs of the snapshots begin. */
+  readonly refs: string;
+  /** Whether the newest snapshot could be made. */
+  readonly isWorking: boolean;
+  /** Whether the repository is still the one around the folder. */
+  isHere(): boolean;
+  /** Returns how many files the attempts have changed since the last call; null if that is unknown. */
+  filesTouched(): number | null;
+  /** Ids of the first and the newest snapshot's commits; null if there is none. */
+  ends(): { readonly first: string; readonly newest: string } | null;
+  /** Lists the snapshots; null if git fails. */
+  timeline(): Promise<Timeline | null>;
+}
+
+/** For one call of git. The first snapshot of a large repository takes minutes. */
+const TIMEOUT_MS = 10 * 60_000;
+
+/** Opens the snapshots of a task. Null if the folder is in no work tree, or git refuses to open it. */
+export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKeeper | null> {
+  const { cwd, excluded, folder, taskId, env, runId, signal } = request;
+  const place = findGitAbove(cwd);
+  if (place === null) return null;
+  const ask: RunGit = (where, args, extras) =>
+    runGit({ ...extras, cwd: where, args, env, runId, signal, timeoutMs: TIMEOUT_MS });
+  const repository = await findRepository(cwd, ask);
+  const tree = await findWorkTree({ cwd, excluded }, place, ask);
+  if (repository === null || tree === null) return null;
+  const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
+  const refs = request.refs ?? (await freeRefs(git, taskId));
+  const earlier = await listSnapshots(git, refs);
+  const pathspecs = withGlobs(tree.pathspecs, request.excludedGlobs);
+  return createTreeKeeper({ ...request, git, place, refs, earlier, pathspecs });
+}
+
+function withGlobs(pathspecs: readonly string[], globs: readonly string[]): readonly string[] {
+  if (globs.length === 0) return pathspecs;
+  const start = pathspecs.length === 0 ? ['--'] : pathspecs;
+  return [...start, ...globs.map((glob) => `:(top,exclude,glob)${glob}`)];
+}
+
+/** Ids come again: returns refs that no other run has used. */
+async function freeRefs(git: PrivateGit, taskId: string): Promise<string> {
+  const all = await git.onRepository(['for-each-ref', '--format=%(refname)', 'refs/ralph/']);
+  const taken = new Set(all.output.split('\n').map((ref) => path.posix.dirname(ref)));
+  for (let run = 1; ; run += 1) {
+    const refs = snapshotRefs(taskId, run);
+    if (!taken.has(refs)) return refs;
+  }
+}
+
+interface OpenKeeper extends TreeKeeperRequest {
+  readonly git: PrivateGit;
+  readonly place: string;
+  readonly refs: string;
+  readonly earlier: Timeline | null;
+  readonly pathspecs: readonly string[];
+}
+
+function createTreeKeeper(request: OpenKeeper): TreeKeeper {
+  const { git, cwd, place, refs, earlier, pathspecs, maxBytes, taskId, now, warn } = request;
+  const last = earlier?.snapshots.at(-1) ?? null;
+  const names = new Set(earlier?.snapshots.map(({ name }) => name));
+  const newStore = (newest: SnapshotStore['newest']): SnapshotStore =>
+    createSnapshotStore({ git, refs, newest, maxBytes, pathspecs });
+  let store = newStore(last && { ref: `${refs}/${last.name}`, ...last });
+  let first = earlier?.snapshots[0]?.commit ?? null;
+  let order = last?.order ?? 0;
+  let isWorking = true;
+  let hasWarned = false;
+  /** Null if what an attempt has changed is unknown. */
+  let touched: Set<TreePath> | null = new Set();
+  const signs = createSigns(git.repository);
+
+  /** Keeps the tree under the first free name, unless nothing differs from the newest snapshot. */
+  const keep = async (free: Iterable<string>, subject: string): Promise<KeptTree> => {
+    const kept = await store.keepTree();
+    if (kept.isAsNewest) return kept;
+    order += 1;
+    const about = { taskId, order, at: now(), subject };
+    const { ref, commit } = await store.keep(kept, free, ({ branch }) =>
+      snapshotMessage({ ...about, branch }),
+    );
+    first ??= commit;
+    names.add(ref.slice(refs.length + 1));
+    return kept;
+  };
+
+  /** Tries twice: the user's `git gc` may take away what no ref holds yet. */
+  const tryToKeep = async (free: () => Iterable<string>, subject: string) => {
+    try {
+      const kept = await keep(free(), subject).catch(() => {
+        store = newStore(null);
+        touched = null;
+        return keep(free(), subject);
+      });
+      isWorking = true;
+      return kept;
+    } catch (error) {
+      isWorking = false;
+      if (!hasWarned) warn(error instanceof Error ? error.message : String(error));
+      hasWarned = true;
+      return null;
+    }
+  };
+
+  const before = async (iteration: number): Promise<void> => {
+    const isFirst = first === null && iteration === 1;
+    const free = () => startNames(iteration, isFirst);
+    const kept = await tryToKeep(free, `before iteration ${iteration}`);
+    if (kept !== null) signs.changedSince(kept.leftOut);
+  };
+
+  return {
+    git,
+    refs,
+    get store() {
+      return store;
+    },
+    get isWorking() {
+      return isWorking;
+    },
+    isHere: () => findGitAbove(cwd) === place,
+    before,
+    async after({ iteration, as, outcome }: TreeToKeep) {
+      // An older ralph, or one without snapshots, drove the task until now.
+      if (first === null) return before(iteration);
+      if (as === 'missing-end' && names.has(String(iteration))) return;
+      const free = () => (as === 'attempt' ? attemptNames(iteration) : endNames(iteration));
+      const kept = await tryToKeep(free, `iteration ${iteration}: ${outcome}`);
+      if (kept === null || touched === null) return;
+      for (const name of [...kept.changed, ...signs.changedSince(kept.leftOut)]) touched.add(name);
+    },
+    filesTouched() {
+      const count = touched?.size ?? null;
+      touched = new Set();
+      return count;
+    },
+    ends() {
+      const newest = store.newest?.commit ?? null;
+      return first === null || newest === null ? null : { first, newest };
+    },
+    timeline: () => listSnapshots(git, refs),
+  };
+}
+
+/** Files that are in no snapshot may change, too. Their times tell. */
+function createSigns({ root }: Repository) {
+  let before = new Map<TreePath, string>();
+  return {
+    /** Returns the files that are new or were written since the last call. */
+    changedSince(leftOut: KeptTree['leftOut']): readonly TreePath[] {
+      const now = new Map(
+        [...leftOut.keys()].map((name) => [name, timeOf(treePlace(root, name))] as const),
+      );
+      const changed = [...now].filter(([name, sign]) => before.get(name) !== sign);
+      before = now;
+      return changed.map(([name]) => name);
+    },
+  };
+}

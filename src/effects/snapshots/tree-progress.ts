@@ -1,0 +1,90 @@
+import { type RunGit, runGit } from '../workspace/git-command.ts';
+import {
+  createGitProgress,
+  type GitChange,
+  type GitProgress,
+  type GitProgressRequest,
+} from '../workspace/git-progress.ts';
+import { REFS, tipsIn } from '../workspace/git-view.ts';
+import { countNewCommits } from '../workspace/new-commits.ts';
+import { headSign, readHead } from './repository.ts';
+import type { TreeKeeper } from './tree-keeper.ts';
+
+/** For one call of git, in ms. */
+const TIMEOUT_MS = 30_000;
+/** A finished task must not wait long for its summary. */
+const IN_ALL_TIMEOUT_MS = 2_000;
+
+/**
+ * Finds progress from the snapshots of a task, so that nothing is looked at twice. While no snapshot can be
+ * made, `git status` is asked instead.
+ */
+export function createTreeProgress(keeper: TreeKeeper, request: GitProgressRequest): GitProgress {
+  const { env, runId, signal } = request;
+  const { repository } = keeper.git;
+  const byStatus = createGitProgress(request);
+  const seen = new Set<string>();
+  let sign: string | null = null;
+  let usesStatus = false;
+  const git: RunGit = (cwd, args, extras) =>
+    runGit({ timeoutMs: TIMEOUT_MS, ...extras, cwd, args, env, runId, signal });
+  const isBlind = (): boolean => !keeper.isWorking || !keeper.isHere();
+
+  /** Adds the tips of all refs to those that were seen; resolves to the number of new commits and HEAD. */
+  const lookAtCommits = async () => {
+    const signNow = headSign(repository);
+    const { commit: head } = await readHead(repository, git);
+    const refs = (await git(repository.root, REFS)) ?? '';
+    const { branches, tips } = tipsIn(refs, repository.root, head);
+    const commits = await countNewCommits(branches, seen, (args, input) =>
+      git(repository.root, args, input === undefined ? {} : { input }),
+    );
+    for (const tip of tips) seen.add(tip);
+    sign = signNow;
+    return { commits, head };
+  };
+
+  return {
+    get isIdle() {
+      return byStatus.isIdle;
+    },
+    async mark() {
+      usesStatus = isBlind();
+      return usesStatus ? byStatus.mark() : (await lookAtCommits()).head;
+    },
+    async since(): Promise<GitChange | null> {
+      usesStatus ||= isBlind();
+      if (usesStatus) return byStatus.since();
+      const filesChanged = keeper.filesTouched();
+      if (filesChanged === null) return null;
+      const isSame = sign !== null && headSign(repository) === sign;
+      return { commits: isSame ? 0 : (await lookAtCommits()).commits, filesChanged };
+    },
+    async inAll(base, hurry) {
+      const ends = keeper.ends();
+      if (isBlind() || ends === null) return byStatus.inAll(base, hurry);
+      const ask = (args: readonly string[]): Promise<string | null> =>
+        runGit({
+          ...{ cwd: repository.root, args, env, runId },
+          ...{ timeoutMs: IN_ALL_TIMEOUT_MS, signal: hurry },
+        });
+      const count = await ask(['rev-list', '--count', 'HEAD', `^${base}`]);
+      const counted = await ask([...NUMSTAT, ends.first, ends.newest]);
+      if (count === null || counted === null) return null;
+      return { commits: Number.parseInt(count, 10), ...readNumstat(counted) };
+    },
+  };
+}
+
+const NUMSTAT = [
+  ...['diff-tree', '-r', '-z', '--numstat', '--no-renames'],
+  ...['--no-ext-diff', '--no-textconv'],
+];
+
+/** Adds up the files and lines; a binary file has no lines. */
+function readNumstat(output: string) {
+  const found = [...output.matchAll(/(\d+|-)\t(\d+|-)\t[^\0]+\0/g)];
+  const sum = (column: 1 | 2): number =>
+    found.reduce((total, line) => total + (Number.parseInt(line[column] ?? '', 10) || 0), 0);
+  return { filesChanged: found.length, lines: { added: sum(1), removed: sum(2) } };
+}
