@@ -89,7 +89,7 @@ export function headSign({ gitDir, commonDir }: Repository): string {
 }
 
 /** Returns a text that changes whenever a file was written. */
-export function timeOf(file: string | Buffer): string {
+export function timeOf(file: string): string {
   const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
   return found === undefined
     ? 'none'

@@ -11,8 +11,10 @@ import {
   dropPaths,
   type LeftOutReason,
   listChanges,
+  statsOf,
   type TreePath,
   type TreeRules,
+  treePlace,
 } from './tree-changes.ts';
 
 /*
@@ -40,6 +42,8 @@ export interface KeptTree {
   /** Paths that differ from the snapshot before. */
   readonly changed: readonly TreePath[];
   readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
+  /** Repositories inside the tree, of which only the commit is kept. */
+  readonly nested: ReadonlySet<TreePath>;
   /** Whether files, HEAD and index are as in the newest snapshot. */
   readonly isAsNewest: boolean;
 }
@@ -97,6 +101,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   let indexCommit: string | null = null;
   let tracked: ReadonlySet<TreePath> = new Set();
   let mayBeMissing: ReadonlySet<TreePath> = new Set();
+  const nested = new Set<TreePath>();
 
   const ask = async (args: readonly string[], call = {}): Promise<string> => {
     const { exitCode, output, complaint } = await git.run(args, call);
@@ -118,21 +123,33 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   };
 
   /** Brings in what the user's index names and ralph's does not: it may be ignored by now. */
-  const adoptUserIndex = async (): Promise<void> => {
+  const adoptUserIndex = async (): Promise<readonly TreePath[]> => {
     const sign = timeOf(repository.index);
-    if (sign === userSign) return;
+    if (sign === userSign) return [];
     const listed = await git.onRepository(['ls-files', '-s', '-t', '-z']);
     if (listed.exitCode !== 0) throw new SnapshotError('git cannot read the index');
     const entries = readEntries(listed.output);
     const own = existsSync(ownIndex)
       ? new Set((await ask(['ls-files', '-z'])).split('\0'))
       : new Set<string>();
-    const missing = entries.filter(({ name, stage }) => stage === '0' && !own.has(name));
+    const ours = pathspecs.length === 0 ? null : new Set(await namesInIndex());
+    const missing = entries.filter(
+      ({ name, stage }) => stage === '0' && !own.has(name) && ours?.has(name) !== false,
+    );
+    for (const { name, mode } of entries) if (mode === SUBMODULE) nested.add(name);
     await addEntries(missing);
     tracked = new Set(entries.map(({ name }) => name));
     mayBeMissing = new Set(entries.filter(({ tag }) => tag === 'S').map(({ name }) => name));
     indexCommit = entries.some(({ stage }) => stage !== '0') ? null : await commitIndex(entries);
     userSign = sign;
+    return missing.map(({ name }) => name);
+  };
+
+  /** What the user's index names, without what never belongs to a snapshot. */
+  const namesInIndex = async (): Promise<readonly TreePath[]> => {
+    const { exitCode, output } = await git.onRepository(['ls-files', '-z', ...pathspecs]);
+    if (exitCode !== 0) throw new SnapshotError('git cannot read the index');
+    return output.split('\0');
   };
 
   const addEntries = async (entries: readonly IndexEntry[], index?: string): Promise<void> => {
@@ -202,16 +219,20 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       const headMoved = await lookAtHead();
       const indexMoved = timeOf(repository.index) !== userSign;
       await restoreIndex();
-      await adoptUserIndex();
+      const adopted = await adoptUserIndex();
       const asIndexed = new Set<TreePath>();
       const rules: TreeRules = { maxBytes, tracked, pathspecs, mayBeMissing, asIndexed };
       const changes = await listChanges(git, rules);
       if (changes === null) throw new SnapshotError('git cannot list the work tree');
       const { changed, dropped, leftOut } = changes;
-      const isSame = changed.length + dropped.length === 0;
+      for (const name of [...changed, ...leftOut.keys()]) {
+        const place = treePlace(repository.root, name);
+        if (statsOf(place)?.isDirectory() === true) nested.add(name);
+      }
+      const isSame = changed.length + dropped.length + adopted.length === 0;
       if (isSame && newest !== null) {
         const isAsNewest = !headMoved && !indexMoved;
-        return { tree: newest.tree, changed, leftOut, isAsNewest };
+        return { tree: newest.tree, changed, leftOut, nested, isAsNewest };
       }
       const refused = await addChanges(git, changed);
       if (refused === null || !(await dropPaths(git, [...dropped, ...refused]))) {
@@ -222,8 +243,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
       return {
         tree,
-        changed: changed.filter((name) => !refused.has(name)),
+        changed: [...new Set([...adopted, ...changed])].filter((name) => !refused.has(name)),
         leftOut: new Map([...leftOut, ...unreadable]),
+        nested,
         isAsNewest: false,
       };
     },
@@ -248,6 +270,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     },
   };
 }
+
+/** The mode of a repository inside the tree. */
+const SUBMODULE = '160000';
 
 /** As the old value of a ref, it says that there must be none. */
 const NO_COMMIT = '';
