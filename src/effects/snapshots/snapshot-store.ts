@@ -63,8 +63,8 @@ export interface SnapshotRequest {
 
 export interface SnapshotStore {
   readonly newest: Snapshot | null;
-  /** As it was when the tree was kept last. */
-  readonly head: Head;
+  /** As it was when the tree was kept last; null before that. */
+  readonly head: Head | null;
   /** Writes the work tree to git's objects. Rejects with a `SnapshotError`, or the system's error. */
   keepTree(): Promise<KeptTree>;
   /**
@@ -218,7 +218,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       return newest;
     },
     get head() {
-      return head;
+      return headSeen === null ? null : head;
     },
     async keepTree() {
       const headMoved = await lookAtHead();

@@ -7,7 +7,7 @@ import {
 } from '../workspace/git-progress.ts';
 import { REFS, tipsIn } from '../workspace/git-view.ts';
 import { countNewCommits } from '../workspace/new-commits.ts';
-import { headSign } from './repository.ts';
+import { headSign, readHead } from './repository.ts';
 import type { TreeKeeper } from './tree-keeper.ts';
 
 /** For one call of git, in ms. */
@@ -33,7 +33,7 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
   /** Adds the tips of all refs to those that were seen; resolves to the number of new commits and HEAD. */
   const lookAtCommits = async () => {
     const signNow = headSign(repository);
-    const { commit: head } = keeper.store.head;
+    const { commit: head } = keeper.store.head ?? (await readHead(repository, git));
     const refs = (await git(repository.root, REFS)) ?? '';
     const { branches, tips } = tipsIn(refs, repository.root, head);
     const isFirst = sign === null;
