@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -9,6 +9,8 @@ import { bytesBelow } from '../helpers/repository.ts';
 import { makeScene, type Scene } from '../helpers/scene.ts';
 
 const DONE: Turn = { text: 'Good.\n\nTASK_COMPLETE' };
+/** An agent that asks a person. */
+const ASKS = '<approval id="x">Go on?</approval>';
 const COMMITS: Turn = { shell: 'echo new > new.txt; git add . && git commit -qm Work', ...DONE };
 const LEAVES_WORK: Turn = { shell: 'echo new > new.txt', ...DONE };
 
@@ -88,7 +90,7 @@ describe('a work tree of its own', () => {
   });
 
   test('stays while the task is not over', async () => {
-    const scene = await stage({ ...DONE, text: 'APPROVAL REQUIRED: may I go on?' });
+    const scene = await stage({ ...DONE, text: ASKS });
     const { stderr } = await scene.run(['--worktree', '--no-wait']);
     expect(stderr).toContain('stays, since the task is not over');
     expect(existsSync(scene.tree('t', 'a.txt'))).toBe(true);
@@ -218,7 +220,10 @@ describe('--copy and --setup', () => {
       ['run', '--prompt', 'Fix it', '--task-id', 't', '--worktree', '--setup', setup],
       { timeoutMs: 30_000 },
     );
-    await until('the setup runs', () => existsSync(scene.tree('t', 'tried.txt')));
+    await until(
+      () => existsSync(scene.tree('t', 'tried.txt')),
+      () => 'the setup runs',
+    );
     run.child.kill('SIGTERM');
     expect((await run.ended).exitCode).toBe(143);
     expect(scene.fake.calls()).toEqual([]);
@@ -234,7 +239,10 @@ describe('a task in a work tree of its own is resumed', () => {
   async function killed(scene: Stage, more: readonly string[] = []) {
     const args = ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 't', '--worktree'];
     const run = await scene.start([...args, ...more], { timeoutMs: 30_000 });
-    await until('the agent works', () => existsSync(scene.tree('t', 'half.txt')));
+    await until(
+      () => existsSync(scene.tree('t', 'half.txt')),
+      () => 'the agent works',
+    );
     run.child.kill('SIGKILL');
     await run.ended;
   }
@@ -289,11 +297,14 @@ describe('a task in a work tree of its own is resumed', () => {
 });
 
 describe('one driver a work tree', () => {
-  async function busy(more: readonly string[] = []) {
-    const scene = await stage([{ shell: 'touch build', hangs: true }, DONE, DONE]);
+  async function busy(more: readonly string[] = [], then = DONE) {
+    const scene = await stage([{ shell: 'touch build', hangs: true }, then, then]);
     const args = ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 'first'];
     const first = await scene.start([...args, ...more], { timeoutMs: 30_000 });
-    await until('the first works', () => scene.has('build'));
+    await until(
+      () => scene.has('build'),
+      () => 'the first works',
+    );
     const vault = join(scene.folder, '../vault');
     await mkdir(vault);
     const second = (words: readonly string[] = []) => scene.run(['--vault', vault, ...words]);
@@ -336,7 +347,10 @@ describe('one driver a work tree', () => {
     expect((await scene.run(['-n', '1', '--no-ask-back'])).exitCode).toBe(3);
     const args = ['run', '--prompt', 'Fix it', '--delay', '0', '--task-id', 'first'];
     const first = await scene.start(args, { timeoutMs: 30_000 });
-    await until('the first works', () => scene.has('build'));
+    await until(
+      () => scene.has('build'),
+      () => 'the first works',
+    );
     expect((await scene.ralph(['resume', 't', '-n', '+1'])).exitCode).toBe(7);
     first.child.kill('SIGTERM');
     await first.ended;
@@ -344,20 +358,18 @@ describe('one driver a work tree', () => {
   }, 30_000);
 
   test('a pass over the vault leaves a file alone until the other has ended', async () => {
-    const { scene, end } = await busy();
-    await scene.write('Needs_Action/a.md', 'Answer the letter.\n');
-    const watch = await scene.start(
-      ['watch', '--interval', '50ms', '--start-new', '--delay', '0', '--verbose'],
-      { timeoutMs: 30_000 },
-    );
-    await watch.untilStderr(/watching/);
-    await new Promise((resolve) => watch.child.stderr.once('data', resolve));
-    expect(scene.names('Needs_Action')).toEqual(['a.md']);
-    await end();
-    await until('the file is done', () => scene.names('Done').length === 1);
-    watch.child.kill('SIGTERM');
-    const { stdout } = await watch.ended;
+    const { scene, end } = await busy([], { text: 'All of it.\n\nProcessing complete' });
+    const file = await scene.write('In_Progress/a.md', 'Answer the letter.\n');
+    utimesSync(file, 1_000_000, 1_000_000);
+    const rescue = ['rescue', '--delay', '0'];
+    const { exitCode, stdout } = await scene.ralph(rescue);
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
     expect(stdout).not.toContain('problem');
+    expect(scene.names('In_Progress')).toEqual(['a.md']);
+    expect(scene.fake.calls()).toHaveLength(1);
+    await end();
+    await scene.ralph(rescue);
+    expect(scene.names('Done')).toEqual(['a.md']);
   }, 30_000);
 });
 
@@ -381,7 +393,10 @@ describe('ralph watch with several tasks at once', () => {
       ['watch', '--interval', '50ms', '--start-new', '--concurrency', '4', '--delay', '0', ...args],
       { env: { TOGETHER: together }, timeoutMs: 60_000 },
     );
-    await until('all are done', () => scene.names('Done').length === 4);
+    await until(
+      () => scene.names('Done').length === 4,
+      () => 'all are done',
+    );
     watch.child.kill('SIGTERM');
     const { stderr } = await watch.ended;
     return { scene, stderr };
