@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { callGit, type GitAnswer } from '../workspace/git-command.ts';
+import { callGit, type GitAnswer, type GitSetting, showGit } from '../workspace/git-command.ts';
 import { type Repository, textOrNone } from './repository.ts';
 
 /*
@@ -20,6 +20,8 @@ export interface GitCall {
   /** The index to use instead of ralph's own. */
   readonly index?: string;
   readonly env?: Readonly<Record<`GIT_${string}`, string>>;
+  /** Settings that override all others; only for `onRepository`. */
+  readonly settings?: readonly GitSetting[];
 }
 
 export interface PrivateGit {
@@ -29,6 +31,8 @@ export interface PrivateGit {
   run(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
   /** Runs git on the user's repository itself, for its refs and its index. */
   onRepository(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
+  /** Has git print to the standard output of this process, as `run` otherwise; resolves to its exit code. */
+  show(args: readonly string[]): Promise<number>;
 }
 
 export interface PrivateGitRequest {
@@ -84,10 +88,16 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
         },
       });
     },
-    onRepository(args, { input, index, env: extra } = {}) {
+    show(args) {
+      putRight();
+      const places = { GIT_DIR: folder, GIT_OBJECT_DIRECTORY: repository.objects };
+      return showGit({ cwd: repository.root, env, args, places });
+    },
+    onRepository(args, { input, index, env: extra, settings } = {}) {
       return callGit({
         ...common,
         ...(input === undefined ? {} : { input }),
+        ...(settings === undefined ? {} : { settings }),
         args: [...DURABLE, ...args],
         places: {
           GIT_DIR: repository.gitDir,

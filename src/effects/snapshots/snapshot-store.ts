@@ -1,11 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { RunGit } from '../workspace/git-command.ts';
 import type { PrivateGit } from './private-git.ts';
-import { type Head, headSign, readHead, timeOf } from './repository.ts';
+import { type Head, headSign, readHead, timeOf, underWayIn } from './repository.ts';
 import {
   addChanges,
   dropPaths,
@@ -67,16 +68,20 @@ export interface SnapshotStore {
   keepTree(): Promise<KeptTree>;
   /**
    * Makes a snapshot of the tree that was kept last, under the first of the names that is free. Its
-   * commit also keeps `extra`. Rejects with a `SnapshotError`, or the system's error.
+   * commit also keeps the commits in `extra`. Rejects with a `SnapshotError`, or the system's error.
    */
   keep(
     kept: KeptTree,
     names: Iterable<string>,
     about: (head: Head) => string,
+    extra?: readonly string[],
+  ): Promise<Snapshot>;
+  /** Writes a tree, the entries on top of another one, and a commit that keeps it and `extra`. */
+  keepChanged(
+    tree: string,
+    entries: ReadonlyMap<TreePath, TreeEntry>,
     extra?: string,
   ): Promise<Snapshot>;
-  /** Writes a tree and a commit that keeps it: the entries on top of another tree. */
-  keepChanged(tree: string, entries: ReadonlyMap<TreePath, TreeEntry>): Promise<Snapshot>;
 }
 
 /** Ralph's own commits; the user's identity may not be configured. */
@@ -95,6 +100,8 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   let newest = request.newest;
   /** How ralph's index was left; a new process trusts none. */
   let ownSign: string | null = null;
+  /** The tree of ralph's index if no snapshot has been made of it yet. */
+  let unkept: string | null = null;
   let userSign: string | null = null;
   let headSeen: string | null = null;
   let head: Head = { commit: null, branch: null };
@@ -119,6 +126,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     if (ownSign !== null && timeOf(ownIndex) === ownSign) return;
     rmSync(ownIndex, { force: true });
     if (newest !== null) await ask(['read-tree', newest.tree]);
+    unkept = null;
     userSign = null;
   };
 
@@ -231,8 +239,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       }
       const isSame = changed.length + dropped.length + adopted.length === 0;
       if (isSame && newest !== null) {
-        const isAsNewest = !headMoved && !indexMoved;
-        return { tree: newest.tree, changed, leftOut, nested, isAsNewest };
+        const isAsNewest = unkept === null && !headMoved && !indexMoved;
+        if (!isAsNewest) unkept ??= newest.tree;
+        return { tree: unkept ?? newest.tree, changed, leftOut, nested, isAsNewest };
       }
       const refused = await addChanges(git, changed);
       if (refused === null || !(await dropPaths(git, [...dropped, ...refused]))) {
@@ -240,6 +249,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       }
       const tree = await ask(['write-tree']);
       ownSign = timeOf(ownIndex);
+      unkept = tree;
       const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
       return {
         tree,
@@ -249,24 +259,30 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         isAsNewest: false,
       };
     },
-    async keep({ tree }, names, about, extra) {
-      const commit = await commitTree(tree, about(head), [head.commit, indexCommit, extra]);
+    async keep({ tree }, names, about, extra = []) {
+      const message = withUnderWay(about(head), underWayIn(repository));
+      const commit = await commitTree(tree, message, [head.commit, indexCommit, ...extra]);
       newest = { ref: await createRef(names, commit), commit, tree };
+      if (unkept === tree) unkept = null;
       return newest;
     },
-    async keepChanged(base, entries) {
+    async keepChanged(base, entries, extra) {
       const index = path.join(git.folder, 'index-of-undo');
       for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
       await ask(['read-tree', base], { index });
       const none = '0'.repeat(base.length);
-      const listed = [...entries].map(([name, entry]) => {
+      // What goes makes room: git refuses a file where a folder of the same name still is.
+      const sorted = [...entries].sort(
+        ([, one], [, other]) => Number(one !== null) - Number(other !== null),
+      );
+      const listed = sorted.map(([name, entry]) => {
         const [mode = '0', id = none] = entry?.split(' ') ?? [];
         return { tag: 'H', stage: '0', mode, id, name };
       });
       await addEntries(listed, index);
       const tree = await ask(['write-tree'], { index });
       rmSync(index, { force: true });
-      return { ref: '', commit: await commitTree(tree, 'what an undo leaves\n', []), tree };
+      return { ref: '', commit: await commitTree(tree, 'trees of an undo\n', [extra]), tree };
     },
   };
 }
