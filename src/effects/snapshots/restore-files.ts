@@ -1,8 +1,11 @@
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readlinkSync,
   renameSync,
@@ -11,10 +14,13 @@ import {
   type Stats,
   symlinkSync,
   unlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { errorCode } from '../files/write-file.ts';
+import { indexOf, restoreFiltered, type WantedFile } from './filtered-restore.ts';
+import { besideName, besideNote } from './leftovers.ts';
 import type { PrivateGit } from './private-git.ts';
 import { statsOf, type TreePath, treePlace } from './tree-changes.ts';
 
@@ -35,6 +41,11 @@ export interface Restored {
   readonly restored: readonly TreePath[];
   /** Paths that stay as they are, because something that is in no snapshot stands in the way. */
   readonly blocked: readonly TreePath[];
+  /**
+   * Paths that stay as they are, because only a filter can bring them back, and it failed or the user's own
+   * configuration does not define it.
+   */
+  readonly unfiltered: readonly TreePath[];
 }
 
 /** A link or a file as a mode of git says it; a submodule is left to its own repository. */
@@ -52,20 +63,26 @@ export async function restoreFiles({
   const { root } = git.repository;
   const store = path.join(git.folder, 'restore');
   rmSync(store, { recursive: true, force: true });
-  const wanted = [...entries].filter(([, entry]) => entry !== null && !SUBMODULE.test(entry));
-  if (!(await writeInto(store, git, wanted))) return null;
+  const wanted = [...entries].flatMap(([name, entry]) =>
+    entry === null || SUBMODULE.test(entry) ? [] : [{ name, entry }],
+  );
+  const filtered = await restoreFiltered(git, store, wanted);
+  const raw = wanted.filter(({ name }) => !filtered.has(name));
+  if (!(await writeInto(store, git, raw))) return null;
+  const unfiltered = [...filtered].flatMap(([name, isDone]) => (isDone ? [] : [name]));
   const restored: TreePath[] = [];
   const blocked: TreePath[] = [];
   // What goes makes room for what comes back: a file for a folder of the same name.
   for (const [name, entry] of [...entries].sort(([, one], [, other]) => rank(one) - rank(other))) {
+    if (filtered.get(name) === false) continue;
     const isDone =
       entry === null
         ? removePath(root, name, isKept)
-        : SUBMODULE.test(entry) || placeFile(root, name, treePlace(store, name), isKept);
+        : SUBMODULE.test(entry) || placeFile(git, name, treePlace(store, name), isKept);
     (isDone ? restored : blocked).push(name);
   }
   rmSync(store, { recursive: true, force: true });
-  return { restored, blocked };
+  return { restored, blocked, unfiltered };
 }
 
 function rank(entry: TreeEntry): number {
@@ -76,19 +93,12 @@ function rank(entry: TreeEntry): number {
 async function writeInto(
   store: string,
   git: PrivateGit,
-  wanted: readonly (readonly [TreePath, TreeEntry])[],
+  wanted: readonly WantedFile[],
 ): Promise<boolean> {
   mkdirSync(store, { recursive: true, mode: 0o700 });
   if (wanted.length === 0) return true;
-  const index = path.join(git.folder, 'index-to-restore');
-  for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-  const lines = wanted.map(([name, entry]) => {
-    const [mode = '', id = ''] = (entry ?? '').split(' ');
-    return `${mode} ${id} 0\t${name}\0`;
-  });
-  const input = Buffer.from(lines.join(''), 'latin1');
-  const added = await git.run(['update-index', '-z', '--index-info'], { input, index });
-  if (added.exitCode !== 0) return false;
+  const index = await indexOf(git, wanted);
+  if (index === null) return false;
   const env = { GIT_WORK_TREE: store } as const;
   const written = await git.run(['checkout-index', '--all', '--force'], { index, env });
   rmSync(index, { force: true });
@@ -120,7 +130,7 @@ function removeEmptyFolders(root: string, name: TreePath): void {
 
 /** Moves a file to its place; false if something that is in no snapshot stands there. */
 function placeFile(
-  root: string,
+  { folder, repository: { root } }: PrivateGit,
   name: TreePath,
   from: Buffer,
   isKept: (name: TreePath) => boolean,
@@ -133,7 +143,7 @@ function placeFile(
     rmdirSync(place);
   } else if (stats !== null && !isKept(name)) return false;
   if (stats?.isFile() === true) keepPrivate(from, stats);
-  moveFile(from, place);
+  moveFile(folder, from, place);
   return true;
 }
 
@@ -143,13 +153,15 @@ function keepPrivate(from: Buffer, { mode }: Stats): void {
   if (stats.isFile()) chmodSync(from, stats.mode & (mode | 0o700) & 0o777);
 }
 
-function moveFile(from: Buffer, to: Buffer): void {
+function moveFile(folder: string, from: Buffer, to: Buffer): void {
+  flush(from);
   try {
     renameSync(from, to);
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error;
     // The state folder is on another file system: copy beside the place, and rename there.
-    const beside = Buffer.concat([to, Buffer.from(`.${process.pid}.tmp`)]);
+    const beside = besideName(to);
+    writeFileSync(besideNote(folder), beside.toString('hex'), { mode: 0o600 });
     rmSync(beside, { force: true });
     const stats = lstatSync(from);
     if (stats.isSymbolicLink()) symlinkSync(readlinkSync(from, 'buffer'), beside);
@@ -157,7 +169,20 @@ function moveFile(from: Buffer, to: Buffer): void {
       copyFileSync(from, beside);
       chmodSync(beside, stats.mode & 0o777);
     }
+    flush(beside);
     renameSync(beside, to);
+    rmSync(besideNote(folder), { force: true });
+  }
+}
+
+/** After a power cut a file is the old one or the new one, and not an empty one. */
+function flush(place: Buffer): void {
+  if (!lstatSync(place).isFile()) return;
+  const file = openSync(place, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 
