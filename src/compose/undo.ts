@@ -209,6 +209,8 @@ function inWords(reason: BlockedReason): string {
         : `it is a repository, whose files are in no snapshot; in it, git checkout ${reason.commit} goes back`;
     case 'no-submodule':
       return 'its own repository, from which it could be filled, is gone or lacks the commit';
+    case 'no-filter':
+      return 'only its filter can bring it back, which failed or is not in your own configuration';
     case 'failed':
       return oneLine(reason.why, 200);
   }

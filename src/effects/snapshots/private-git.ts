@@ -20,7 +20,7 @@ export interface GitCall {
   /** The index to use instead of ralph's own. */
   readonly index?: string;
   readonly env?: Readonly<Record<`GIT_${string}`, string>>;
-  /** Settings that override all others; only for `onRepository`. */
+  /** Settings that override all others. */
   readonly settings?: readonly GitSetting[];
 }
 
@@ -49,8 +49,16 @@ export interface PrivateGitRequest {
 /** Highest precedence, so no `.gitattributes` can bring a conversion back. */
 const ATTRIBUTES = '* -text -eol -crlf -ident -filter -working-tree-encoding\n';
 
-/** Lost objects would make a ref useless: what a ref names is on the disk before the ref is. */
-const DURABLE = ['-c', 'core.fsync=objects,reference', '-c', 'core.fsyncMethod=batch'];
+/**
+ * Lost objects would make a ref useless: what a ref names is on the disk before the ref is. Each file
+ * is flushed by itself, since flushing them in a batch leaves the order to the file system.
+ */
+const DURABLE = [
+  ...['-c', 'core.fsync=objects,derived-metadata,reference'],
+  ...['-c', 'core.fsyncMethod=fsync'],
+  // A reflog of these refs would keep alive what is thinned.
+  ...['-c', 'core.logAllRefUpdates=false'],
+];
 
 /** Opens the folder. Throws the system's error if it cannot be written. */
 export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
@@ -72,12 +80,13 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
   return {
     folder,
     repository,
-    run(args, { input, index = path.join(folder, 'index'), env: extra } = {}) {
+    run(args, { input, index = path.join(folder, 'index'), env: extra, settings } = {}) {
       // The agent can write here, and a configuration may name programs.
       putRight();
       return callGit({
         ...common,
         ...(input === undefined ? {} : { input }),
+        ...(settings === undefined ? {} : { settings }),
         args: [...DURABLE, ...args],
         places: {
           GIT_DIR: folder,

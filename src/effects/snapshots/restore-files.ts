@@ -1,10 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
+  closeSync,
   constants,
   copyFileSync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readlinkSync,
   renameSync,
@@ -13,11 +15,14 @@ import {
   type Stats,
   symlinkSync,
   unlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { messageOf } from '../../errors.ts';
 import { errorCode } from '../files/write-file.ts';
+import { indexOf, restoreFiltered, type WantedFile } from './filtered-restore.ts';
+import { besideName, besideNote } from './leftovers.ts';
 import type { PrivateGit } from './private-git.ts';
 import { statsOf, type TreePath, treePlace } from './tree-changes.ts';
 
@@ -44,6 +49,8 @@ export type BlockedReason =
   | { readonly kind: 'repository'; readonly commit: string | null }
   /** The submodule's own repository is gone, or its commit, or git could not check it out. */
   | { readonly kind: 'no-submodule' }
+  /** Only a filter could bring it back, which failed or is not in the user's own configuration. */
+  | { readonly kind: 'no-filter' }
   /** `why` is the system's error. */
   | { readonly kind: 'failed'; readonly why: string };
 
@@ -71,8 +78,12 @@ export async function restoreFiles({
   const { root } = git.repository;
   const store = path.join(git.folder, 'restore');
   rmSync(store, { recursive: true, force: true });
-  const wanted = [...entries].filter(([, entry]) => entry !== null && !isRepository(entry));
-  if (!(await writeInto(store, git, wanted))) {
+  const wanted = [...entries].flatMap(([name, entry]) =>
+    entry === null || isRepository(entry) ? [] : [{ name, entry }],
+  );
+  const filtered = await restoreFiltered(git, store, wanted);
+  const raw = wanted.filter(({ name }) => !filtered.has(name));
+  if (!(await writeInto(store, git, raw))) {
     rmSync(store, { recursive: true, force: true });
     return null;
   }
@@ -80,13 +91,12 @@ export async function restoreFiles({
   const blocked = new Map<TreePath, BlockedReason>();
   // What goes makes room for what comes back: a file for a folder of the same name.
   for (const [name, entry] of [...entries].sort(([, one], [, other]) => rank(one) - rank(other))) {
-    const why = tried(() =>
-      entry === null
-        ? removePath(root, name, mayReplace)
-        : isRepository(entry)
-          ? placeRepository(root, name, entry)
-          : placeFile(root, name, treePlace(store, name), mayReplace),
-    );
+    const why = tried(() => {
+      if (filtered.get(name) === false) return { kind: 'no-filter' };
+      if (entry === null) return removePath(root, name, mayReplace);
+      if (isRepository(entry)) return placeRepository(root, name, entry);
+      return placeFile(git, name, treePlace(store, name), mayReplace);
+    });
     if (why === null) restored.push(name);
     else blocked.set(name, why);
   }
@@ -114,19 +124,12 @@ function rank(entry: TreeEntry): number {
 async function writeInto(
   store: string,
   git: PrivateGit,
-  wanted: readonly (readonly [TreePath, TreeEntry])[],
+  wanted: readonly WantedFile[],
 ): Promise<boolean> {
   mkdirSync(store, { recursive: true, mode: 0o700 });
   if (wanted.length === 0) return true;
-  const index = path.join(git.folder, 'index-to-restore');
-  for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-  const lines = wanted.map(([name, entry]) => {
-    const [mode = '', id = ''] = (entry ?? '').split(' ');
-    return `${mode} ${id} 0\t${name}\0`;
-  });
-  const input = Buffer.from(lines.join(''), 'latin1');
-  const added = await git.run(['update-index', '-z', '--index-info'], { input, index });
-  if (added.exitCode !== 0) return false;
+  const index = await indexOf(git, wanted);
+  if (index === null) return false;
   const env = { GIT_WORK_TREE: store } as const;
   const written = await git.run(['checkout-index', '--all', '--force'], { index, env });
   rmSync(index, { force: true });
@@ -171,7 +174,7 @@ function placeRepository(root: string, name: TreePath, entry: TreeEntry): Blocke
 
 /** Moves a file to its place. */
 function placeFile(
-  root: string,
+  { folder, repository: { root } }: PrivateGit,
   name: TreePath,
   from: Buffer,
   mayReplace: MayReplace,
@@ -184,7 +187,7 @@ function placeFile(
     rmdirSync(place);
   } else if (stats !== null && !mayReplace(name)) return IN_THE_WAY;
   if (stats?.isFile() === true) keepPrivate(from, stats);
-  moveFile(from, place);
+  moveFile(folder, from, place);
   return null;
 }
 
@@ -194,19 +197,34 @@ function keepPrivate(from: Buffer, { mode }: Stats): void {
   if (stats.isFile()) chmodSync(from, stats.mode & (mode | 0o700) & 0o777);
 }
 
-function moveFile(from: Buffer, to: Buffer): void {
+function moveFile(folder: string, from: Buffer, to: Buffer): void {
+  flush(from);
   try {
     renameSync(from, to);
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error;
     // The state folder is on another file system: copy beside the place, and rename there.
-    const beside = Buffer.concat([to, Buffer.from(`.${randomUUID()}.tmp`)]);
+    const beside = besideName(to);
+    writeFileSync(besideNote(folder), beside.toString('hex'), { mode: 0o600 });
     try {
       copyEntry(from, beside);
+      flush(beside);
       renameSync(beside, to);
     } finally {
       rmSync(beside, { force: true });
     }
+    rmSync(besideNote(folder), { force: true });
+  }
+}
+
+/** After a power cut a file is the old one or the new one, and not an empty one. */
+function flush(place: Buffer): void {
+  if (!lstatSync(place).isFile()) return;
+  const file = openSync(place, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 
