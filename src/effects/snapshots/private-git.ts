@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { callGit, type GitAnswer, type GitSetting } from '../workspace/git-command.ts';
+import { callGit, type GitAnswer, type GitSetting, showGit } from '../workspace/git-command.ts';
 import { type Repository, textOrNone } from './repository.ts';
 
 /*
@@ -31,6 +31,8 @@ export interface PrivateGit {
   run(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
   /** Runs git on the user's repository itself, for its refs and its index. */
   onRepository(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
+  /** Has git print to the standard output of this process, as `run` otherwise; resolves to its exit code. */
+  show(args: readonly string[]): Promise<number>;
 }
 
 export interface PrivateGitRequest {
@@ -94,6 +96,11 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
           ...extra,
         },
       });
+    },
+    show(args) {
+      putRight();
+      const places = { GIT_DIR: folder, GIT_OBJECT_DIRECTORY: repository.objects };
+      return showGit({ cwd: repository.root, env, args, places });
     },
     onRepository(args, { input, index, env: extra, settings } = {}) {
       return callGit({

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   copyFileSync,
   fsyncSync,
   lstatSync,
@@ -18,6 +19,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { messageOf } from '../../errors.ts';
 import { errorCode } from '../files/write-file.ts';
 import { indexOf, restoreFiltered, type WantedFile } from './filtered-restore.ts';
 import { besideName, besideNote } from './leftovers.ts';
@@ -33,57 +35,86 @@ export interface RestoreRequest {
   readonly git: PrivateGit;
   /** Paths and what they get back; null removes the path. */
   readonly entries: ReadonlyMap<TreePath, TreeEntry>;
-  /** Whether a snapshot holds what the path holds now; nothing else is ever overwritten. */
-  readonly isKept: (name: TreePath) => boolean;
+  /** Whether what the path holds now may go, since a snapshot holds it; nothing else is overwritten. */
+  readonly mayReplace: (name: TreePath) => boolean;
 }
+
+/** Paths that stay as they are, and why. */
+export type Blocked = ReadonlyMap<TreePath, BlockedReason>;
+
+export type BlockedReason =
+  /** Something that is in no snapshot stands there, or was written a moment ago. */
+  | { readonly kind: 'in-the-way' }
+  /** A repository inside the work tree: its files are in no snapshot. */
+  | { readonly kind: 'repository'; readonly commit: string | null }
+  /** The submodule's own repository is gone, or its commit, or git could not check it out. */
+  | { readonly kind: 'no-submodule' }
+  /** Only a filter could bring it back, which failed or is not in the user's own configuration. */
+  | { readonly kind: 'no-filter' }
+  /** `why` is the system's error. */
+  | { readonly kind: 'failed'; readonly why: string };
 
 export interface Restored {
   readonly restored: readonly TreePath[];
-  /** Paths that stay as they are, because something that is in no snapshot stands in the way. */
-  readonly blocked: readonly TreePath[];
-  /**
-   * Paths that stay as they are, because only a filter can bring them back, and it failed or the user's own
-   * configuration does not define it.
-   */
-  readonly unfiltered: readonly TreePath[];
+  readonly blocked: Blocked;
 }
 
-/** A link or a file as a mode of git says it; a submodule is left to its own repository. */
 const SUBMODULE = /^160000 /;
 
+/** Whether an entry is a submodule or another repository inside the work tree. */
+export function isRepository(entry: TreeEntry): boolean {
+  return entry !== null && SUBMODULE.test(entry);
+}
+
 /**
- * Brings paths of the work tree back. Null if git fails before anything was changed. Throws the
- * system's error if a file cannot be written; the same call finishes the rest.
+ * Brings paths of the work tree back. Null if git fails before anything was changed. A path that cannot be
+ * brought back costs only itself.
  */
 export async function restoreFiles({
   git,
   entries,
-  isKept,
+  mayReplace,
 }: RestoreRequest): Promise<Restored | null> {
   const { root } = git.repository;
   const store = path.join(git.folder, 'restore');
   rmSync(store, { recursive: true, force: true });
   const wanted = [...entries].flatMap(([name, entry]) =>
-    entry === null || SUBMODULE.test(entry) ? [] : [{ name, entry }],
+    entry === null || isRepository(entry) ? [] : [{ name, entry }],
   );
   const filtered = await restoreFiltered(git, store, wanted);
   const raw = wanted.filter(({ name }) => !filtered.has(name));
-  if (!(await writeInto(store, git, raw))) return null;
-  const unfiltered = [...filtered].flatMap(([name, isDone]) => (isDone ? [] : [name]));
+  if (!(await writeInto(store, git, raw))) {
+    rmSync(store, { recursive: true, force: true });
+    return null;
+  }
   const restored: TreePath[] = [];
-  const blocked: TreePath[] = [];
+  const blocked = new Map<TreePath, BlockedReason>();
   // What goes makes room for what comes back: a file for a folder of the same name.
   for (const [name, entry] of [...entries].sort(([, one], [, other]) => rank(one) - rank(other))) {
-    if (filtered.get(name) === false) continue;
-    const isDone =
-      entry === null
-        ? removePath(root, name, isKept)
-        : SUBMODULE.test(entry) || placeFile(git, name, treePlace(store, name), isKept);
-    (isDone ? restored : blocked).push(name);
+    const why = tried(() => {
+      if (filtered.get(name) === false) return { kind: 'no-filter' };
+      if (entry === null) return removePath(root, name, mayReplace);
+      if (isRepository(entry)) return placeRepository(root, name, entry);
+      return placeFile(git, name, treePlace(store, name), mayReplace);
+    });
+    if (why === null) restored.push(name);
+    else blocked.set(name, why);
   }
   rmSync(store, { recursive: true, force: true });
-  return { restored, blocked, unfiltered };
+  return { restored, blocked };
 }
+
+function tried(step: () => BlockedReason | null): BlockedReason | null {
+  try {
+    return step();
+  } catch (error) {
+    return { kind: 'failed', why: messageOf(error) };
+  }
+}
+
+const IN_THE_WAY: BlockedReason = { kind: 'in-the-way' };
+
+type MayReplace = RestoreRequest['mayReplace'];
 
 function rank(entry: TreeEntry): number {
   return entry === null ? 0 : 1;
@@ -105,17 +136,20 @@ async function writeInto(
   return written.exitCode === 0;
 }
 
-/** Removes a path and the folders it leaves empty; false if it is in no snapshot. */
-function removePath(root: string, name: TreePath, isKept: (name: TreePath) => boolean): boolean {
-  if (isBehindLink(root, name)) return true;
+/** Removes a path and the folders it leaves empty. */
+function removePath(root: string, name: TreePath, mayReplace: MayReplace): BlockedReason | null {
+  if (isBehindLink(root, name)) return null;
   const place = treePlace(root, name);
   const stats = statsOf(place);
-  if (stats !== null) {
-    if (stats.isDirectory() || !isKept(name)) return stats.isDirectory();
+  if (stats?.isDirectory() === true) {
+    if (!isEmptyFolder(place)) return { kind: 'repository', commit: null };
+    rmdirSync(place);
+  } else if (stats !== null) {
+    if (!mayReplace(name)) return IN_THE_WAY;
     unlinkSync(place);
   }
   removeEmptyFolders(root, parentOf(name));
-  return true;
+  return null;
 }
 
 function removeEmptyFolders(root: string, name: TreePath): void {
@@ -128,23 +162,33 @@ function removeEmptyFolders(root: string, name: TreePath): void {
   }
 }
 
-/** Moves a file to its place; false if something that is in no snapshot stands there. */
+/** Leaves a repository in the work tree to itself; one that lost its files is filled afterwards. */
+function placeRepository(root: string, name: TreePath, entry: TreeEntry): BlockedReason | null {
+  const place = treePlace(root, name);
+  const stats = statsOf(place);
+  if (stats === null || (stats.isDirectory() && isEmptyFolder(place))) return null;
+  return stats.isDirectory()
+    ? { kind: 'repository', commit: entry?.replace(SUBMODULE, '') ?? null }
+    : IN_THE_WAY;
+}
+
+/** Moves a file to its place. */
 function placeFile(
   { folder, repository: { root } }: PrivateGit,
   name: TreePath,
   from: Buffer,
-  isKept: (name: TreePath) => boolean,
-): boolean {
-  if (!makeFolders(root, parentOf(name), isKept)) return false;
+  mayReplace: MayReplace,
+): BlockedReason | null {
+  if (!makeFolders(root, parentOf(name), mayReplace)) return IN_THE_WAY;
   const place = treePlace(root, name);
   const stats = statsOf(place);
   if (stats?.isDirectory() === true) {
-    if (!isEmptyFolder(place)) return false;
+    if (!isEmptyFolder(place)) return IN_THE_WAY;
     rmdirSync(place);
-  } else if (stats !== null && !isKept(name)) return false;
+  } else if (stats !== null && !mayReplace(name)) return IN_THE_WAY;
   if (stats?.isFile() === true) keepPrivate(from, stats);
   moveFile(folder, from, place);
-  return true;
+  return null;
 }
 
 /** A file that others could not read never comes back readable by them. */
@@ -162,15 +206,13 @@ function moveFile(folder: string, from: Buffer, to: Buffer): void {
     // The state folder is on another file system: copy beside the place, and rename there.
     const beside = besideName(to);
     writeFileSync(besideNote(folder), beside.toString('hex'), { mode: 0o600 });
-    rmSync(beside, { force: true });
-    const stats = lstatSync(from);
-    if (stats.isSymbolicLink()) symlinkSync(readlinkSync(from, 'buffer'), beside);
-    else {
-      copyFileSync(from, beside);
-      chmodSync(beside, stats.mode & 0o777);
+    try {
+      copyEntry(from, beside);
+      flush(beside);
+      renameSync(beside, to);
+    } finally {
+      rmSync(beside, { force: true });
     }
-    flush(beside);
-    renameSync(beside, to);
     rmSync(besideNote(folder), { force: true });
   }
 }
@@ -186,15 +228,24 @@ function flush(place: Buffer): void {
   }
 }
 
-/** Makes the folders that a path needs; replaces a link or a file in the way if a snapshot holds it. */
-function makeFolders(root: string, name: TreePath, isKept: (name: TreePath) => boolean): boolean {
+function copyEntry(from: Buffer, to: Buffer): void {
+  const stats = lstatSync(from);
+  if (stats.isSymbolicLink()) symlinkSync(readlinkSync(from, 'buffer'), to);
+  else {
+    copyFileSync(from, to, constants.COPYFILE_EXCL);
+    chmodSync(to, stats.mode & 0o777);
+  }
+}
+
+/** Makes the folders that a path needs; replaces a link or a file in the way if it may go. */
+function makeFolders(root: string, name: TreePath, mayReplace: MayReplace): boolean {
   if (name === '') return true;
-  if (!makeFolders(root, parentOf(name), isKept)) return false;
+  if (!makeFolders(root, parentOf(name), mayReplace)) return false;
   const place = treePlace(root, name);
   const stats = statsOf(place);
   if (stats?.isDirectory() === true) return true;
   if (stats !== null) {
-    if (!isKept(name)) return false;
+    if (!mayReplace(name)) return false;
     unlinkSync(place);
   }
   mkdirSync(place);

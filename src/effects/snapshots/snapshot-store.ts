@@ -2,13 +2,14 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
+import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import type { GitAnswer, RunGit } from '../workspace/git-command.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
 import type { GitCall, PrivateGit } from './private-git.ts';
-import { type Head, headSign, readHead } from './repository.ts';
+import { type Head, headSign, readHead, underWayIn } from './repository.ts';
 import {
   addChanges,
   dropPaths,
@@ -81,16 +82,20 @@ export interface SnapshotStore {
   keepTree(): Promise<KeptTree>;
   /**
    * Makes a snapshot of the tree that was kept last, under the first of the names that is free. Its
-   * commit also keeps `extra`. Rejects with a `SnapshotError`, or the system's error.
+   * commit also keeps the commits in `extra`. Rejects with a `SnapshotError`, or the system's error.
    */
   keep(
     kept: KeptTree,
     names: Iterable<string>,
     about: (head: Head) => string,
+    extra?: readonly string[],
+  ): Promise<Snapshot>;
+  /** Writes a tree, the entries on top of another one, and a commit that keeps it and `extra`. */
+  keepChanged(
+    tree: string,
+    entries: ReadonlyMap<TreePath, TreeEntry>,
     extra?: string,
   ): Promise<Snapshot>;
-  /** Writes a tree and a commit that keeps it: the entries on top of another tree. */
-  keepChanged(tree: string, entries: ReadonlyMap<TreePath, TreeEntry>): Promise<Snapshot>;
 }
 
 /** Ralph's own commits; the user's identity may not be configured. */
@@ -111,6 +116,8 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     outputOf(args, await git.onRepository(args, call));
   const index = createOwnIndex({ git, pathspecs, ask, askRepository });
   let { newest, claiming } = request;
+  /** Whether there is something in ralph's index, or HEAD, that no snapshot has been made of yet. */
+  let isUnkept = false;
   let headSeen: string | null = null;
   let head: Head = { commit: null, branch: null };
   /** The commit of the user's index, and what it was made of. */
@@ -225,9 +232,11 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       }
       const isSame = changed.length + dropped.length + adopted.length === 0;
       if (isSame && newest !== null) {
-        const isAsNewest = isNew ? await isWhereNewestIs(newest.commit) : !headMoved && !indexMoved;
+        const isThere = isNew ? await isWhereNewestIs(newest.commit) : !headMoved && !indexMoved;
         index.remember();
-        return { tree: newest.tree, changed, secrets: [], leftOut, nested, isAsNewest };
+        const tree = isUnkept ? await ask(['write-tree']) : newest.tree;
+        isUnkept ||= !isThere;
+        return { tree, changed, secrets: [], leftOut, nested, isAsNewest: !isUnkept };
       }
       const refused = await addChanges(git, changed);
       if (refused === null || !(await dropPaths(git, [...dropped, ...refused]))) {
@@ -235,6 +244,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       }
       const tree = await ask(['write-tree']);
       index.remember();
+      isUnkept = true;
       const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
       const kept = [...new Set([...adopted, ...changed])].filter((name) => !refused.has(name));
       return {
@@ -246,24 +256,31 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         isAsNewest: false,
       };
     },
-    async keep({ tree }, names, about, extra) {
-      const commit = await commitTree(tree, about(head), [head.commit, await commitIndex(), extra]);
+    async keep({ tree }, names, about, extra = []) {
+      const message = withUnderWay(about(head), underWayIn(repository));
+      const parents = [head.commit, await commitIndex(), ...extra];
+      const commit = await commitTree(tree, message, parents);
       newest = { ref: await createRef(names, commit), commit, tree };
+      isUnkept = false;
       return newest;
     },
-    async keepChanged(base, entries) {
+    async keepChanged(base, entries, extra) {
       const other = path.join(git.folder, 'index-of-undo');
       for (const file of [other, `${other}.lock`]) rmSync(file, { force: true });
       await ask(['read-tree', base], { index: other });
       const none = '0'.repeat(base.length);
-      const listed = [...entries].map(([name, entry]) => {
+      // What goes makes room: git refuses a file where a folder of the same name still is.
+      const sorted = [...entries].sort(
+        ([, one], [, other]) => Number(one !== null) - Number(other !== null),
+      );
+      const listed = sorted.map(([name, entry]) => {
         const [mode = '0', id = none] = entry?.split(' ') ?? [];
         return { mode, id, name };
       });
       await index.addEntries(listed, other);
       const tree = await ask(['write-tree'], { index: other });
       rmSync(other, { force: true });
-      return { ref: '', commit: await commitTree(tree, 'what an undo leaves\n', []), tree };
+      return { ref: '', commit: await commitTree(tree, 'trees of an undo\n', [extra]), tree };
     },
   };
 }
