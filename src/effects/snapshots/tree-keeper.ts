@@ -9,13 +9,14 @@ import {
 } from '../../core/snapshots/snapshot-names.ts';
 import type { Timeline } from '../../core/snapshots/timeline.ts';
 import type { Snapshots } from '../../loop/ports.ts';
+import { type DirtyFiles, isSameFile, markDirtyFiles } from '../workspace/dirty-files.ts';
 import { type RunGit, runGit } from '../workspace/git-command.ts';
 import { findGitAbove, findWorkTree } from '../workspace/git-view.ts';
 import { openPrivateGit, type PrivateGit } from './private-git.ts';
-import { findRepository, type Repository, timeOf } from './repository.ts';
+import { findRepository, type Repository } from './repository.ts';
 import { listSnapshots } from './snapshot-list.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from './snapshot-store.ts';
-import { type TreePath, treePlace } from './tree-changes.ts';
+import type { TreePath } from './tree-changes.ts';
 
 export interface TreeKeeperRequest {
   readonly cwd: string;
@@ -59,7 +60,9 @@ export interface TreeKeeper extends Snapshots {
 }
 
 /** For one call of git. The first snapshot of a large repository takes minutes. */
-const TIMEOUT_MS = 10 * 60_000;
+const TIMEOUT_MS = 5 * 60_000;
+/** After this many failures in a row no more snapshots are tried, since each may take as long. */
+const FAILURES_AT_MOST = 5;
 
 /** Opens the snapshots of a task. Null if the folder is in no work tree, or git refuses to open it. */
 export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKeeper | null> {
@@ -111,7 +114,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   let store = newStore(last && { ref: `${refs}/${last.name}`, ...last });
   let first = earlier?.snapshots[0]?.commit ?? null;
   let order = last?.order ?? 0;
-  let isWorking = true;
+  let failures = 0;
   let hasWarned = false;
   /** Null if what an attempt has changed is unknown. */
   let touched: Set<TreePath> | null = new Set();
@@ -133,16 +136,17 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
 
   /** Tries twice: the user's `git gc` may take away what no ref holds yet. */
   const tryToKeep = async (free: () => Iterable<string>, subject: string) => {
+    if (failures >= FAILURES_AT_MOST) return null;
     try {
       const kept = await keep(free(), subject).catch(() => {
         store = newStore(null);
         touched = null;
         return keep(free(), subject);
       });
-      isWorking = true;
+      failures = 0;
       return kept;
     } catch (error) {
-      isWorking = false;
+      failures += 1;
       if (!hasWarned) warn(error instanceof Error ? error.message : String(error));
       hasWarned = true;
       return null;
@@ -153,7 +157,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     const isFirst = first === null && iteration === 1;
     const free = () => startNames(iteration, isFirst);
     const kept = await tryToKeep(free, `before iteration ${iteration}`);
-    if (kept !== null) signs.changedSince(kept.leftOut);
+    if (kept !== null) await signs.changedSince(kept);
   };
 
   return {
@@ -163,7 +167,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       return store;
     },
     get isWorking() {
-      return isWorking;
+      return failures === 0;
     },
     isHere: () => findGitAbove(cwd) === place,
     before,
@@ -174,7 +178,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       const free = () => (as === 'attempt' ? attemptNames(iteration) : endNames(iteration));
       const kept = await tryToKeep(free, `iteration ${iteration}: ${outcome}`);
       if (kept === null || touched === null) return;
-      for (const name of [...kept.changed, ...signs.changedSince(kept.leftOut)]) touched.add(name);
+      for (const name of [...kept.changed, ...(await signs.changedSince(kept))]) touched.add(name);
     },
     filesTouched() {
       const count = touched?.size ?? null;
@@ -189,18 +193,18 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   };
 }
 
-/** Files that are in no snapshot may change, too. Their times tell. */
+/** Files that are in no snapshot may change, too, and so may repositories inside the tree. */
 function createSigns({ root }: Repository) {
-  let before = new Map<TreePath, string>();
+  let before: DirtyFiles = new Map();
   return {
-    /** Returns the files that are new or were written since the last call. */
-    changedSince(leftOut: KeptTree['leftOut']): readonly TreePath[] {
-      const now = new Map(
-        [...leftOut.keys()].map((name) => [name, timeOf(treePlace(root, name))] as const),
-      );
-      const changed = [...now].filter(([name, sign]) => before.get(name) !== sign);
-      before = now;
-      return changed.map(([name]) => name);
+    /** Returns the ones that are new or were written since the last call. */
+    async changedSince({ leftOut, nested }: KeptTree): Promise<readonly TreePath[]> {
+      const then = before;
+      before = await markDirtyFiles(root, [...leftOut.keys(), ...nested], then);
+      return [...before].flatMap(([name, now]) => {
+        const old = then.get(name);
+        return old === undefined || !isSameFile(old, now) ? [name] : [];
+      });
     },
   };
 }

@@ -1,0 +1,218 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  openTreeKeeper,
+  type TreeKeeperRequest,
+} from '../../../src/effects/snapshots/tree-keeper.ts';
+import { createTreeProgress } from '../../../src/effects/snapshots/tree-progress.ts';
+import { GIT_ENV, gitIn, makeRepository, put } from '../../helpers/repository.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
+  const warnings: string[] = [];
+  const request: TreeKeeperRequest = {
+    cwd: folder,
+    excluded: [join(folder, 'Done')],
+    excludedGlobs: [],
+    maxBytes: 1_000,
+    folder: await tempFolder(),
+    taskId: 't',
+    refs: null,
+    env: GIT_ENV,
+    runId: 'run',
+    signal: new AbortController().signal,
+    now: () => '2026-01-01T00:00:00.000Z',
+    warn: (why) => warnings.push(why),
+    ...more,
+  };
+  const keeper = await openTreeKeeper(request);
+  if (keeper === null) throw new Error('no keeper');
+  const { cwd, excluded, env } = request;
+  const progress = createTreeProgress(keeper, { cwd, excluded, env });
+  const ended = (iteration: number, as: 'end' | 'attempt' | 'missing-end' = 'end') =>
+    keeper.after({ iteration, as, outcome: 'answered' });
+  const names = async () => (await keeper.timeline())?.snapshots.map(({ name }) => name);
+  return { keeper, progress, ended, names, warnings };
+}
+
+async function stage(files = { 'a.txt': 'a' }) {
+  const repository = await makeRepository(files);
+  const kept = await keeperOf(repository.folder);
+  await kept.keeper.before(1);
+  await kept.progress.mark();
+  return { ...repository, ...kept };
+}
+
+describe('the snapshots of a task', () => {
+  test('are named by its iterations, and one that changed nothing has none', async () => {
+    const { folder, keeper, ended, names } = await stage();
+    put(folder, { b: '1' });
+    await ended(1);
+    await keeper.before(2);
+    await ended(2);
+    await keeper.before(3);
+    put(folder, { b: '3' });
+    await ended(3, 'attempt');
+    put(folder, { b: '4' });
+    await ended(3);
+    expect(await names()).toEqual(['0', '1', '3.1', '3']);
+  });
+
+  test('tell what somebody else changed between two iterations', async () => {
+    const { folder, keeper, ended, names } = await stage();
+    put(folder, { b: '1' });
+    await ended(1);
+    put(folder, { b: 'mine' });
+    await keeper.before(2);
+    expect(await names()).toEqual(['0', '1', '2.0']);
+  });
+
+  test('go on in a later process, which keeps what a dead driver could not', async () => {
+    const { folder, ended, names } = await stage();
+    put(folder, { b: '1' });
+    await ended(1);
+    put(folder, { b: 'half done' });
+    const later = await keeperOf(folder, { refs: 'refs/ralph/t' });
+    await later.ended(2, 'attempt');
+    await later.ended(1, 'missing-end');
+    put(folder, { b: 'whole' });
+    await later.ended(2, 'missing-end');
+    expect(await names()).toEqual(['0', '1', '2.1', '2']);
+  });
+
+  test('have refs of their own for each run, and for each work tree', async () => {
+    const { folder, git } = await stage();
+    git('worktree', 'add', '-q', join(folder, '..', 'linked'), 'HEAD');
+    const linked = await keeperOf(join(folder, '..', 'linked'));
+    await linked.keeper.before(1);
+    const again = await keeperOf(folder);
+    await again.keeper.before(1);
+    expect([linked.keeper.refs, again.keeper.refs]).toEqual(['refs/ralph/t@2', 'refs/ralph/t@3']);
+    rmSync(join(folder, '..', 'linked'), { recursive: true });
+  });
+
+  test('that cannot be made are told once, and made again later', async () => {
+    const { folder, ended, keeper, names, warnings } = await stage();
+    renameSync(join(folder, '.git'), join(folder, 'away'));
+    put(folder, { b: '1' });
+    await ended(1);
+    await keeper.before(2);
+    expect(keeper.isWorking).toBe(false);
+    expect(warnings).toHaveLength(1);
+    renameSync(join(folder, 'away'), join(folder, '.git'));
+    await ended(2);
+    expect(keeper.isWorking).toBe(true);
+    expect(await names()).toEqual(['0', '2']);
+  });
+
+  test('are made again from the start if git has thrown away what they need', async () => {
+    const { folder, ended, git, names, warnings } = await stage();
+    put(folder, { b: '1' });
+    await ended(1);
+    for (const name of ['0', '1']) git('update-ref', '-d', `refs/ralph/t/${name}`);
+    git('reflog', 'expire', '--expire=now', '--all');
+    git('gc', '-q', '--prune=now');
+    put(folder, { b: '2' });
+    await ended(2);
+    expect([await names(), warnings]).toEqual([['2'], []]);
+    expect(git('show', 'refs/ralph/t/2:b')).toBe('2');
+  });
+
+  test('contain a new file that the agent has staged', async () => {
+    const { folder, ended, git } = await stage();
+    put(folder, { staged: 'new' });
+    git('add', 'staged');
+    await ended(1);
+    expect(git('show', 'refs/ralph/t/1:staged')).toBe('new');
+  });
+
+  test('contain nothing of the folders of the vault, even if it is committed', async () => {
+    const { folder, ended, git } = await stage();
+    put(folder, { 'Done/note.md': 'x', b: 'b' });
+    git('add', '--all');
+    git('commit', '-q', '-m', 'both');
+    await ended(1);
+    expect(git('ls-tree', '-r', '--name-only', 'refs/ralph/t/1')).toBe('a.txt\nb');
+  });
+
+  test('are none outside a repository', async () => {
+    const request = { cwd: await tempFolder(), excluded: [], env: GIT_ENV };
+    const opened = await openTreeKeeper({
+      ...{ ...request, excludedGlobs: [], maxBytes: 1, folder: request.cwd, taskId: 't' },
+      ...{ refs: null, runId: 'r', signal: new AbortController().signal, now: () => '' },
+      warn: () => {},
+    });
+    expect(opened).toBeNull();
+  });
+});
+
+describe('progress by snapshots', () => {
+  test('counts the files of all attempts, and not what others changed', async () => {
+    const { folder, keeper, ended, progress } = await stage();
+    put(folder, { b: '1' });
+    await ended(1, 'attempt');
+    put(folder, { c: '1', 'a.txt': 'changed' });
+    await ended(1);
+    expect(await progress.since()).toEqual({ commits: 0, filesChanged: 3 });
+    put(folder, { mine: 'x' });
+    await keeper.before(2);
+    await ended(2);
+    expect(await progress.since()).toEqual({ commits: 0, filesChanged: 0 });
+  });
+
+  test('counts commits, once', async () => {
+    const { folder, git, ended, progress } = await stage();
+    put(folder, { b: '1' });
+    git('add', 'b');
+    git('commit', '-q', '-m', 'b');
+    await ended(1);
+    expect(await progress.since()).toEqual({ commits: 1, filesChanged: 1 });
+    await ended(2);
+    expect(await progress.since()).toEqual({ commits: 0, filesChanged: 0 });
+  });
+
+  test('sees files that are too large for a snapshot, and what is staged in a nested repository', async () => {
+    const { folder, keeper, ended, progress } = await stage();
+    const nested = join(folder, 'nested');
+    put(folder, { large: 'x'.repeat(2_000), 'nested/a': 'a' });
+    const inside = gitIn(nested);
+    inside('init', '-q');
+    inside('add', 'a');
+    inside('commit', '-q', '-m', 'a');
+    await keeper.before(2);
+    put(folder, { large: 'y'.repeat(2_000), 'nested/b': 'b' });
+    inside('add', 'b');
+    await ended(2);
+    expect(await progress.since()).toEqual({ commits: 0, filesChanged: 2 });
+  });
+
+  test('asks git status while no snapshot can be made', async () => {
+    const { folder, git, ended, progress } = await stage();
+    const objects = join(folder, '.git', 'objects');
+    renameSync(objects, `${objects}-away`);
+    writeFileSync(objects, 'in the way');
+    put(folder, { b: '1' });
+    await ended(1);
+    expect(await progress.since()).toBeNull();
+    rmSync(objects);
+    renameSync(`${objects}-away`, objects);
+    expect(await progress.since()).toBeNull();
+    put(folder, { c: '1' });
+    git('add', 'c');
+    expect(await progress.since()).toEqual({ commits: 0, filesChanged: 1 });
+  });
+
+  test('sums up everything since the first snapshot, with its lines', async () => {
+    const { folder, git, ended, progress } = await stage();
+    const base = git('rev-parse', 'HEAD');
+    put(folder, { 'a.txt': 'b\nc\n', new: '1\n2\n3\n', bytes: '\0' });
+    git('commit', '-qam', 'a');
+    await ended(1);
+    expect(await progress.inAll(base, new AbortController().signal)).toEqual({
+      commits: 1,
+      filesChanged: 3,
+      lines: { added: 5, removed: 1 },
+    });
+  });
+});
