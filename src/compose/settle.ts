@@ -6,12 +6,14 @@ import {
   type NotCommitted,
 } from '../effects/branches/commit-iteration.ts';
 import { type GitSetup, readGitSetup, storedGitSetup } from '../effects/branches/git-setup.ts';
+import { revertIteration } from '../effects/branches/revert-iteration.ts';
 import type { PrivateGit } from '../effects/snapshots/private-git.ts';
 import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
+import { systemClock } from '../effects/time/clock.ts';
 import { callGit } from '../effects/workspace/git-command.ts';
 import { messageOf } from '../errors.ts';
 import type { WorkTreeSettler } from '../loop/ports.ts';
-import { branchMade, indexBehind, leftUncommitted } from '../report/messages.ts';
+import { branchMade, headNotMoved, indexBehind, leftUncommitted } from '../report/messages.ts';
 import type { ClaimedRun } from './held-run.ts';
 
 /** For a question to git that runs no program. */
@@ -87,17 +89,33 @@ export function workTreeSettler(
     return committed.settlement;
   };
 
+  const revert = async ({ iteration }: TreeToSettle): Promise<Settlement> => {
+    if (keeper === null || !keeper.isWorking || !keeper.isHere()) return notReverted(NO_SNAPSHOT);
+    const timeline = await keeper.timeline();
+    if (timeline === null) return notReverted('git cannot list the snapshots');
+    const { settlement, headStays } = await revertIteration({
+      ...{ git: keeper.git, store: keeper.store, timeline, iteration },
+      taskId: plan.taskId,
+      order: keeper.nextOrder,
+      at: systemClock.now(),
+    });
+    if (headStays !== null) warn(headNotMoved(iteration, headStays));
+    return settlement;
+  };
+
   return {
     commit: (tree) => commit(tree).catch((error) => notCommitted(messageOf(error))),
-    async revert() {
-      return { kind: 'not-reverted', why: NO_SNAPSHOT };
-    },
+    revert: (tree) => revert(tree).catch((error) => notReverted(messageOf(error))),
   };
 }
 
 const NO_SNAPSHOT = 'there is no snapshot that tells what the iteration changed';
 
 const NO_SETUP = 'it is not known which hooks and settings git had when the task began';
+
+function notReverted(why: string): Settlement {
+  return { kind: 'not-reverted', why };
+}
 
 function notCommitted(why: string): Settlement {
   return { kind: 'not-committed', why };

@@ -64,6 +64,10 @@ export function branchMade(branch: string): string {
   return `The commits of this task go to the new branch ${branch}, which is now checked out: the branch before is protected, or there was none.`;
 }
 
+export function headNotMoved(iteration: number, why: string): string {
+  return `The files are as before iteration ${iteration}, but the branch and the index stay as they are: ${why}.`;
+}
+
 export function indexBehind(): string {
   return "The repository's index is locked, so git status shows the last commit as taken back; git reset brings the index up to date.";
 }

@@ -6,6 +6,7 @@ import {
   commitIteration,
 } from '../../src/effects/branches/commit-iteration.ts';
 import { readGitSetup } from '../../src/effects/branches/git-setup.ts';
+import { revertIteration } from '../../src/effects/branches/revert-iteration.ts';
 import { listSnapshots } from '../../src/effects/snapshots/snapshot-list.ts';
 import { callGit } from '../../src/effects/workspace/git-command.ts';
 import { type Files, GIT_ENV, makeRepository, put } from './repository.ts';
@@ -79,6 +80,19 @@ export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV)
           ...tree,
         },
         ...more,
+      });
+    },
+    /** Takes an iteration back. */
+    async revert(iteration = 1) {
+      const timeline = await listSnapshots(own, 'refs/ralph/t');
+      if (timeline === null) throw new Error('there are no snapshots');
+      return revertIteration({
+        ...{ git: own, store, timeline, taskId: 't', iteration },
+        order() {
+          order += 1;
+          return order;
+        },
+        at: '2026-01-01T00:00:00.000Z',
       });
     },
     /** An agent works: its files are written, and the end of the iteration is kept. */

@@ -1,11 +1,12 @@
 import { commitMessage } from '../../core/snapshots/commit-message.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { Settlement, TreeToSettle } from '../../core/snapshots/settlement.ts';
-import type { Timeline } from '../../core/snapshots/timeline.ts';
+import { leftBy, type Timeline } from '../../core/snapshots/timeline.ts';
 import type { TreeDifference } from '../../core/snapshots/undo-plan.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
+import { readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
-import { type Head, headSign, readHead } from '../snapshots/repository.ts';
+import { type Head, headSign, readHead, underWayIn } from '../snapshots/repository.ts';
 import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
 import type { GitAnswer, RunGit } from '../workspace/git-command.ts';
@@ -19,10 +20,9 @@ import {
   unstage,
   userIndex,
 } from './commit-index.ts';
-import { backgroundOf, differenceOf, dirtyByOthers } from './dirty-paths.ts';
+import { differenceOf, dirtyByOthers } from './dirty-paths.ts';
 import { changedSetup, type GitSetup, readGitSetup } from './git-setup.ts';
 import { enterOwnBranch, protectedBranches } from './own-branch.ts';
-import { operationIn } from './under-way.ts';
 
 /*
  * A commit of what one iteration changed, and of nothing else. Git makes it as a user's `git commit`
@@ -169,7 +169,7 @@ async function changedIn(
     from === to ? [] : (await differenceOf(git, from, to)).keys();
   const end = snapshots[last]?.tree;
   const before = snapshots[begin];
-  const changed = new Set(await differs(before?.leftTree ?? before?.tree, end));
+  const changed = new Set(await differs(before && leftBy(before), end));
   const others = new Set(await dirtyByOthers(git, timeline, begin, changed));
   for (let at = begin + 1; at <= last; at += 1) {
     if (snapshots[at]?.what.kind !== 'start') continue;
@@ -190,8 +190,8 @@ async function changedIn(
 
 /** Returns why nothing at all is committed, as a clause; null if nothing speaks against it. */
 async function whyNot({ git, setup, asUser }: CommitRequest): Promise<string | null> {
-  const operation = operationIn(git.repository);
-  if (operation !== null) return `${operation} is under way`;
+  const [operation] = underWayIn(git.repository);
+  if (operation !== undefined) return `a ${operation} is under way`;
   const now = await readGitSetup(git.repository, async (args) => {
     const { exitCode, output } = await asUser(args);
     return exitCode === 0 ? output : null;
@@ -242,7 +242,7 @@ async function doneBefore(
 ): Promise<TreeDifference | null> {
   const before = timeline.snapshots[begin];
   if (commit === null || before === undefined) return null;
-  const { head } = await backgroundOf(git, before.commit);
+  const { head } = await readParents(git, before.commit);
   if (head === commit) return null;
   const found = await git.onRepository(['log', '--max-count=1', '--format=%P%n%B', commit]);
   const [parents = '', ...message] = Buffer.from(found.output, 'latin1').toString().split('\n');

@@ -1,5 +1,6 @@
-import type { Timeline } from '../../core/snapshots/timeline.ts';
+import { type ListedSnapshot, leftBy, type Timeline } from '../../core/snapshots/timeline.ts';
 import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { readParents } from '../snapshots/move-head.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { SnapshotError } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
@@ -23,35 +24,6 @@ export function emptyTree({ repository }: PrivateGit): string {
     : '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 }
 
-/** What a snapshot's commit says of the repository at that instant. */
-export interface Background {
-  /** The commit of HEAD; null before the first one. */
-  readonly head: string | null;
-  /** A commit with the user's index as its tree; null while the index had conflicts. */
-  readonly index: string | null;
-}
-
-/** Ralph's own commit of the user's index: nobody else commits as this author. */
-const OF_INDEX = /^author ralph <ralph@localhost> [\s\S]*\n\nindex\n/m;
-
-/** Reads the parents of a snapshot. Rejects with a `SnapshotError`. */
-export async function backgroundOf(git: PrivateGit, snapshot: string): Promise<Background> {
-  const input = Buffer.from(`${snapshot}^1\n${snapshot}^2\n`);
-  const { exitCode, output } = await git.run(['cat-file', '--batch'], { input });
-  if (exitCode !== 0) throw new SnapshotError('git cannot read the snapshot');
-  let head: string | null = null;
-  let index: string | null = null;
-  for (let at = 0; at < output.length; ) {
-    const end = output.indexOf('\n', at);
-    const [, id = '', size = '0'] = /^([0-9a-f]+) commit (\d+)$/.exec(output.slice(at, end)) ?? [];
-    const content = output.slice(end + 1, end + 1 + Number(size));
-    if (OF_INDEX.test(content)) index ??= id;
-    else if (id !== '') head ??= id;
-    at = end + 1 + (id === '' ? 0 : Number(size) + 1);
-  }
-  return { head, index };
-}
-
 /** A snapshot, and the tree that was left then. */
 interface Instant {
   readonly commit: string;
@@ -64,7 +36,7 @@ async function dirtyAt(
   { commit, tree }: Instant,
   paths: ReadonlySet<TreePath>,
 ): Promise<ReadonlySet<TreePath>> {
-  const { head, index } = await backgroundOf(git, commit);
+  const { head, index } = await readParents(git, commit);
   const start = head ?? emptyTree(git);
   const staged = index === null ? new Map() : await differenceOf(git, start, index);
   const changed = await differenceOf(git, index ?? start, tree);
@@ -120,19 +92,15 @@ export async function dirtyByOthers(
 ): Promise<ReadonlySet<TreePath>> {
   const here = snapshots[place];
   if (here === undefined) return paths;
-  let open = await dirtyAt(git, leftBy(here), paths);
+  let open = await dirtyAt(git, instantOf(here), paths);
   const others = new Set<TreePath>();
   for (let at = place; at > 0 && open.size > 0; at -= 1) {
     const [snapshot, earlier] = [snapshots[at], snapshots[at - 1]];
     if (snapshot === undefined || earlier === undefined) break;
-    const left = leftBy(earlier);
+    const left = instantOf(earlier);
     const { kind } = snapshot.what;
     const isWork = kind === 'end' || kind === 'attempt';
-    const changed = await differenceOf(
-      git,
-      left.tree,
-      isWork ? snapshot.tree : leftBy(snapshot).tree,
-    );
+    const changed = await differenceOf(git, left.tree, isWork ? snapshot.tree : leftBy(snapshot));
     const touched = new Set([...open].filter((name) => changed.has(name)));
     const dirty = isWork ? await dirtyAt(git, left, touched) : touched;
     open = new Set([...open].filter((name) => !touched.has(name) || (isWork && dirty.has(name))));
@@ -141,6 +109,6 @@ export async function dirtyByOthers(
   return new Set([...others, ...open]);
 }
 
-function leftBy({ commit, tree, leftTree }: Timeline['snapshots'][number]): Instant {
-  return { commit, tree: leftTree ?? tree };
+function instantOf(snapshot: ListedSnapshot): Instant {
+  return { commit: snapshot.commit, tree: leftBy(snapshot) };
 }
