@@ -59,7 +59,7 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
     case 'settling': {
       // A resumed task that repeats this step is in it already.
       const again = state.step.kind === 'settling';
-      const tree = treeToSettle(state.streaks, decision.answer, again);
+      const tree = treeToSettle(state.streaks, decision.answer, policy, again);
       return to({ ...state, step: decision }, { kind: 'settle-tree', by: decision.by, ...tree });
     }
     case 'following': {

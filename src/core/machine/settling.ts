@@ -35,15 +35,17 @@ export function wayToSettle({ answer, judged }: Judgement, policy: Policy): WayT
 export function treeToSettle(
   { uncommitted = 0 }: Streaks,
   { record, facts }: CountedAnswer,
+  policy: Policy,
   again: boolean,
 ): TreeToSettle {
   const { number: iteration, outcome } = record;
-  const summary = summaryLine(facts.finalMessage ?? '');
+  const statements = [policy.promise, policy.abortPromise, ...policy.signals];
+  const summary = summaryLine(facts.finalMessage ?? '', statements);
   return { iteration, since: iteration - uncommitted, outcome, summary, again };
 }
 
-/** Returns the last line of a message that is neither markup nor code; '' if there is none. */
-export function summaryLine(message: string): string {
+/** Returns the last line of a message that is neither markup, code nor a statement; '' if there is none. */
+export function summaryLine(message: string, statements: readonly (string | null)[]): string {
   const lines = message
     .replace(/^ *(`{3,}|~{3,})[\s\S]*?(?:^ *\1|$(?![\s\S]))/gm, '')
     .split('\n')
@@ -54,9 +56,14 @@ export function summaryLine(message: string): string {
         .replaceAll('**', '')
         .trim(),
     );
-  // A line of one word is a promise or a cheer.
-  const last = lines.findLast((line) => /\p{L}.*\s.*\p{L}/u.test(line)) ?? '';
+  const stated = new Set(statements.map((statement) => wordsIn(statement ?? '')));
+  const last = lines.findLast((line) => wordsIn(line) !== '' && !stated.has(wordsIn(line))) ?? '';
   return oneLine(maskSecrets(last), 200);
+}
+
+/** Returns the letters and digits of a text, to compare it with another one. */
+function wordsIn(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /** The longest diff that the next prompt shows, in UTF-16 code units. */

@@ -20,9 +20,9 @@ describe('when an iteration is settled', () => {
   test('before the task ends, also after a stop', () => {
     const done = loopInHand({ commit: true });
     done.start();
-    expect(
-      done.iterate(answered('All good.\n\n<promise>DONE</promise>')).actions,
-    ).toContain('commit 1');
+    expect(done.iterate(answered('All good.\n\n<promise>DONE</promise>')).actions).toContain(
+      'commit 1',
+    );
     expect(done.settled(COMMITTED).actions).toEqual(['iteration_committed', 'stop:completed']);
     const stopped = loopInHand({ commit: true });
     stopped.start();
@@ -144,7 +144,10 @@ test.for<[string, string]>([
   ['Renamed the parser.\n\nTASK_COMPLETE', 'Renamed the parser.'],
   ['# Summary\n\n- Fixed **all** tests\n\n```sh\nnpm test now\n```\n', 'Fixed all tests'],
   ['Fixed it all.\n<progress done="1" total="2">the next step</progress>', 'Fixed it all.'],
+  ['One.', 'One.'],
+  ['Task_complete!', ''],
+  ['```\n---', ''],
   ['', ''],
 ])('the summary of %j', ([message, expected]) => {
-  expect(summaryLine(message)).toBe(expected);
+  expect(summaryLine(message, ['TASK_COMPLETE', null])).toBe(expected);
 });
