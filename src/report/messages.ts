@@ -327,3 +327,8 @@ export function completedByAnother(taskId: string, problem: string | null): stri
       : `ralph cannot tell whether you wrote that (${problem})`;
   return `the state of ${taskId} says that it is completed, but ${why}; ralph run --task-id ${taskId} does the work again`;
 }
+
+/** Says that the tasks of `ralph watch` work in the same files. */
+export function tasksShareTree(concurrency: number, cwd: string): string {
+  return `up to ${concurrency} tasks work in ${cwd} at the same time, in the same files; --worktree gives each its own`;
+}
