@@ -14,18 +14,19 @@ import { copyFiles } from '../effects/branches/copy-files.ts';
 import { gitIdentity, isKnown, RALPH } from '../effects/branches/identity.ts';
 import { type Landing, land } from '../effects/branches/land.ts';
 import { claimLanding } from '../effects/branches/landing-claim.ts';
+import { gitAsker, openRepository } from '../effects/branches/open-repository.ts';
 import { findTaskWork } from '../effects/branches/task-work.ts';
 import { isInside, realPath } from '../effects/files/real-path.ts';
 import { errorCode } from '../effects/files/write-file.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { runShellCommand } from '../effects/processes/shell-command.ts';
 import { type SignalWatch, watchSignals } from '../effects/processes/signals.ts';
-import { findRepository, type Repository } from '../effects/snapshots/repository.ts';
+import type { Repository } from '../effects/snapshots/repository.ts';
 import { SnapshotError } from '../effects/snapshots/snapshot-store.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
 import { systemClock } from '../effects/time/clock.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
-import { callGit, runGit } from '../effects/workspace/git-command.ts';
+import { callGit } from '../effects/workspace/git-command.ts';
 import { messageOf, UsageError } from '../errors.ts';
 import { holdTask } from './open-task.ts';
 
@@ -49,8 +50,6 @@ export interface TaskLanding extends Landing {
   readonly onto: string;
 }
 
-/** For one call of git. */
-const TIMEOUT_MS = 10 * 60_000;
 /** What moves a branch has to finish. */
 const TO_END_TIMEOUT_MS = 24 * 3_600_000;
 
@@ -69,8 +68,7 @@ export async function landTask(task: TaskToLand): Promise<TaskLanding> {
 
 async function landWatched(task: TaskToLand, stops: SignalWatch): Promise<TaskLanding> {
   const { env, form, onWait } = task;
-  const ask: AskGit = (cwd, args, extras) =>
-    callGit({ ...extras, cwd, args, env, timeoutMs: TIMEOUT_MS, signal: stops.signal });
+  const ask = gitAsker(env, undefined, stops.signal);
   const { repository, branch, onto } = await placeOf(task, ask);
   const identity = form.kind === 'patch' ? RALPH : gitIdentity(env);
   if (!(await isKnown(identity, repository.commonDir, ask))) throw unknownAuthor();
@@ -145,11 +143,11 @@ async function landClaimed(
 
 /** Finds the repository and both branches. Rejects with a `UsageError` if one is unknown. */
 async function placeOf(task: TaskToLand, ask: AskGit): Promise<LandPlace> {
-  const { state, stored, env } = task;
+  const { state, stored } = task;
   const { task_id: taskId } = state;
   const tree = state.git.work_tree;
   const folders = tree === null ? [startFolderOf(stored)] : [tree.origin, tree.path];
-  const repository = await firstRepository(folders, env);
+  const repository = await firstRepository(folders, ask);
   if (repository === null) {
     throw new UsageError([
       `ralph land expects a task that worked in a git repository; found none in ${folders[0]}.`,
@@ -178,13 +176,11 @@ async function placeOf(task: TaskToLand, ask: AskGit): Promise<LandPlace> {
 
 async function firstRepository(
   folders: readonly string[],
-  env: NodeJS.ProcessEnv,
+  ask: AskGit,
 ): Promise<Repository | null> {
   for (const folder of folders) {
-    const found = await findRepository(folder, (cwd, args, extras) =>
-      runGit({ ...extras, cwd, args, env, timeoutMs: TIMEOUT_MS }),
-    );
-    if (found !== null) return found;
+    const opened = await openRepository(folder, ask);
+    if (opened.kind === 'repository') return opened.repository;
   }
   return null;
 }

@@ -302,3 +302,38 @@ describe('a landing that is cut off', () => {
     expect(git('show', 'main:b.txt')).toBe('b');
   });
 });
+
+describe('a task of ralph run --worktree', () => {
+  const RUN = ['--worktree', '--verify', 'test -e b.txt'];
+
+  test('lands with what it committed and what it left, and goes on with a conflict', async () => {
+    const work = 'echo b > b.txt; git add b.txt; git commit -qm b; echo task > a.txt';
+    const mend = 'git commit -qam work; git merge -q main; echo both > a.txt; git commit -qam both';
+    const { scene, git } = await makeVault([
+      { ...DONE, shell: work },
+      { ...DONE, shell: mend },
+    ]);
+    expect(await scene.run(RUN)).toMatchObject({ exitCode: 0 });
+    put(scene.folder, { 'a.txt': 'mine\n' });
+    git('commit', '-qam', 'mine');
+    const failed = await scene.ralph(['land', 't', '--continue-task']);
+    expect(failed).toMatchObject({ exitCode: 1 });
+    expect(failed.stderr).toContain('main has changed the same lines of a.txt.');
+    expect(scene.prompt(2)).toContain('Merge main into your branch');
+    expect(scene.state()).toMatchObject({ status: 'completed', metrics: { iterations: 2 } });
+    const { stderr, exitCode } = await scene.ralph(['land', 't']);
+    expect({ stderr, exitCode }).toMatchObject({ exitCode: 0 });
+    expect([scene.read('a.txt'), scene.read('b.txt')]).toEqual(['both\n', 'b\n']);
+    expect(git('status', '--porcelain')).toBe('');
+  });
+
+  test('lands after its work tree was removed, since all is committed', async () => {
+    const shell = 'echo b > b.txt; git add b.txt; git commit -qm b';
+    const { scene, git } = await makeVault({ ...DONE, shell });
+    expect(await scene.run(RUN)).toMatchObject({ exitCode: 0 });
+    expect(git('worktree', 'list').split('\n')).toHaveLength(1);
+    expect(await scene.ralph(['land', 't', '--merge'])).toMatchObject({ exitCode: 0 });
+    expect(git('rev-parse', 'main^2')).toBe(git('rev-parse', 'ralph/t'));
+    expect(existsSync(`${scene.folder}.ralph`)).toBe(false);
+  });
+});

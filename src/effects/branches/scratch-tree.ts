@@ -1,4 +1,4 @@
-import { rmSync, utimesSync } from 'node:fs';
+import { rmdirSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
 import { looksSecret } from '../../core/snapshots/secret-names.ts';
@@ -155,7 +155,14 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       }
       return { tree: await git.must(['write-tree']), stays };
     },
-    remove: () => removeCheckout({ ...own, ask: askToEnd }),
+    async remove() {
+      await removeCheckout({ ...own, ask: askToEnd });
+      try {
+        rmdirSync(parent);
+      } catch {
+        // The work trees of tasks are in it.
+      }
+    },
   };
 }
 
