@@ -80,6 +80,47 @@ export function newestIteration({ snapshots }: Timeline): number | null {
   return null;
 }
 
+/** Two trees, of which the second one came later. */
+export interface TreePair {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Returns what the iterations from `first` to `last` changed; null if no snapshot tells. */
+export function changesIn(
+  { snapshots }: Timeline,
+  first: number = 1,
+  last: number = Number.POSITIVE_INFINITY,
+): TreePair | null {
+  const start = snapshots.findIndex(({ what }) => workOf(what) >= first && workOf(what) <= last);
+  const base = snapshots[start - 1];
+  const end = snapshots.findLast(({ what }) => workOf(what) >= first && workOf(what) <= last);
+  if (base === undefined || end === undefined || !isNext(base, snapshots[start])) return null;
+  return { from: leftBy(base), to: end.tree };
+}
+
+/** The iterations of which both what they began with and what they came to is kept, in order. */
+export function iterationsWithStart({ snapshots }: Timeline): readonly number[] {
+  const seen = new Set<number>();
+  const whole = snapshots.flatMap(({ what }, place) => {
+    const number = workOf(what);
+    if (number === 0 || seen.has(number)) return [];
+    seen.add(number);
+    return isNext(snapshots[place - 1], snapshots[place]) ? [number] : [];
+  });
+  return whole.sort((one, other) => one - other);
+}
+
+/** Whether no snapshot between the two is gone. */
+function isNext(one: ListedSnapshot | undefined, other: ListedSnapshot | undefined): boolean {
+  return one !== undefined && other !== undefined && one.order + 1 === other.order;
+}
+
+/** The iteration that a snapshot is the work of; 0 if it is none's. */
+function workOf(what: SnapshotName): number {
+  return what.kind === 'end' || what.kind === 'attempt' ? what.iteration : 0;
+}
+
 function isWorkOf(what: SnapshotName, iteration: number): boolean {
   return (what.kind === 'end' || what.kind === 'attempt') && what.iteration >= iteration;
 }
