@@ -63,6 +63,8 @@ export interface SnapshotRequest {
 
 export interface SnapshotStore {
   readonly newest: Snapshot | null;
+  /** As it was when the tree was kept last; null before that. */
+  readonly head: Head | null;
   /** Writes the work tree to git's objects. Rejects with a `SnapshotError`, or the system's error. */
   keepTree(): Promise<KeptTree>;
   /**
@@ -214,6 +216,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   return {
     get newest() {
       return newest;
+    },
+    get head() {
+      return headSeen === null ? null : head;
     },
     async keepTree() {
       const headMoved = await lookAtHead();

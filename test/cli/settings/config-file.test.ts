@@ -145,10 +145,10 @@ prompt: |
 
   test('may be JSON', () => {
     const { layer, problems } = read(
-      '{\n\t"max_iterations": 7,\n\t"nope": 1,\n\t"allowed_tools": ["Edit"]\n}\n',
+      '{\n\t"max_iterations": 7,\n\t"nonsense": 1,\n\t"allowed_tools": ["Edit"]\n}\n',
       '/project/ralph.config.json',
     );
-    expect(problems).toEqual(['ralph.config.json:3 nope is not a setting of ralph']);
+    expect(problems).toEqual(['ralph.config.json:3 nonsense is not a setting of ralph']);
     expect(layer.maxIterations?.source.where).toBe('ralph.config.json:2 max_iterations');
     expect(layer.allowedTools?.value).toEqual(['Edit']);
   });
