@@ -339,6 +339,17 @@ export class VaultFolderError extends Error {
   }
 }
 
+/** What a command about snapshots needs is not there, or could not be done. */
+export class SnapshotsError extends Error {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `sentence` says what was expected, what was found and what to do. */
+  constructor(sentence: string) {
+    super(sentence);
+    this.name = 'SnapshotsError';
+  }
+}
+
 /** Returns the message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

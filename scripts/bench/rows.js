@@ -1,6 +1,7 @@
 import { loop } from './rows/between-iterations.js';
 import { stateFile, status } from './rows/books.js';
 import { git, glob } from './rows/looking.js';
+import { snapshots } from './rows/snapshots.js';
 import { oneIteration, version } from './rows/start-up.js';
 import { stream } from './rows/stream.js';
 
@@ -18,7 +19,7 @@ import { stream } from './rows/stream.js';
  * known: a part of another figure, or what the machine itself takes for the same.
  * @typedef {{
  *   readonly what: string,
- *   readonly unit: 'ms' | 'MB' | 'MB/s' | 'kB',
+ *   readonly unit: 'ms' | 'MB' | 'MB/s' | 'kB' | 'processes',
  *   readonly atMost?: number,
  *   readonly atLeast?: number,
  * }} Figure
@@ -79,6 +80,19 @@ export const ROWS = [
       { what: '– a plain `git status` of it', unit: 'ms' },
     ],
     measure: git,
+  },
+  {
+    name: 'snapshots',
+    figures: [
+      { what: 'a snapshot of 1,000 files, 1 changed', unit: 'ms', atMost: 40 },
+      { what: 'a snapshot of 50,000 files, 20 changed', unit: 'ms', atMost: 250 },
+      { what: '– the first one', unit: 'ms', atMost: 800 },
+      { what: '– one where nothing has changed', unit: 'ms' },
+      { what: '– a plain `git status` of it', unit: 'ms' },
+      { what: 'git in a snapshot', unit: 'processes', atMost: 5 },
+      { what: 'git where nothing has changed', unit: 'processes', atMost: 3 },
+    ],
+    measure: snapshots,
   },
   {
     name: 'status',

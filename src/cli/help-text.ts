@@ -16,6 +16,8 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
   'Look at it:': {
     status: ['ralph status', 'ralph status --watch', 'ralph status nightly --json'],
     logs: ['ralph logs nightly --follow', 'ralph logs nightly --iteration 3 --raw'],
+    diff: ['ralph diff nightly', 'ralph diff nightly 3..5 --stat'],
+    snapshots: ['ralph snapshots nightly'],
     report: ['ralph report --since 24h', 'ralph report --html report.html'],
   },
   'Steer it:': {
@@ -25,6 +27,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
     approvals: ['ralph approvals'],
     approve: ['ralph approve nightly'],
     reject: ['ralph reject nightly --reason "Not before Monday"'],
+    undo: ['ralph undo nightly', 'ralph undo nightly 3 --yes', 'ralph undo nightly --redo'],
     progress: ['ralph progress nightly --total 5 --done 2 --step "writing tests"'],
     check: ['ralph check nightly', 'ralph check --hook'],
   },

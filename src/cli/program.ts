@@ -2,14 +2,17 @@ import { Argument, Command } from 'commander';
 import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
 import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
+import type { DiffOptions } from './commands/diff.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
 import type { InitOptions } from './commands/init.ts';
 import type { LogsOptions } from './commands/logs.ts';
 import type { ProgressOptions } from './commands/progress.ts';
 import type { PruneOptions } from './commands/prune.ts';
 import type { ReportOptions } from './commands/report.ts';
+import type { SnapshotsOptions } from './commands/snapshots.ts';
 import type { StatusOptions } from './commands/status.ts';
 import type { TrustOptions } from './commands/trust.ts';
+import type { UndoOptions } from './commands/undo.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
@@ -56,6 +59,36 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .action(async (id: string, options: LogsOptions) => {
       const { logs } = await import('./commands/logs.ts');
       exitCode = await logs(id, options);
+    });
+  placed(program.command('diff'))
+    .description('what iterations changed, as git diff shows it')
+    .argument('<id>', 'the task')
+    .argument('[range]', 'N or N..M, both included (default: all since the start)')
+    .option('--stat', 'only how much, file by file')
+    .option('--json', 'the files as JSON')
+    .action(async (id: string, range: string | undefined, options: DiffOptions) => {
+      const { diff } = await import('./commands/diff.ts');
+      exitCode = await diff(id, range, options);
+    });
+  placed(program.command('snapshots'))
+    .description('the snapshots of a task')
+    .argument('<id>', 'the task')
+    .option('--json', 'as JSON')
+    .action(async (id: string, options: SnapshotsOptions) => {
+      const { snapshots } = await import('./commands/snapshots.ts');
+      exitCode = await snapshots(id, options);
+    });
+  placed(program.command('undo'))
+    .description('take back what an iteration and all after it changed')
+    .argument('<id>', 'the task')
+    .argument('[iteration]', 'the first one to take back (default: the last one)')
+    .option('--redo', 'take back the last undo')
+    .option('--force', 'also where somebody else has changed a file since')
+    .option('--hard', 'also the branch and the index')
+    .option('--yes', 'do not ask')
+    .action(async (id: string, iteration: string | undefined, options: UndoOptions) => {
+      const { undo } = await import('./commands/undo.ts');
+      exitCode = await undo(id, iteration, options);
     });
   placed(program.command('stop'))
     .description('end a running loop from another terminal; resume goes on')

@@ -21,12 +21,8 @@ export function glob(/** @type {Bench} */ { scene, runs }) {
 /** The same in a git work tree of 50,000 files, a few of them changed, against one outside git. */
 export function git(/** @type {Bench} */ { scene, runs }) {
   const tree = join(scene.root, 'fifty-thousand');
-  writeTree(tree, 50_000);
+  commitTree(scene, tree, 50_000);
   const run = (/** @type {string[]} */ ...args) => scene.program(['git', ...args], tree);
-  const name = ['-c', 'user.name=bench', '-c', 'user.email=bench@localhost'];
-  time(run('init', '--quiet'));
-  time(run('add', '.'));
-  time(run(...name, 'commit', '--quiet', '--message', 'All of it'));
   writeFileSync(join(tree, 'folder-0', 'file-0.md'), 'Changed.\n');
   writeFileSync(join(tree, 'new.md'), 'New.\n');
   const status = timeInTurn(runs, { status: run('--no-optional-locks', 'status', '--porcelain') });
@@ -34,6 +30,20 @@ export function git(/** @type {Bench} */ { scene, runs }) {
     { values: added(scene, runs, { cwd: tree, words: [] }) },
     { values: status.map((round) => round.status) },
   ];
+}
+
+/** A git work tree with so many files in one commit. */
+export function commitTree(
+  /** @type {Scene} */ scene,
+  /** @type {string} */ tree,
+  /** @type {number} */ files,
+) {
+  writeTree(tree, files);
+  const run = (/** @type {string[]} */ ...args) => scene.program(['git', ...args], tree);
+  const name = ['-c', 'user.name=bench', '-c', 'user.email=bench@localhost'];
+  time(run('init', '--quiet'));
+  time(run('add', '.'));
+  time(run(...name, 'commit', '--quiet', '--message', 'All of it'));
 }
 
 /** Milliseconds an iteration: in the folder with the words, less the same in an empty one without. */

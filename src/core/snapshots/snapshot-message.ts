@@ -1,3 +1,14 @@
+/** The trees of an undo or a redo, so that it can be finished and taken back. */
+export interface UndoTrees {
+  /** What ralph had left, with what the undo is about to replace. */
+  readonly fromTree: string;
+  /** What ralph leaves behind, without what others had changed. */
+  readonly leftTree: string;
+  /** Name of the snapshot that it goes back to, for example `3.0`. */
+  readonly base: string;
+  readonly isRedo: boolean;
+}
+
 /** What the message of a snapshot says; its subject is for people who look at it with git. */
 export interface SnapshotAbout {
   readonly taskId: string;
@@ -8,20 +19,35 @@ export interface SnapshotAbout {
   readonly subject: string;
   /** The full name of the branch, or null if HEAD was detached. */
   readonly branch: string | null;
-  /** For an undo: the tree that it leaves behind. */
-  readonly leftTree?: string;
+  /** Only for an undo or a redo. */
+  readonly undone?: UndoTrees;
 }
 
 /** Writes the message of a snapshot. */
 export function snapshotMessage(about: SnapshotAbout): string {
+  const { undone } = about;
   const trailers = [
     ['Ralph-Task', about.taskId],
     ['Ralph-Order', String(about.order)],
     ['Ralph-Time', about.at],
-    ['Ralph-Branch', about.branch ?? '(detached)'],
-    ...(about.leftTree === undefined ? [] : [['Ralph-Left', about.leftTree]]),
+    ['Ralph-Branch', about.branch ?? DETACHED],
+    ...(undone === undefined
+      ? []
+      : [
+          ['Ralph-From', undone.fromTree],
+          ['Ralph-Left', undone.leftTree],
+          ['Ralph-Base', undone.base],
+          ...(undone.isRedo ? [['Ralph-Redo', 'yes']] : []),
+        ]),
   ];
   return `${about.subject}\n\n${trailers.map((pair) => pair.join(': ')).join('\n')}\n`;
+}
+
+const DETACHED = '(detached)';
+
+/** Adds to a message what is under way in the repository, for example `merge`. */
+export function withUnderWay(message: string, underWay: readonly string[]): string {
+  return underWay.length === 0 ? message : `${message}Ralph-Under-Way: ${underWay.join(', ')}\n`;
 }
 
 /** What was read from the message of a snapshot. */
@@ -29,16 +55,36 @@ export interface ReadSnapshotMessage {
   readonly subject: string;
   readonly order: number;
   readonly at: string;
-  readonly leftTree: string | null;
+  readonly branch: string | null;
+  /** What was under way in the repository, for example `merge`. */
+  readonly underWay: readonly string[];
+  /** Null if it is the snapshot of no undo. */
+  readonly undone: UndoTrees | null;
 }
 
 /** Reads a message; null if ralph did not write it. */
 export function readSnapshotMessage(message: string): ReadSnapshotMessage | null {
   const order = trailer(message, 'Ralph-Order');
   const at = trailer(message, 'Ralph-Time');
+  const branch = trailer(message, 'Ralph-Branch');
   if (order === null || at === null || !/^\d{1,9}$/.test(order)) return null;
   const [subject = ''] = message.split('\n');
-  return { subject, order: Number(order), at, leftTree: trailer(message, 'Ralph-Left') };
+  return {
+    subject,
+    order: Number(order),
+    at,
+    branch: branch === DETACHED ? null : branch,
+    underWay: trailer(message, 'Ralph-Under-Way')?.split(', ') ?? [],
+    undone: readUndone(message),
+  };
+}
+
+function readUndone(message: string): UndoTrees | null {
+  const fromTree = trailer(message, 'Ralph-From');
+  const leftTree = trailer(message, 'Ralph-Left');
+  const base = trailer(message, 'Ralph-Base');
+  if (fromTree === null || leftTree === null || base === null) return null;
+  return { fromTree, leftTree, base, isRedo: trailer(message, 'Ralph-Redo') !== null };
 }
 
 function trailer(message: string, name: string): string | null {

@@ -1,23 +1,19 @@
+import type { ReadSnapshotMessage } from './snapshot-message.ts';
 import { readSnapshotName, type SnapshotName } from './snapshot-names.ts';
 
 /** A snapshot as its ref and its message tell it. */
-export interface ListedSnapshot {
+export interface ListedSnapshot extends ReadSnapshotMessage {
   /** The last part of the ref, such as `3` or `undo.1`. */
   readonly name: string;
   readonly commit: string;
   readonly tree: string;
-  /** A few words, such as `iteration 3: answered`. */
-  readonly subject: string;
-  readonly at: string;
-  /** Counts up with each snapshot of the task. */
-  readonly order: number;
-  /** For an undo: the tree that ralph left behind, without what others had changed. */
-  readonly leftTree: string | null;
 }
+
+type PlacedSnapshot = ListedSnapshot & { readonly what: SnapshotName };
 
 /** The snapshots of a task in the order in which they were taken. */
 export interface Timeline {
-  readonly snapshots: readonly (ListedSnapshot & { readonly what: SnapshotName })[];
+  readonly snapshots: readonly PlacedSnapshot[];
 }
 
 /** Puts snapshots in order; skips refs that are none. */
@@ -31,59 +27,67 @@ export function timelineOf(listed: readonly ListedSnapshot[]): Timeline {
   return { snapshots };
 }
 
-/** The trees that an undo is about. */
-export interface UndoSpan {
-  /** The tree before the first of the iterations. */
-  readonly before: string;
-  /** What ralph left last: the newest end, with what undos have put back since. */
-  readonly ours: string;
-  /** The undo that was begun last, if nothing came after it: it may not have been finished. */
-  readonly begun: { readonly from: string; readonly to: string } | null;
-  /** Pairs of trees between which something else than the agent may have changed files. */
-  readonly gaps: readonly { readonly from: string; readonly to: string }[];
-}
-
-/** Returns what an undo of iteration `iteration` and all after it is about; null if there is no such one. */
-export function undoSpan({ snapshots }: Timeline, iteration: number): UndoSpan | null {
-  const first = snapshots.findIndex(({ what }) => isWorkOf(what, iteration));
-  const before = snapshots[first - 1];
-  if (first === -1 || before === undefined) return null;
-  const gaps: { from: string; to: string }[] = [];
-  let left = leftBy(before);
-  for (const snapshot of snapshots.slice(first)) {
-    const isStart = snapshot.what.kind === 'start' || snapshot.what.kind === 'undo';
-    if (isStart && snapshot.tree !== left) gaps.push({ from: left, to: snapshot.tree });
-    left = leftBy(snapshot);
-  }
-  return { before: leftBy(before), ours: left, gaps, begun: begunUndo(snapshots) };
-}
-
-/** Returns what taking back the last undo or redo is about; null if nothing was undone, or work came after. */
-export function redoSpan({ snapshots }: Timeline): UndoSpan | null {
-  const begun = begunUndo(snapshots);
-  return begun === null ? null : { before: begun.from, ours: begun.to, gaps: [], begun: null };
-}
-
-/** From what ralph had left before the last undo, to what that undo leaves. */
-function begunUndo(snapshots: Timeline['snapshots']): UndoSpan['begun'] {
-  const last = snapshots.at(-1);
-  const earlier = snapshots.at(-2);
-  if (last?.what.kind !== 'undo' || earlier === undefined) return null;
-  return { from: leftBy(earlier), to: leftBy(last) };
-}
-
-/** The newest iteration that has a snapshot, or null. */
-export function newestIteration({ snapshots }: Timeline): number | null {
-  for (const { what } of [...snapshots].reverse()) {
-    if (what.kind === 'end' || what.kind === 'attempt') return what.iteration;
-  }
-  return null;
-}
-
 /** Two trees, of which the second one came later. */
 export interface TreePair {
   readonly from: string;
   readonly to: string;
+}
+
+/** What an undo or a redo is about. */
+export interface UndoSpan {
+  /** The snapshot that it goes back to. */
+  readonly base: ListedSnapshot;
+  /** The tree that it goes back to. */
+  readonly before: string;
+  /** What ralph left last: the newest end, with what undos have put back since. */
+  readonly ours: string;
+  /** The undo that was begun last, if nothing came after it: it may not have been finished. */
+  readonly begun: TreePair | null;
+  /** Pairs of trees between which something else than the agent may have changed files. */
+  readonly gaps: readonly TreePair[];
+  readonly isRedo: boolean;
+}
+
+/**
+ * Returns what an undo of iteration `iteration` and all after it is about. Null if there is no such one, or
+ * the snapshot before it is gone: `iterationsWithStart` has those that can be undone.
+ */
+export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null {
+  const { snapshots } = timeline;
+  const first = snapshots.findIndex(({ what }) => workOf(what) >= iteration);
+  const base = snapshots[first - 1];
+  if (first === -1 || base === undefined || !isNext(base, snapshots[first])) return null;
+  const gaps: TreePair[] = [];
+  let left = leftBy(base);
+  for (const snapshot of snapshots.slice(first)) {
+    const isWork = snapshot.what.kind === 'end' || snapshot.what.kind === 'attempt';
+    const from = snapshot.undone?.fromTree ?? left;
+    if (!isWork && snapshot.tree !== from) gaps.push({ from, to: snapshot.tree });
+    left = leftBy(snapshot);
+  }
+  const begun = begunUndo(snapshots);
+  return { base, before: leftBy(base), ours: left, gaps, begun, isRedo: false };
+}
+
+/**
+ * Returns what `--redo` may be about, the likelier first: to finish the last redo, if that was cut off, or
+ * to take back the last undo or redo. Empty if nothing was undone, or work came after.
+ */
+export function redoSpans({ snapshots }: Timeline): readonly UndoSpan[] {
+  const last = snapshots.at(-1);
+  const begun = begunUndo(snapshots);
+  if (last === undefined || begun === null) return [];
+  const common = { ours: begun.to, gaps: [], isRedo: true };
+  const back: UndoSpan = { ...common, base: last, before: begun.from, begun: null };
+  const base = snapshots.find(({ name }) => name === last.undone?.base);
+  if (last.undone?.isRedo !== true || base === undefined) return [back];
+  return [{ ...common, base, before: begun.to, begun }, back];
+}
+
+/** Returns what was begun with the newest snapshot, if that is an undo or a redo. */
+function begunUndo(snapshots: Timeline['snapshots']): TreePair | null {
+  const undone = snapshots.at(-1)?.undone ?? null;
+  return undone === null ? null : { from: undone.fromTree, to: undone.leftTree };
 }
 
 /** Returns what the iterations from `first` to `last` changed; null if no snapshot tells. */
@@ -97,6 +101,18 @@ export function changesIn(
   const end = snapshots.findLast(({ what }) => workOf(what) >= first && workOf(what) <= last);
   if (base === undefined || end === undefined || !isNext(base, snapshots[start])) return null;
   return { from: leftBy(base), to: end.tree };
+}
+
+/** Returns what has changed since the start, without what was taken back; null if there is no snapshot. */
+export function changesSinceStart({ snapshots }: Timeline): TreePair | null {
+  const [first, newest] = [snapshots[0], snapshots.at(-1)];
+  if (first === undefined || newest === undefined) return null;
+  return { from: first.tree, to: leftBy(newest) };
+}
+
+/** The newest iteration that has a snapshot, or null. */
+export function newestIteration(timeline: Timeline): number | null {
+  return iterationsWithStart(timeline).at(-1) ?? null;
 }
 
 /** The iterations of which both what they began with and what they came to is kept, in order. */
@@ -121,10 +137,6 @@ function workOf(what: SnapshotName): number {
   return what.kind === 'end' || what.kind === 'attempt' ? what.iteration : 0;
 }
 
-function isWorkOf(what: SnapshotName, iteration: number): boolean {
-  return (what.kind === 'end' || what.kind === 'attempt') && what.iteration >= iteration;
-}
-
-function leftBy({ tree, leftTree }: ListedSnapshot): string {
-  return leftTree ?? tree;
+function leftBy({ tree, undone }: ListedSnapshot): string {
+  return undone?.leftTree ?? tree;
 }

@@ -15,33 +15,55 @@ export interface UndoQuestion {
   readonly done: TreeDifference;
   /** From ralph's latest tree to the work tree as it is now: what others have changed since. */
   readonly since: TreeDifference;
+  /** What an undo was to change that may have been cut off; it ends at ralph's latest tree. */
+  readonly begun: TreeDifference;
   /** Paths that something else changed between the undone iterations. */
   readonly changedBetween: ReadonlySet<string>;
   /** Whether changes of others are taken back, too. */
   readonly force: boolean;
 }
 
+export interface PlannedChange {
+  readonly now: TreeEntry;
+  /** What the path gets back; null where there was nothing. */
+  readonly before: TreeEntry;
+}
+
 export interface UndoPlan {
-  /** Paths that get back what they held before; null where there was nothing. */
-  readonly restore: ReadonlyMap<string, TreeEntry>;
+  readonly restore: ReadonlyMap<string, PlannedChange>;
+  /** Paths that hold already what they held before, for example since an undo was cut off. */
+  readonly already: ReadonlyMap<string, TreeEntry>;
   /** Paths that stay, because somebody else changed them. */
   readonly kept: readonly string[];
 }
 
 /**
  * Decides for each path what an undo does. A path that the iterations left alone is left alone. A
- * path that is still as they left it goes back. Any other path was changed by somebody else, and
- * stays.
+ * path that is still as they left it, or as an undo that was cut off has left it, goes back. Any other
+ * path was changed by somebody else, and stays.
  */
-export function planUndo({ done, since, changedBetween, force }: UndoQuestion): UndoPlan {
-  const restore = new Map<string, TreeEntry>();
+export function planUndo(question: UndoQuestion): UndoPlan {
+  const { done, since, begun, changedBetween, force } = question;
+  const restore = new Map<string, PlannedChange>();
+  const already = new Map<string, TreeEntry>();
   const kept: string[] = [];
-  for (const [path, { from: before }] of done) {
-    const now = since.get(path);
-    if (now?.to === before && now !== undefined) continue;
-    const isOurs = now === undefined && !changedBetween.has(path);
-    if (isOurs || force) restore.set(path, before);
-    else kept.push(path);
+  for (const path of new Set([...done.keys(), ...begun.keys()])) {
+    const ours = entryIn(done, path, 'to') ?? entryIn(begun, path, 'to') ?? null;
+    const before = done.has(path) ? (entryIn(done, path, 'from') ?? null) : ours;
+    const now = since.has(path) ? (entryIn(since, path, 'to') ?? null) : ours;
+    const isUnfinished = begun.has(path) && now === entryIn(begun, path, 'from');
+    const isOurs = (now === ours || isUnfinished) && !changedBetween.has(path);
+    if (now === before) already.set(path, before);
+    else if (isOurs || force) restore.set(path, { now, before });
+    else if (done.has(path)) kept.push(path);
   }
-  return { restore, kept: kept.sort() };
+  return { restore, already, kept: kept.sort() };
+}
+
+function entryIn(
+  difference: TreeDifference,
+  path: string,
+  side: 'from' | 'to',
+): TreeEntry | undefined {
+  return difference.get(path)?.[side];
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { callGit, type GitAnswer } from '../workspace/git-command.ts';
+import { callGit, type GitAnswer, type GitSetting, showGit } from '../workspace/git-command.ts';
 import { type Repository, textOrNone } from './repository.ts';
 
 /*
@@ -20,6 +20,8 @@ export interface GitCall {
   /** The index to use instead of ralph's own. */
   readonly index?: string;
   readonly env?: Readonly<Record<`GIT_${string}`, string>>;
+  /** Settings that override all others. */
+  readonly settings?: readonly GitSetting[];
 }
 
 export interface PrivateGit {
@@ -29,6 +31,8 @@ export interface PrivateGit {
   run(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
   /** Runs git on the user's repository itself, for its refs and its index. */
   onRepository(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
+  /** Has git print to the standard output of this process, as `run` otherwise; resolves to its exit code. */
+  show(args: readonly string[]): Promise<number>;
 }
 
 export interface PrivateGitRequest {
@@ -45,8 +49,16 @@ export interface PrivateGitRequest {
 /** Highest precedence, so no `.gitattributes` can bring a conversion back. */
 const ATTRIBUTES = '* -text -eol -crlf -ident -filter -working-tree-encoding\n';
 
-/** Lost objects would make a ref useless: what a ref names is on the disk before the ref is. */
-const DURABLE = ['-c', 'core.fsync=objects,reference', '-c', 'core.fsyncMethod=batch'];
+/**
+ * Lost objects would make a ref useless: what a ref names is on the disk before the ref is. Each file
+ * is flushed by itself, since flushing them in a batch leaves the order to the file system.
+ */
+const DURABLE = [
+  ...['-c', 'core.fsync=objects,derived-metadata,reference'],
+  ...['-c', 'core.fsyncMethod=fsync'],
+  // A reflog of these refs would keep alive what is thinned.
+  ...['-c', 'core.logAllRefUpdates=false'],
+];
 
 /** Opens the folder. Throws the system's error if it cannot be written. */
 export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
@@ -68,12 +80,13 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
   return {
     folder,
     repository,
-    run(args, { input, index = path.join(folder, 'index'), env: extra } = {}) {
+    run(args, { input, index = path.join(folder, 'index'), env: extra, settings } = {}) {
       // The agent can write here, and a configuration may name programs.
       putRight();
       return callGit({
         ...common,
         ...(input === undefined ? {} : { input }),
+        ...(settings === undefined ? {} : { settings }),
         args: [...DURABLE, ...args],
         places: {
           GIT_DIR: folder,
@@ -84,10 +97,16 @@ export function openPrivateGit(request: PrivateGitRequest): PrivateGit {
         },
       });
     },
-    onRepository(args, { input, index, env: extra } = {}) {
+    show(args) {
+      putRight();
+      const places = { GIT_DIR: folder, GIT_OBJECT_DIRECTORY: repository.objects };
+      return showGit({ cwd: repository.root, env, args, places });
+    },
+    onRepository(args, { input, index, env: extra, settings } = {}) {
       return callGit({
         ...common,
         ...(input === undefined ? {} : { input }),
+        ...(settings === undefined ? {} : { settings }),
         args: [...DURABLE, ...args],
         places: {
           GIT_DIR: repository.gitDir,

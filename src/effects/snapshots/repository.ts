@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, type PathLike, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import type { RunGit } from '../workspace/git-command.ts';
@@ -89,11 +89,13 @@ export function headSign({ gitDir, commonDir }: Repository): string {
 }
 
 /** Returns a text that changes whenever a file was written. */
-export function timeOf(file: string): string {
-  const found = lstatSync(file, { bigint: true, throwIfNoEntry: false });
-  return found === undefined
-    ? 'none'
-    : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
+export function timeOf(file: PathLike): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = lstatSync(file, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch {
+    return 'none';
+  }
 }
 
 function contentOf(file: string): string {
@@ -119,4 +121,20 @@ export function textOrNone(file: string): string {
   } catch {
     return '';
   }
+}
+
+/** The files that git has while something is under way. */
+const OPERATIONS = {
+  merge: ['MERGE_HEAD'],
+  rebase: ['rebase-merge', 'rebase-apply'],
+  'cherry-pick': ['CHERRY_PICK_HEAD'],
+  revert: ['REVERT_HEAD'],
+  bisect: ['BISECT_LOG'],
+} as const;
+
+/** Returns what is under way in a work tree, for example `merge`. */
+export function underWayIn({ gitDir }: Repository): readonly string[] {
+  return Object.entries(OPERATIONS).flatMap(([name, files]) =>
+    files.some((file) => existsSync(path.join(gitDir, file))) ? [name] : [],
+  );
 }

@@ -1,8 +1,12 @@
 import {
   chmodSync,
+  closeSync,
+  constants,
   copyFileSync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readlinkSync,
   renameSync,
@@ -11,10 +15,14 @@ import {
   type Stats,
   symlinkSync,
   unlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { messageOf } from '../../errors.ts';
 import { errorCode } from '../files/write-file.ts';
+import { indexOf, restoreFiltered, type WantedFile } from './filtered-restore.ts';
+import { besideName, besideNote } from './leftovers.ts';
 import type { PrivateGit } from './private-git.ts';
 import { statsOf, type TreePath, treePlace } from './tree-changes.ts';
 
@@ -27,46 +35,86 @@ export interface RestoreRequest {
   readonly git: PrivateGit;
   /** Paths and what they get back; null removes the path. */
   readonly entries: ReadonlyMap<TreePath, TreeEntry>;
-  /** Whether a snapshot holds what the path holds now; nothing else is ever overwritten. */
-  readonly isKept: (name: TreePath) => boolean;
+  /** Whether what the path holds now may go, since a snapshot holds it; nothing else is overwritten. */
+  readonly mayReplace: (name: TreePath) => boolean;
 }
+
+/** Paths that stay as they are, and why. */
+export type Blocked = ReadonlyMap<TreePath, BlockedReason>;
+
+export type BlockedReason =
+  /** Something that is in no snapshot stands there, or was written a moment ago. */
+  | { readonly kind: 'in-the-way' }
+  /** A repository inside the work tree: its files are in no snapshot. */
+  | { readonly kind: 'repository'; readonly commit: string | null }
+  /** The submodule's own repository is gone, or its commit, or git could not check it out. */
+  | { readonly kind: 'no-submodule' }
+  /** Only a filter could bring it back, which failed or is not in the user's own configuration. */
+  | { readonly kind: 'no-filter' }
+  /** `why` is the system's error. */
+  | { readonly kind: 'failed'; readonly why: string };
 
 export interface Restored {
   readonly restored: readonly TreePath[];
-  /** Paths that stay as they are, because something that is in no snapshot stands in the way. */
-  readonly blocked: readonly TreePath[];
+  readonly blocked: Blocked;
 }
 
-/** A link or a file as a mode of git says it; a submodule is left to its own repository. */
 const SUBMODULE = /^160000 /;
 
+/** Whether an entry is a submodule or another repository inside the work tree. */
+export function isRepository(entry: TreeEntry): boolean {
+  return entry !== null && SUBMODULE.test(entry);
+}
+
 /**
- * Brings paths of the work tree back. Null if git fails before anything was changed. Throws the
- * system's error if a file cannot be written; the same call finishes the rest.
+ * Brings paths of the work tree back. Null if git fails before anything was changed. A path that cannot be
+ * brought back costs only itself.
  */
 export async function restoreFiles({
   git,
   entries,
-  isKept,
+  mayReplace,
 }: RestoreRequest): Promise<Restored | null> {
   const { root } = git.repository;
   const store = path.join(git.folder, 'restore');
   rmSync(store, { recursive: true, force: true });
-  const wanted = [...entries].filter(([, entry]) => entry !== null && !SUBMODULE.test(entry));
-  if (!(await writeInto(store, git, wanted))) return null;
+  const wanted = [...entries].flatMap(([name, entry]) =>
+    entry === null || isRepository(entry) ? [] : [{ name, entry }],
+  );
+  const filtered = await restoreFiltered(git, store, wanted);
+  const raw = wanted.filter(({ name }) => !filtered.has(name));
+  if (!(await writeInto(store, git, raw))) {
+    rmSync(store, { recursive: true, force: true });
+    return null;
+  }
   const restored: TreePath[] = [];
-  const blocked: TreePath[] = [];
+  const blocked = new Map<TreePath, BlockedReason>();
   // What goes makes room for what comes back: a file for a folder of the same name.
   for (const [name, entry] of [...entries].sort(([, one], [, other]) => rank(one) - rank(other))) {
-    const isDone =
-      entry === null
-        ? removePath(root, name, isKept)
-        : SUBMODULE.test(entry) || placeFile(root, name, treePlace(store, name), isKept);
-    (isDone ? restored : blocked).push(name);
+    const why = tried(() => {
+      if (filtered.get(name) === false) return { kind: 'no-filter' };
+      if (entry === null) return removePath(root, name, mayReplace);
+      if (isRepository(entry)) return placeRepository(root, name, entry);
+      return placeFile(git, name, treePlace(store, name), mayReplace);
+    });
+    if (why === null) restored.push(name);
+    else blocked.set(name, why);
   }
   rmSync(store, { recursive: true, force: true });
   return { restored, blocked };
 }
+
+function tried(step: () => BlockedReason | null): BlockedReason | null {
+  try {
+    return step();
+  } catch (error) {
+    return { kind: 'failed', why: messageOf(error) };
+  }
+}
+
+const IN_THE_WAY: BlockedReason = { kind: 'in-the-way' };
+
+type MayReplace = RestoreRequest['mayReplace'];
 
 function rank(entry: TreeEntry): number {
   return entry === null ? 0 : 1;
@@ -76,36 +124,32 @@ function rank(entry: TreeEntry): number {
 async function writeInto(
   store: string,
   git: PrivateGit,
-  wanted: readonly (readonly [TreePath, TreeEntry])[],
+  wanted: readonly WantedFile[],
 ): Promise<boolean> {
   mkdirSync(store, { recursive: true, mode: 0o700 });
   if (wanted.length === 0) return true;
-  const index = path.join(git.folder, 'index-to-restore');
-  for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-  const lines = wanted.map(([name, entry]) => {
-    const [mode = '', id = ''] = (entry ?? '').split(' ');
-    return `${mode} ${id} 0\t${name}\0`;
-  });
-  const input = Buffer.from(lines.join(''), 'latin1');
-  const added = await git.run(['update-index', '-z', '--index-info'], { input, index });
-  if (added.exitCode !== 0) return false;
+  const index = await indexOf(git, wanted);
+  if (index === null) return false;
   const env = { GIT_WORK_TREE: store } as const;
   const written = await git.run(['checkout-index', '--all', '--force'], { index, env });
   rmSync(index, { force: true });
   return written.exitCode === 0;
 }
 
-/** Removes a path and the folders it leaves empty; false if it is in no snapshot. */
-function removePath(root: string, name: TreePath, isKept: (name: TreePath) => boolean): boolean {
-  if (isBehindLink(root, name)) return true;
+/** Removes a path and the folders it leaves empty. */
+function removePath(root: string, name: TreePath, mayReplace: MayReplace): BlockedReason | null {
+  if (isBehindLink(root, name)) return null;
   const place = treePlace(root, name);
   const stats = statsOf(place);
-  if (stats !== null) {
-    if (stats.isDirectory() || !isKept(name)) return stats.isDirectory();
+  if (stats?.isDirectory() === true) {
+    if (!isEmptyFolder(place)) return { kind: 'repository', commit: null };
+    rmdirSync(place);
+  } else if (stats !== null) {
+    if (!mayReplace(name)) return IN_THE_WAY;
     unlinkSync(place);
   }
   removeEmptyFolders(root, parentOf(name));
-  return true;
+  return null;
 }
 
 function removeEmptyFolders(root: string, name: TreePath): void {
@@ -118,23 +162,33 @@ function removeEmptyFolders(root: string, name: TreePath): void {
   }
 }
 
-/** Moves a file to its place; false if something that is in no snapshot stands there. */
+/** Leaves a repository in the work tree to itself; one that lost its files is filled afterwards. */
+function placeRepository(root: string, name: TreePath, entry: TreeEntry): BlockedReason | null {
+  const place = treePlace(root, name);
+  const stats = statsOf(place);
+  if (stats === null || (stats.isDirectory() && isEmptyFolder(place))) return null;
+  return stats.isDirectory()
+    ? { kind: 'repository', commit: entry?.replace(SUBMODULE, '') ?? null }
+    : IN_THE_WAY;
+}
+
+/** Moves a file to its place. */
 function placeFile(
-  root: string,
+  { folder, repository: { root } }: PrivateGit,
   name: TreePath,
   from: Buffer,
-  isKept: (name: TreePath) => boolean,
-): boolean {
-  if (!makeFolders(root, parentOf(name), isKept)) return false;
+  mayReplace: MayReplace,
+): BlockedReason | null {
+  if (!makeFolders(root, parentOf(name), mayReplace)) return IN_THE_WAY;
   const place = treePlace(root, name);
   const stats = statsOf(place);
   if (stats?.isDirectory() === true) {
-    if (!isEmptyFolder(place)) return false;
+    if (!isEmptyFolder(place)) return IN_THE_WAY;
     rmdirSync(place);
-  } else if (stats !== null && !isKept(name)) return false;
+  } else if (stats !== null && !mayReplace(name)) return IN_THE_WAY;
   if (stats?.isFile() === true) keepPrivate(from, stats);
-  moveFile(from, place);
-  return true;
+  moveFile(folder, from, place);
+  return null;
 }
 
 /** A file that others could not read never comes back readable by them. */
@@ -143,33 +197,55 @@ function keepPrivate(from: Buffer, { mode }: Stats): void {
   if (stats.isFile()) chmodSync(from, stats.mode & (mode | 0o700) & 0o777);
 }
 
-function moveFile(from: Buffer, to: Buffer): void {
+function moveFile(folder: string, from: Buffer, to: Buffer): void {
+  flush(from);
   try {
     renameSync(from, to);
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error;
     // The state folder is on another file system: copy beside the place, and rename there.
-    const beside = Buffer.concat([to, Buffer.from(`.${process.pid}.tmp`)]);
-    rmSync(beside, { force: true });
-    const stats = lstatSync(from);
-    if (stats.isSymbolicLink()) symlinkSync(readlinkSync(from, 'buffer'), beside);
-    else {
-      copyFileSync(from, beside);
-      chmodSync(beside, stats.mode & 0o777);
+    const beside = besideName(to);
+    writeFileSync(besideNote(folder), beside.toString('hex'), { mode: 0o600 });
+    try {
+      copyEntry(from, beside);
+      flush(beside);
+      renameSync(beside, to);
+    } finally {
+      rmSync(beside, { force: true });
     }
-    renameSync(beside, to);
+    rmSync(besideNote(folder), { force: true });
   }
 }
 
-/** Makes the folders that a path needs; replaces a link or a file in the way if a snapshot holds it. */
-function makeFolders(root: string, name: TreePath, isKept: (name: TreePath) => boolean): boolean {
+/** After a power cut a file is the old one or the new one, and not an empty one. */
+function flush(place: Buffer): void {
+  if (!lstatSync(place).isFile()) return;
+  const file = openSync(place, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function copyEntry(from: Buffer, to: Buffer): void {
+  const stats = lstatSync(from);
+  if (stats.isSymbolicLink()) symlinkSync(readlinkSync(from, 'buffer'), to);
+  else {
+    copyFileSync(from, to, constants.COPYFILE_EXCL);
+    chmodSync(to, stats.mode & 0o777);
+  }
+}
+
+/** Makes the folders that a path needs; replaces a link or a file in the way if it may go. */
+function makeFolders(root: string, name: TreePath, mayReplace: MayReplace): boolean {
   if (name === '') return true;
-  if (!makeFolders(root, parentOf(name), isKept)) return false;
+  if (!makeFolders(root, parentOf(name), mayReplace)) return false;
   const place = treePlace(root, name);
   const stats = statsOf(place);
   if (stats?.isDirectory() === true) return true;
   if (stats !== null) {
-    if (!isKept(name)) return false;
+    if (!mayReplace(name)) return false;
     unlinkSync(place);
   }
   mkdirSync(place);

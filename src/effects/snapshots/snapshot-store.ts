@@ -1,11 +1,15 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { looksSecret } from '../../core/snapshots/secret-names.ts';
+import { withUnderWay } from '../../core/snapshots/snapshot-message.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import type { RunGit } from '../workspace/git-command.ts';
-import type { PrivateGit } from './private-git.ts';
-import { type Head, headSign, readHead, timeOf } from './repository.ts';
+import type { GitAnswer, RunGit } from '../workspace/git-command.ts';
+import { removeLeftovers } from './leftovers.ts';
+import { createOwnIndex } from './own-index.ts';
+import type { GitCall, PrivateGit } from './private-git.ts';
+import { type Head, headSign, readHead, underWayIn } from './repository.ts';
 import {
   addChanges,
   dropPaths,
@@ -13,7 +17,6 @@ import {
   listChanges,
   statsOf,
   type TreePath,
-  type TreeRules,
   treePlace,
 } from './tree-changes.ts';
 
@@ -41,6 +44,8 @@ export interface KeptTree {
   readonly tree: string;
   /** Paths that differ from the snapshot before. */
   readonly changed: readonly TreePath[];
+  /** Those of them that git does not track and that look like secrets by their names. */
+  readonly secrets: readonly TreePath[];
   readonly leftOut: ReadonlyMap<TreePath, LeftOutReason>;
   /** Repositories inside the tree, of which only the commit is kept. */
   readonly nested: ReadonlySet<TreePath>;
@@ -51,6 +56,9 @@ export interface KeptTree {
 /** A step that git refused; `message` is half a sentence. */
 export class SnapshotError extends Error {}
 
+/** All the names are taken. */
+export class NameTakenError extends SnapshotError {}
+
 export interface SnapshotRequest {
   readonly git: PrivateGit;
   /** For example `refs/ralph/fix-login`. */
@@ -59,6 +67,11 @@ export interface SnapshotRequest {
   readonly newest: Snapshot | null;
   readonly maxBytes: number;
   readonly pathspecs: readonly string[];
+  /**
+   * Called before a ref is created. Without it the refs are this task's, and what a killed git of its
+   * own left locked there is removed; with it they may be those of another task that is running.
+   */
+  readonly claiming?: (ref: string, commit: string) => Promise<void>;
 }
 
 export interface SnapshotStore {
@@ -69,16 +82,20 @@ export interface SnapshotStore {
   keepTree(): Promise<KeptTree>;
   /**
    * Makes a snapshot of the tree that was kept last, under the first of the names that is free. Its
-   * commit also keeps `extra`. Rejects with a `SnapshotError`, or the system's error.
+   * commit also keeps the commits in `extra`. Rejects with a `SnapshotError`, or the system's error.
    */
   keep(
     kept: KeptTree,
     names: Iterable<string>,
     about: (head: Head) => string,
+    extra?: readonly string[],
+  ): Promise<Snapshot>;
+  /** Writes a tree, the entries on top of another one, and a commit that keeps it and `extra`. */
+  keepChanged(
+    tree: string,
+    entries: ReadonlyMap<TreePath, TreeEntry>,
     extra?: string,
   ): Promise<Snapshot>;
-  /** Writes a tree and a commit that keeps it: the entries on top of another tree. */
-  keepChanged(tree: string, entries: ReadonlyMap<TreePath, TreeEntry>): Promise<Snapshot>;
 }
 
 /** Ralph's own commits; the user's identity may not be configured. */
@@ -91,89 +108,25 @@ const IDENTITY = {
 
 /** Keeps snapshots of one work tree for one task. */
 export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
-  const { git, refs, maxBytes, pathspecs } = request;
+  const { git, refs, maxBytes, pathspecs, claiming } = request;
   const { repository } = git;
-  const ownIndex = path.join(git.folder, 'index');
+  const ask = async (args: readonly string[], call?: GitCall): Promise<string> =>
+    outputOf(args, await git.run(args, call));
+  const askRepository = async (args: readonly string[], call?: GitCall): Promise<string> =>
+    outputOf(args, await git.onRepository(args, call));
+  const index = createOwnIndex({ git, pathspecs, ask, askRepository });
   let newest = request.newest;
-  /** How ralph's index was left; a new process trusts none. */
-  let ownSign: string | null = null;
-  let userSign: string | null = null;
+  /** Whether there is something in ralph's index, or HEAD, that no snapshot has been made of yet. */
+  let isUnkept = false;
   let headSeen: string | null = null;
   let head: Head = { commit: null, branch: null };
-  let indexCommit: string | null = null;
-  let tracked: ReadonlySet<TreePath> = new Set();
-  let mayBeMissing: ReadonlySet<TreePath> = new Set();
+  /** The commit of the user's index, and what it was made of. */
+  let indexCommit: { readonly of: string; readonly id: string } | null = null;
   const nested = new Set<TreePath>();
 
-  const ask = async (args: readonly string[], call = {}): Promise<string> => {
-    const { exitCode, output, complaint } = await git.run(args, call);
-    if (exitCode !== 0) throw new SnapshotError(reasonOf(args, complaint));
-    return output.trim();
-  };
   const onRepository: RunGit = async (_cwd, args) => {
     const { exitCode, output } = await git.onRepository(args);
     return exitCode === 0 ? output : null;
-  };
-
-  /** Makes ralph's own index what the newest snapshot says, unless it still is as it was left. */
-  const restoreIndex = async (): Promise<void> => {
-    rmSync(`${ownIndex}.lock`, { force: true });
-    if (ownSign !== null && timeOf(ownIndex) === ownSign) return;
-    rmSync(ownIndex, { force: true });
-    if (newest !== null) await ask(['read-tree', newest.tree]);
-    userSign = null;
-  };
-
-  /** Brings in what the user's index names and ralph's does not: it may be ignored by now. */
-  const adoptUserIndex = async (): Promise<readonly TreePath[]> => {
-    const sign = timeOf(repository.index);
-    if (sign === userSign) return [];
-    const listed = await git.onRepository(['ls-files', '-s', '-t', '-z']);
-    if (listed.exitCode !== 0) throw new SnapshotError('git cannot read the index');
-    const entries = readEntries(listed.output);
-    const own = existsSync(ownIndex)
-      ? new Set((await ask(['ls-files', '-z'])).split('\0'))
-      : new Set<string>();
-    const ours = pathspecs.length === 0 ? null : new Set(await namesInIndex());
-    const missing = entries.filter(
-      ({ name, stage }) => stage === '0' && !own.has(name) && ours?.has(name) !== false,
-    );
-    for (const { name, mode } of entries) if (mode === SUBMODULE) nested.add(name);
-    await addEntries(missing);
-    tracked = new Set(entries.map(({ name }) => name));
-    mayBeMissing = new Set(entries.filter(({ tag }) => tag === 'S').map(({ name }) => name));
-    indexCommit = entries.some(({ stage }) => stage !== '0') ? null : await commitIndex(entries);
-    userSign = sign;
-    return missing.map(({ name }) => name);
-  };
-
-  /** What the user's index names, without what never belongs to a snapshot. */
-  const namesInIndex = async (): Promise<readonly TreePath[]> => {
-    const { exitCode, output } = await git.onRepository(['ls-files', '-z', ...pathspecs]);
-    if (exitCode !== 0) throw new SnapshotError('git cannot read the index');
-    return output.split('\0');
-  };
-
-  const addEntries = async (entries: readonly IndexEntry[], index?: string): Promise<void> => {
-    if (entries.length === 0) return;
-    const lines = entries.map(({ mode, id, name }) => `${mode} ${id} 0\t${name}\0`);
-    const input = Buffer.from(lines.join(''), 'latin1');
-    await ask(['update-index', '-z', '--index-info'], {
-      input,
-      ...(index === undefined ? {} : { index }),
-    });
-  };
-
-  const commitIndex = async (entries: readonly IndexEntry[]): Promise<string> => {
-    const index = path.join(git.folder, 'index-of-user');
-    for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-    // An intended addition has no content yet; its entry names an object that may not be there.
-    await addEntries(
-      entries.filter(({ tag }) => tag !== 'N'),
-      index,
-    );
-    const tree = await ask(['write-tree'], { index });
-    return commitTree(tree, 'index\n', [head.commit]);
   };
 
   const lookAtHead = async (): Promise<boolean> => {
@@ -194,23 +147,57 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     return ask(['commit-tree', tree, ...flags], { input, env: IDENTITY });
   };
 
+  const commitIndex = async (): Promise<string | null> => {
+    const { userTree } = index;
+    if (userTree === null) return null;
+    const of = `${userTree} ${head.commit}`;
+    if (indexCommit?.of !== of) {
+      indexCommit = { of, id: await commitTree(userTree, INDEX_MESSAGE, [head.commit]) };
+    }
+    return indexCommit.id;
+  };
+
+  /** Whether HEAD and index are those of the newest snapshot, which an earlier process made. */
+  const isWhereNewestIs = async (commit: string): Promise<boolean> => {
+    const format = '--format=%H%x00%T%x00%B%x00';
+    const parents = (await ask(['log', '--no-walk=unsorted', format, `${commit}^@`])).split('\0');
+    const listed: string[] = [];
+    for (let at = 0; at + 2 < parents.length; at += 3) {
+      const [id = '', tree = '', message = ''] = parents.slice(at, at + 3);
+      listed.push(message === INDEX_MESSAGE ? tree : id.trim());
+    }
+    const now = [head.commit, index.userTree].filter((each) => each !== null);
+    return listed.slice(0, 2).join(' ') === now.join(' ');
+  };
+
   /** Creates a ref under the first free name; one that is there is never moved. */
   const createRef = async (names: Iterable<string>, commit: string): Promise<string> => {
     for (const name of names) {
       const ref = `${refs}/${name}`;
-      // Of this task, whose only driver this is.
-      rmSync(path.join(repository.commonDir, `${ref}.lock`), { force: true });
+      if (claiming === undefined) {
+        // Of this task, whose only driver this is.
+        rmSync(path.join(repository.commonDir, `${ref}.lock`), { force: true });
+      } else {
+        await claiming(ref, commit);
+      }
       const { exitCode, complaint } = await git.onRepository([
+        '-c',
+        `core.filesRefLockTimeout=${LOCK_TIMEOUT_MS}`,
         'update-ref',
         ref,
         commit,
         NO_COMMIT,
       ]);
       if (exitCode === 0) return ref;
-      if (!/already exists/.test(complaint))
-        throw new SnapshotError(reasonOf(['update-ref'], complaint));
+      const isTaken = claiming === undefined ? /already exists/ : /already exists|File exists/;
+      if (!isTaken.test(complaint)) throw new SnapshotError(reasonOf(['update-ref'], complaint));
     }
-    throw new SnapshotError('no name was free');
+    throw new NameTakenError('no name was free');
+  };
+
+  const begin = async (): Promise<boolean> => {
+    if (headSeen === null) removeLeftovers(git, claiming === undefined ? refs : null);
+    return lookAtHead();
   };
 
   return {
@@ -221,13 +208,19 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       return headSeen === null ? null : head;
     },
     async keepTree() {
-      const headMoved = await lookAtHead();
-      const indexMoved = timeOf(repository.index) !== userSign;
-      await restoreIndex();
-      const adopted = await adoptUserIndex();
-      const asIndexed = new Set<TreePath>();
-      const rules: TreeRules = { maxBytes, tracked, pathspecs, mayBeMissing, asIndexed };
-      const changes = await listChanges(git, rules);
+      const isNew = headSeen === null;
+      const headMoved = await begin();
+      const indexMoved = index.hasUserMoved();
+      const adopted = await index.prepare(newest?.tree ?? null);
+      for (const name of index.submodules) nested.add(name);
+      const { tracked, mayBeMissing, asIndexed } = index;
+      const changes = await listChanges(git, {
+        maxBytes,
+        tracked,
+        pathspecs,
+        mayBeMissing,
+        asIndexed,
+      });
       if (changes === null) throw new SnapshotError('git cannot list the work tree');
       const { changed, dropped, leftOut } = changes;
       for (const name of [...changed, ...leftOut.keys()]) {
@@ -236,51 +229,63 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       }
       const isSame = changed.length + dropped.length + adopted.length === 0;
       if (isSame && newest !== null) {
-        const isAsNewest = !headMoved && !indexMoved;
-        return { tree: newest.tree, changed, leftOut, nested, isAsNewest };
+        const isThere = isNew ? await isWhereNewestIs(newest.commit) : !headMoved && !indexMoved;
+        index.remember();
+        const tree = isUnkept ? await ask(['write-tree']) : newest.tree;
+        isUnkept ||= !isThere;
+        return { tree, changed, secrets: [], leftOut, nested, isAsNewest: !isUnkept };
       }
       const refused = await addChanges(git, changed);
       if (refused === null || !(await dropPaths(git, [...dropped, ...refused]))) {
         throw new SnapshotError('git cannot keep the changed files');
       }
       const tree = await ask(['write-tree']);
-      ownSign = timeOf(ownIndex);
+      index.remember();
+      isUnkept = true;
       const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
+      const kept = [...new Set([...adopted, ...changed])].filter((name) => !refused.has(name));
       return {
         tree,
-        changed: [...new Set([...adopted, ...changed])].filter((name) => !refused.has(name)),
+        changed: kept,
+        secrets: kept.filter((name) => isOpenSecret(name, tracked, repository.root)),
         leftOut: new Map([...leftOut, ...unreadable]),
         nested,
         isAsNewest: false,
       };
     },
-    async keep({ tree }, names, about, extra) {
-      const commit = await commitTree(tree, about(head), [head.commit, indexCommit, extra]);
+    async keep({ tree }, names, about, extra = []) {
+      const message = withUnderWay(about(head), underWayIn(repository));
+      const parents = [head.commit, await commitIndex(), ...extra];
+      const commit = await commitTree(tree, message, parents);
       newest = { ref: await createRef(names, commit), commit, tree };
+      isUnkept = false;
       return newest;
     },
-    async keepChanged(base, entries) {
-      const index = path.join(git.folder, 'index-of-undo');
-      for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
-      await ask(['read-tree', base], { index });
+    async keepChanged(base, entries, extra) {
+      const other = path.join(git.folder, 'index-of-undo');
+      for (const file of [other, `${other}.lock`]) rmSync(file, { force: true });
+      await ask(['read-tree', base], { index: other });
       const none = '0'.repeat(base.length);
-      const listed = [...entries].map(([name, entry]) => {
+      // What goes makes room: git refuses a file where a folder of the same name still is.
+      const sorted = [...entries].sort(
+        ([, one], [, other]) => Number(one !== null) - Number(other !== null),
+      );
+      const listed = sorted.map(([name, entry]) => {
         const [mode = '0', id = none] = entry?.split(' ') ?? [];
-        return { tag: 'H', stage: '0', mode, id, name };
+        return { mode, id, name };
       });
-      await addEntries(listed, index);
-      const tree = await ask(['write-tree'], { index });
-      rmSync(index, { force: true });
-      return { ref: '', commit: await commitTree(tree, 'what an undo leaves\n', []), tree };
+      await index.addEntries(listed, other);
+      const tree = await ask(['write-tree'], { index: other });
+      rmSync(other, { force: true });
+      return { ref: '', commit: await commitTree(tree, 'trees of an undo\n', [extra]), tree };
     },
   };
 }
 
-/** The mode of a repository inside the tree. */
-const SUBMODULE = '160000';
-
-/** As the old value of a ref, it says that there must be none. */
-const NO_COMMIT = '';
+function outputOf(args: readonly string[], { exitCode, output, complaint }: GitAnswer): string {
+  if (exitCode !== 0) throw new SnapshotError(reasonOf(args, complaint));
+  return output.endsWith('\n') ? output.slice(0, -1) : output;
+}
 
 /** Git's own first sentence about a failure. */
 function reasonOf([command = 'git']: readonly string[], complaint: string): string {
@@ -288,20 +293,15 @@ function reasonOf([command = 'git']: readonly string[], complaint: string): stri
   return line === undefined ? `git ${command} failed` : oneLine(maskSecrets(line), 200);
 }
 
-interface IndexEntry {
-  /** `H` for an ordinary entry, `S` for one that a sparse checkout leaves out. */
-  readonly tag: string;
-  readonly mode: string;
-  readonly id: string;
-  readonly stage: string;
-  readonly name: TreePath;
-}
+/** The message of the commit that keeps the user's index. */
+const INDEX_MESSAGE = 'index\n';
 
-function readEntries(listing: string): readonly IndexEntry[] {
-  return listing.split('\0').flatMap((line) => {
-    const found = /^(.) (\d+) ([0-9a-f]+) (\d)\t([\s\S]+)$/.exec(line);
-    if (found === null) return [];
-    const [, tag = '', mode = '', id = '', stage = '', name = ''] = found;
-    return [{ tag, mode, id, stage, name }];
-  });
+/** As the old value of a ref, it says that there must be none. */
+const NO_COMMIT = '';
+
+/** No lock is waited for longer. */
+const LOCK_TIMEOUT_MS = 2_000;
+
+function isOpenSecret(name: TreePath, tracked: ReadonlySet<TreePath>, root: string): boolean {
+  return !tracked.has(name) && looksSecret(name) && statsOf(treePlace(root, name)) !== null;
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
+import { errorCode } from '../files/write-file.ts';
 import type { PrivateGit } from './private-git.ts';
 
 /** Why a path is in no snapshot. */
@@ -71,7 +72,8 @@ function whyLeftOut(
   if (UNNAMEABLE.test(name)) return 'unnameable';
   const place = treePlace(root, name);
   const stats = statsOf(place);
-  if (stats === null || stats.isSymbolicLink()) return null;
+  if (stats === null) return isHidden(place) ? 'unreadable' : null;
+  if (stats.isSymbolicLink()) return null;
   if (stats.isDirectory()) return hasCommit(place.toString()) ? null : 'empty-repository';
   if (stats.size > maxBytes && !tracked.has(name)) return 'too-large';
   try {
@@ -79,6 +81,16 @@ function whyLeftOut(
     return null;
   } catch {
     return 'unreadable';
+  }
+}
+
+/** Whether a folder that cannot be read is in the way: then nobody knows if the path is gone. */
+function isHidden(place: Buffer): boolean {
+  try {
+    lstatSync(place);
+    return false;
+  } catch (error) {
+    return !['ENOENT', 'ENOTDIR'].includes(errorCode(error));
   }
 }
 
@@ -123,6 +135,14 @@ export async function dropPaths(git: PrivateGit, names: readonly TreePath[]): Pr
   return exitCode === 0;
 }
 
+/** From this many files on, one pack is flushed to the disk much sooner than each file by itself. */
+const MANY_FILES = 100;
+
+/** Has git write contents that it would stream into a pack all in one pack. */
+function storedAs(count: number): readonly string[] {
+  return count < MANY_FILES ? [] : ['-c', 'core.bigFileThreshold=1'];
+}
+
 /**
  * Brings paths into ralph's index. A path that git refuses is left out and named, so that one bad path
  * costs one path. Resolves to null if git fails otherwise.
@@ -137,7 +157,7 @@ export async function addChanges(
     if (left.length === 0) return refused;
     const input = Buffer.from(`${left.join('\0')}\0`, 'latin1');
     const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
-    const { exitCode, complaint } = await git.run(args, { input });
+    const { exitCode, complaint } = await git.run([...storedAs(left.length), ...args], { input });
     if (exitCode === 0) return refused;
     const name = REFUSED.exec(complaint)?.[1];
     if (name === undefined || !left.includes(name)) return null;

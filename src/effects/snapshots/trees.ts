@@ -1,5 +1,10 @@
+import type { TreePair } from '../../core/snapshots/timeline.ts';
 import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { PrivateGit } from './private-git.ts';
+import type { TreePath } from './tree-changes.ts';
+
+const RAW = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
 
 /** Compares two trees or commits; null if git fails, for example because one of them is gone. */
 export async function compareTrees(
@@ -7,15 +12,7 @@ export async function compareTrees(
   from: string,
   to: string,
 ): Promise<TreeDifference | null> {
-  const { exitCode, output } = await git.run([
-    'diff-tree',
-    '-r',
-    '-z',
-    '--raw',
-    '--no-renames',
-    from,
-    to,
-  ]);
+  const { exitCode, output } = await git.run([...RAW, from, to]);
   if (exitCode !== 0) return null;
   const difference = new Map<string, { from: TreeEntry; to: TreeEntry }>();
   const parts = output.split('\0');
@@ -31,4 +28,46 @@ export async function compareTrees(
 
 function entryOf(mode: string, id: string): TreeEntry {
   return /^0+$/.test(mode) ? null : `${mode} ${id}`;
+}
+
+/** Counts lines, path by path; null for a binary file. Resolves to null if git fails. */
+export async function countLines(
+  git: PrivateGit,
+  { from, to }: TreePair,
+): Promise<ReadonlyMap<TreePath, LineChanges | null> | null> {
+  const args = ['diff-tree', '-r', '-z', '--numstat', '--no-renames', '--no-ext-diff'];
+  const { exitCode, output } = await git.run([...args, '--no-textconv', from, to]);
+  if (exitCode !== 0) return null;
+  return new Map(
+    [...output.matchAll(/(\d+|-)\t(\d+|-)\t([^\0]+)\0/g)].map((line) => {
+      const [, added = '', removed = '', path = ''] = line;
+      const isText = added !== '-';
+      return [path, isText ? { added: Number(added), removed: Number(removed) } : null];
+    }),
+  );
+}
+
+/** Counts the paths in which each pair of trees differs; null if git fails. */
+export async function countPaths(
+  git: PrivateGit,
+  pairs: readonly TreePair[],
+): Promise<readonly number[] | null> {
+  if (pairs.length === 0) return [];
+  const input = Buffer.from(pairs.map(({ from, to }) => `${from} ${to}\n`).join(''));
+  const { exitCode, output } = await git.run([...RAW, '--stdin'], { input });
+  if (exitCode !== 0) return null;
+  // Each pair begins with a line that repeats it; each path follows a part with its modes and ids.
+  const counts: number[] = [];
+  let isPath = false;
+  for (const part of output.split('\0')) {
+    if (isPath) {
+      isPath = false;
+      continue;
+    }
+    const heads = part.match(/^[0-9a-f]{40,64} [0-9a-f]{40,64}$/gm) ?? [];
+    counts.push(...heads.map(() => 0));
+    isPath = /^:\d+ /m.test(part);
+    if (isPath) counts.push((counts.pop() ?? 0) + 1);
+  }
+  return counts.length === pairs.length ? counts : null;
 }

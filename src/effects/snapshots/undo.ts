@@ -1,16 +1,20 @@
+import type { UndoTrees } from '../../core/snapshots/snapshot-message.ts';
 import { undoNames } from '../../core/snapshots/snapshot-names.ts';
-import type { UndoSpan } from '../../core/snapshots/timeline.ts';
+import type { TreePair, UndoSpan } from '../../core/snapshots/timeline.ts';
 import { planUndo, type TreeDifference, type UndoPlan } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from './private-git.ts';
-import type { Head } from './repository.ts';
-import { restoreFiles } from './restore-files.ts';
+import { type Head, timeOf } from './repository.ts';
+import { type Blocked, restoreFiles } from './restore-files.ts';
 import { type KeptTree, SnapshotError, type SnapshotStore } from './snapshot-store.ts';
-import type { TreePath } from './tree-changes.ts';
+import { fillSubmodules, lostSubmodules } from './submodules.ts';
+import { statsOf, type TreePath, treePlace } from './tree-changes.ts';
 import { compareTrees } from './trees.ts';
 
 /*
  * An undo keeps the work tree as it is, as a snapshot that also names the tree that the undo leaves
- * behind. Only then it changes files. Cut off anywhere, the same undo finishes it.
+ * behind. Only then it changes files. Cut off anywhere, the same undo finishes it:
+ *
+ *   plan ──► (a person agrees) ──► undo.<k>: the tree as it is, what goes, what is left ──► files
  */
 
 export interface UndoRequest {
@@ -22,49 +26,100 @@ export interface UndoRequest {
 
 /** An undo that is ready to be shown and carried out. */
 export interface PreparedUndo {
+  readonly span: UndoSpan;
   readonly plan: UndoPlan;
+  /** Submodules that lost their files, also those whose commit is the same. */
+  readonly submodules: ReadonlyMap<TreePath, string>;
   /** Paths that are in no snapshot: nothing is written over them. */
   readonly leftOut: KeptTree['leftOut'];
-  /** Carries it out. `about` writes the message of the snapshot from the tree that is left. */
-  carryOut(about: (head: Head, leftTree: string) => string): Promise<readonly TreePath[]>;
+  /** Whether no file and no submodule would change. */
+  readonly isNothing: boolean;
+  /**
+   * Keeps the work tree as it is, as `undo.<k>`, together with the commits in `extra`. `about` writes the
+   * message. Rejects with a `SnapshotError` if files have changed since the undo was prepared.
+   */
+  keep(about: (head: Head, trees: UndoTrees) => string, extra?: readonly string[]): Promise<void>;
+  /** Changes the files; only after `keep`. Resolves to the paths that stay as they are, and why. */
+  restore(): Promise<Blocked>;
 }
 
 /** Looks at the work tree and decides what an undo would do; changes no file of the user's. */
 export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
   const { git, store, span, force } = request;
   const kept = await store.keepTree();
-  const compare = async (from: string, to: string): Promise<TreeDifference> => {
+  const compare = async ({ from, to }: TreePair): Promise<TreeDifference> => {
     const difference = await compareTrees(git, from, to);
     if (difference === null) throw new SnapshotError('a snapshot that it needs is missing');
     return difference;
   };
-  const since = new Map(await compare(span.ours, kept.tree));
-  const done = new Map(await compare(span.before, span.ours));
-  if (span.begun !== null) {
-    // A path that the last undo meant to change, and did not: it is still as ralph had left it.
-    for (const [name, { from, to }] of await compare(span.begun.from, span.begun.to)) {
-      if (since.get(name)?.to !== from) continue;
-      since.delete(name);
-      done.set(name, { from: to, to: from });
-    }
-  }
+  const done = await compare({ from: span.before, to: span.ours });
+  const since = await compare({ from: span.ours, to: kept.tree });
+  const begun = span.begun === null ? new Map() : await compare(span.begun);
   const changedBetween = new Set<TreePath>();
-  for (const { from, to } of span.gaps) {
-    for (const name of (await compare(from, to)).keys()) changedBetween.add(name);
+  for (const gap of span.gaps) {
+    for (const name of (await compare(gap)).keys()) changedBetween.add(name);
   }
-  const plan = planUndo({ done, since, changedBetween, force });
+  const plan = planUndo({ done, since, begun, changedBetween, force });
+  const submodules = await lostSubmodules(git, span.before, plan);
+  let mayReplace: ((name: TreePath) => boolean) | null = null;
+
   return {
+    span,
     plan,
+    submodules,
     leftOut: kept.leftOut,
-    async carryOut(about) {
-      const left = await store.keepChanged(span.ours, plan.restore);
-      await store.keep(kept, undoNames(), (head) => about(head, left.tree), left.commit);
-      const isKept = await keptPaths(git, kept.tree);
-      const restored = await restoreFiles({ git, entries: plan.restore, isKept });
+    isNothing: plan.restore.size === 0 && submodules.size === 0,
+    async keep(about, extra = []) {
+      const signs = signsOf(git, plan.restore.keys());
+      const now = await store.keepTree();
+      if (now.tree !== kept.tree) throw new SnapshotError('files have changed meanwhile');
+      const trees = await writeTrees(request, plan);
+      const message = (head: Head) =>
+        about(head, { ...trees, base: span.base.name, isRedo: span.isRedo });
+      await store.keep(now, undoNames(), message, [trees.commit, ...extra]);
+      const isKept = await keptPaths(git, now.tree);
+      mayReplace = (name) =>
+        isKept(name) &&
+        (force || plan.restore.has(name)) &&
+        signs.get(name) === timeOf(treePlace(git.repository.root, name));
+    },
+    async restore() {
+      if (mayReplace === null) throw new Error('the work tree was not kept');
+      const entries = new Map([...plan.restore].map(([name, { before }]) => [name, before]));
+      const restored = await restoreFiles({ git, entries, mayReplace });
       if (restored === null) throw new SnapshotError('git cannot write the files of the snapshot');
-      return restored.blocked;
+      return new Map([
+        ...restored.blocked,
+        ...(await fillSubmodules(git, span.before, submodules)),
+      ]);
     },
   };
+}
+
+/** Writes what ralph had left, with what is about to be replaced, and what it leaves behind. */
+async function writeTrees({ store, span }: UndoRequest, { restore, already }: UndoPlan) {
+  const replaced = new Map([...restore].map(([name, { now }]) => [name, now]));
+  const brought = new Map([...restore].map(([name, { before }]) => [name, before]));
+  const from = await store.keepChanged(span.ours, new Map([...already, ...replaced]));
+  const left = await store.keepChanged(span.ours, new Map([...already, ...brought]), from.commit);
+  return { fromTree: from.tree, leftTree: left.tree, commit: left.commit };
+}
+
+/**
+ * Returns when each path that is to be replaced, and each file where a folder is needed, was last written:
+ * what somebody writes from now on is not in the snapshot.
+ */
+function signsOf({ repository }: PrivateGit, names: Iterable<TreePath>): Map<TreePath, string> {
+  const signs = new Map<TreePath, string>();
+  const note = (name: TreePath): void => {
+    if (name === '' || signs.has(name)) return;
+    const place = treePlace(repository.root, name);
+    const stats = statsOf(place);
+    if (stats !== null && !stats.isDirectory()) signs.set(name, timeOf(place));
+    note(name.slice(0, Math.max(0, name.lastIndexOf('/'))));
+  };
+  for (const name of names) note(name);
+  return signs;
 }
 
 /** Whether a path is in the tree that was kept a moment ago: then it may be replaced. */

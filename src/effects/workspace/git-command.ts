@@ -110,6 +110,38 @@ export function callGit(command: GitCommand): Promise<GitAnswer> {
   });
 }
 
+/**
+ * Runs git on the terminal, or the standard output, of this process, with the user's colours and pager.
+ * Resolves to its exit code, and to 127 if it cannot be started.
+ */
+export function showGit({
+  args,
+  cwd,
+  env,
+  places,
+}: Pick<GitCommand, 'args' | 'cwd' | 'env' | 'places'>): Promise<number> {
+  const { LC_ALL, ...safe } = gitEnvironment(env, []);
+  const own = Object.entries(env).filter(([name]) => SHOWN_WITH.has(name));
+  const child = spawn('git', [...SAFE_SETTINGS, ...args], {
+    cwd,
+    env: { ...safe, ...Object.fromEntries(own), ...places },
+    stdio: 'inherit',
+  });
+  // Ctrl-C is for the pager, which decides what it means.
+  const ignore = (): void => {};
+  process.on('SIGINT', ignore);
+  return new Promise<number>((resolve) => {
+    child.once('error', () => resolve(127));
+    child.once('close', (exitCode, signal) => {
+      // Git dies quietly if its reader has gone.
+      resolve(signal === 'SIGPIPE' ? 0 : (exitCode ?? 1));
+    });
+  }).finally(() => process.off('SIGINT', ignore));
+}
+
+/** What the user sets for a person's eyes. */
+const SHOWN_WITH = new Set(['LC_ALL', 'GIT_PAGER', 'GIT_PAGER_IN_USE']);
+
 /** Functions that kill the running git processes, for when this process exits. */
 const running = new Set<() => void>();
 const giveUpAll = (): void => {
@@ -166,16 +198,15 @@ function endGroup({ pid }: ChildProcess): void {
  * Options that keep git from starting programs that the repository chooses: a file watcher (which can
  * also stay as a daemon), hooks, and a program that checks signatures.
  */
-const SAFELY = [
-  '--no-pager',
-  ...[
-    'core.fsmonitor=false',
-    'core.hooksPath=/dev/null',
-    'commit.gpgSign=false',
-    'log.showSignature=false',
-    'submodule.recurse=false',
-  ].flatMap((setting) => ['-c', setting]),
-];
+const SAFE_SETTINGS = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'commit.gpgSign=false',
+  'log.showSignature=false',
+  'submodule.recurse=false',
+].flatMap((setting) => ['-c', setting]);
+
+const SAFELY = ['--no-pager', ...SAFE_SETTINGS];
 
 /**
  * Matches the GIT_ variables that are passed on: those that configure git or limit how far up it

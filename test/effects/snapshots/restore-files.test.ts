@@ -29,7 +29,8 @@ async function stage(files: Files = {}) {
     expect(difference).not.toBeNull();
     const entries = new Map([...(difference ?? [])].map(([name, { from }]) => [name, from]));
     const kept = new Set(git('ls-tree', '-r', '-z', '--name-only', now).split('\0'));
-    return restoreFiles({ git: own, entries, isKept: (name) => kept.has(name) });
+    const done = await restoreFiles({ git: own, entries, mayReplace: (name) => kept.has(name) });
+    return done && { ...done, blocked: [...done.blocked.keys()] };
   };
   return { folder, git, take, back };
 }

@@ -216,6 +216,17 @@ describe('names', () => {
     expect(await take('3')).toMatchObject({ isAsNewest: false, changed: [] });
   });
 
+  test('a tree that was not kept yet is still a difference at the next look', async () => {
+    const { folder } = await makeRepository({ a: 'old' });
+    const { store, take } = await snapshotsOf(folder);
+    await take('0');
+    put(folder, { a: 'new' });
+    const { tree } = await store.keepTree();
+    expect(await store.keepTree()).toMatchObject({ tree, isAsNewest: false });
+    await take('1');
+    expect(await store.keepTree()).toMatchObject({ tree, isAsNewest: true });
+  });
+
   test('the agent cannot hide a change in ralph’s own index', async () => {
     const { folder, git } = await makeRepository({ secret: 'old' });
     const store = await snapshotsOf(folder);

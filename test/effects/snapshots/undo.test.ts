@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { snapshotMessage } from '../../../src/core/snapshots/snapshot-message.ts';
 import { attemptNames, endNames, startNames } from '../../../src/core/snapshots/snapshot-names.ts';
-import { redoSpan, undoSpan } from '../../../src/core/snapshots/timeline.ts';
+import { redoSpans, type UndoSpan, undoSpan } from '../../../src/core/snapshots/timeline.ts';
 import { listSnapshots } from '../../../src/effects/snapshots/snapshot-list.ts';
 import { prepareUndo } from '../../../src/effects/snapshots/undo.ts';
 import { type Files, makeRepository, put } from '../../helpers/repository.ts';
@@ -24,23 +24,28 @@ async function stage(files: Files = {}) {
     const about = { taskId: 't', order: next(), at: 'now', subject };
     await store.keep(kept, names, ({ branch }) => snapshotMessage({ ...about, branch }));
   };
-  const spanned = async (iteration: number | 'redo', force = false) => {
+  const prepared = async (iteration: number | 'redo', force = false) => {
     const timeline = await listSnapshots(own, 'refs/ralph/t');
     if (timeline === null) throw new Error('no timeline');
-    const span = iteration === 'redo' ? redoSpan(timeline) : undoSpan(timeline, iteration);
-    if (span === null) throw new Error('nothing to undo');
-    return prepareUndo({ git: own, store, span, force });
+    const spans = iteration === 'redo' ? redoSpans(timeline) : [undoSpan(timeline, iteration)];
+    const known = spans.filter((span): span is UndoSpan => span !== null);
+    for (const span of known) {
+      const undo = await prepareUndo({ git: own, store, span, force });
+      if (!undo.isNothing || span === known.at(-1)) return undo;
+    }
+    throw new Error('nothing to undo');
+  };
+  /** Keeps the tree before an undo, as if the process were killed then. */
+  const begin = async (iteration: number | 'redo', force = false) => {
+    const undo = await prepared(iteration, force);
+    const about = { taskId: 't', order: next(), at: 'now', subject: 'undo' };
+    await undo.keep(({ branch }, undone) => snapshotMessage({ ...about, branch, undone }));
+    return undo;
   };
   const carryOut = async (iteration: number | 'redo', force = false) => {
-    const prepared = await spanned(iteration, force);
-    const blocked = await prepared.carryOut((head, leftTree) =>
-      snapshotMessage({
-        ...{ taskId: 't', order: next(), at: 'now', subject: 'undo' },
-        branch: head.branch,
-        leftTree,
-      }),
-    );
-    return { kept: prepared.plan.kept, blocked };
+    const undo = await begin(iteration, force);
+    const blocked = await undo.restore();
+    return { kept: undo.plan.kept, blocked: [...blocked.keys()] };
   };
   const read = (name: string): string | null =>
     existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : null;
@@ -56,7 +61,7 @@ async function stage(files: Files = {}) {
       else put(folder, { [name]: text });
     }
   };
-  return { folder, git, keep, iterate, change, carryOut, spanned, read };
+  return { folder, git, keep, iterate, change, begin, carryOut, prepared, read };
 }
 
 describe('an undo', () => {

@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import { listTaskSnapshots } from '../../compose/show-snapshots.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
+import { snapshotTable } from '../../report/screens/snapshots.ts';
+import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
+import { findSnapshotTask } from '../tasks/snapshot-task.ts';
+import { standardOutlet } from '../terminal/outlet.ts';
+
+export interface SnapshotsOptions extends FolderOptions {
+  readonly json?: boolean;
+}
+
+/** `ralph snapshots ID`: lists the snapshots of a task, the oldest first. */
+export async function snapshots(taskId: string, options: SnapshotsOptions): Promise<number> {
+  const task = findSnapshotTask(taskId, foldersOf(options));
+  const rows = withoutControlsIn(await listTaskSnapshots(task, randomUUID()));
+  const text = options.json ? `${safeJson(rows, 2)}\n` : snapshotTable(rows);
+  await standardOutlet().write(text);
+  return 0;
+}

@@ -1,0 +1,120 @@
+import { shownPath } from '../core/snapshots/shown-path.ts';
+import { changesIn, changesSinceStart, type TreePair } from '../core/snapshots/timeline.ts';
+import { compareTrees, countLines, countPaths } from '../effects/snapshots/trees.ts';
+import { SnapshotsError } from '../errors.ts';
+import {
+  type NamedTask,
+  openTaskSnapshots,
+  type TaskSnapshots,
+  unknownIteration,
+} from './task-snapshots.ts';
+
+/** The iterations whose changes are shown; null for all since the start. */
+export type ShownIterations = { readonly first: number; readonly last: number } | null;
+
+export interface ChangedFile {
+  readonly path: string;
+  readonly status: 'added' | 'deleted' | 'modified' | 'type-changed';
+  /** Null for a binary file, as is `removed`. */
+  readonly added: number | null;
+  readonly removed: number | null;
+}
+
+/** Returns the files that iterations changed, for programs. Rejects with a `SnapshotsError`. */
+export async function changedFiles(
+  task: NamedTask,
+  runId: string,
+  iterations: ShownIterations,
+): Promise<readonly ChangedFile[]> {
+  const snapshots = await openTaskSnapshots(task, runId, false);
+  const { git } = snapshots.keeper;
+  const pair = pairOf(snapshots, iterations);
+  const [difference, lines] = [
+    await compareTrees(git, pair.from, pair.to),
+    await countLines(git, pair),
+  ];
+  if (difference === null || lines === null) throw unreadable(task);
+  return [...difference].map(([name, { from, to }]) => ({
+    path: shownPath(name),
+    status: from === null ? 'added' : to === null ? 'deleted' : kindOf(from, to),
+    added: lines.get(name)?.added ?? null,
+    removed: lines.get(name)?.removed ?? null,
+  }));
+}
+
+function kindOf(from: string, to: string): ChangedFile['status'] {
+  // The first three digits of the mode: file, link or repository.
+  return from.slice(0, 3) === to.slice(0, 3) ? 'modified' : 'type-changed';
+}
+
+/**
+ * Has git print what iterations changed, as `git diff` prints it. No program that the repository names is
+ * run. Resolves to git's exit code.
+ */
+export async function showChanges(
+  task: NamedTask,
+  runId: string,
+  iterations: ShownIterations,
+  asStat: boolean,
+): Promise<number> {
+  const snapshots = await openTaskSnapshots(task, runId, false);
+  const { from, to } = pairOf(snapshots, iterations);
+  // A submodule's own configuration could name programs: only its commits are shown.
+  const safely = ['--no-ext-diff', '--no-textconv', '--submodule=short'];
+  return snapshots.keeper.git.show(['diff', ...safely, ...(asStat ? ['--stat'] : []), from, to]);
+}
+
+function pairOf(snapshots: TaskSnapshots, iterations: ShownIterations): TreePair {
+  if (iterations === null) {
+    const { tree } = snapshots.newest;
+    return changesSinceStart(snapshots.timeline) ?? { from: tree, to: tree };
+  }
+  const { first, last } = iterations;
+  const pair = first > last ? null : changesIn(snapshots.timeline, first, last);
+  const wanted = first === last ? `iteration ${first}` : `iterations ${first} to ${last}`;
+  if (pair === null) throw unknownIteration(snapshots, wanted);
+  return pair;
+}
+
+/** A snapshot as it is listed. */
+export interface ListedRow {
+  readonly name: string;
+  /** Null for an undo. */
+  readonly iteration: number | null;
+  readonly at: string;
+  /** How many files differ from the snapshot before; for an undo, how many it put back. */
+  readonly files: number;
+  /** For example `iteration 3: answered`. */
+  readonly what: string;
+  readonly commit: string;
+}
+
+/** Lists the snapshots of a task. Rejects with a `SnapshotsError`. */
+export async function listTaskSnapshots(
+  task: NamedTask,
+  runId: string,
+): Promise<readonly ListedRow[]> {
+  const { timeline, keeper } = await openTaskSnapshots(task, runId, false);
+  const { snapshots } = timeline;
+  const pairs = snapshots.map(({ tree, undone }, place) =>
+    undone === null
+      ? { from: snapshots[place - 1]?.tree ?? tree, to: tree }
+      : { from: undone.fromTree, to: undone.leftTree },
+  );
+  const counts = await countPaths(keeper.git, pairs);
+  if (counts === null) throw unreadable(task);
+  return snapshots.map(({ name, what, at, subject, commit }, place) => ({
+    name,
+    iteration: what.kind === 'undo' ? null : what.iteration,
+    at,
+    files: counts[place] ?? 0,
+    what: subject,
+    commit,
+  }));
+}
+
+function unreadable({ state }: NamedTask): SnapshotsError {
+  return new SnapshotsError(
+    `The snapshots of ${state.task_id} cannot be read by git, which finds some of their objects missing; git fsck tells more.`,
+  );
+}

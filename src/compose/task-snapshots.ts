@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import {
+  iterationsWithStart,
+  type ListedSnapshot,
+  type Timeline,
+} from '../core/snapshots/timeline.ts';
+import type { TaskState } from '../core/task/task-state.ts';
+import { leadsOut } from '../effects/files/real-path.ts';
+import { readStoredRun } from '../effects/plan/stored-settings.ts';
+import { openTreeKeeper, type TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
+import type { TaskPaths } from '../effects/state/task-folder.ts';
+import { systemClock } from '../effects/time/clock.ts';
+import { VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
+import { messageOf, SnapshotsError } from '../errors.ts';
+
+/** A task that a command names. */
+export interface NamedTask {
+  readonly state: TaskState;
+  readonly paths: TaskPaths;
+  /** Absolute path. */
+  readonly vault: string;
+}
+
+/** The snapshots of a task, and where they are. */
+export interface TaskSnapshots {
+  readonly taskId: string;
+  readonly keeper: TreeKeeper;
+  readonly timeline: Timeline;
+  readonly newest: ListedSnapshot;
+  /** The iterations that can be shown and taken back, in order. */
+  readonly iterations: readonly number[];
+}
+
+/**
+ * Opens the snapshots of a task. `needsTree`: whether its work tree must be there, too; otherwise any work
+ * tree of the repository will do. Rejects with a `SnapshotsError` that says why there is none.
+ */
+export async function openTaskSnapshots(
+  task: NamedTask,
+  runId: string,
+  needsTree: boolean,
+): Promise<TaskSnapshots> {
+  const { state, paths } = task;
+  const taskId = state.task_id;
+  const refs = state.git.snapshots;
+  const stored = readStoredRun(paths.folder);
+  if (refs === null) {
+    throw none(
+      taskId,
+      stored?.settings.snapshots === false
+        ? 'it ran with --no-snapshots'
+        : 'it did not run in a git work tree, or an older ralph ran it',
+    );
+  }
+  if (stored === null)
+    throw none(taskId, `its settings.json in ${paths.folder} is gone or damaged`);
+  if (leadsOut(paths.folder, paths.stateDir)) {
+    throw none(taskId, `${paths.folder} is a link that leads out`);
+  }
+  const own = state.git.work_tree;
+  const cwd = path.resolve(stored.startDir, stored.settings.cwd ?? '.');
+  const places = own === null ? [cwd] : needsTree ? [own.path] : [own.path, own.origin];
+  const place = places.find((each) => existsSync(each)) ?? (own === null ? nearest(cwd) : null);
+  if (place === null) throw none(taskId, `its work tree ${own?.path} is gone`);
+  const keeper = await openTreeKeeper({
+    ...{ cwd: place, taskId, refs, runId, env: process.env },
+    excluded: [...VAULT_FOLDERS.map((name) => path.join(task.vault, name)), paths.stateDir],
+    excludedGlobs: stored.settings.snapshotExclude,
+    maxBytes: stored.settings.snapshotLimit,
+    folder: path.join(paths.folder, 'git'),
+    signal: new AbortController().signal,
+    now: systemClock.now,
+    warn: () => {},
+  }).catch((error: unknown) => {
+    throw none(taskId, messageOf(error));
+  });
+  if (keeper === null) throw none(taskId, `git opens no work tree at ${place}`);
+  const timeline = await keeper.timeline();
+  const newest = timeline?.snapshots.at(-1);
+  if (timeline === null || newest === undefined) {
+    throw none(taskId, `there is none at ${refs}/; it could not be made, or somebody removed it`);
+  }
+  return { taskId, keeper, timeline, newest, iterations: iterationsWithStart(timeline) };
+}
+
+/** The agent may have deleted the folder it worked in: the work tree is around it all the same. */
+function nearest(folder: string): string {
+  return existsSync(folder) ? folder : nearest(path.dirname(folder));
+}
+
+function none(taskId: string, why: string): SnapshotsError {
+  return new SnapshotsError(`Task ${taskId} has no snapshots that can be used: ${why}.`);
+}
+
+/** Returns the error for an iteration without snapshots, which names those that have some. */
+export function unknownIteration(
+  { taskId, iterations }: TaskSnapshots,
+  wanted: string,
+): SnapshotsError {
+  const there =
+    iterations.length === 0 ? 'no iteration of it has some' : `there are ${inWords(iterations)}`;
+  return new SnapshotsError(
+    `Task ${taskId} has no snapshots from before and after ${wanted}, which changed nothing, or was not kept; ${there}.`,
+  );
+}
+
+/** `1 to 4, 7` for 1, 2, 3, 4, 7. */
+function inWords(numbers: readonly number[]): string {
+  const spans: [number, number][] = [];
+  for (const number of numbers) {
+    const last = spans.at(-1);
+    if (last !== undefined && last[1] + 1 === number) last[1] = number;
+    else spans.push([number, number]);
+  }
+  return spans.map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`)).join(', ');
+}

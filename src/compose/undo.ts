@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { shownPath } from '../core/snapshots/shown-path.ts';
+import { snapshotMessage } from '../core/snapshots/snapshot-message.ts';
+import { redoSpans, type UndoSpan, undoSpan } from '../core/snapshots/timeline.ts';
+import { undoHint } from '../core/snapshots/undo-hint.ts';
+import type {
+  KeptPath,
+  PathChange,
+  ShownMove,
+  UndoPreview,
+} from '../core/snapshots/undo-preview.ts';
+import type { Driver } from '../core/task/task-state.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
+import { claimWorkTree, type WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
+import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
+import {
+  type HeadMove,
+  moveHead,
+  type PlannedMove,
+  planHeadMove,
+} from '../effects/snapshots/move-head.ts';
+import { type Repository, textOrNone, underWayIn } from '../effects/snapshots/repository.ts';
+import { type BlockedReason, isRepository } from '../effects/snapshots/restore-files.ts';
+import { SnapshotError } from '../effects/snapshots/snapshot-store.ts';
+import type { LeftOutReason } from '../effects/snapshots/tree-changes.ts';
+import { type PreparedUndo, prepareUndo } from '../effects/snapshots/undo.ts';
+import { leaveRequest } from '../effects/state/requests.ts';
+import { systemClock } from '../effects/time/clock.ts';
+import { type SealedPlace, sealAt } from '../effects/trust/seal.ts';
+import {
+  messageOf,
+  SnapshotsError,
+  TaskAlreadyActiveError,
+  UntrustedTaskError,
+} from '../errors.ts';
+import { doubtOf, holdTask } from './open-task.ts';
+import { otherTasksInTree } from './other-tasks.ts';
+import {
+  type NamedTask,
+  openTaskSnapshots,
+  type TaskSnapshots,
+  unknownIteration,
+} from './task-snapshots.ts';
+
+/** What a person asked for. */
+export interface UndoWish {
+  /** The first iteration to take back; null for the last one. Null for a redo, too. */
+  readonly iteration: number | null;
+  readonly redo: boolean;
+  readonly force: boolean;
+  readonly hard: boolean;
+}
+
+/** A task whose changes may be taken back. */
+export interface UndoneTask extends NamedTask {
+  readonly place: SealedPlace;
+  readonly isOwn: boolean;
+  /** Whether a later driver may read what is left for the next prompt. */
+  readonly canBeResumed: boolean;
+}
+
+/** An undo that waits for a yes. It holds the task until `close`. */
+export interface OpenUndo {
+  readonly preview: UndoPreview;
+  readonly isNothing: boolean;
+  /** Resolves to the paths that could not be brought back. Rejects with a `SnapshotsError`. */
+  carryOut(): Promise<readonly KeptPath[]>;
+  close(): void;
+}
+
+/**
+ * Prepares an undo or a redo; changes no file of the user's. Rejects with `TaskAlreadyActiveError`,
+ * `UntrustedTaskError` or `SnapshotsError`.
+ */
+export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUndo> {
+  const { state, paths, place, isOwn } = task;
+  const taskId = state.task_id;
+  const seal = sealAt(place, true);
+  const driver = thisDriver(systemClock.now(), randomUUID());
+  const hold = await holdTask(paths, taskId, driver);
+  try {
+    const doubt = doubtOf(paths, { kind: 'task', state, isOwn }, seal);
+    if (doubt !== null) throw new UntrustedTaskError(taskId, paths.stateDir, doubt, []);
+    const snapshots = await openTaskSnapshots(task, driver.run_id, true);
+    const tree = await holdWorkTree(task, snapshots, driver);
+    const close = (): void => {
+      tree.release();
+      hold.release();
+    };
+    return await withinSnapshots(task, wish, snapshots).then(
+      (undo) => ({ ...undo, close }),
+      (error: unknown) => {
+        tree.release();
+        throw error;
+      },
+    );
+  } catch (error) {
+    hold.release();
+    throw asNothingDone(error);
+  }
+}
+
+/** Claims the work tree, so that no driver begins in it. Rejects with `TaskAlreadyActiveError` if one has. */
+async function holdWorkTree(
+  { vault }: NamedTask,
+  { taskId, keeper }: TaskSnapshots,
+  driver: Driver,
+): Promise<Pick<WorkTreeClaim, 'release'>> {
+  const { gitDir, root } = keeper.git.repository;
+  const result = await claimWorkTree({
+    ...{ gitDir, driver, isShared: false },
+    user: { taskId, vault, needsAlone: true },
+    here: () => thisPlace(systemClock.now()),
+  });
+  if (result.kind === 'held') return result.claim;
+  if (result.kind === 'unwritable') return { release: () => {} };
+  const { by } = result;
+  const who = by === null ? 'another driver' : `task '${by.taskId}' of ${by.vault}`;
+  const sentence = `ralph undo needs the work tree ${root} for itself, and ${who} is at work there; end it first.`;
+  throw new TaskAlreadyActiveError(by?.taskId ?? taskId, who, sentence);
+}
+
+async function withinSnapshots(
+  task: UndoneTask,
+  wish: UndoWish,
+  snapshots: TaskSnapshots,
+): Promise<Omit<OpenUndo, 'close'>> {
+  const { keeper, newest, taskId } = snapshots;
+  const { git, store } = keeper;
+  const { iteration, spans } = spansOf(snapshots, wish);
+  const prepared = await firstToDo(spans, (span) =>
+    prepareUndo({ git, store, span, force: wish.force }),
+  );
+  const { plan, span, submodules, leftOut } = prepared;
+  if (!wish.hard) refuseUnderWay(git.repository, span, taskId);
+  const move: PlannedMove = wish.hard ? await planHeadMove(git, span.base) : { kind: 'none' };
+  const restored = [...plan.restore].filter(([name]) => !submodules.has(name));
+  const preview: UndoPreview = {
+    ...{ taskId, iteration },
+    changes: [
+      ...restored.map(([name, change]) => ({ path: shownPath(name), kind: kindOf(change) })),
+      ...[...submodules.keys()].map((name) => ({ path: shownPath(name), kind: 'filled' as const })),
+    ],
+    kept: plan.kept.map(shownPath),
+    leftOut: [...leftOut].map(([name, why]) => ({ path: shownPath(name), why: LEFT_OUT[why] })),
+    missing: missingIterations(task, snapshots),
+    others: otherTasksInTree(task, git.repository.root, span.base.at),
+    move: move.kind === 'move' ? shownMove(move.move) : null,
+    whyNoMove: move.kind === 'refused' ? move.why : null,
+  };
+
+  return {
+    preview,
+    isNothing: prepared.isNothing && move.kind !== 'move',
+    async carryOut() {
+      const at = systemClock.now();
+      const subject = span.isRedo ? 'before a redo' : `before the undo of iteration ${iteration}`;
+      const about = { taskId, order: newest.order + 1, at, subject };
+      const moved = move.kind === 'move' ? move.move : null;
+      await prepared
+        .keep(
+          ({ branch }, undone) => snapshotMessage({ ...about, branch, undone }),
+          moved === null ? [] : commitsOf(moved, git.repository),
+        )
+        .catch((error: unknown) => {
+          throw asNothingDone(error);
+        });
+      let hasBegun = false;
+      try {
+        const blocked = await prepared.restore();
+        hasBegun = true;
+        if (moved !== null) await moveHead(git, moved);
+        const paths = [...plan.restore.keys(), ...plan.already.keys()];
+        const done = paths.filter((name) => !blocked.has(name)).sort();
+        const text = undoHint({ iteration, paths: done, hasMovedHead: moved !== null });
+        if (task.canBeResumed) await leaveHint(task, text, at);
+        return [...blocked].map(([name, why]) => ({ path: shownPath(name), why: inWords(why) }));
+      } catch (error) {
+        if (!hasBegun) throw asNothingDone(error);
+        throw new SnapshotsError(
+          `The files are back, but not all else is: ${messageOf(error)}. The same command finishes it.`,
+        );
+      }
+    },
+  };
+}
+
+function shownMove({ to, now, tip, index, ends }: HeadMove): ShownMove {
+  const { branch } = to;
+  const from = branch === null ? now.commit : tip;
+  return { branch, from, to: to.commit, indexEntries: index.length, ends };
+}
+
+const LEFT_OUT: Readonly<Record<LeftOutReason, string>> = {
+  'too-large': 'too large',
+  unreadable: 'not readable',
+  unnameable: 'git takes no such name',
+  'empty-repository': 'a repository without a commit',
+};
+
+function inWords(reason: BlockedReason): string {
+  switch (reason.kind) {
+    case 'in-the-way':
+      return 'something that is in no snapshot stands there';
+    case 'repository':
+      return reason.commit === null
+        ? 'it is a repository, whose files are in no snapshot'
+        : `it is a repository, whose files are in no snapshot; in it, git checkout ${reason.commit} goes back`;
+    case 'no-submodule':
+      return 'its own repository, from which it could be filled, is gone or lacks the commit';
+    case 'no-filter':
+      return 'only its filter can bring it back, which failed or is not in your own configuration';
+    case 'failed':
+      return oneLine(reason.why, 200);
+  }
+}
+
+function spansOf(
+  snapshots: TaskSnapshots,
+  wish: UndoWish,
+): { readonly iteration: number | null; readonly spans: readonly UndoSpan[] } {
+  const { timeline, taskId, iterations } = snapshots;
+  if (wish.redo) {
+    const spans = redoSpans(timeline);
+    if (spans.length > 0) return { iteration: null, spans };
+    throw new SnapshotsError(
+      `ralph undo --redo takes back the last undo, but nothing of task ${taskId} was undone since its last iteration.`,
+    );
+  }
+  const iteration = wish.iteration ?? iterations.at(-1);
+  if (iteration === undefined) throw unknownIteration(snapshots, 'its last iteration');
+  const span = undoSpan(timeline, iteration);
+  if (span === null) throw unknownIteration(snapshots, `iteration ${iteration}`);
+  return { iteration, spans: [span] };
+}
+
+/** Prepares one after the other, until one of them has something to do. */
+async function firstToDo(
+  [span, ...others]: readonly UndoSpan[],
+  prepare: (span: UndoSpan) => Promise<PreparedUndo>,
+): Promise<PreparedUndo> {
+  if (span === undefined) throw new Error('there is nothing to prepare');
+  const prepared = await prepare(span);
+  return prepared.isNothing && others.length > 0 ? firstToDo(others, prepare) : prepared;
+}
+
+/** A commit after an undo would drop the other side of a merge. */
+function refuseUnderWay(repository: Repository, { base }: UndoSpan, taskId: string): void {
+  const [since] = underWayIn(repository).filter((name) => !base.underWay.includes(name));
+  if (since === undefined) return;
+  throw new SnapshotsError(
+    `Nothing was taken back: a ${since} is under way in the work tree of ${taskId} and was not then. End it first, or let ralph undo --hard end it.`,
+  );
+}
+
+/** The commits that no branch may lead to once HEAD has moved: the branch's, and the other sides of a merge. */
+function commitsOf({ tip }: HeadMove, { gitDir }: Repository): readonly string[] {
+  const lines = textOrNone(path.join(gitDir, 'MERGE_HEAD')).split('\n');
+  const merged = lines.filter((line) => /^[0-9a-f]{40,64}$/.test(line));
+  return tip === null ? merged : [tip, ...merged];
+}
+
+function kindOf({
+  now,
+  before,
+}: {
+  readonly now: string | null;
+  readonly before: string | null;
+}): PathChange {
+  if (before === null) return 'goes';
+  return now === null && !isRepository(before) ? 'comes-back' : 'changes';
+}
+
+function missingIterations({ state }: NamedTask, { timeline }: TaskSnapshots): readonly number[] {
+  const there = new Set(
+    timeline.snapshots.flatMap(({ what }) => (what.kind === 'undo' ? [] : [what.iteration])),
+  );
+  return state.iterations
+    .filter(({ number, files_changed }) => (files_changed ?? 0) > 0 && !there.has(number))
+    .map(({ number }) => number);
+}
+
+/** Leaves what was taken back for the next prompt, as `ralph tell` leaves its hints. */
+async function leaveHint({ paths, place }: UndoneTask, text: string, at: string): Promise<void> {
+  await leaveRequest(paths.folder, { kind: 'tell', text }, at, sealAt(place, true));
+}
+
+/** Puts what went wrong before any file was changed into a sentence. */
+function asNothingDone(error: unknown): unknown {
+  const isSystem = error instanceof Error && 'syscall' in error;
+  if (!(error instanceof SnapshotError) && !isSystem) return error;
+  return new SnapshotsError(`Nothing was taken back: ${messageOf(error).replace(/\.$/, '')}.`);
+}

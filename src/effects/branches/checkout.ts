@@ -1,0 +1,219 @@
+import { existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { realPath } from '../files/real-path.ts';
+import type { Repository } from '../snapshots/repository.ts';
+import type { GitAnswer, GitSetting, RunGit } from '../workspace/git-command.ts';
+import { withoutOwnFilters } from '../workspace/git-filters.ts';
+
+/*
+ * A checkout is a linked git work tree that ralph makes. It is made in steps, so that a kill between any
+ * two of them leaves what the next call finishes:
+ *
+ *   branch ──► entry of the work tree in the repository (no index yet) ──► files ──► index
+ */
+
+/** Runs git in a folder, as `callGit` does: without any program of the repository's but filters. */
+export type AskGit = (
+  cwd: string,
+  args: readonly string[],
+  extras?: { readonly settings?: readonly GitSetting[]; readonly input?: string },
+) => Promise<GitAnswer>;
+
+export interface CheckoutPlace {
+  readonly repository: Repository;
+  readonly ask: AskGit;
+  /** Absolute path of the work tree. */
+  readonly path: string;
+}
+
+export interface CheckoutRequest extends CheckoutPlace {
+  /** The id of a commit. */
+  readonly commit: string;
+  /** A branch such as `ralph/fix-login`, made at the commit if there is none; null for a detached HEAD. */
+  readonly branch: string | null;
+  /** Called with the work tree's own git folder before the first file is written. */
+  readonly onEntered?: (gitDir: string) => void;
+}
+
+/** A step that git refused; `message` is half a sentence. */
+export class CheckoutError extends Error {}
+
+/** One entry of `git worktree list`. */
+export interface ListedTree {
+  /** Absolute path, with links resolved. It need not exist. */
+  readonly path: string;
+  /** The full name of the branch; null if HEAD is detached. */
+  readonly branch: string | null;
+}
+
+/**
+ * Makes a work tree, or finishes one that a killed ralph began. Of the repository's programs none runs:
+ * files are written as git has them, but for filters of the user's own configuration. Resolves to the
+ * work tree's own git folder. Rejects with a `CheckoutError`, or the system's error.
+ */
+export async function makeCheckout(request: CheckoutRequest): Promise<string> {
+  const { path: place, branch, commit, onEntered } = request;
+  const isNewBranch = branch !== null && (await makeBranch(request, branch, commit));
+  try {
+    const gitDir = (await gitDirOf(request)) ?? (await enter(request));
+    onEntered?.(gitDir);
+    // Git writes the index last: with one, the work tree is whole.
+    if (!existsSync(path.join(gitDir, 'index'))) {
+      rmSync(path.join(gitDir, 'index.lock'), { force: true });
+      await must(request, place, ['reset', '--hard', '--quiet']);
+    }
+    return gitDir;
+  } catch (error) {
+    if (isNewBranch && branch !== null && (await gitDirOf(request)) === null) {
+      await request.ask(request.repository.root, ['update-ref', '-d', refOf(branch), commit]);
+    }
+    throw error;
+  }
+}
+
+/** Removes a work tree with all that is in it, also one that is gone. Rejects with a `CheckoutError`. */
+export async function removeCheckout({
+  repository,
+  ask,
+  path: place,
+}: CheckoutPlace): Promise<void> {
+  // Given twice, it also removes an entry that a killed git left locked. Submodules go with it.
+  const args = ['worktree', 'remove', '--force', '--force', place];
+  const answer = await ask(repository.commonDir, args);
+  if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+}
+
+/** Lists the work trees of a repository, also those that are gone. Rejects with a `CheckoutError`. */
+export async function listTrees({
+  repository,
+  ask,
+}: Pick<CheckoutPlace, 'repository' | 'ask'>): Promise<readonly ListedTree[]> {
+  const answer = await ask(repository.commonDir, ['worktree', 'list', '--porcelain', '-z']);
+  // Git before 2.36 knows no `-z`; a path with a line break is then cut.
+  const plain =
+    answer.exitCode === 0
+      ? answer
+      : await ask(repository.commonDir, ['worktree', 'list', '--porcelain']);
+  if (plain.exitCode !== 0) throw new CheckoutError(reasonOf(plain));
+  const end = plain === answer ? '\0' : '\n';
+  return asText(plain.output)
+    .split(end + end)
+    .flatMap((entry) => {
+      const lines = entry.split(end);
+      const fieldOf = (name: string): string | null =>
+        lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? null;
+      const found = fieldOf('worktree');
+      return found === null ? [] : [{ path: realPath(found), branch: fieldOf('branch') }];
+    });
+}
+
+/** Whether a branch of this name is there. */
+export async function isBranch(
+  { repository, ask }: Pick<CheckoutPlace, 'repository' | 'ask'>,
+  branch: string,
+): Promise<boolean> {
+  const { exitCode } = await ask(repository.commonDir, [
+    'show-ref',
+    '-q',
+    '--verify',
+    refOf(branch),
+  ]);
+  return exitCode === 0;
+}
+
+/** Returns the git folder of the work tree at this path; null if it is none of this repository. */
+export async function gitDirOf(place: CheckoutPlace): Promise<string | null> {
+  if (!existsSync(path.join(place.path, '.git'))) return null;
+  const { exitCode, output } = await place.ask(place.path, [
+    'rev-parse',
+    '--show-toplevel',
+    '--absolute-git-dir',
+    '--git-common-dir',
+  ]);
+  if (exitCode !== 0) return null;
+  const [root = '', gitDir = '', common = ''] = asText(output).split('\n');
+  const isOwn =
+    realPath(root) === realPath(place.path) &&
+    realPath(path.resolve(place.path, common)) === realPath(place.repository.commonDir);
+  return isOwn ? gitDir : null;
+}
+
+export function refOf(branch: string): string {
+  return `refs/heads/${branch}`;
+}
+
+/** Makes the branch unless it is there; whether it was made. Compares and swaps, so none is moved. */
+async function makeBranch(
+  request: CheckoutRequest,
+  branch: string,
+  commit: string,
+): Promise<boolean> {
+  if (await isBranch(request, branch)) return false;
+  await must(request, request.repository.commonDir, ['update-ref', refOf(branch), commit, '']);
+  return true;
+}
+
+/** How often git is asked again: two that add a work tree at once can disturb each other. */
+const MOST_TRIES = 5;
+const BETWEEN_TRIES_MS = 50;
+
+/** Adds the entry of the work tree, and the folder with nothing but its `.git`. */
+async function enter(request: CheckoutRequest): Promise<string> {
+  const { repository, path: place, branch, commit } = request;
+  // Only the entry may be left, of a work tree that somebody deleted.
+  if (!isThere(place) && (await listTrees(request)).some((tree) => tree.path === realPath(place))) {
+    await removeCheckout(request);
+  }
+  mkdirSync(path.dirname(place), { recursive: true });
+  const target = branch === null ? ['--detach', place, commit] : [place, branch];
+  for (let tries = 1; ; tries += 1) {
+    const answer = await request.ask(repository.commonDir, [
+      'worktree',
+      'add',
+      '--quiet',
+      '--no-checkout',
+      ...target,
+    ]);
+    const gitDir = await gitDirOf(request);
+    if (answer.exitCode === 0 && gitDir !== null) return gitDir;
+    const isFinal = /already/.test(answer.complaint) || (isThere(place) && gitDir === null);
+    if (isFinal || tries === MOST_TRIES) {
+      throw new CheckoutError(reasonOf(answer));
+    }
+    await sleep(BETWEEN_TRIES_MS * tries);
+  }
+}
+
+function isThere(place: string): boolean {
+  return lstatSync(place, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Runs git with the repository's own filters switched off. Rejects with a `CheckoutError`. */
+async function must({ ask }: CheckoutPlace, cwd: string, args: readonly string[]): Promise<void> {
+  const settings = await withoutOwnFilters(cwd, runGitOf(ask));
+  if (settings === null) throw new CheckoutError('git cannot tell which filters are configured');
+  const answer = await ask(cwd, args, { settings });
+  if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+}
+
+/** The same git as a function that resolves to the output, or to null. It passes no input on. */
+export function runGitOf(ask: AskGit): RunGit {
+  return async (cwd, args, { settings = [] } = {}) => {
+    const { exitCode, output } = await ask(cwd, args, { settings });
+    return exitCode === 0 ? output : null;
+  };
+}
+
+/** Git's own first sentence about a failure. */
+function reasonOf({ complaint, exitCode }: GitAnswer): string {
+  const line = /^(?:fatal|error): (.+)$/m.exec(asText(complaint))?.[1];
+  if (line !== undefined) return oneLine(maskSecrets(line), 300);
+  return exitCode === null ? 'git took too long or was not started' : `git ended with ${exitCode}`;
+}
+
+function asText(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString();
+}

@@ -1,0 +1,89 @@
+import { constants, copyFileSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { isInside, realPath } from '../files/real-path.ts';
+import { errorCode } from '../files/write-file.ts';
+import { filesThatMatch } from '../workspace/file-marks.ts';
+import type { AskGit } from './checkout.ts';
+
+export interface CopyRequest {
+  /** Absolute path of the folder in which the globs are meant. */
+  readonly from: string;
+  /** The same folder in the other work tree. It may not exist. */
+  readonly to: string;
+  /** The root of the other work tree. */
+  readonly root: string;
+  readonly globs: readonly string[];
+  readonly ask: AskGit;
+  /** Whether ralph itself writes this file; such files are never copied. */
+  readonly isOwn: (file: string) => boolean;
+}
+
+export interface Copied {
+  /** Relative to `from`, sorted. Files that were there already are not among them. */
+  readonly copied: readonly string[];
+  /** The globs that match no plain file that git ignores. */
+  readonly idle: readonly string[];
+}
+
+/**
+ * Copies the files that match and that git ignores into another work tree. Writes over nothing, and
+ * neither reads nor writes through a link: git ignores nothing behind one. Rejects with the system's error.
+ */
+export async function copyFiles(request: CopyRequest): Promise<Copied> {
+  const { from, to, root, globs, ask, isOwn } = request;
+  const copied = new Set<string>();
+  const idle: string[] = [];
+  for (const glob of globs) {
+    const found = await filesThatMatch([glob], { cwd: from, isOwn, dot: true });
+    // Where everything is ignored, git counts its own folder in.
+    const names = found
+      .map((file) => path.relative(from, file))
+      .filter((name) => !name.startsWith('.git/'));
+    const ignored = await ignoredOf(from, names, ask);
+    if (ignored.length === 0) idle.push(glob);
+    for (const name of ignored) {
+      const target = path.join(to, name);
+      if (isWithin(root, target) && copyNew(path.join(from, name), target)) copied.add(name);
+    }
+  }
+  return { copied: [...copied].sort(), idle };
+}
+
+/** Whether a file's folder lies in the work tree, with the links on its way resolved. */
+function isWithin(root: string, file: string): boolean {
+  const [tree, folder] = [realPath(root), realPath(path.dirname(file))];
+  return folder === tree || isInside(tree, folder);
+}
+
+/** Returns false if something is there, even a link to nothing. */
+function copyNew(source: string, target: string): boolean {
+  try {
+    mkdirSync(path.dirname(target), { recursive: true });
+    copyFileSync(source, target, constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    // A file may stand where a folder would be.
+    if (['EEXIST', 'ENOTDIR'].includes(errorCode(error))) return false;
+    throw error;
+  }
+}
+
+async function ignoredOf(
+  cwd: string,
+  names: readonly string[],
+  ask: AskGit,
+): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const input = names.map((name) => `${name}\0`).join('');
+  const { exitCode, output } = await ask(cwd, ['check-ignore', '-z', '--stdin'], { input });
+  // A name in a submodule, behind a link or outside makes git give up: then each is asked for.
+  if (exitCode !== 0 && exitCode !== 1 && names.length > 1) {
+    const each: string[] = [];
+    for (const name of names) each.push(...(await ignoredOf(cwd, [name], ask)));
+    return each;
+  }
+  return Buffer.from(output, 'latin1')
+    .toString()
+    .split('\0')
+    .filter((name) => name !== '');
+}

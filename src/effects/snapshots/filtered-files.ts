@@ -1,0 +1,180 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { MB, readWithin, tryReadText } from '../files/bounded-read.ts';
+import { writeFileAtomic } from '../files/write-file.ts';
+import type { IndexEntry } from './own-index.ts';
+import type { PrivateGit } from './private-git.ts';
+import { timeOf } from './repository.ts';
+import { type TreePath, treePlace } from './tree-changes.ts';
+
+/*
+ * A filter such as that of LFS or git-crypt keeps something else in git than lies in the work tree. A
+ * tracked file under a filter that git holds for unchanged is kept as the user's index names it: the
+ * snapshot then needs no second copy of it, and no decrypted one. Ralph notes which entries it kept so,
+ * since only the filter can bring them back. No filter runs for this.
+ */
+
+export interface FilteredFiles {
+  /** The paths that stay as the user's index has them. */
+  readonly asIndexed: ReadonlySet<TreePath>;
+  /** Looks for filters among what the user's index names. */
+  findAmong(entries: readonly IndexEntry[]): Promise<void>;
+  /** Looks which of the files are unchanged. Resolves to the paths whose entries were replaced. */
+  update(
+    addEntries: (entries: readonly IndexEntry[]) => Promise<void>,
+  ): Promise<readonly TreePath[]>;
+  forget(): void;
+}
+
+interface Filtered extends IndexEntry {
+  readonly filter: string;
+}
+
+export function createFilteredFiles(git: PrivateGit): FilteredFiles {
+  const { root } = git.repository;
+  let filtered: readonly Filtered[] = [];
+  /** What the files were like when git was last asked. */
+  let signs = '';
+  let asIndexed: ReadonlySet<TreePath> = new Set();
+
+  return {
+    get asIndexed() {
+      return asIndexed;
+    },
+    async findAmong(entries) {
+      signs = '';
+      filtered = mayHaveFilters(git, entries) ? await underFilters(git, entries) : [];
+    },
+    async update(addEntries) {
+      if (filtered.length + asIndexed.size === 0) return [];
+      const now = filtered.map(({ name }) => timeOf(treePlace(root, name))).join('\n');
+      if (signs !== '' && now === signs) return [];
+      const unchanged = await unchangedForGit(git, filtered);
+      const before = asIndexed;
+      asIndexed = new Set(unchanged.map(({ name }) => name));
+      const fresh = signs === '' ? unchanged : unchanged.filter(({ name }) => !before.has(name));
+      await noteFiltered(git, fresh);
+      await flag(
+        git,
+        [...before].filter((name) => !asIndexed.has(name)),
+        '--no-assume-unchanged',
+      );
+      const replaced = await notYetInIndex(git, fresh);
+      await addEntries(replaced);
+      // Ralph's index must not compare them, which would read all of them each time.
+      await flag(
+        git,
+        fresh.map(({ name }) => name),
+        '--assume-unchanged',
+      );
+      signs = now;
+      return replaced.map(({ name }) => name);
+    },
+    forget() {
+      asIndexed = new Set();
+      signs = '';
+    },
+  };
+}
+
+/** Whether an attribute file names filters at all. Saves starting git in most repositories. */
+function mayHaveFilters({ repository }: PrivateGit, entries: readonly IndexEntry[]): boolean {
+  const attributes = entries.filter(({ name }) => /(?:^|\/)\.gitattributes$/.test(name));
+  const files = [
+    path.join(repository.commonDir, 'info', 'attributes'),
+    ...attributes.map(({ name }) => treePlace(repository.root, name)),
+  ];
+  return files.some((file) => existsSync(file) && /filter/.test(tryReadText(file, MB) ?? 'filter'));
+}
+
+async function underFilters(
+  git: PrivateGit,
+  entries: readonly IndexEntry[],
+): Promise<readonly Filtered[]> {
+  const input = Buffer.from(`${entries.map(({ name }) => name).join('\0')}\0`, 'latin1');
+  const args = ['check-attr', '-z', '--stdin', 'filter'];
+  const { exitCode, output } = await git.onRepository(args, { input });
+  if (exitCode !== 0) return [];
+  const filters = new Map<TreePath, string>();
+  const parts = output.split('\0');
+  for (let at = 0; at + 2 < parts.length; at += 3) {
+    const [name = '', , filter = ''] = parts.slice(at, at + 3);
+    if (NAMEABLE.test(filter)) filters.set(name, filter);
+  }
+  return entries.flatMap((entry) => {
+    const filter = filters.get(entry.name);
+    return filter === undefined ? [] : [{ ...entry, filter }];
+  });
+}
+
+/** A filter that a setting can name; not the words by which git says that there is none. */
+const NAMEABLE = /^(?!(?:unspecified|unset|set)$)[^=\n]+$/;
+
+async function unchangedForGit(
+  git: PrivateGit,
+  filtered: readonly Filtered[],
+): Promise<readonly Filtered[]> {
+  if (filtered.length === 0) return [];
+  // Where a time stamp leaves a doubt git compares contents, and would run the filter for that.
+  const names = new Set(filtered.map(({ filter }) => filter));
+  const off = [...names].flatMap((name) =>
+    ['clean=', 'process=', 'required=false'].flatMap((end) => ['-c', `filter.${name}.${end}`]),
+  );
+  const args = [...off, 'diff-files', '--name-only', '-z', '--ignore-submodules=all'];
+  const { exitCode, output } = await git.onRepository(args);
+  if (exitCode !== 0) return [];
+  const changed = new Set(output.split('\0'));
+  return filtered.filter(({ name }) => !changed.has(name));
+}
+
+/** Those whose entries ralph's index does not have. */
+async function notYetInIndex(
+  git: PrivateGit,
+  entries: readonly Filtered[],
+): Promise<readonly Filtered[]> {
+  if (entries.length === 0) return [];
+  const { output } = await git.run(['ls-files', '-s', '-z']);
+  const lines = new Set(output.split('\0'));
+  return entries.filter(({ mode, id, name }) => !lines.has(`${mode} ${id} 0\t${name}`));
+}
+
+async function flag(git: PrivateGit, names: readonly TreePath[], how: string): Promise<void> {
+  if (names.length === 0) return;
+  const input = Buffer.from(`${names.join('\0')}\0`, 'latin1');
+  await git.run(['update-index', how, '-z', '--stdin'], { input });
+}
+
+/** The filter under which an entry was kept as the index named it, by `entryKey`. */
+export type FilterNotes = ReadonlyMap<string, string>;
+
+/** How an entry is named in the notes. */
+export function entryKey(name: TreePath, id: string): string {
+  return `${id} ${name}`;
+}
+
+const NOTES_MAX_BYTES = 64 * MB;
+
+/** Reads which entries were kept as the index named them. Throws the system's error. */
+export function readFilterNotes({ folder }: PrivateGit): FilterNotes {
+  const file = notesFile(folder);
+  const parts = existsSync(file)
+    ? readWithin(file, NOTES_MAX_BYTES).toString('latin1').split('\0')
+    : [];
+  const notes = new Map<string, string>();
+  for (let at = 0; at + 1 < parts.length; at += 2) notes.set(parts[at + 1] ?? '', parts[at] ?? '');
+  return notes;
+}
+
+async function noteFiltered(git: PrivateGit, fresh: readonly Filtered[]): Promise<void> {
+  if (fresh.length === 0) return;
+  const notes = new Map(readFilterNotes(git));
+  const count = notes.size;
+  for (const { name, id, filter } of fresh) notes.set(entryKey(name, id), filter);
+  if (notes.size === count) return;
+  const text = [...notes].map(([key, filter]) => `${filter}\0${key}\0`).join('');
+  await writeFileAtomic(notesFile(git.folder), Buffer.from(text, 'latin1'));
+}
+
+function notesFile(folder: string): string {
+  return path.join(folder, 'kept-as-indexed');
+}

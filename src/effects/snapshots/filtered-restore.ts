@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { RunGit } from '../workspace/git-command.ts';
+import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import { entryKey, readFilterNotes } from './filtered-files.ts';
+import type { PrivateGit } from './private-git.ts';
+import { type TreePath, treePlace } from './tree-changes.ts';
+
+/** A path, and what it gets back as mode and id. */
+export interface WantedFile {
+  readonly name: TreePath;
+  readonly entry: string;
+}
+
+/**
+ * Has the user's own filters write, below a folder, the files that were kept as the user's index named
+ * them. Resolves to those paths, each with whether its filter has brought it back. A filter that only the
+ * repository's configuration defines does not run.
+ */
+export async function restoreFiltered(
+  git: PrivateGit,
+  store: string,
+  wanted: readonly WantedFile[],
+): Promise<ReadonlyMap<TreePath, boolean>> {
+  const notes = readFilterNotes(git);
+  const filters = new Map<string, WantedFile[]>();
+  for (const file of notes.size === 0 ? [] : wanted) {
+    const filter = notes.get(entryKey(file.name, file.entry.split(' ')[1] ?? ''));
+    if (filter !== undefined) filters.set(filter, [...(filters.get(filter) ?? []), file]);
+  }
+  const done = new Map<TreePath, boolean>();
+  for (const [filter, files] of filters) {
+    const write = await filterWriter(git, store, filter);
+    // A filter that fails ends git: then each file is tried by itself, and one bad file costs one.
+    const areAllDone = await write(files);
+    for (const file of files) done.set(file.name, areAllDone || (await write([file])));
+  }
+  return done;
+}
+
+/** Returns a function that has a filter write files, and resolves to whether it wrote all of them. */
+async function filterWriter(
+  git: PrivateGit,
+  store: string,
+  filter: string,
+): Promise<(files: readonly WantedFile[]) => Promise<boolean>> {
+  const name = `filter.${filter}`;
+  // Ralph's own git folder sees the user's configuration, and none of the repository's.
+  const asked = await Promise.all(
+    ['smudge', 'process'].map((what) => git.run(['config', '--get', `${name}.${what}`])),
+  );
+  const onRepository: RunGit = async (_cwd, args, extras) => {
+    const { exitCode, output } = await git.onRepository(args, { settings: extras?.settings ?? [] });
+    return exitCode === 0 ? output : null;
+  };
+  const settings = await withoutOwnFilters(git.repository.root, onRepository);
+  if (settings === null || asked.every(({ exitCode }) => exitCode !== 0)) return async () => false;
+  return async (files) => {
+    mkdirSync(store, { recursive: true, mode: 0o700 });
+    const index = await indexOf(git, files);
+    if (index === null) return false;
+    const attributes = path.join(git.folder, 'attributes-to-restore');
+    writeFileSync(attributes, `* -text -ident -working-tree-encoding filter=${filter}\n`);
+    // LFS and git-crypt look for their contents and keys in the repository.
+    const { exitCode } = await git.onRepository(
+      ['-c', `core.attributesFile=${attributes}`, 'checkout-index', '--all', '--force'],
+      {
+        index,
+        env: { GIT_WORK_TREE: store },
+        settings: [...settings, { name: `${name}.required`, value: 'true' }],
+      },
+    );
+    for (const file of [index, attributes]) rmSync(file, { force: true });
+    return exitCode === 0 && files.every(({ name }) => existsSync(treePlace(store, name)));
+  };
+}
+
+/** Writes an index of these files alone; resolves to its place, or to null if git fails. */
+export async function indexOf(
+  git: PrivateGit,
+  files: readonly WantedFile[],
+): Promise<string | null> {
+  const index = path.join(git.folder, 'index-to-restore');
+  for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
+  const lines = files.map(({ name, entry }) => {
+    const [mode = '', id = ''] = entry.split(' ');
+    return `${mode} ${id} 0\t${name}\0`;
+  });
+  const input = Buffer.from(lines.join(''), 'latin1');
+  const added = await git.run(['update-index', '-z', '--index-info'], { input, index });
+  return added.exitCode === 0 ? index : null;
+}

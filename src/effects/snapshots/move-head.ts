@@ -1,0 +1,149 @@
+import type { ListedSnapshot } from '../../core/snapshots/timeline.ts';
+import type { RunGit } from '../workspace/git-command.ts';
+import type { PrivateGit } from './private-git.ts';
+import { type Head, readHead, underWayIn } from './repository.ts';
+import { SnapshotError } from './snapshot-store.ts';
+
+/*
+ * HEAD, its branch and the user's index go back to what a snapshot says. Each step is skipped if it is
+ * done already, so that the same call finishes one that was cut off.
+ */
+
+/** What has to move. */
+export interface HeadMove {
+  readonly to: Head;
+  /** HEAD as it is now. */
+  readonly now: Head;
+  /** The commit that the branch to go back to leads to now; null if there is no such branch. */
+  readonly tip: string | null;
+  /** Lines for `git update-index --index-info`. */
+  readonly index: readonly string[];
+  /** What is under way now and was not then. */
+  readonly ends: readonly string[];
+}
+
+export type PlannedMove =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'move'; readonly move: HeadMove }
+  /** `why` is half a sentence. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Returns what has to move so that HEAD and the index are as in a snapshot. */
+export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promise<PlannedMove> {
+  const { repository } = git;
+  const ask: RunGit = async (_cwd, args) => {
+    const { exitCode, output } = await git.onRepository(args);
+    return exitCode === 0 ? output : null;
+  };
+  const underWay = underWayIn(repository);
+  const ended = base.underWay.filter((name) => !underWay.includes(name));
+  if (ended.length > 0) return refused(`a ${ended[0]} was under way then, and has ended since`);
+  const parents = await readParents(git, base.commit);
+  if (parents.index === null) return refused('the index had conflicts then');
+  const now = await readHead(repository, ask);
+  const to: Head = { commit: parents.head, branch: base.branch };
+  const tip = to.branch === null ? null : await readTip(ask, to.branch);
+  if (tip?.place !== undefined && !['', repository.root].includes(tip.place)) {
+    return refused(`${to.branch} is checked out in ${tip.place}`);
+  }
+  const index = await indexLines(git, parents.index);
+  const ends = underWay.filter((name) => !base.underWay.includes(name));
+  const isThere =
+    to.branch === null ? to.commit === now.commit : to.commit === (tip?.commit ?? null);
+  if (isThere && to.branch === now.branch && index.length + ends.length === 0)
+    return { kind: 'none' };
+  return { kind: 'move', move: { to, now, tip: tip?.commit ?? null, index, ends } };
+}
+
+function refused(why: string): PlannedMove {
+  return { kind: 'refused', why };
+}
+
+async function readTip(ask: RunGit, branch: string) {
+  const output = await ask('', ['for-each-ref', '--format=%(objectname) %(worktreepath)', branch]);
+  const [, commit, place] = /^(\S+) (.*)$/m.exec(output ?? '') ?? [];
+  if (commit === undefined || place === undefined) return null;
+  return { commit, place: Buffer.from(place, 'latin1').toString() };
+}
+
+/** A snapshot's first parents: the commit of HEAD, and the one with the index as its tree. */
+async function readParents(git: PrivateGit, commit: string) {
+  const format = '--format=%H%x00%ae%x00%s%x00%P';
+  const log = async (...ids: readonly string[]): Promise<readonly (readonly string[])[]> => {
+    const { exitCode, output } = await git.run(['log', '--no-walk=unsorted', format, ...ids]);
+    if (exitCode !== 0) throw new SnapshotError('git cannot read the snapshot');
+    return output.split('\n').map((line) => line.split('\0'));
+  };
+  const [[, , , ids = ''] = []] = await log(commit);
+  const parents = ids === '' ? [] : await log(...ids.split(' '));
+  const isOwn = ([, email]: readonly string[]): boolean => email === OWN_EMAIL;
+  const index = parents.find((parent) => isOwn(parent) && parent[2] === 'index');
+  const [first] = parents;
+  return {
+    head: first === undefined || isOwn(first) ? null : (first[0] ?? null),
+    index: index?.[0] ?? null,
+  };
+}
+
+const OWN_EMAIL = 'ralph@localhost';
+
+/** Returns the lines that make the user's index what a tree says. Entries that are so already keep their flags. */
+async function indexLines(git: PrivateGit, tree: string): Promise<readonly string[]> {
+  const listed = await git.onRepository(['ls-files', '-s', '-z']);
+  const wanted = await git.run(['ls-tree', '-r', '-z', '--full-tree', tree]);
+  if (listed.exitCode !== 0 || wanted.exitCode !== 0) {
+    throw new SnapshotError('git cannot read the index');
+  }
+  const now = new Map<string, string>();
+  for (const [, mode, id, stage, name = ''] of matches(
+    listed.output,
+    /(\d+) (\w+) (\d)\t([^\0]+)\0/g,
+  )) {
+    now.set(name, stage === '0' ? `${mode} ${id}` : 'conflict');
+  }
+  const then = new Map<string, string>();
+  for (const [, mode, id, name = ''] of matches(wanted.output, /(\d+) \w+ (\w+)\t([^\0]+)\0/g)) {
+    then.set(name, `${mode} ${id}`);
+  }
+  const none = '0'.repeat(tree.length);
+  const gone = [...now].filter(([name, entry]) => !then.has(name) || entry === 'conflict');
+  const back = [...then].filter(([name, entry]) => now.get(name) !== entry);
+  return [
+    ...gone.map(([name]) => `0 ${none}\t${name}\0`),
+    ...back.map(([name, entry]) => `${entry}\t${name}\0`),
+  ];
+}
+
+function matches(text: string, pattern: RegExp): Iterable<readonly (string | undefined)[]> {
+  return text.matchAll(pattern);
+}
+
+const REASON = ['-m', 'ralph undo'];
+
+/** Moves the branch by compare and swap, then HEAD, the index, and ends what was begun since. */
+export async function moveHead(git: PrivateGit, move: HeadMove): Promise<void> {
+  const { to, now, tip, index, ends } = move;
+  const run = async (what: string, args: readonly string[], input?: Buffer): Promise<void> => {
+    const { exitCode } = await git.onRepository(args, { input });
+    if (exitCode !== 0) throw new SnapshotError(`git cannot move ${what}`);
+  };
+  const { branch, commit } = to;
+  // A rebase has HEAD detached, and would go on from where it is.
+  for (const name of ends.filter((each) => each !== 'bisect')) {
+    await run(`HEAD out of the ${name}`, [name, '--quit']);
+  }
+  if (branch === null) {
+    if (commit !== null && (now.branch !== null || now.commit !== commit)) {
+      await run('HEAD', ['update-ref', ...REASON, '--no-deref', 'HEAD', commit, now.commit ?? '']);
+    }
+  } else {
+    if (commit === null && tip !== null) await run(branch, ['update-ref', '-d', branch, tip]);
+    if (commit !== null && tip !== commit) {
+      await run(branch, ['update-ref', ...REASON, branch, commit, tip ?? '']);
+    }
+    if (now.branch !== branch) await run('HEAD', ['symbolic-ref', ...REASON, 'HEAD', branch]);
+  }
+  if (index.length === 0) return;
+  const input = Buffer.from(index.join(''), 'latin1');
+  await run('the index', ['update-index', '--replace', '-z', '--index-info'], input);
+}

@@ -1,0 +1,176 @@
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { createFilteredFiles } from './filtered-files.ts';
+import type { GitCall, PrivateGit } from './private-git.ts';
+import { timeOf } from './repository.ts';
+import type { TreePath } from './tree-changes.ts';
+
+/*
+ * Ralph's own index says what the newest snapshot holds. It lives as long as the task, so that a file
+ * that was kept once stays kept. What the user's index names is added to it whenever that has moved.
+ */
+
+/** Runs git, and throws if it fails. Resolves to its output. */
+export type AskGit = (args: readonly string[], call?: GitCall) => Promise<string>;
+
+export interface OwnIndex {
+  /** What the user's index names. */
+  readonly tracked: ReadonlySet<TreePath>;
+  /** What a sparse checkout may leave out of the work tree. */
+  readonly mayBeMissing: ReadonlySet<TreePath>;
+  /** What stays as the user's index has it. */
+  readonly asIndexed: ReadonlySet<TreePath>;
+  /** Repositories inside the tree that the user's index names. */
+  readonly submodules: ReadonlySet<TreePath>;
+  /** The tree of the user's index; null if it has conflicts. */
+  readonly userTree: string | null;
+  /** Whether the user's index was written since the last `prepare`. */
+  hasUserMoved(): boolean;
+  /** Puts the index right. Resolves to the paths that were added or replaced from the user's index. */
+  prepare(newestTree: string | null): Promise<readonly TreePath[]>;
+  /** Trusts the index as it is now, until somebody else writes to it. */
+  remember(): void;
+  /** Writes entries into any index. */
+  addEntries(entries: readonly IndexEntry[], index?: string): Promise<void>;
+}
+
+export interface IndexEntry {
+  readonly mode: string;
+  readonly id: string;
+  readonly name: TreePath;
+}
+
+interface UserEntry extends IndexEntry {
+  /** `H` for an ordinary entry, `S` for one that a sparse checkout leaves out; small if it is assumed unchanged. */
+  readonly tag: string;
+  readonly stage: string;
+}
+
+/** The mode of a repository inside the tree. */
+const SUBMODULE = '160000';
+
+export interface OwnIndexRequest {
+  readonly git: PrivateGit;
+  /** They leave out what never belongs to a snapshot. */
+  readonly pathspecs: readonly string[];
+  readonly ask: AskGit;
+  readonly askRepository: AskGit;
+}
+
+/** Opens the index; `ask` and `askRepository` say how a failure is told. */
+export function createOwnIndex({ git, pathspecs, ask, askRepository }: OwnIndexRequest): OwnIndex {
+  const { repository } = git;
+  const own = path.join(git.folder, 'index');
+  const filtered = createFilteredFiles(git);
+  /** How ralph's index was left; a new process trusts none. */
+  let ownSign: string | null = null;
+  let userSign: string | null = null;
+  let userTree: string | null = null;
+  let entries: readonly UserEntry[] = [];
+  let tracked: ReadonlySet<TreePath> = new Set();
+  let mayBeMissing: ReadonlySet<TreePath> = new Set();
+  let submodules: ReadonlySet<TreePath> = new Set();
+
+  /** Makes the index what the newest snapshot says, unless it still is as it was left. */
+  const restore = async (newestTree: string | null): Promise<boolean> => {
+    rmSync(`${own}.lock`, { force: true });
+    if (ownSign !== null && timeOf(own) === ownSign) return false;
+    rmSync(own, { force: true });
+    if (newestTree !== null) await ask(['read-tree', newestTree]);
+    userSign = null;
+    filtered.forget();
+    return newestTree !== null;
+  };
+
+  /** Brings in what the user's index names and ralph's does not: it may be ignored by now. */
+  const adopt = async (): Promise<readonly TreePath[]> => {
+    const sign = timeOf(repository.index);
+    if (sign === userSign) return [];
+    const [listed, included, known] = await Promise.all([
+      askRepository(['ls-files', '-s', '-v', '-z']),
+      pathspecs.length === 0 ? null : askRepository(['ls-files', '-z', ...pathspecs]),
+      existsSync(own) ? ask(['ls-files', '-z']) : '',
+    ]);
+    entries = readEntries(listed);
+    const ours = included === null ? null : new Set(included.split('\0'));
+    const there = new Set(known === '' ? [] : known.split('\0'));
+    // Of a path in conflict any of its contents will do: what lies in the tree replaces it.
+    const missing = new Map(
+      entries
+        .filter(({ name }) => !there.has(name) && ours?.has(name) !== false)
+        .map((entry) => [entry.name, entry]),
+    );
+    await addEntries([...missing.values()]);
+    tracked = new Set(entries.map(({ name }) => name));
+    mayBeMissing = new Set(entries.filter(({ tag }) => /s/i.test(tag)).map(({ name }) => name));
+    submodules = new Set(entries.filter(({ mode }) => mode === SUBMODULE).map(({ name }) => name));
+    const isWhole = there.size === 0 && missing.size === entries.length;
+    userTree = entries.some(({ stage }) => stage !== '0') ? null : await writeUserTree(isWhole);
+    await filtered.findAmong(
+      entries.filter(({ tag, name }) => tag === 'H' && ours?.has(name) !== false),
+    );
+    userSign = sign;
+    return [...missing.keys()];
+  };
+
+  const addEntries: OwnIndex['addEntries'] = async (added, index = own) => {
+    if (added.length === 0) return;
+    const lines = added.map(({ mode, id, name }) => `${mode} ${id} 0\t${name}\0`);
+    const input = Buffer.from(lines.join(''), 'latin1');
+    await ask(['update-index', '-z', '--index-info'], { input, index });
+  };
+
+  /** `isOwn` if ralph's index has just become the same as the user's. */
+  const writeUserTree = async (isOwn: boolean): Promise<string> => {
+    if (isOwn && entries.length > 0) return ask(['write-tree']);
+    const index = path.join(git.folder, 'index-of-user');
+    for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
+    await addEntries(entries, index);
+    const tree = await ask(['write-tree'], { index });
+    rmSync(index, { force: true });
+    return tree;
+  };
+
+  return {
+    get tracked() {
+      return tracked;
+    },
+    get mayBeMissing() {
+      return mayBeMissing;
+    },
+    get submodules() {
+      return submodules;
+    },
+    get asIndexed() {
+      return filtered.asIndexed;
+    },
+    get userTree() {
+      return userTree;
+    },
+    hasUserMoved: () => timeOf(repository.index) !== userSign,
+    async prepare(newestTree) {
+      const isRestored = await restore(newestTree);
+      const adopted = await adopt();
+      const asIndexed = await filtered.update(addEntries);
+      // Without the times of the files each listing would read all of them.
+      if (isRestored || adopted.length > 0) await git.run(['update-index', '-q', '--refresh']);
+      return [...adopted, ...asIndexed];
+    },
+    remember() {
+      ownSign = timeOf(own);
+    },
+    addEntries,
+  };
+}
+
+/** Reads lines such as `H 100644 <id> 0<tab><name>`; a regular expression would take twice as long. */
+function readEntries(listing: string): readonly UserEntry[] {
+  const entries: UserEntry[] = [];
+  for (const line of listing.split('\0')) {
+    const end = line.indexOf('\t');
+    if (end === -1) continue;
+    const [tag = '', mode = '', id = '', stage = ''] = line.slice(0, end).split(' ');
+    entries.push({ tag, mode, id, stage, name: line.slice(end + 1) });
+  }
+  return entries;
+}

@@ -1,0 +1,106 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { UndoPlan } from '../../core/snapshots/undo-plan.ts';
+import type { RunGit } from '../workspace/git-command.ts';
+import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import type { PrivateGit } from './private-git.ts';
+import { type Blocked, type BlockedReason, isRepository } from './restore-files.ts';
+import { SnapshotError } from './snapshot-store.ts';
+import { statsOf, type TreePath, treePlace } from './tree-changes.ts';
+
+/*
+ * A snapshot has a submodule only as the id of a commit. The files are in the submodule's repository,
+ * which lies in `.git/modules` and therefore survives if the submodule's folder is deleted.
+ */
+
+/**
+ * Returns the submodules of a tree that have lost their files, with their commits: those that the plan
+ * brings back, and those whose folder is empty although their repository is there and in use.
+ */
+export async function lostSubmodules(
+  git: PrivateGit,
+  tree: string,
+  { restore, kept }: UndoPlan,
+): Promise<ReadonlyMap<TreePath, string>> {
+  const { exitCode, output } = await git.run(['ls-tree', '-r', '-z', tree]);
+  if (exitCode !== 0) throw new SnapshotError('git cannot read the snapshot');
+  const lost = new Map<TreePath, string>();
+  for (const [, id = '', name = ''] of output.matchAll(/160000 commit ([0-9a-f]+)\t([^\0]+)\0/g)) {
+    if (kept.includes(name) || !isEmpty(git, name)) continue;
+    const isInUse = async (): Promise<boolean> => {
+      const module = await moduleOf(git, tree, name);
+      if (module === null) return false;
+      const asked = ['config', '--get', `submodule.${module.name}.url`];
+      return (await git.onRepository(asked)).exitCode === 0;
+    };
+    if (isRepository(restore.get(name)?.before ?? null) || (await isInUse())) lost.set(name, id);
+  }
+  return lost;
+}
+
+function isEmpty(git: PrivateGit, name: TreePath): boolean {
+  const place = treePlace(git.repository.root, name);
+  const stats = statsOf(place);
+  return stats === null || (stats.isDirectory() && readdirSync(place).length === 0);
+}
+
+/** Finds a submodule's own repository; null if there is none. */
+async function moduleOf(git: PrivateGit, tree: string, place: TreePath) {
+  const asked = ['-z', '--blob', `${tree}:.gitmodules`, '--get-regexp', '^submodule\\..*\\.path$'];
+  const { output } = await git.run(['config', ...asked]);
+  const found = output.split('\0').find((line) => line.slice(line.indexOf('\n') + 1) === place);
+  const name = found === undefined ? undefined : /^submodule\.(.*)\.path\n/.exec(found)?.[1];
+  // Git itself refuses such a name; it could lead out of the folder of the modules.
+  if (name === undefined || name.split('/').includes('..')) return null;
+  const folder = path.join(
+    git.repository.gitDir,
+    'modules',
+    Buffer.from(name, 'latin1').toString(),
+  );
+  return existsSync(path.join(folder, 'HEAD')) ? { name, folder } : null;
+}
+
+/**
+ * Fills submodules that have lost their files from their own repositories, without network. Resolves to
+ * those that could not be filled. The work tree must have its `.gitmodules` again.
+ */
+export async function fillSubmodules(
+  git: PrivateGit,
+  tree: string,
+  submodules: ReadonlyMap<TreePath, string>,
+): Promise<Blocked> {
+  const blocked = new Map<TreePath, BlockedReason>();
+  for (const [name, id] of submodules) {
+    const module = await moduleOf(git, tree, name);
+    const isFilled = module !== null && (await fill(git, module.folder, name, id));
+    if (!isFilled) blocked.set(name, { kind: 'no-submodule' });
+  }
+  return blocked;
+}
+
+async function fill(git: PrivateGit, module: string, name: TreePath, id: string): Promise<boolean> {
+  const inModule: RunGit = async (_cwd, args, extras) => {
+    const call = {
+      env: { GIT_DIR: module },
+      ...(extras?.settings && { settings: extras.settings }),
+    };
+    const { exitCode, output } = await git.onRepository(args, call);
+    return exitCode === 0 ? output : null;
+  };
+  // Without its commit, git would ask the network.
+  if ((await inModule(module, ['cat-file', '-e', `${id}^{commit}`])) === null) return false;
+  const settings = await withoutOwnFilters(module, inModule);
+  if (settings === null) return false;
+  // Git checks out what the index names; the user's own index may name another commit.
+  const index = path.join(git.folder, 'index-of-submodules');
+  rmSync(index, { force: true });
+  const input = Buffer.from(`160000 ${id} 0\t${name}\0`, 'latin1');
+  await git.run(['update-index', '-z', '--index-info'], { input, index });
+  const pathspec = `:(top,literal)${Buffer.from(name, 'latin1').toString()}`;
+  await git.onRepository(
+    ['submodule', '--quiet', 'update', '--no-fetch', '--checkout', '--recursive', '--', pathspec],
+    { index, settings },
+  );
+  rmSync(index, { force: true });
+  return !isEmpty(git, name);
+}

@@ -1,0 +1,129 @@
+import type { KeptPath, PathChange, UndoPreview } from '../../core/snapshots/undo-preview.ts';
+import { columnsOf, padded } from '../columns.ts';
+import { plural } from '../format.ts';
+
+/** A snapshot as it is listed. */
+export interface SnapshotRow {
+  readonly name: string;
+  readonly at: string;
+  readonly files: number;
+  /** For example `iteration 3: answered`. */
+  readonly what: string;
+}
+
+/** Returns the list of `ralph snapshots`. */
+export function snapshotTable(rows: readonly SnapshotRow[]): string {
+  const cells = rows.map(({ name, at, files, what }) => [
+    ...[name, at.replace(/\.\d+Z$/, 'Z')],
+    ...[plural(files, 'file'), what],
+  ]);
+  const widths = [0, 1, 2].map((column) =>
+    Math.max(...cells.map((row) => columnsOf(row[column] ?? ''))),
+  );
+  const lines = cells.map((row) =>
+    row.map((cell, column) => padded(cell, widths[column] ?? 0)).join('  '),
+  );
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+/** How many paths of each kind are shown. */
+const MOST_SHOWN = 100;
+
+const SIGNS: Readonly<Record<PathChange, string>> = {
+  'comes-back': '+',
+  changes: '~',
+  goes: '-',
+  filled: '+',
+};
+
+/** Returns what an undo would do, path by path, and what it leaves alone. */
+export function undoPreview(preview: UndoPreview): string {
+  const { taskId, changes, kept, leftOut, missing, others, move, whyNoMove } = preview;
+  const lines: string[] = [];
+  if (changes.length > 0) {
+    lines.push(`${nameOf(preview)} would change ${plural(changes.length, 'path')}:`);
+    lines.push(...shown(changes.map(({ path, kind }) => `  ${SIGNS[kind]} ${path}`)));
+  }
+  if (move !== null) {
+    const place = move.branch === null ? 'HEAD' : move.branch.replace(/^refs\/heads\//, '');
+    if (move.from !== move.to) {
+      lines.push(`${place} goes back from ${shortId(move.from)} to ${shortId(move.to)}`);
+    } else lines.push(`HEAD goes back to ${place}`);
+    if (move.indexEntries > 0) lines.push(`${entries(move.indexEntries)} of the index change`);
+    for (const what of move.ends) lines.push(endLine(what));
+  }
+  if (whyNoMove !== null) lines.push(`HEAD and the index stay: ${whyNoMove}`);
+  if (kept.length > 0) {
+    lines.push(`${plural(kept.length, 'path')} stay, since somebody else changed them:`);
+    lines.push(...shown(kept.map((path) => `  = ${path}`)));
+  }
+  if (leftOut.length > 0) {
+    lines.push(
+      `${plural(leftOut.length, 'path')} can neither go nor come back, being in no snapshot:`,
+    );
+    lines.push(...shown(leftOut.map(({ path, why }) => `  = ${path} (${why})`)));
+  }
+  if (missing.length > 0) {
+    lines.push(`no snapshot was made after iteration ${missing.join(', ')} of ${taskId}`);
+  }
+  if (others.length > 0) {
+    lines.push(
+      `also at work here since: ${others.join(', ')}; nobody can tell whose change is whose`,
+    );
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function nameOf({ iteration, taskId }: UndoPreview): string {
+  return iteration === null
+    ? `The redo of ${taskId}`
+    : `The undo of iteration ${iteration} of ${taskId} and all after it`;
+}
+
+function shown(lines: readonly string[]): readonly string[] {
+  if (lines.length <= MOST_SHOWN) return lines;
+  return [...lines.slice(0, MOST_SHOWN), `  … and ${lines.length - MOST_SHOWN} more`];
+}
+
+function shortId(commit: string | null): string {
+  return commit?.slice(0, 10) ?? 'no commit';
+}
+
+function entries(count: number): string {
+  return count === 1 ? '1 entry' : `${count} entries`;
+}
+
+function endLine(what: string): string {
+  return what === 'bisect'
+    ? 'the bisect goes on; git bisect reset ends it'
+    : `the ${what} that is under way ends`;
+}
+
+/** Returns the question at a terminal. */
+export function undoQuestion({ iteration }: UndoPreview): string {
+  return iteration === null ? 'Redo this? [y/N] ' : 'Take this back? [y/N] ';
+}
+
+/** Returns the sentence if there is nothing to take back. */
+export function nothingToUndo({ taskId, iteration }: UndoPreview): string {
+  return iteration === null
+    ? `nothing of ${taskId} is left to redo`
+    : `nothing is left to take back of iteration ${iteration} of ${taskId} and all after it`;
+}
+
+/** Returns what an undo has done, and what it could not. */
+export function undoResult(preview: UndoPreview, blocked: readonly KeptPath[]): string {
+  const { taskId, iteration, changes, kept } = preview;
+  const count = changes.length - blocked.length;
+  const done =
+    iteration === null
+      ? `redone: ${plural(count, 'path')}`
+      : `taken back: ${plural(count, 'path')}; ralph undo ${taskId} --redo brings them again`;
+  const lines = [done, ...blocked.map(({ path, why }) => `not brought back: ${path} (${why})`)];
+  if (kept.length > 0) {
+    lines.push(
+      `kept: ${plural(kept.length, 'path')} of somebody else; --force takes them back, too`,
+    );
+  }
+  return lines.join('\n');
+}
