@@ -5,7 +5,8 @@ import { ENDINGS, endingRow, rowOfState } from '../core/task/endings.ts';
 import type { Wait } from '../core/task/task-state.ts';
 import { oneLine } from '../core/text/untrusted-text.ts';
 import { fitted } from './columns.ts';
-import { formatCost, formatCountdown, formatDuration, plural } from './format.ts';
+import { formatCost, formatCountdown, formatDuration, formatLines, plural } from './format.ts';
+import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
 // Every sentence that a person reads while a task runs is in this file, so that they sound alike.
@@ -301,7 +302,7 @@ function filled(says: string, why: string): string {
 
 /** One more fact about an ending. Its text is never cut. */
 export interface EndingFact {
-  readonly label: 'changed' | 'what to do' | 'note' | 'logs' | 'next';
+  readonly label: 'changed' | 'look back' | 'branch' | 'what to do' | 'note' | 'logs' | 'next';
   readonly text: string;
 }
 
@@ -312,6 +313,12 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
     if (text !== null) facts.push({ label, text });
   };
   add('changed', event.changes === null ? null : changesText(event.changes));
+  if (task !== null) {
+    const back = hasChangedNothing(event) ? null : lookBackOf(event.git, task);
+    add('look back', back && lookBackText(back));
+    const branch = ownBranchOf(event.git, task);
+    add('branch', branch && ownBranchText(branch));
+  }
   add('what to do', remedyOf(event, telling.agent));
   add('note', event.note);
   // Without a stored task there are no logs and nothing to resume.
@@ -322,9 +329,15 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   return facts;
 }
 
-function changesText({ commits, files }: Changes): string {
+function changesText(changes: Changes): string {
+  const { commits, files, lines } = changes;
   if (commits === 0 && files === 0) return 'nothing';
-  return `${commits === 0 ? 'no commit' : plural(commits, 'commit')}, ${plural(files, 'file')}`;
+  const counts = [commits === 0 ? 'no commit' : plural(commits, 'commit'), plural(files, 'file')];
+  return [...counts, ...(lines === null ? [] : [`${formatLines(lines)} lines`])].join(', ');
+}
+
+function hasChangedNothing({ changes }: EndingEvent): boolean {
+  return changes !== null && changes.commits === 0 && changes.files === 0;
 }
 
 function remedyOf(event: EndingEvent, agent: AgentName): string | null {

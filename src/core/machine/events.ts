@@ -1,6 +1,7 @@
 import type { Usage } from '../agent/attempt.ts';
 import type { EndedStatus, EndingRow } from '../task/endings.ts';
-import type { Evidence, IterationRecord } from '../task/task-state.ts';
+import type { LineChanges } from '../task/line-changes.ts';
+import type { Evidence, IterationRecord, TaskGit } from '../task/task-state.ts';
 
 /** What the agent is doing at this moment. */
 export type Activity =
@@ -14,7 +15,7 @@ export interface Changes {
   /** New, changed and deleted files, committed or not. */
   readonly files: number;
   /** In text files; null without snapshots. */
-  readonly lines: { readonly added: number; readonly removed: number } | null;
+  readonly lines: LineChanges | null;
 }
 
 /** Everything about how a task ended, for programs that act on it. */
@@ -27,6 +28,7 @@ export interface EndingFields {
   readonly evidence: Evidence | null;
   /** Null if git cannot report them. */
   readonly changes: Changes | null;
+  readonly git: TaskGit;
   readonly final_message: string | null;
   readonly note: string | null;
   readonly state_file: string;
