@@ -145,8 +145,8 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       }
       const filtered = await git.underOwnFilter([...entries.keys()]);
       if (filtered.length > 0) return { kind: 'filtered', paths: filtered.map(asText) };
-      const restored = await restoreFiles({ git: privately, entries, isKept: () => true });
-      if (restored === null || restored.blocked.length > 0) {
+      const restored = await restoreFiles({ git: privately, entries, mayReplace: () => true });
+      if (restored === null || restored.blocked.size > 0) {
         throw new CheckoutError('git cannot write the files of the snapshot');
       }
       await git.must(['add', '--all']);
