@@ -396,10 +396,8 @@ describe('ralph watch with several tasks at once', () => {
       ['watch', '--interval', '50ms', '--start-new', '--concurrency', '4', '--delay', '0', ...args],
       { env: { TOGETHER: together }, timeoutMs: 60_000 },
     );
-    await until(
-      () => scene.names('Done').length === 4,
-      () => 'all are done',
-    );
+    for (const name of NAMES) await watch.untilStderr(new RegExp(`${name}: completed`));
+    expect(scene.names('Done')).toHaveLength(4);
     watch.child.kill('SIGTERM');
     const { stderr } = await watch.ended;
     return { scene, stderr };
