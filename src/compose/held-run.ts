@@ -1,4 +1,4 @@
-import type { NewTask } from '../core/task/task-state.ts';
+import type { NewTask, TaskState } from '../core/task/task-state.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
@@ -7,7 +7,6 @@ import type { RunClock } from '../loop/ports.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
 import type { RunView } from '../report/terminal/view.ts';
 import type { holdTask } from './open-task.ts';
-import type { TaskTree } from './own-work-tree.ts';
 import type { WorkTreeHolds } from './work-tree-hold.ts';
 
 /** What `startRun` needs to run a task. */
@@ -44,6 +43,19 @@ export interface Resume {
   readonly isTrusted: boolean;
   /** Whether only to announce how the task ended, because its driver died before it could. */
   readonly announcesOnly: boolean;
+}
+
+/** The work tree in which a task works. */
+export interface TaskTree {
+  /**
+   * Makes the task's own work tree ready. Resolves to why `--setup` failed, or to null. Rejects with a
+   * `WorkTreeError`, or a `WorkTreeTakenError`. Does nothing without a work tree of its own.
+   */
+  ready(task: TaskState): Promise<string | null>;
+  /** Removes what `ready` has made for a task that does not begin after all. Never rejects. */
+  discard(): Promise<void>;
+  /** Runs the task, removes its own work tree if nothing would be lost, and gives up the claim. */
+  whileHeld(run: () => Promise<RunEnd>): Promise<RunEnd>;
 }
 
 /** A run whose task this process has claimed. */

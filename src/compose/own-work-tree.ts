@@ -25,7 +25,7 @@ import { openPrivateGit } from '../effects/snapshots/private-git.ts';
 import { ownFiles, VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
 import { messageOf, WorkTreeError } from '../errors.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
-import type { ClaimedRun } from './held-run.ts';
+import type { ClaimedRun, TaskTree } from './held-run.ts';
 import { workTreeHolds } from './work-tree-hold.ts';
 
 /*
@@ -36,17 +36,6 @@ import { workTreeHolds } from './work-tree-hold.ts';
  * The sign is a file in the task's folder. While it is there, a resume does all of this again; each step
  * leaves alone what an earlier try has done.
  */
-export interface TaskTree {
-  /**
-   * Makes the task's own work tree ready. Resolves to why `--setup` failed, or to null. Rejects with a
-   * `WorkTreeError`, or a `WorkTreeTakenError`. Does nothing without a work tree of its own.
-   */
-  ready(task: TaskState): Promise<string | null>;
-  /** Removes what `ready` has made for a task that does not begin after all. Never rejects. */
-  discard(): Promise<void>;
-  /** Runs the task, removes its own work tree if nothing would be lost, and gives up the claim. */
-  whileHeld(run: () => Promise<RunEnd>): Promise<RunEnd>;
-}
 
 type TreeRun = Pick<
   ClaimedRun,

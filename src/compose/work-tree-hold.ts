@@ -9,7 +9,7 @@ import { systemClock } from '../effects/time/clock.ts';
 import { findGitAbove } from '../effects/workspace/git-view.ts';
 import { messageOf, WorkTreeTakenError } from '../errors.ts';
 
-export interface HoldRequest {
+interface HoldRequest {
   /** The work tree's own git folder. */
   readonly gitDir: string;
   /** As a person knows it. */

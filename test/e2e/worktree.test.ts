@@ -213,7 +213,10 @@ describe('--copy and --setup', () => {
     expect(scene.fake.calls()).toHaveLength(1);
   });
 
-  test('a --setup that is stopped is begun again by a resume', async () => {
+  test.for([
+    ['SIGTERM', 143],
+    ['SIGKILL', null],
+  ] as const)('a --setup cut off by %s is begun again by a resume', async ([signal, code]) => {
     const scene = await stage(LEAVES_WORK);
     const setup = 'echo tried >> tried.txt; test -e go || sleep 60';
     const run = await scene.start(
@@ -224,8 +227,8 @@ describe('--copy and --setup', () => {
       () => existsSync(scene.tree('t', 'tried.txt')),
       () => 'the setup runs',
     );
-    run.child.kill('SIGTERM');
-    expect((await run.ended).exitCode).toBe(143);
+    run.child.kill(signal);
+    expect((await run.ended).exitCode).toBe(code);
     expect(scene.fake.calls()).toEqual([]);
     writeFileSync(scene.tree('t', 'go'), '');
     expect((await scene.ralph(['resume', 't'])).exitCode).toBe(0);
@@ -393,10 +396,8 @@ describe('ralph watch with several tasks at once', () => {
       ['watch', '--interval', '50ms', '--start-new', '--concurrency', '4', '--delay', '0', ...args],
       { env: { TOGETHER: together }, timeoutMs: 60_000 },
     );
-    await until(
-      () => scene.names('Done').length === 4,
-      () => 'all are done',
-    );
+    for (const name of NAMES) await watch.untilStderr(new RegExp(`${name}: completed`));
+    expect(scene.names('Done')).toHaveLength(4);
     watch.child.kill('SIGTERM');
     const { stderr } = await watch.ended;
     return { scene, stderr };
@@ -406,7 +407,7 @@ describe('ralph watch with several tasks at once', () => {
     const { scene, stderr } = await watched(['--worktree']);
     for (const name of NAMES) {
       expect(scene.git(`show ralph/${name}:a.txt`)).toBe(name);
-      expect(scene.git(`rev-list --count main..ralph/${name}`.replace('main', 'HEAD'))).toBe('1');
+      expect(scene.git(`rev-list --count HEAD..ralph/${name}`)).toBe('1');
     }
     expect(scene.git('fsck --no-dangling --no-progress')).toBe('');
     expect(scene.read('a.txt')).toBe('a\n');
