@@ -12,7 +12,8 @@ function timeline(names: readonly string[]): Timeline {
       subject: '',
       at: '',
       order: index + 1,
-      leftTree: null,
+      branch: null,
+      underWay: [],
       undone: null,
     })),
   );
