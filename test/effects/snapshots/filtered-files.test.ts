@@ -49,7 +49,9 @@ async function stage(definedBy: 'user' | 'repository') {
     const trees = [from, to].map((name) => git('rev-parse', `refs/ralph/t/${name}`));
     const difference = await compareTrees(own, trees[0] ?? '', trees[1] ?? '');
     const entries = new Map([...(difference ?? [])].map(([name, { from: was }]) => [name, was]));
-    return restoreFiles({ git: own, entries, mayReplace: () => true });
+    const done = await restoreFiles({ git: own, entries, mayReplace: () => true });
+    const blocked = [...(done?.blocked ?? [])].map(([name, { kind }]) => `${name}: ${kind}`);
+    return { restored: done?.restored, blocked };
   };
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   return { folder, git, global, take, show, back, read };
@@ -97,9 +99,9 @@ test('the user’s own filter brings it back, and a raw one comes back raw', asy
   await take('1');
   rmSync(join(folder, 'f.loud'));
   await take('2');
-  expect(await back('1', '2')).toMatchObject({ restored: ['f.loud'], unfiltered: [] });
+  expect(await back('1', '2')).toMatchObject({ restored: ['f.loud'], blocked: [] });
   expect(read('f.loud')).toBe('Raw AND Changed');
-  expect(await back('0', '2')).toMatchObject({ unfiltered: [], blocked: [] });
+  expect(await back('0', '2')).toMatchObject({ blocked: [] });
   expect([read('f.loud'), read('d/g.loud')]).toEqual(['small', 'also small']);
 });
 
@@ -113,7 +115,10 @@ test('a filter of the repository never runs, and what it would bring back is nam
   await take('0');
   put(folder, { 'f.loud': 'changed', 'a.txt': 'b' });
   await take('1');
-  expect(await back('0', '1')).toMatchObject({ restored: ['a.txt'], unfiltered: ['f.loud'] });
+  expect(await back('0', '1')).toMatchObject({
+    restored: ['a.txt'],
+    blocked: ['f.loud: no-filter'],
+  });
   expect([read('f.loud'), read('a.txt')]).toEqual(['changed', 'a']);
   expect(existsSync(sign)).toBe(false);
 });
@@ -126,7 +131,10 @@ test('a filter that fails at one file costs one file', async () => {
   await take('1');
   const smudge = `sh -c 'text=$(cat); case $text in ALSO*) exit 1;; *) echo mended;; esac'`;
   writeFileSync(global, `[filter "loud"]\n\tsmudge = "${smudge}"\n`);
-  expect(await back('0', '1')).toMatchObject({ restored: ['f.loud'], unfiltered: ['d/g.loud'] });
+  expect(await back('0', '1')).toMatchObject({
+    restored: ['f.loud'],
+    blocked: ['d/g.loud: no-filter'],
+  });
   expect(read('f.loud')).toBe('mended\n');
   expect(existsSync(join(folder, 'd'))).toBe(false);
 });
