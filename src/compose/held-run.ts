@@ -7,6 +7,8 @@ import type { RunClock } from '../loop/ports.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
 import type { RunView } from '../report/terminal/view.ts';
 import type { holdTask } from './open-task.ts';
+import type { TaskTree } from './own-work-tree.ts';
+import type { WorkTreeHolds } from './work-tree-hold.ts';
 
 /** What `startRun` needs to run a task. */
 export interface RunOptions {
@@ -26,6 +28,8 @@ export interface RunOptions {
   readonly isAttended?: boolean;
   /** Called with the number of bytes that the agent has just written. */
   readonly onOutput?: (bytes: number) => void;
+  /** The work trees that this process holds, for several runs in it; without it, this run holds its own. */
+  readonly workTrees?: WorkTreeHolds;
   /** Arguments before all others of the agent's program: if that is node, the path of a script. */
   readonly agentPrefixArgs?: readonly string[];
 }
@@ -34,7 +38,7 @@ export interface RunOptions {
 export interface Resume {
   /** The time limit of the whole task before this resume. */
   readonly previousTimeoutMs: number;
-  /** Absolute path of the folder in which the agent worked before this resume. */
+  /** Absolute path of the folder in which the agent worked before; one of where it was started, if it had its own tree. */
   readonly previousCwd: string;
   /** Whether a person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
@@ -51,4 +55,5 @@ export interface ClaimedRun extends RunOptions {
   readonly stops: SignalWatch;
   readonly clock: RunClock;
   readonly seal: Seal;
+  readonly tree: TaskTree;
 }

@@ -35,6 +35,7 @@ import { approvalDesk, moveToDone } from './approvals.ts';
 import type { ClaimedRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
+import { openTaskTree } from './own-work-tree.ts';
 import { workTreeSettler } from './settle.ts';
 import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
@@ -55,17 +56,20 @@ export async function startRun(
   try {
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
+      const tree = await openTaskTree({ ...options, paths, warn, driver, stops });
       options.announcements?.forEach(warn);
       const { settings, taskId, env } = plan;
       const isWanted = settings.preventSleep ?? options.isAttended;
       const isAsked = settings.preventSleep === true;
       const awake = isWanted ? preventSleep({ taskId, env, isAsked }) : null;
       const clock = startClock();
-      const run = { ...options, paths, warn, driver, hold, stops, clock, seal: sealOf(plan, warn) };
-      const end = await runHeld(run).finally(() => {
-        awake?.close();
-        clock.close();
-      });
+      const run = { ...options, paths, warn, driver, hold, tree, stops, clock };
+      const end = await tree
+        .whileHeld(() => runHeld({ ...run, seal: sealOf(plan, warn) }))
+        .finally(() => {
+          awake?.close();
+          clock.close();
+        });
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
       return { ...end, stoppedBy: stops.cause() };
     } finally {

@@ -375,3 +375,8 @@ export function completedByAnother(taskId: string, problem: string | null): stri
 export function noSnapshots(why: string): string {
   return `No snapshot of the work tree could be made, so undo cannot bring back what the agent changes: ${why}`;
 }
+
+/** Says that the tasks of `ralph watch` work in the same files. */
+export function tasksShareTree(concurrency: number, cwd: string): string {
+  return `up to ${concurrency} tasks work in ${cwd} at the same time, in the same files; --worktree gives each its own`;
+}

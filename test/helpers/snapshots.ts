@@ -9,13 +9,18 @@ import { GIT_ENV } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** Snapshots of the work tree around a folder, under `refs/ralph/t/`. */
-export async function snapshotsOf(folder: string, more: Partial<SnapshotRequest> = {}) {
+export async function snapshotsOf(
+  folder: string,
+  more: Partial<SnapshotRequest> = {},
+  env: Readonly<Record<string, string | undefined>> = GIT_ENV,
+  ownFolder: string | null = null,
+) {
   const repository = await findRepository(folder, (cwd, args) =>
-    runGit({ cwd, args, env: GIT_ENV, timeoutMs: 10_000 }),
+    runGit({ cwd, args, env, timeoutMs: 10_000 }),
   );
   if (repository === null) throw new Error(`there is no repository around ${folder}`);
-  const request = { repository, env: GIT_ENV, timeoutMs: 10_000 };
-  const own: PrivateGit = openPrivateGit({ folder: await tempFolder(), ...request });
+  const request = { repository, env, timeoutMs: 10_000 };
+  const own: PrivateGit = openPrivateGit({ folder: ownFolder ?? (await tempFolder()), ...request });
   const store = createSnapshotStore({
     git: own,
     refs: 'refs/ralph/t',

@@ -88,6 +88,18 @@ describe('a question about a doubtful promise', () => {
 });
 
 describe('the order of effects', () => {
+  test('the tree is kept before an attempt and after it, before anything else can change it', async () => {
+    const script = { attempts: [OVERLOADED, WORK, DONE], showsSnapshots: true };
+    const { effects } = await run(script, { verify: 'npm test', after: './sync' });
+    const shown = effects.filter((effect) => /^(keep|run|look|verify|after)/.test(effect));
+    expect(shown).toEqual([
+      ...['keep before 1', 'run agent 1.1', 'keep attempt 1: transient'],
+      ...['keep before 1', 'run agent 1.2', 'keep end 1: answered', 'look', 'after ./sync'],
+      ...['keep before 2', 'run agent 2.1', 'keep end 2: answered', 'look'],
+      ...['verify npm test', 'after ./sync'],
+    ]);
+  });
+
   test('of a run that completes in its second iteration', async () => {
     const { effects } = await run({ attempts: [WORK, DONE], usesGit: false });
     expect(effects).toEqual([

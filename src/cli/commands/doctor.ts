@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { examineAgent } from '../../compose/agent.ts';
+import { examineSnapshots } from '../../compose/snapshot-facts.ts';
 import { AGENTS, chosenAgent } from '../../core/agent/agents/agents.ts';
 import { isGiven, type Layer, type Written } from '../../core/settings/setting-source.ts';
 import type { SettingName } from '../../core/settings/settings.ts';
@@ -98,6 +99,7 @@ async function examine(
     freeBytes: freeBytes(stateDir),
     cwd,
     git: (await probeGit(cwd, env, signal)).kind,
+    snapshots: settings.snapshots === false ? null : await examineSnapshots(cwd, env, signal),
     ...examineStates(stateDir),
   };
 }

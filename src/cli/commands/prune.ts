@@ -1,6 +1,6 @@
+import { pruneTasks } from '../../compose/prune.ts';
 import { parseDuration } from '../../core/settings/duration.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { pruneHistory } from '../../effects/state/prune-history.ts';
 import { UsageError } from '../../errors.ts';
 import { EXIT_FAILED } from '../../exit-codes.ts';
 import { prunedLine, pruneFailure, pruneSummary } from '../../report/screens/prune.ts';
@@ -13,7 +13,7 @@ export interface PruneOptions extends FolderOptions {
   readonly dryRun?: boolean;
 }
 
-/** `ralph prune`: removes old tasks from the history. */
+/** `ralph prune`: removes old tasks from the history, and their snapshots. */
 export async function prune(options: PruneOptions): Promise<number> {
   const { olderThan = '30d', dryRun = false } = options;
   const ageMs = parseDuration(olderThan);
@@ -22,12 +22,13 @@ export async function prune(options: PruneOptions): Promise<number> {
       `--older-than expects a duration such as 30d, 12h or 90m; found '${olderThan}'.`,
     ]);
   }
-  const { stateDir } = foldersOf(options);
+  const { stateDir, keyFile } = foldersOf(options);
   const totals = { tasks: 0, corruptFiles: 0, bytes: 0, dryRun, olderThan };
   let exitCode = 0;
-  for (const { kind, name, bytes, failure } of pruneHistory(stateDir, {
+  for (const { kind, name, bytes, failure } of await pruneTasks({
+    ...{ stateDir, keyFile, dryRun },
     beforeMs: Date.now() - ageMs,
-    dryRun,
+    env: process.env,
   })) {
     const shown = oneLine(name, 300);
     if (failure !== null) {

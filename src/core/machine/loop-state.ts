@@ -145,7 +145,13 @@ export interface Timing {
 
 /** What happened. Every event carries its instant, since the core has no clock. */
 export type LoopEvent =
-  | { readonly kind: 'started'; readonly at: string; readonly prompt: string }
+  | {
+      readonly kind: 'started';
+      readonly at: string;
+      readonly prompt: string;
+      /** Why the task's own work tree is not ready; absent or null if it is, or if there is none. */
+      readonly setupFailed?: string | null;
+    }
   /** A task whose driver ended or died is resumed. */
   | {
       readonly kind: 'resumed';
@@ -156,6 +162,8 @@ export type LoopEvent =
       readonly lost: AttemptFacts['usage'] | null;
       /** The resume only announces the ending of the task, because the driver died before it did. */
       readonly tellsOnly?: boolean;
+      /** As for `started`. */
+      readonly setupFailed?: string | null;
     }
   | (Timing & {
       readonly kind: 'attempt-ended';

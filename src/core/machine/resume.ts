@@ -119,8 +119,15 @@ function withLost(state: LoopState, { at, lost }: EventOf<'resumed'>): LoopState
 /** With so many interrupted attempts in a row, the cause is permanent and would kill ralph every time. */
 const INTERRUPTED_AT_MOST = 5;
 
-function continued(state: LoopState, { lost }: EventOf<'resumed'>, moment: Moment): Decided {
+function continued(
+  state: LoopState,
+  { lost, setupFailed = null }: EventOf<'resumed'>,
+  moment: Moment,
+): Decided {
   const { step, task, trouble } = state;
+  if (setupFailed !== null) {
+    return { state, decision: end('failed', 'failed:setup', { error: setupFailed }) };
+  }
   if (trouble.interrupted >= INTERRUPTED_AT_MOST) {
     const error = `ralph was killed ${trouble.interrupted} times in a row in iteration ${task.current_iteration}`;
     return { state, decision: end('stalled', 'interrupted', { error }) };

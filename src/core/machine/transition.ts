@@ -82,7 +82,7 @@ function decide(state: LoopState, event: Happened, moment: Moment): Decided {
   const { step } = state;
   switch (event.kind) {
     case 'started':
-      return started(state, event.prompt, moment);
+      return started(state, event, moment);
     case 'resumed':
       return resumed(state, event, moment);
     case 'attempt-ended':
@@ -132,15 +132,21 @@ export function initialState(task: TaskState): LoopState {
   };
 }
 
-function started(state: LoopState, prompt: string, moment: Moment): Decided {
+function started(
+  state: LoopState,
+  { prompt, setupFailed = null }: EventOf<'started'>,
+  moment: Moment,
+): Decided {
   const { approvalRequired: what, maxIterations: max_iterations } = moment.policy;
   return {
     state: { ...state, task: { ...state.task, status: 'running' } },
     announced: [publish({ event: 'task_started', prompt, max_iterations })],
     decision:
-      what === null
-        ? { kind: 'start', prompt: 'next' }
-        : askPerson(state.task, { id: START_APPROVAL, what, file: null }, moment),
+      setupFailed !== null
+        ? end('failed', 'failed:setup', { error: setupFailed })
+        : what === null
+          ? { kind: 'start', prompt: 'next' }
+          : askPerson(state.task, { id: START_APPROVAL, what, file: null }, moment),
   };
 }
 

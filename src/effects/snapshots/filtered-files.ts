@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { MB, readWithin, tryReadText } from '../files/bounded-read.ts';
 import { writeFileAtomic } from '../files/write-file.ts';
-import type { IndexEntry } from './own-index.ts';
 import type { PrivateGit } from './private-git.ts';
 import { timeOf } from './repository.ts';
-import { type TreePath, treePlace } from './tree-changes.ts';
+import { type IndexEntry, type TreePath, treePlace } from './tree-changes.ts';
 
 /*
  * A filter such as that of LFS or git-crypt keeps something else in git than lies in the work tree. A

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createFilteredFiles } from './filtered-files.ts';
 import type { GitCall, PrivateGit } from './private-git.ts';
 import { timeOf } from './repository.ts';
-import type { TreePath } from './tree-changes.ts';
+import type { IndexEntry, TreePath } from './tree-changes.ts';
 
 /*
  * Ralph's own index says what the newest snapshot holds. It lives as long as the task, so that a file
@@ -32,12 +32,6 @@ export interface OwnIndex {
   remember(): void;
   /** Writes entries into any index. */
   addEntries(entries: readonly IndexEntry[], index?: string): Promise<void>;
-}
-
-export interface IndexEntry {
-  readonly mode: string;
-  readonly id: string;
-  readonly name: TreePath;
 }
 
 interface UserEntry extends IndexEntry {

@@ -68,14 +68,16 @@ export interface SnapshotRequest {
   readonly maxBytes: number;
   readonly pathspecs: readonly string[];
   /**
-   * Called before a ref is created. Without it the refs are this task's, and what a killed git of its
-   * own left locked there is removed; with it they may be those of another task that is running.
+   * Called before the first ref is created. Without it the refs are this task's, and what a killed git
+   * of its own left locked there is removed; with it they may be those of another task that is running.
    */
   readonly claiming?: (ref: string, commit: string) => Promise<void>;
 }
 
 export interface SnapshotStore {
   readonly newest: Snapshot | null;
+  /** As it was when the tree was kept last; null before that. */
+  readonly head: Head | null;
   /** Writes the work tree to git's objects. Rejects with a `SnapshotError`, or the system's error. */
   keepTree(): Promise<KeptTree>;
   /**
@@ -106,14 +108,14 @@ const IDENTITY = {
 
 /** Keeps snapshots of one work tree for one task. */
 export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
-  const { git, refs, maxBytes, pathspecs, claiming } = request;
+  const { git, refs, maxBytes, pathspecs } = request;
   const { repository } = git;
   const ask = async (args: readonly string[], call?: GitCall): Promise<string> =>
     outputOf(args, await git.run(args, call));
   const askRepository = async (args: readonly string[], call?: GitCall): Promise<string> =>
     outputOf(args, await git.onRepository(args, call));
   const index = createOwnIndex({ git, pathspecs, ask, askRepository });
-  let newest = request.newest;
+  let { newest, claiming } = request;
   /** Whether there is something in ralph's index, or HEAD, that no snapshot has been made of yet. */
   let isUnkept = false;
   let headSeen: string | null = null;
@@ -186,7 +188,10 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         commit,
         NO_COMMIT,
       ]);
-      if (exitCode === 0) return ref;
+      if (exitCode === 0) {
+        claiming = undefined;
+        return ref;
+      }
       const isTaken = claiming === undefined ? /already exists/ : /already exists|File exists/;
       if (!isTaken.test(complaint)) throw new SnapshotError(reasonOf(['update-ref'], complaint));
     }
@@ -201,6 +206,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
   return {
     get newest() {
       return newest;
+    },
+    get head() {
+      return headSeen === null ? null : head;
     },
     async keepTree() {
       const isNew = headSeen === null;

@@ -9,6 +9,13 @@ export type LeftOutReason = 'too-large' | 'unreadable' | 'unnameable' | 'empty-r
 /** Relative to the root of the work tree, one character per byte. */
 export type TreePath = string;
 
+/** A line of an index. */
+export interface IndexEntry {
+  readonly mode: string;
+  readonly id: string;
+  readonly name: TreePath;
+}
+
 export interface TreeRules {
   /** For a file that the user's index does not name, in bytes. */
   readonly maxBytes: number;

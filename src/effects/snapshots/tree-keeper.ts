@@ -11,7 +11,7 @@ import type { Timeline } from '../../core/snapshots/timeline.ts';
 import type { Snapshots } from '../../loop/ports.ts';
 import { type DirtyFiles, isSameFile, markDirtyFiles } from '../workspace/dirty-files.ts';
 import { type RunGit, runGit } from '../workspace/git-command.ts';
-import { findGitAbove, findWorkTree } from '../workspace/git-view.ts';
+import { findGitAbove, pathspecsWithout } from '../workspace/git-view.ts';
 import { openPrivateGit, type PrivateGit } from './private-git.ts';
 import { findRepository, type Repository } from './repository.ts';
 import { listSnapshots } from './snapshot-list.ts';
@@ -74,12 +74,11 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   const ask: RunGit = (where, args, extras) =>
     runGit({ ...extras, cwd: where, args, env, runId, signal, timeoutMs: TIMEOUT_MS });
   const repository = await findRepository(cwd, ask);
-  const tree = await findWorkTree({ cwd, excluded }, place, ask);
-  if (repository === null || tree === null) return null;
+  if (repository === null) return null;
   const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
   const refs = request.refs ?? (await freeRefs(git, taskId));
   const earlier = await listSnapshots(git, refs);
-  const pathspecs = withGlobs(tree.pathspecs, request.excludedGlobs);
+  const pathspecs = withGlobs(pathspecsWithout(excluded, repository.root), request.excludedGlobs);
   return createTreeKeeper({ ...request, git, place, refs, earlier, pathspecs });
 }
 

@@ -33,12 +33,15 @@ export function createTreeProgress(keeper: TreeKeeper, request: GitProgressReque
   /** Adds the tips of all refs to those that were seen; resolves to the number of new commits and HEAD. */
   const lookAtCommits = async () => {
     const signNow = headSign(repository);
-    const { commit: head } = await readHead(repository, git);
+    const { commit: head } = keeper.store.head ?? (await readHead(repository, git));
     const refs = (await git(repository.root, REFS)) ?? '';
     const { branches, tips } = tipsIn(refs, repository.root, head);
-    const commits = await countNewCommits(branches, seen, (args, input) =>
-      git(repository.root, args, input === undefined ? {} : { input }),
-    );
+    const isFirst = sign === null;
+    const commits = isFirst
+      ? 0
+      : await countNewCommits(branches, seen, (args, input) =>
+          git(repository.root, args, input === undefined ? {} : { input }),
+        );
     for (const tip of tips) seen.add(tip);
     sign = signNow;
     return { commits, head };

@@ -19,11 +19,20 @@ export interface Pruned {
 /**
  * Removes from the history the tasks that ended before an instant (in milliseconds), and older
  * files set aside as corrupt. With `dryRun` it only lists them. It keeps open tasks, links,
- * everything outside the history, and files that a newer ralph has written.
+ * everything outside the history, files that a newer ralph has written, and the tasks in `staying`,
+ * each with the reason.
  */
 export function* pruneHistory(
   stateDir: string,
-  { beforeMs, dryRun }: { readonly beforeMs: number; readonly dryRun: boolean },
+  {
+    beforeMs,
+    dryRun,
+    staying,
+  }: {
+    readonly beforeMs: number;
+    readonly dryRun: boolean;
+    readonly staying?: ReadonlyMap<string, string>;
+  },
 ): Generator<Pruned> {
   const history = path.join(stateDir, 'history');
   const old = [
@@ -34,7 +43,8 @@ export function* pruneHistory(
   ];
   for (const { kind, name, files } of old) {
     const bytes = files.reduce((sum, file) => sum + bytesOf(file), 0);
-    yield { kind, name, bytes, failure: dryRun ? null : remove(files) };
+    const why = kind === 'task' ? staying?.get(name) : undefined;
+    yield { kind, name, bytes, failure: why ?? (dryRun ? null : remove(files)) };
   }
 }
 

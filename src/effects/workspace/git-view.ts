@@ -44,6 +44,11 @@ export async function findWorkTree(
   const output = await git(cwd, ['rev-parse', '--show-toplevel']);
   if (output === null) return null;
   const root = Buffer.from(output, 'latin1').toString().replace(/\n$/, '');
+  return { place, root, pathspecs: pathspecsWithout(excluded, root) };
+}
+
+/** Returns pathspecs for all of a work tree but these folders. */
+export function pathspecsWithout(excluded: readonly string[], root: string): readonly string[] {
   const inside = excluded
     .flatMap((folder) => [
       // If the folder is a link, both the link and its target are excluded.
@@ -52,7 +57,7 @@ export async function findWorkTree(
     ])
     .filter((folder) => isInside(root, folder))
     .map((folder) => `:(top,exclude,literal)${path.relative(root, folder)}`);
-  return { place, root, pathspecs: inside.length === 0 ? [] : ['--', ...new Set(inside)] };
+  return inside.length === 0 ? [] : ['--', ...new Set(inside)];
 }
 
 const STATUS = [

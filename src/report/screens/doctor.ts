@@ -1,6 +1,7 @@
 import { AGENTS, type AgentName } from '../../core/agent/agents/agents.ts';
 import type { Finding } from '../../core/agent/finding.ts';
 import { formatBytes, plural } from '../format.ts';
+import { type SnapshotFacts, snapshotFindings } from './snapshot-findings.ts';
 import { type UntrustedConfig, untrustedRemedy, untrustedWords } from './trust.ts';
 
 /** What `ralph doctor` found. `findings` rates it. */
@@ -28,6 +29,8 @@ export interface DoctorFacts {
   readonly freeBytes: number | null;
   readonly cwd: string;
   readonly git: 'work-tree' | 'no-work-tree' | 'refused' | 'no-git';
+  /** Null without a repository that git opens, and where the settings want no snapshots. */
+  readonly snapshots: SnapshotFacts | null;
   /** The ids of tasks that a dead driver has locked. */
   readonly staleLocks: readonly string[];
   /** The ids of tasks without a driver that are stored as running, or whose ending was not announced. */
@@ -66,6 +69,7 @@ export function findings(facts: DoctorFacts): readonly Finding[] {
     ...folderFindings(facts),
     ...spaceFindings(facts),
     gitFinding(facts),
+    ...snapshotFindings(facts.snapshots),
     ...hookFindings(facts),
     ...stateFindings(facts),
   ];

@@ -70,6 +70,24 @@ describe('ralph doctor', () => {
     expect(claude.calls()).toEqual([]);
   });
 
+  test('warns of a remote to which a push takes all refs, and says what helps', async () => {
+    const { vault, env } = await healthy();
+    const git = (...args: string[]) =>
+      execFileSync('/usr/bin/git', ['-C', vault, ...args], { env });
+    git('remote', 'add', 'origin', '/nowhere');
+    git('config', 'remote.origin.push', '+refs/*:refs/*');
+    expect(await doctor({}, env)).toBe(0);
+    expect(lines('warning')).toEqual([expect.stringContaining('git push origin')]);
+    printed = '';
+    git('config', '--add', 'remote.origin.push', '^refs/ralph/*');
+    await doctor({}, env);
+    expect(lines('warning')).toEqual([]);
+    expect(printed).toContain('can keep the work tree');
+    git('config', 'remote.origin.mirror', 'true');
+    await doctor({}, env);
+    expect(lines('warning')).toEqual([expect.stringContaining('remote.origin.mirror')]);
+  });
+
   test('fails if there is no agent, and says where to get one', async () => {
     const { env } = await healthy();
     expect(await doctor({}, { ...env, RALPH_CLAUDE_BIN: './no-claude' })).toBe(1);
@@ -351,6 +369,10 @@ describe('its judgement', () => {
     findings: [{ kind: 'ok', says: 'login: found', remedy: null }],
     interferences: [],
   };
+  const snapshots = {
+    ...{ version: '2.39.5', objects: '/v/o' },
+    ...{ probe: { kind: 'writable' }, leaks: [] },
+  };
   const well: DoctorFacts = {
     problems: [],
     notices: [],
@@ -364,6 +386,7 @@ describe('its judgement', () => {
     freeBytes: 2 ** 40,
     cwd: '/v',
     git: 'work-tree',
+    snapshots,
     staleLocks: [],
     interrupted: [],
     broken: [],
@@ -384,6 +407,18 @@ describe('its judgement', () => {
       ['warning'],
     ],
     ['a state folder', { stateProbe: { kind: 'not-writable', why: 'x' } }, ['problem']],
+    ['a git that flushes nothing', { snapshots: { ...snapshots, version: '2.35.9' } }, ['warning']],
+    ['a newer git', { snapshots: { ...snapshots, version: '3.0.1' } }, []],
+    [
+      'objects that cannot be written',
+      { snapshots: { ...snapshots, probe: { kind: 'not-writable', why: 'x' } } },
+      ['warning'],
+    ],
+    [
+      'a remote that takes snapshots along',
+      { snapshots: { ...snapshots, leaks: [{ says: 'x', remedy: 'y' }] } },
+      ['warning'],
+    ],
     ['states unreadable', { statesUnreadable: 'x' }, ['problem']],
   ])('%s', ([, changed, expected]) => {
     expect(kinds(changed)).toEqual(expected);

@@ -1,0 +1,66 @@
+import path from 'node:path';
+import type { TaskState } from '../core/task/task-state.ts';
+import { readStoredRun } from '../effects/plan/stored-settings.ts';
+import { removeSnapshots } from '../effects/snapshots/remove-snapshots.ts';
+import { findRepository } from '../effects/snapshots/repository.ts';
+import { type Pruned, pruneHistory } from '../effects/state/prune-history.ts';
+import { tryReadStateFile } from '../effects/state/state-file.ts';
+import { inHistory, taskPaths } from '../effects/state/task-folder.ts';
+import { listTasks } from '../effects/state/task-list.ts';
+import { type SealedPlace, sealAt } from '../effects/trust/seal.ts';
+import { type RunGit, runGit } from '../effects/workspace/git-command.ts';
+
+interface PruneRequest extends SealedPlace {
+  readonly beforeMs: number;
+  readonly dryRun: boolean;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Removes from the history the tasks that ended before an instant (in milliseconds), with their snapshots,
+ * and old files set aside as corrupt. A task whose snapshots cannot be removed stays.
+ */
+export async function pruneTasks(request: PruneRequest): Promise<readonly Pruned[]> {
+  const { stateDir, beforeMs, dryRun, env } = request;
+  if (dryRun) return [...pruneHistory(stateDir, { beforeMs, dryRun })];
+  const seal = sealAt(request);
+  const git: RunGit = (cwd, args, extras) =>
+    runGit({ ...extras, cwd, args, env, timeoutMs: TIMEOUT_MS });
+  const staying = new Map<string, string>();
+  // The snapshots go first: a task whose state is gone has nothing that would lead to them.
+  for (const { kind, name } of pruneHistory(stateDir, { beforeMs, dryRun: true })) {
+    if (kind !== 'task') continue;
+    const place = inHistory(taskPaths(stateDir, name), name);
+    const file = tryReadStateFile(place.stateFile, seal);
+    if (file.kind !== 'task' || !file.isOwn) continue;
+    const { snapshots } = file.state.git;
+    if (snapshots === null || isShared(stateDir, snapshots)) continue;
+    const root = await repositoryOf(file.state, place.folder, git);
+    if (root !== null && !(await removeSnapshots(root, snapshots, git))) {
+      staying.set(name, `git in ${root} cannot remove its snapshots, ${snapshots}`);
+    }
+  }
+  return [...pruneHistory(stateDir, { beforeMs, dryRun, staying })];
+}
+
+/** Whether another task's state names the same refs: a copy of a state must not cost the task its own. */
+function isShared(stateDir: string, snapshots: string): boolean {
+  const { open, ended } = listTasks(stateDir, Number.POSITIVE_INFINITY);
+  const users = [...open, ...ended].filter(
+    ({ found }) => found.kind === 'task' && found.state.git.snapshots === snapshots,
+  );
+  return users.length > 1;
+}
+
+/** Returns the work tree in which a task has snapshots; null if it is gone. */
+async function repositoryOf(state: TaskState, folder: string, git: RunGit): Promise<string | null> {
+  const stored = readStoredRun(folder);
+  const cwd = stored === null ? null : path.resolve(stored.startDir, stored.settings.cwd ?? '.');
+  for (const place of [cwd, state.git.work_tree?.origin ?? null]) {
+    const repository = place === null ? null : await findRepository(place, git);
+    if (repository !== null) return repository.root;
+  }
+  return null;
+}

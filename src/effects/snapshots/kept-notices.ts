@@ -1,0 +1,50 @@
+import { type LeftOut, leftOutSentences } from '../../core/snapshots/left-out.ts';
+import type { RunGit } from '../workspace/git-command.ts';
+import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import type { PrivateGit } from './private-git.ts';
+import type { KeptTree } from './snapshot-store.ts';
+import type { TreePath } from './tree-changes.ts';
+import { treePlace } from './tree-changes.ts';
+
+/** Of more repositories inside the tree ralph does not ask, since each costs a process. */
+const NESTED_AT_MOST = 50;
+
+const STATUS = ['status', '--porcelain', '-z', '--ignore-submodules=dirty', '--no-renames'];
+
+/**
+ * Returns what a person should know about a tree that was kept, in sentences. What is in `said` is not said
+ * again; what is said is added to it.
+ */
+export async function keptNotices(
+  git: PrivateGit,
+  kept: KeptTree,
+  said: Set<string>,
+  ask: RunGit,
+): Promise<readonly string[]> {
+  const shown = (name: TreePath): string => Buffer.from(name, 'latin1').toString();
+  const unsaid = [...kept.nested]
+    .filter((name) => !kept.leftOut.has(name) && !said.has(`uncommitted ${shown(name)}`))
+    .slice(0, NESTED_AT_MOST);
+  const dirty = await Promise.all(
+    unsaid.map(async (name) => ((await isDirty(git, name, ask)) ? [name] : [])),
+  );
+  const all: readonly (readonly [TreePath, LeftOut['kind']])[] = [
+    ...kept.leftOut,
+    ...dirty.flat().map((name) => [name, 'uncommitted'] as const),
+    ...kept.secrets.map((name) => [name, 'secret'] as const),
+  ];
+  return leftOutSentences(
+    all.map(([name, kind]) => ({ path: shown(name), kind })),
+    said,
+  );
+}
+
+/** Whether a repository inside the tree has work that is not committed there. */
+async function isDirty({ repository }: PrivateGit, name: TreePath, ask: RunGit): Promise<boolean> {
+  const folder = treePlace(repository.root, name).toString();
+  const top = await ask(folder, ['rev-parse', '--show-cdup']);
+  // An empty folder of a submodule belongs to the repository around it.
+  if (top === null || top.trim() !== '') return false;
+  const settings = await withoutOwnFilters(folder, ask);
+  return settings !== null && ((await ask(folder, STATUS, { settings })) ?? '') !== '';
+}

@@ -1,0 +1,114 @@
+import { readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { snapshotRefs } from '../../core/snapshots/snapshot-names.ts';
+import { writeFileAtomic } from '../files/write-file.ts';
+import type { PrivateGit } from './private-git.ts';
+import type { Head } from './repository.ts';
+import {
+  createSnapshotStore,
+  type KeptTree,
+  NameTakenError,
+  type SnapshotRequest,
+  type SnapshotStore,
+} from './snapshot-store.ts';
+
+/*
+ * Ids of tasks come again, in other vaults and in later runs. A run owns the refs below
+ * `refs/ralph/<id>`, `<id>@2` … once it has created the ref `0` there, which only one can:
+ *
+ *   first prefix without refs ──► note the attempt ──► create `0` ──► it is this run's
+ *            ▲                                            │
+ *            └────────────── another was faster ──────────┘
+ *
+ * The note, in the task's own folder, tells a later process that a `0` is this task's although no
+ * state says so, and that a lock of it is a dead git's.
+ */
+
+export interface ClaimRequest extends Omit<SnapshotRequest, 'refs' | 'newest' | 'claiming'> {
+  readonly taskId: string;
+  /** Writes the message of the first snapshot. */
+  readonly about: (head: Head) => string;
+}
+
+/** The refs of a new run, and its first snapshot. */
+export interface ClaimedRefs {
+  /** For example `refs/ralph/fix-login`. */
+  readonly refs: string;
+  readonly store: SnapshotStore;
+  readonly kept: KeptTree;
+}
+
+/**
+ * Takes the first snapshot of a new run, under refs that no other run has. Rejects as the store does.
+ */
+export async function claimRefs({ taskId, about, ...request }: ClaimRequest): Promise<ClaimedRefs> {
+  const { git } = request;
+  const note = readNote(git);
+  const earlier = note === null ? null : await ownedFirst(git, note);
+  if (note !== null && earlier !== null) {
+    const { refs } = note;
+    const store = createSnapshotStore({ ...request, refs, newest: earlier });
+    return { refs, store, kept: await store.keepTree() };
+  }
+  let mayUnlock = note;
+  for (let run = 1; ; run += 1) {
+    const refs = snapshotRefs(taskId, run);
+    if (await hasRefs(git, refs)) continue;
+    const claiming = (_ref: string, commit: string) => writeNote(git, { refs, commit });
+    const store = createSnapshotStore({ ...request, refs, newest: null, claiming });
+    try {
+      const kept = await store.keepTree();
+      await store.keep(kept, ['0'], about);
+      return { refs, store, kept };
+    } catch (error) {
+      if (!(error instanceof NameTakenError)) throw error;
+      if (mayUnlock?.refs !== refs || (await hasRefs(git, refs))) continue;
+      // An earlier process of this task died in here, and the lock has stood since.
+      rmSync(path.join(git.repository.commonDir, `${refs}/0.lock`), { force: true });
+      mayUnlock = null;
+      run -= 1;
+    }
+  }
+}
+
+interface Note {
+  readonly refs: string;
+  readonly commit: string;
+}
+
+function noteFile({ folder }: PrivateGit): string {
+  return path.join(folder, 'first-snapshot');
+}
+
+function writeNote(git: PrivateGit, { refs, commit }: Note): Promise<void> {
+  return writeFileAtomic(noteFile(git), `${refs} ${commit}\n`);
+}
+
+function readNote(git: PrivateGit): Note | null {
+  try {
+    const found = /^(refs\/ralph\/[^\s/]+) ([0-9a-f]+)\n$/.exec(
+      readFileSync(noteFile(git), 'utf8'),
+    );
+    return found === null ? null : { refs: found[1] ?? '', commit: found[2] ?? '' };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the first snapshot of an earlier process of this task, or null if another task's is there. */
+async function ownedFirst(git: PrivateGit, { refs, commit }: Note) {
+  const ref = `${refs}/0`;
+  const { exitCode, output } = await git.onRepository([
+    'rev-parse',
+    `${ref}^{commit}`,
+    `${ref}^{tree}`,
+  ]);
+  const [id, tree] = output.split('\n');
+  return exitCode === 0 && id === commit && tree !== undefined ? { ref, commit, tree } : null;
+}
+
+/** Whether there is a ref of this name or below it. */
+async function hasRefs(git: PrivateGit, refs: string): Promise<boolean> {
+  const { output } = await git.onRepository(['for-each-ref', '--count=1', '--format=.', refs]);
+  return output !== '';
+}

@@ -1,0 +1,50 @@
+import type { Finding } from '../../core/agent/finding.ts';
+import type { LeakyRemote } from '../../core/snapshots/shared-refs.ts';
+
+/** What snapshots of a work tree depend on. */
+export interface SnapshotFacts {
+  /** Git's version; null if it does not say. */
+  readonly version: string | null;
+  /** The folder of the repository's objects. */
+  readonly objects: string;
+  readonly probe: { readonly kind: string; readonly why?: string };
+  /** Remotes to which a push would take snapshots. */
+  readonly leaks: readonly LeakyRemote[];
+}
+
+/** The first git that flushes objects and refs when it is told to. */
+const FLUSHING = [2, 36] as const;
+
+/** Rates what snapshots depend on; `facts` is null if there is no repository to keep them in. */
+export function snapshotFindings(facts: SnapshotFacts | null): readonly Finding[] {
+  if (facts === null) return [];
+  const { version, objects, probe, leaks } = facts;
+  const found: Finding[] = leaks.map(({ says, remedy }) => ({
+    kind: 'warning',
+    says: `snapshots: ${says}`,
+    remedy,
+  }));
+  if (probe.kind === 'not-writable') {
+    found.push({
+      kind: 'warning',
+      says: `snapshots: cannot write to ${objects}: ${probe.why}; nothing is kept, so nothing can be taken back`,
+      remedy: 'correct its owner or mode, or say --no-snapshots',
+    });
+  }
+  if (version !== null && isBefore(version, FLUSHING)) {
+    found.push({
+      kind: 'warning',
+      says: `snapshots: git ${version} does not flush what it writes, so a power cut may damage the newest ones`,
+      remedy: `install git ${FLUSHING.join('.')} or newer`,
+    });
+  }
+  if (found.length > 0) return found;
+  return [
+    { kind: 'ok', says: `snapshots: git ${version ?? ''} can keep the work tree`, remedy: null },
+  ];
+}
+
+function isBefore(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ownMajor = 0, ownMinor = 0] = version.split('.').map(Number);
+  return ownMajor < major || (ownMajor === major && ownMinor < minor);
+}
