@@ -8,6 +8,7 @@ import {
   createAgentRunner,
   type GuardedRunner,
 } from '../effects/agents/agent-runner.ts';
+import { gitSetupJson } from '../effects/branches/git-setup.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
@@ -35,6 +36,7 @@ import type { ClaimedRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
 import { openTaskTree } from './own-work-tree.ts';
+import { workTreeSettler } from './settle.ts';
 import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
@@ -117,6 +119,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         prompt: plan.prompt,
         settings: settingsJson(plan),
         baseline: baselineJson(start.baseline, watch),
+        gitSetup: start.gitSetup === null ? null : gitSetupJson(start.gitSetup),
       },
       warn,
       syncEvents: journal.sync,
@@ -176,6 +179,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
       snapshots: start.tree.snapshots,
+      settler: workTreeSettler(run, start.tree.keeper, start.gitSetup),
       observer,
       commands: userCommands(observer.run, runEnd, warn),
       moveToDone: () => moveToDone(start.state.task, plan, warn),

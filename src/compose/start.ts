@@ -18,6 +18,7 @@ import {
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
 import { readLostAttempt } from '../effects/agents/lost-attempt.ts';
+import type { GitSetup } from '../effects/branches/git-setup.ts';
 import { inOwnTree } from '../effects/branches/own-tree.ts';
 import { nameInside } from '../effects/files/real-path.ts';
 import { untoldEvents } from '../effects/logs/untold-events.ts';
@@ -43,6 +44,7 @@ import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
 import type { ClaimedRun } from './held-run.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
+import { gitSetupOf } from './settle.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';
 
 /** What the loop starts with. */
@@ -54,6 +56,8 @@ export interface Start {
   /** Events that an earlier driver saved but did not publish. */
   readonly untold: readonly RalphEvent[];
   readonly tree: WatchedTree;
+  /** What a commit runs, as it was when the task began; null if that is not known. */
+  readonly gitSetup: GitSetup | null;
 }
 
 /** Starts a new task: moves its task file, records the baseline and creates the state. */
@@ -75,6 +79,7 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
     baseline,
     untold: [],
     tree,
+    gitSetup: await gitSetupOf(run, tree.keeper),
   };
 }
 
@@ -98,7 +103,12 @@ async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
     task_file: taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile)),
     git: { ...NOTHING_IN_GIT, work_tree: workTree },
   };
-  const files = { prompt: plan.prompt, settings: settingsJson(plan), baseline: '{}\n' };
+  const files = {
+    prompt: plan.prompt,
+    settings: settingsJson(plan),
+    baseline: '{}\n',
+    gitSetup: null,
+  };
   const store = await createStateStore({ paths, seal, clock, task: noted, files, warn });
   await store.save(initialState(noted), []);
   await store.durable();
@@ -172,10 +182,11 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     },
   };
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
+  const gitSetup = await gitSetupOf(run, tree.keeper);
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
     const event = startedEvent(plan, at, setupFailed);
-    return { ...notBegun(noted, plan, leftMs), event, baseline, tree };
+    return { ...notBegun(noted, plan, leftMs), event, baseline, tree, gitSetup };
   }
   return {
     state,
@@ -186,6 +197,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     baseline,
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
     tree,
+    gitSetup,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Activity, Changes, EndingFields, RalphEvent } from '../core/machin
 import type { Notice, RalphActivity } from '../core/machine/loop-state.ts';
 import { ENDINGS, endingRow, rowOfState } from '../core/task/endings.ts';
 import type { Wait } from '../core/task/task-state.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
 import { fitted } from './columns.ts';
 import { formatCost, formatCountdown, formatDuration, formatLines, plural } from './format.ts';
 import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
@@ -40,6 +41,36 @@ export function unsupportedFlagNotice(what: Notice): string {
 /** Returns the warning for a user's command that failed. `exitCode` is null if a signal ended it. */
 export function commandFailed(flag: string, exitCode: number | null): string {
   return `${flag} ${exitCode === null ? 'was killed' : `exited with ${exitCode}`}.`;
+}
+
+/** Returns the notice about paths that an iteration changed and ralph does not commit. */
+export function leftUncommitted(
+  why: 'others' | 'secret' | 'ignored' | 'conflict' | 'repository',
+  names: readonly string[],
+): string {
+  const shown = names.slice(0, 10).map((name) => oneLine(name, 200));
+  const more = names.length > 10 ? ` and ${names.length - 10} more` : '';
+  return `Not committed: ${shown.join(', ')}${more} (${LEFT_BECAUSE[why]}).`;
+}
+
+const LEFT_BECAUSE = {
+  others: 'somebody else had changed this before, so ralph leaves the whole file to you',
+  secret: 'a new file that looks like a secret by its name; add it to .gitignore',
+  ignored: 'git ignores it',
+  conflict: 'it has a conflict',
+  repository: 'a repository of its own; git submodule add makes it part of this one',
+} as const;
+
+export function branchMade(branch: string): string {
+  return `The commits of this task go to the new branch ${branch}, which is now checked out: the branch before is protected, or there was none.`;
+}
+
+export function headNotMoved(iteration: number, why: string): string {
+  return `The files are as before iteration ${iteration}, but the branch and the index stay as they are: ${why}.`;
+}
+
+export function indexBehind(): string {
+  return "The repository's index is locked, so git status shows the last commit as taken back; git reset brings the index up to date.";
 }
 
 export function protectsNothing(glob: string): string {
@@ -104,6 +135,10 @@ export function ralphActivityText(what: RalphActivity, nowMs: number): string {
       return 'checking what the agent has done';
     case 'verify':
       return `verifying: ${what.command}`;
+    case 'settle':
+      return what.by === 'commit'
+        ? 'committing what the iteration changed'
+        : 'taking back what the iteration changed';
     case 'after':
       return `--after: ${what.command}`;
     case 'wait':
@@ -157,6 +192,14 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
       return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${gateRemedy(event.gate)}`;
+    case 'iteration_committed':
+      return `committed ${plural(event.files, 'file')} on ${event.branch} (${event.commit.slice(0, 10)})`;
+    case 'commit_failed':
+      return `not committed, the work stays as it is: ${event.why}`;
+    case 'iteration_reverted':
+      return `took back what iteration ${event.iteration} changed: ${plural(event.files, 'file')}${event.kept.length === 0 ? '' : `; changed by somebody else and kept: ${event.kept.join(', ')}`}`;
+    case 'revert_failed':
+      return `not taken back, the work stays as it is: ${event.why}`;
     case 'task_paused':
       return event.final ? endingLines(event, telling) : waitingLine(event);
     case 'task_resumed':

@@ -101,6 +101,23 @@ export type EventBody =
       readonly gate: string;
       readonly detail: string;
     }
+  | {
+      readonly event: 'iteration_committed';
+      readonly iteration: number;
+      readonly commit: string;
+      readonly branch: string;
+      readonly files: number;
+    }
+  /** The work stays as it is; `why` is a clause. */
+  | { readonly event: 'commit_failed'; readonly iteration: number; readonly why: string }
+  | {
+      readonly event: 'iteration_reverted';
+      readonly iteration: number;
+      readonly files: number;
+      /** Up to 20 paths that stay, because somebody else changed them. */
+      readonly kept: readonly string[];
+    }
+  | { readonly event: 'revert_failed'; readonly iteration: number; readonly why: string }
   | EndingBody;
 
 export type EndingBody =

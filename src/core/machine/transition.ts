@@ -12,7 +12,7 @@ import { byCaller, isByCaller } from './caller-events.ts';
 import { postponed, withoutStandstill } from './clock-gap.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
-import { followed, judge } from './judge.ts';
+import { follow, followed, judge } from './judge.ts';
 import {
   type Announcement,
   type CallerEvent,
@@ -26,6 +26,7 @@ import {
 import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';
 import { retry } from './retry.ts';
+import { withSettlement } from './settling.ts';
 
 /**
  * The heart of the program: takes an event, returns the next state and the actions. `decide` picks the
@@ -33,11 +34,13 @@ import { retry } from './retry.ts';
  *
  *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged ◄─verified─ verifying
  *                       ▲                     │                                   ├─ claim to verify ──┘
- *                       │                     ├─ transient ──────► waiting        ├─ --after ─► following ──followed──┐
- *                       │                     │                      │            ├─ complete, paused ─► ended ◄──────┤
- *                       │                     └─ fatal, stopped ─► ended          ├─ limit ────────────► ended ◄──────┤
- *                       │                                            │            │                                   │
- *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴───────────────────────────────────┘
+ *                       │                     ├─ transient ──────► waiting        ├─ --commit ─► settling ──settled──┐
+ *                       │                     │                      │            ├─ --after ◄───────────────────────┤
+ *                       │                     │                      │            │    └─────► following ──followed──┤
+ *                       │                     │                      │            ├─ complete, paused ─► ended ◄─────┤
+ *                       │                     └─ fatal, stopped ─► ended          ├─ limit ────────────► ended ◄─────┤
+ *                       │                                            │            │                                  │
+ *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴──────────────────────────────────┘
  *
  * If the promise is in doubt, the agent is asked before `looking`: see `asking-back.ts`. A delay of 0 skips
  * `waiting`, which saves a write of the state. `approval.ts` asks a person. `resumed` can continue at any
@@ -90,6 +93,11 @@ function decide(state: LoopState, event: Happened, moment: Moment): Decided {
     case 'verified':
       if (step.kind !== 'verifying') return strayed(state);
       return judge(state, { ...step, verified: event.result }, moment);
+    case 'settled': {
+      if (step.kind !== 'settling') return strayed(state);
+      const settled = withSettlement(state, event.settlement);
+      return { ...settled, decision: follow(settled.state, step, moment) };
+    }
     case 'followed':
       if (step.kind !== 'following') return strayed(state);
       return { state, decision: followed(state, step, moment) };

@@ -137,6 +137,7 @@ function workOf(what: SnapshotName): number {
   return what.kind === 'end' || what.kind === 'attempt' ? what.iteration : 0;
 }
 
-function leftBy({ tree, undone }: ListedSnapshot): string {
+/** The tree that ralph left with a snapshot: an undo leaves another one than it keeps. */
+export function leftBy({ tree, undone }: ListedSnapshot): string {
   return undone?.leftTree ?? tree;
 }

@@ -1,3 +1,4 @@
+import { leftBy } from '../../core/snapshots/timeline.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import type { PrivateGit } from '../snapshots/private-git.ts';
 import { restoreFiles } from '../snapshots/restore-files.ts';
@@ -28,7 +29,7 @@ export async function newestSnapshot(
   if (newest === undefined) return null;
   const { exitCode, output } = await git.run(['rev-parse', '--verify', `${newest.commit}^1`]);
   // After an undo the files are as it left them.
-  return { head: exitCode === 0 ? output.trim() : null, tree: newest.leftTree ?? newest.tree };
+  return { head: exitCode === 0 ? output.trim() : null, tree: leftBy(newest) };
 }
 
 /**
@@ -50,7 +51,7 @@ export async function bringBack(
     if (now === undefined) entries.set(name, to);
     else if (now.to !== to) kept.push(name);
   }
-  const restored = await restoreFiles({ git, entries, isKept: () => true });
+  const restored = await restoreFiles({ git, entries, mayReplace: () => true });
   if (restored === null) throw new SnapshotError('git cannot write the files of the snapshot');
-  return { restored: restored.restored, kept: [...kept, ...restored.blocked] };
+  return { restored: restored.restored, kept: [...kept, ...restored.blocked.keys()] };
 }

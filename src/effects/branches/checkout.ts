@@ -19,7 +19,7 @@ import { withoutOwnFilters } from '../workspace/git-filters.ts';
 export type AskGit = (
   cwd: string,
   args: readonly string[],
-  extras?: { readonly settings?: readonly GitSetting[]; readonly input?: string },
+  extras?: { readonly settings?: readonly GitSetting[]; readonly input?: string | Uint8Array },
 ) => Promise<GitAnswer>;
 
 export interface CheckoutPlace {
@@ -208,7 +208,7 @@ export function runGitOf(ask: AskGit): RunGit {
 }
 
 /** Git's own first sentence about a failure. */
-function reasonOf({ complaint, exitCode }: GitAnswer): string {
+export function reasonOf({ complaint, exitCode }: GitAnswer): string {
   const line = /^(?:fatal|error): (.+)$/m.exec(asText(complaint))?.[1];
   if (line !== undefined) return oneLine(maskSecrets(line), 300);
   return exitCode === null ? 'git took too long or was not started' : `git ended with ${exitCode}`;

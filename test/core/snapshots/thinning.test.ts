@@ -12,8 +12,9 @@ function timeline(names: readonly string[]): Timeline {
       subject: '',
       at: '',
       order: index + 1,
-      leftTree: null,
+      branch: null,
       undone: null,
+      underWay: [],
     })),
   );
 }

@@ -49,7 +49,7 @@ async function stage(definedBy: 'user' | 'repository') {
     const trees = [from, to].map((name) => git('rev-parse', `refs/ralph/t/${name}`));
     const difference = await compareTrees(own, trees[0] ?? '', trees[1] ?? '');
     const entries = new Map([...(difference ?? [])].map(([name, { from: was }]) => [name, was]));
-    return restoreFiles({ git: own, entries, isKept: () => true });
+    return restoreFiles({ git: own, entries, mayReplace: () => true });
   };
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   return { folder, git, global, take, show, back, read };

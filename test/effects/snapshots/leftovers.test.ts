@@ -64,7 +64,7 @@ test.skipIf(!isElsewhere)(
     const [mode, , id] = git('ls-tree', 'HEAD', 'd/a').split(/\s/);
     put(folder, { 'd/a': 'changed' });
     const entries = new Map([['d/a', `${mode} ${id}`]]);
-    await restoreFiles({ git: privately, entries, isKept: () => true });
+    await restoreFiles({ git: privately, entries, mayReplace: () => true });
     expect(readdirSync(join(folder, 'd'))).toEqual(['a']);
     expect(git('status', '--porcelain')).toBe('');
     expect(readdirSync(own)).not.toContain('beside');
