@@ -79,11 +79,12 @@ async function landWatched(task: TaskToLand, stops: SignalWatch): Promise<TaskLa
   });
   const ended = await claimLanding(repository, stops.signal, onWait);
   if (ended === null) return refused({ kind: 'stopped' });
+  const gitFolder = path.join(repository.commonDir, 'ralph', 'landing-git');
   try {
-    return {
-      ...(await landClaimed(task, { repository, branch, onto, ask, identity }, stops)),
-      onto,
-    };
+    // A killed landing may have left it.
+    rmSync(gitFolder, { recursive: true, force: true });
+    const tools = { repository, branch, onto, ask, identity, gitFolder };
+    return { ...(await landClaimed(task, tools, stops)), onto };
   } catch (error) {
     const isExpected = error instanceof CheckoutError || error instanceof SnapshotError;
     if (!isExpected && errorCode(error) === '') throw error;
@@ -91,6 +92,7 @@ async function landWatched(task: TaskToLand, stops: SignalWatch): Promise<TaskLa
       stops.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', why: messageOf(error) },
     );
   } finally {
+    rmSync(gitFolder, { recursive: true, force: true });
     ended();
   }
 }
@@ -105,31 +107,28 @@ interface LandPlace {
 interface LandTools extends LandPlace {
   readonly ask: AskGit;
   readonly identity: ReturnType<typeof gitIdentity>;
+  readonly gitFolder: string;
 }
 
 async function landClaimed(
   task: TaskToLand,
-  { repository, branch, onto, ask, identity }: LandTools,
+  { repository, branch, onto, ask, identity, gitFolder }: LandTools,
   stops: SignalWatch,
 ): Promise<Landing> {
   const { state, stored, env, form, paths } = task;
   const { settings } = stored;
   const tree = state.git.work_tree;
-  const folder = path.join(repository.commonDir, 'ralph', 'landing-git');
   const hold = await holdTask(paths, state.task_id, thisDriver(systemClock.now(), randomUUID()));
   const work = await findTaskWork({
-    ...{ repository, ask, branch, tree, folder, env },
+    ...{ repository, ask, branch, tree, gitFolder, env },
     refs: state.git.snapshots,
     maxBytes: settings.snapshotLimit,
     excludedGlobs: settings.snapshotExclude,
-  }).finally(() => {
-    hold.release();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  }).finally(() => hold.release());
   if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
   const [main] = await listTrees({ repository, ask });
   return land({
-    ...{ repository, ask, env, work, onto, form, identity },
+    ...{ repository, ask, gitFolder, env, work, onto, form, identity },
     askToEnd: (cwd, args, extras) =>
       callGit({ ...extras, cwd, args, env, timeoutMs: TO_END_TIMEOUT_MS }),
     parent: tree === null ? `${main?.path ?? repository.root}.ralph` : path.dirname(tree.path),
