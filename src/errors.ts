@@ -116,6 +116,36 @@ export class TaskAlreadyActiveError extends TaskError {
   }
 }
 
+/** Another task works in the work tree. */
+export class WorkTreeTakenError extends TaskAlreadyActiveError {
+  /** `who` names it, with its vault: `task 'nightly' of the vault /notes`. */
+  constructor(taskId: string, root: string, who: string) {
+    super(
+      taskId,
+      who,
+      `${who} works in the work tree ${root}, and two loops would undo each other's work; give this task a work tree of its own with --worktree, or wait until the other one has ended (--share-worktree lets both work there).`,
+    );
+  }
+}
+
+/** The work tree of the task's own cannot be made or used. */
+export class WorkTreeError extends TaskError {
+  readonly exitCode = EXIT_FAILED;
+
+  /** `why` is a whole sentence without a full stop. */
+  constructor(taskId: string, why: string) {
+    super(
+      {
+        type: 'WorkTreeError',
+        taskId,
+        recoverable: true,
+        actionRequired: 'check_work_tree',
+      },
+      `${why}.`,
+    );
+  }
+}
+
 /** The task's state does not allow the request. */
 export class InvalidStateError extends TaskError {
   readonly exitCode = EXIT_FAILED;

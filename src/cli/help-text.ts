@@ -31,6 +31,9 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
     progress: ['ralph progress nightly --total 5 --done 2 --step "writing tests"'],
     check: ['ralph check nightly', 'ralph check --hook'],
   },
+  'Take the work over:': {
+    land: ['ralph land fix-login', 'ralph land fix-login --patch fix-login.patch'],
+  },
   'Work through a vault:': {
     rescue: ['ralph rescue --vault ~/vault'],
     watch: ['ralph watch --vault ~/vault --start-new --concurrency 2'],

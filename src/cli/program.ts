@@ -5,6 +5,7 @@ import type { CheckOptions } from './commands/check.ts';
 import type { DiffOptions } from './commands/diff.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
 import type { InitOptions } from './commands/init.ts';
+import type { LandOptions } from './commands/land.ts';
 import type { LogsOptions } from './commands/logs.ts';
 import type { ProgressOptions } from './commands/progress.ts';
 import type { PruneOptions } from './commands/prune.ts';
@@ -111,6 +112,18 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .action(async (id: string, hint: string, options: FolderOptions) => {
       const { tell } = await import('./commands/tell.ts');
       exitCode = await tell(id, hint, options);
+    });
+  placed(program.command('land'))
+    .description("bring a task's work into a branch, checked once more")
+    .argument('<id>', 'the task')
+    .option('--onto <BRANCH>', 'the branch (default: the one the task began at)')
+    .option('--merge', "as a merge of the task's own commits (default: as one commit)")
+    .option('--patch <FILE>', 'as a file for git apply; no branch moves')
+    .option('--continue-task', 'if the task can mend what hinders it, go on with the task')
+    .option('--yes', 'land even though the task is not completed')
+    .action(async (id: string, options: LandOptions) => {
+      const { land } = await import('./commands/land.ts');
+      exitCode = await land(id, options);
     });
   placed(program.command('approvals'))
     .description('the approvals that wait for a person')

@@ -26,7 +26,8 @@ export async function announceMissedEnd(
     const paths = taskPaths(run.plan.stateDir, taskId);
     const file = readStateFile(paths.stateFile, seal);
     if (file.kind !== 'task' || !file.isOwn) return;
-    if (!hasUnannouncedEnding(readNewestStep(paths, file.state, seal).state)) return;
+    const { state } = readNewestStep(paths, file.state, seal);
+    if (!hasUnannouncedEnding(state)) return;
     const stored = requireStoredRun(paths.folder, file.state);
     const { vault, stateDir, keyFile, env } = run.plan;
     const plan = await requirePlan({
@@ -36,6 +37,7 @@ export async function announceMissedEnd(
       env,
       keptPrompt: readStoredPrompt(paths.folder, file.state),
       newTaskId: () => taskId,
+      workTree: state.git.work_tree,
     });
     const resume = {
       previousTimeoutMs: stored.settings.timeout,

@@ -1,4 +1,4 @@
-import type { NewTask } from '../core/task/task-state.ts';
+import type { NewTask, TaskState } from '../core/task/task-state.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
 import type { SignalWatch } from '../effects/processes/signals.ts';
 import type { TaskPaths } from '../effects/state/task-folder.ts';
@@ -7,6 +7,7 @@ import type { RunClock } from '../loop/ports.ts';
 import type { RunEnd } from '../loop/run-loop.ts';
 import type { RunView } from '../report/terminal/view.ts';
 import type { holdTask } from './open-task.ts';
+import type { WorkTreeHolds } from './work-tree-hold.ts';
 
 /** What `startRun` needs to run a task. */
 export interface RunOptions {
@@ -26,6 +27,8 @@ export interface RunOptions {
   readonly isAttended?: boolean;
   /** Called with the number of bytes that the agent has just written. */
   readonly onOutput?: (bytes: number) => void;
+  /** The work trees that this process holds, for several runs in it; without it, this run holds its own. */
+  readonly workTrees?: WorkTreeHolds;
   /** Arguments before all others of the agent's program: if that is node, the path of a script. */
   readonly agentPrefixArgs?: readonly string[];
 }
@@ -34,12 +37,25 @@ export interface RunOptions {
 export interface Resume {
   /** The time limit of the whole task before this resume. */
   readonly previousTimeoutMs: number;
-  /** Absolute path of the folder in which the agent worked before this resume. */
+  /** Absolute path of the folder in which the agent worked before; one of where it was started, if it had its own tree. */
   readonly previousCwd: string;
   /** Whether a person has reviewed a task that somebody else wrote, and trusts it. */
   readonly isTrusted: boolean;
   /** Whether only to announce how the task ended, because its driver died before it could. */
   readonly announcesOnly: boolean;
+}
+
+/** The work tree in which a task works. */
+export interface TaskTree {
+  /**
+   * Makes the task's own work tree ready. Resolves to why `--setup` failed, or to null. Rejects with a
+   * `WorkTreeError`, or a `WorkTreeTakenError`. Does nothing without a work tree of its own.
+   */
+  ready(task: TaskState): Promise<string | null>;
+  /** Removes what `ready` has made for a task that does not begin after all. Never rejects. */
+  discard(): Promise<void>;
+  /** Runs the task, removes its own work tree if nothing would be lost, and gives up the claim. */
+  whileHeld(run: () => Promise<RunEnd>): Promise<RunEnd>;
 }
 
 /** A run whose task this process has claimed. */
@@ -51,4 +67,5 @@ export interface ClaimedRun extends RunOptions {
   readonly stops: SignalWatch;
   readonly clock: RunClock;
   readonly seal: Seal;
+  readonly tree: TaskTree;
 }

@@ -31,6 +31,7 @@ import type { RunView } from '../report/terminal/view.ts';
 import type { RanTask, TaskRequest, Vault, VaultNotes, VaultPorts } from '../rescue/ports.ts';
 import type { Resume, RunOptions } from './held-run.ts';
 import { startRun } from './run.ts';
+import { type WorkTreeHolds, workTreeHolds } from './work-tree-hold.ts';
 
 /** A run of the task of one vault file, ready to start. */
 export interface FileRun {
@@ -63,11 +64,12 @@ export function orchestrate(
   options: OrchestrateOptions,
 ): VaultPorts & { readonly close: () => void } {
   const stops = watchSignals();
+  const workTrees = workTreeHolds();
   return {
     vault: vaultDesk(options),
     records: rescueRecords(options.stateDir),
     notes: vaultNotes(options),
-    runTask: (request) => runTask(request, options, stops),
+    runTask: (request) => runTask(request, options, { stops, workTrees }),
     report: options.report,
     clock: systemClock,
     stops,
@@ -161,12 +163,12 @@ function saysTheSame(file: string, text: string): boolean {
 async function runTask(
   request: TaskRequest,
   { prepare, endedByBugs }: OrchestrateOptions,
-  all: StopRequests,
+  { stops, workTrees }: { readonly stops: StopRequests; readonly workTrees: WorkTreeHolds },
 ): Promise<RanTask | Leave> {
   try {
     const run = await prepare(request);
     const { state, fields } = await endedByBugs((bugs) =>
-      startRun({ ...run, bugs, stops: combinedStop(all) }),
+      startRun({ ...run, bugs, workTrees, stops: combinedStop(stops) }),
     );
     return {
       kind: 'ended',

@@ -8,6 +8,7 @@ import {
   createAgentRunner,
   type GuardedRunner,
 } from '../effects/agents/agent-runner.ts';
+import { gitSetupJson } from '../effects/branches/git-setup.ts';
 import { thisDriver } from '../effects/lock/driver-identity.ts';
 import { createJournal } from '../effects/logs/journal.ts';
 import { fixedPrompt, promptFile } from '../effects/plan/prompt-source.ts';
@@ -34,6 +35,8 @@ import { approvalDesk, moveToDone } from './approvals.ts';
 import type { ClaimedRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
+import { openTaskTree } from './own-work-tree.ts';
+import { workTreeSettler } from './settle.ts';
 import { begin, resumeRun } from './start.ts';
 import { commandRunners, userCommands } from './user-commands.ts';
 
@@ -53,17 +56,20 @@ export async function startRun(
   try {
     const hold = await holdTask(paths, plan.taskId, driver);
     try {
+      const tree = await openTaskTree({ ...options, paths, warn, driver, stops });
       options.announcements?.forEach(warn);
       const { settings, taskId, env } = plan;
       const isWanted = settings.preventSleep ?? options.isAttended;
       const isAsked = settings.preventSleep === true;
       const awake = isWanted ? preventSleep({ taskId, env, isAsked }) : null;
       const clock = startClock();
-      const run = { ...options, paths, warn, driver, hold, stops, clock, seal: sealOf(plan, warn) };
-      const end = await runHeld(run).finally(() => {
-        awake?.close();
-        clock.close();
-      });
+      const run = { ...options, paths, warn, driver, hold, tree, stops, clock };
+      const end = await tree
+        .whileHeld(() => runHeld({ ...run, seal: sealOf(plan, warn) }))
+        .finally(() => {
+          awake?.close();
+          clock.close();
+        });
       if (hold.isLost()) throw new TaskAlreadyActiveError(plan.taskId, 'it has taken over');
       return { ...end, stoppedBy: stops.cause() };
     } finally {
@@ -113,6 +119,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         prompt: plan.prompt,
         settings: settingsJson(plan),
         baseline: baselineJson(start.baseline, watch),
+        gitSetup: start.gitSetup === null ? null : gitSetupJson(start.gitSetup),
       },
       warn,
       syncEvents: journal.sync,
@@ -172,6 +179,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
       snapshots: start.tree.snapshots,
+      settler: workTreeSettler(run, start.tree.keeper, start.gitSetup),
       observer,
       commands: userCommands(observer.run, runEnd, warn),
       moveToDone: () => moveToDone(start.state.task, plan, warn),

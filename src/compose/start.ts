@@ -11,12 +11,15 @@ import {
   hasUnannouncedEnding,
   laterBy,
   type NewTask,
+  NOTHING_IN_GIT,
   newTaskState,
   type TaskState,
 } from '../core/task/task-state.ts';
 import { oneLine, withoutControls } from '../core/text/untrusted-text.ts';
 import type { AgentKind } from '../effects/agents/agent.ts';
 import { readLostAttempt } from '../effects/agents/lost-attempt.ts';
+import type { GitSetup } from '../effects/branches/git-setup.ts';
+import { inOwnTree } from '../effects/branches/own-tree.ts';
 import { nameInside } from '../effects/files/real-path.ts';
 import { untoldEvents } from '../effects/logs/untold-events.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
@@ -41,6 +44,7 @@ import { BaselineMisfitError, TaskAlreadyActiveError } from '../errors.ts';
 import { baselineLost, protectsNothing } from '../report/messages.ts';
 import type { ClaimedRun } from './held-run.ts';
 import { type AdoptedTask, adopt, retireEarlierTask } from './open-task.ts';
+import { gitSetupOf } from './settle.ts';
 import { type WatchedTree, watchTree } from './snapshots.ts';
 
 /** What the loop starts with. */
@@ -52,6 +56,8 @@ export interface Start {
   /** Events that an earlier driver saved but did not publish. */
   readonly untold: readonly RalphEvent[];
   readonly tree: WatchedTree;
+  /** What a commit runs, as it was when the task began; null if that is not known. */
+  readonly gitSetup: GitSetup | null;
 }
 
 /** Starts a new task: moves its task file, records the baseline and creates the state. */
@@ -59,7 +65,7 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
   const { plan, paths, warn, driver, seal } = run;
   await retireEarlierTask(paths, plan.taskId, seal, warn);
   const at = systemClock.now();
-  const note = plan.taskFile === null ? null : await takeFile(run, plan.taskFile, at);
+  const { note, setupFailed } = await takeUp(run, at);
   const baseline = await takeBaseline(watch);
   for (const glob of await idleProtections(watch)) warn(protectsNothing(glob));
   const tree = await watchTree(run, null);
@@ -69,37 +75,55 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
   const task = note ?? newTaskState({ ...taskFacts(plan), driver, gitBase }, at);
   return {
     state: initialState({ ...task, git_base: gitBase, git: { ...task.git, snapshots } }),
-    event: startedEvent(plan, systemClock.now()),
+    event: startedEvent(plan, systemClock.now(), setupFailed),
     baseline,
     untold: [],
     tree,
+    gitSetup: await gitSetupOf(run, tree.keeper),
   };
 }
 
+/** The first state, if it is saved already, and why the task's own work tree is not ready, or null. */
+interface TakenUp {
+  readonly note: TaskState | null;
+  readonly setupFailed: string | null;
+}
+
 /**
- * Saves the first state and then moves the task's file to `In_Progress`, so that a crash in between can be
- * resumed. This comes before the baseline is recorded, so that the move does not count as a change.
+ * Saves the first state, and then makes the task's own work tree and moves its file to `In_Progress`, so
+ * that a crash in between can be resumed. This comes before the baseline is recorded, so that neither counts
+ * as a change. Does nothing for a task without both.
  */
-async function takeFile(run: ClaimedRun, taskFile: string, at: string): Promise<TaskState> {
+async function takeUp(run: ClaimedRun, at: string): Promise<TakenUp> {
   const { plan, paths, warn, driver, seal, clock } = run;
+  const { taskFile, workTree } = plan;
+  if (taskFile === null && workTree === null) return { note: null, setupFailed: null };
   const noted = {
     ...newTaskState({ ...taskFacts(plan), driver, gitBase: null }, at),
-    task_file: path.join(IN_PROGRESS, path.basename(taskFile)),
+    task_file: taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile)),
+    git: { ...NOTHING_IN_GIT, work_tree: workTree },
   };
-  const files = { prompt: plan.prompt, settings: settingsJson(plan), baseline: '{}\n' };
+  const files = {
+    prompt: plan.prompt,
+    settings: settingsJson(plan),
+    baseline: '{}\n',
+    gitSetup: null,
+  };
   const store = await createStateStore({ paths, seal, clock, task: noted, files, warn });
   await store.save(initialState(noted), []);
   await store.durable();
   try {
-    await takeIntoWork(plan.vault, taskFile);
+    const setupFailed = await run.tree.ready(noted);
+    if (taskFile !== null) await takeIntoWork(plan.vault, taskFile);
+    return { note: { ...noted, ...store.newest() }, setupFailed };
   } catch (error) {
     // The task has not begun, so its state is removed.
+    await run.tree.discard();
     for (const each of [paths.stateFile, paths.folder]) {
       rmSync(each, { recursive: true, force: true });
     }
     throw error;
   }
-  return { ...noted, ...store.newest() };
 }
 
 /** A resumed run, and how its agent's output is read. */
@@ -116,6 +140,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
   if (tellsOnly && !hasUnannouncedEnding(task)) {
     throw new TaskAlreadyActiveError(plan.taskId, 'another one has just told how it ended');
   }
+  const setupFailed = tellsOnly ? null : await run.tree.ready(task);
   await moveLate(task, plan);
   const kept = readBaseline(paths.folder);
   const fitted = kept === null ? null : await fitBaseline(kept, watch, placeBefore(run, task));
@@ -157,16 +182,22 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     },
   };
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
+  const gitSetup = await gitSetupOf(run, tree.keeper);
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
-    return { ...notBegun(noted, plan, leftMs), baseline, tree };
+    const event = startedEvent(plan, at, setupFailed);
+    return { ...notBegun(noted, plan, leftMs), event, baseline, tree, gitSetup };
   }
   return {
     state,
-    event: { kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null, tellsOnly },
+    event: {
+      ...{ kind: 'resumed', at, timeLeftMs: leftMs, lost: lost?.usage ?? null },
+      ...{ tellsOnly, setupFailed },
+    },
     baseline,
     untold: untoldEvents(paths.eventsFile, step?.events ?? []),
     tree,
+    gitSetup,
   };
 }
 
@@ -188,7 +219,7 @@ function placeBefore({ plan, resume }: ResumedRun, task: TaskState): EarlierPlac
   const { watch_file, done_folder } = task;
   const folder = path.resolve(plan.vault, done_folder);
   return {
-    cwd: resume?.previousCwd ?? plan.cwd,
+    cwd: inOwnTree(plan.workTree, resume?.previousCwd ?? plan.cwd),
     donePath: watch_file === null ? null : path.join(folder, path.basename(watch_file)),
   };
 }
@@ -202,11 +233,12 @@ function notBegun(state: LoopState, plan: RunPlan, leftMs: number) {
     max_iterations: maxIterations,
     timeout_at: laterBy(at, leftMs),
   };
-  return { state: { ...state, task }, event: startedEvent(plan, at), untold: [] };
+  return { state: { ...state, task }, untold: [] };
 }
 
-function startedEvent(plan: RunPlan, at: string): LoopEvent {
-  return { kind: 'started', at, prompt: oneLine(maskSecrets(promptText(plan)), 500) };
+function startedEvent(plan: RunPlan, at: string, setupFailed: string | null): LoopEvent {
+  const prompt = oneLine(maskSecrets(promptText(plan)), 500);
+  return { kind: 'started', at, prompt, setupFailed };
 }
 
 /** Moves the task's file to `In_Progress` if the first driver died before it could. */

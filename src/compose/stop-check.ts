@@ -6,6 +6,7 @@ import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
 import type { StoredRun } from '../core/settings/stored-run.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';
+import { inOwnTree } from '../effects/branches/own-tree.ts';
 import { MB, tryReadText } from '../effects/files/bounded-read.ts';
 import { runShellCommand } from '../effects/processes/shell-command.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
@@ -27,8 +28,9 @@ export interface StopScene {
 }
 
 /** Returns the folder in which a task's agent works. */
-function workFolder({ stored, vault }: StopScene): string {
-  return path.resolve(stored?.startDir ?? vault, stored?.settings.cwd ?? '.');
+function workFolder({ task, stored, vault }: StopScene): string {
+  const folder = path.resolve(stored?.startDir ?? vault, stored?.settings.cwd ?? '.');
+  return inOwnTree(task.git.work_tree, folder);
 }
 
 /** Observes the files of a task. Runs the commands of its conditions only if `mayRun` is true. */

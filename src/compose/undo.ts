@@ -189,7 +189,8 @@ async function withinSnapshots(
 function shownMove({ to, now, tip, index, ends }: HeadMove): ShownMove {
   const { branch } = to;
   const from = branch === null ? now.commit : tip;
-  return { branch, from, to: to.commit, indexEntries: index.length, ends };
+  const switches = branch !== null && branch !== now.branch;
+  return { branch, switches, from, to: to.commit, indexEntries: index.length, ends };
 }
 
 const LEFT_OUT: Readonly<Record<LeftOutReason, string>> = {

@@ -34,6 +34,10 @@ export async function ask(
       const result = await ports.commands.verify(action.command);
       return { kind: 'verified', ...answeredNow(), result };
     }
+    case 'settle-tree': {
+      const settlement = await ports.settler[action.by](action);
+      return { kind: 'settled', ...answeredNow(), settlement };
+    }
     case 'run-after':
       await ports.commands.after(action.command, eventOf(ports, state, action.body));
       return { kind: 'followed', ...answeredNow() };

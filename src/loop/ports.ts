@@ -12,6 +12,7 @@ import type {
   TreeToKeep,
 } from '../core/machine/loop-state.ts';
 import type { Hint } from '../core/prompt/hints.ts';
+import type { Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
 import type { Approval, ThereBefore } from '../core/task/task-state.ts';
 
 /** The outside world, as the loop sees it. `compose/run.ts` binds each port to an effect. */
@@ -20,6 +21,7 @@ export interface Ports {
   readonly store: StateStore;
   readonly prompt: PromptSource;
   readonly snapshots: Snapshots;
+  readonly settler: WorkTreeSettler;
   readonly observer: Observer;
   readonly commands: Commands;
   readonly notes: NoteWriter;
@@ -99,6 +101,13 @@ export interface Snapshots {
   before(iteration: number): Promise<void>;
   /** Keeps the tree after an attempt, unless the attempt changed nothing. */
   after(tree: TreeToKeep): Promise<void>;
+}
+
+/** Settles what an iteration changed. Never rejects. */
+export interface WorkTreeSettler {
+  commit(tree: TreeToSettle): Promise<Settlement>;
+  /** Takes it back. */
+  revert(tree: TreeToSettle): Promise<Settlement>;
 }
 
 /** The user's own commands. What they change does not count as the agent's progress. */

@@ -18,6 +18,8 @@ export function doingOf({ task }: LoopState, action: Question): RalphActivity | 
       return { kind: 'look' };
     case 'verify':
       return { kind: 'verify', command: shownCommand(action.command) };
+    case 'settle-tree':
+      return { kind: 'settle', by: action.by };
     case 'run-after':
       return { kind: 'after', command: shownCommand(action.command) };
     case 'wait':

@@ -26,6 +26,7 @@ export async function stop(ports: Ports, state: LoopState, ending: Ending): Prom
     usage: state.task.usage,
     evidence: ending.evidence,
     changes: await changes,
+    git: state.task.git,
     final_message: state.finalMessage === null ? null : withoutControls(state.finalMessage),
     note,
     state_file: stateFile,

@@ -1,3 +1,5 @@
+import type { LineChanges } from '../core/task/line-changes.ts';
+
 /** Formats milliseconds: `420ms`, `12s`, `4m 05s`, `1h 30m`, `2d 3h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`;
@@ -40,6 +42,11 @@ export function formatBytes(bytes: number): string {
     [size, unit] = [size / 1024, larger];
   }
   return `${size.toFixed(1)} ${unit}`;
+}
+
+/** Formats line changes: `+12 -3`. */
+export function formatLines({ added, removed }: LineChanges): string {
+  return `+${added} -${removed}`;
 }
 
 /** Returns a number with its noun: `1 task`, `3 tasks`. */

@@ -3,8 +3,10 @@ import type { Activity, Changes, EndingFields, RalphEvent } from '../core/machin
 import type { Notice, RalphActivity } from '../core/machine/loop-state.ts';
 import { ENDINGS, endingRow, rowOfState } from '../core/task/endings.ts';
 import type { Wait } from '../core/task/task-state.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
 import { fitted } from './columns.ts';
-import { formatCost, formatCountdown, formatDuration, plural } from './format.ts';
+import { formatCost, formatCountdown, formatDuration, formatLines, plural } from './format.ts';
+import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from './look-back.ts';
 import { type ResumeFacts, resumeCommand } from './resume-command.ts';
 
 // Every sentence that a person reads while a task runs is in this file, so that they sound alike.
@@ -39,6 +41,36 @@ export function unsupportedFlagNotice(what: Notice): string {
 /** Returns the warning for a user's command that failed. `exitCode` is null if a signal ended it. */
 export function commandFailed(flag: string, exitCode: number | null): string {
   return `${flag} ${exitCode === null ? 'was killed' : `exited with ${exitCode}`}.`;
+}
+
+/** Returns the notice about paths that an iteration changed and ralph does not commit. */
+export function leftUncommitted(
+  why: 'others' | 'secret' | 'ignored' | 'conflict' | 'repository',
+  names: readonly string[],
+): string {
+  const shown = names.slice(0, 10).map((name) => oneLine(name, 200));
+  const more = names.length > 10 ? ` and ${names.length - 10} more` : '';
+  return `Not committed: ${shown.join(', ')}${more} (${LEFT_BECAUSE[why]}).`;
+}
+
+const LEFT_BECAUSE = {
+  others: 'somebody else had changed this before, so ralph leaves the whole file to you',
+  secret: 'a new file that looks like a secret by its name; add it to .gitignore',
+  ignored: 'git ignores it',
+  conflict: 'it has a conflict',
+  repository: 'a repository of its own; git submodule add makes it part of this one',
+} as const;
+
+export function branchMade(branch: string): string {
+  return `The commits of this task go to the new branch ${branch}, which is now checked out: the branch before is protected, or there was none.`;
+}
+
+export function headNotMoved(iteration: number, why: string): string {
+  return `The files are as before iteration ${iteration}, but the branch and the index stay as they are: ${why}.`;
+}
+
+export function indexBehind(): string {
+  return "The repository's index is locked, so git status shows the last commit as taken back; git reset brings the index up to date.";
 }
 
 export function protectsNothing(glob: string): string {
@@ -103,6 +135,10 @@ export function ralphActivityText(what: RalphActivity, nowMs: number): string {
       return 'checking what the agent has done';
     case 'verify':
       return `verifying: ${what.command}`;
+    case 'settle':
+      return what.by === 'commit'
+        ? 'committing what the iteration changed'
+        : 'taking back what the iteration changed';
     case 'after':
       return `--after: ${what.command}`;
     case 'wait':
@@ -156,6 +192,14 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
       return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${gateRemedy(event.gate)}`;
+    case 'iteration_committed':
+      return `committed ${plural(event.files, 'file')} on ${event.branch} (${event.commit.slice(0, 10)})`;
+    case 'commit_failed':
+      return `not committed, the work stays as it is: ${event.why}`;
+    case 'iteration_reverted':
+      return `took back what iteration ${event.iteration} changed: ${plural(event.files, 'file')}${event.kept.length === 0 ? '' : `; changed by somebody else and kept: ${event.kept.join(', ')}`}`;
+    case 'revert_failed':
+      return `not taken back, the work stays as it is: ${event.why}`;
     case 'task_paused':
       return event.final ? endingLines(event, telling) : waitingLine(event);
     case 'task_resumed':
@@ -258,7 +302,7 @@ function filled(says: string, why: string): string {
 
 /** One more fact about an ending. Its text is never cut. */
 export interface EndingFact {
-  readonly label: 'changed' | 'what to do' | 'note' | 'logs' | 'next';
+  readonly label: 'changed' | 'look back' | 'branch' | 'what to do' | 'note' | 'logs' | 'next';
   readonly text: string;
 }
 
@@ -269,6 +313,12 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
     if (text !== null) facts.push({ label, text });
   };
   add('changed', event.changes === null ? null : changesText(event.changes));
+  if (task !== null) {
+    const back = hasChangedNothing(event) ? null : lookBackOf(event.git, task);
+    add('look back', back && lookBackText(back));
+    const branch = ownBranchOf(event.git, task);
+    add('branch', branch && ownBranchText(branch));
+  }
   add('what to do', remedyOf(event, telling.agent));
   add('note', event.note);
   // Without a stored task there are no logs and nothing to resume.
@@ -279,9 +329,15 @@ export function endingFacts(event: EndingEvent, telling: MessageContext): readon
   return facts;
 }
 
-function changesText({ commits, files }: Changes): string {
+function changesText(changes: Changes): string {
+  const { commits, files, lines } = changes;
   if (commits === 0 && files === 0) return 'nothing';
-  return `${commits === 0 ? 'no commit' : plural(commits, 'commit')}, ${plural(files, 'file')}`;
+  const counts = [commits === 0 ? 'no commit' : plural(commits, 'commit'), plural(files, 'file')];
+  return [...counts, ...(lines === null ? [] : [`${formatLines(lines)} lines`])].join(', ');
+}
+
+function hasChangedNothing({ changes }: EndingEvent): boolean {
+  return changes !== null && changes.commits === 0 && changes.files === 0;
 }
 
 function remedyOf(event: EndingEvent, agent: AgentName): string | null {
@@ -331,4 +387,9 @@ export function completedByAnother(taskId: string, problem: string | null): stri
 /** `why` is half a sentence. */
 export function noSnapshots(why: string): string {
   return `No snapshot of the work tree could be made, so undo cannot bring back what the agent changes: ${why}`;
+}
+
+/** Says that the tasks of `ralph watch` work in the same files. */
+export function tasksShareTree(concurrency: number, cwd: string): string {
+  return `up to ${concurrency} tasks work in ${cwd} at the same time, in the same files; --worktree gives each its own`;
 }

@@ -1,33 +1,42 @@
 import { rowOfState } from '../core/task/endings.ts';
 
-/** The facts from which the command that resumes a task is built. */
-export interface ResumeFacts {
+/** Where a command finds a task. */
+export interface TaskPlace {
   readonly taskId: string;
   readonly vault: string;
   readonly stateDir: string;
   /** Absolute path of the key that the command has to name, or null if ralph finds it by itself. */
   readonly keyFlag: string | null;
+}
+
+/** The facts from which the command that resumes a task is built. */
+export interface ResumeFacts extends TaskPlace {
   /** Whether the task lacks this user's signature, so that a person has to vouch for it. */
   readonly needsTrust: boolean;
 }
 
 /** Returns the shell command that resumes a task from any folder. It raises a limit that is used up. */
-export function resumeCommand(
-  { taskId, vault, stateDir, keyFlag, needsTrust }: ResumeFacts,
-  state: string,
+export function resumeCommand(facts: ResumeFacts, state: string): string {
+  const trust = facts.needsTrust ? ['--trust'] : [];
+  return taskCommand('resume', facts, [...trust, rowOfState(state, null)?.more ?? []].flat());
+}
+
+/** Returns the shell command that does something with a task from any folder. */
+export function taskCommand(
+  command: string,
+  { taskId, vault, stateDir, keyFlag }: TaskPlace,
+  words: readonly string[] = [],
 ): string {
   return [
-    'ralph resume',
+    'ralph',
+    command,
     shellQuote(taskId),
-    ...(needsTrust ? ['--trust'] : []),
-    rowOfState(state, null)?.more ?? [],
+    ...words,
     '--vault',
     shellQuote(vault),
     ...(stateDir === `${vault}/.ralph_state` ? [] : ['--state-dir', shellQuote(stateDir)]),
     ...(keyFlag === null ? [] : ['--key-file', shellQuote(keyFlag)]),
-  ]
-    .flat()
-    .join(' ');
+  ].join(' ');
 }
 
 /** Quotes a word for a POSIX shell. */

@@ -98,6 +98,7 @@ async function stop(
     usage: task.usage,
     evidence: ending.evidence,
     changes: null,
+    git: task.git,
     final_message: shown,
     note,
     state_file: paths.stateFile,

@@ -32,7 +32,6 @@ describe('what the documents take from the code', () => {
       'examples/ralph-nightly.service',
       'examples/ralph-nightly.timer',
       'examples/nightly.sh',
-      'examples/commit-after.sh',
       'examples/github-actions.yml',
     ]);
   });

@@ -202,6 +202,7 @@ const EXAMPLES: readonly Example[] = [
   }),
   FAILED('failed:refused-request', 'failed (refused-request): It broke.', 'check --model'),
   FAILED('failed:slash-command', 'failed (slash-command): It broke.', 'claude took the prompt'),
+  FAILED('failed:setup', 'failed (setup): It broke.', 'run the command of --setup yourself'),
   FAILED('failed:bad-option', 'failed (bad-option): It broke.', 'remove the option, or update'),
   FAILED('failed:root-refused', 'failed (root-refused): It broke.', 'claude skips permissions'),
   FAILED('failed:aborted', 'failed (aborted): It broke.', 'the task was given up on purpose', {

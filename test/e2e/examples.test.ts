@@ -6,7 +6,6 @@ import { parse } from 'yaml';
 import { EXIT_CODES } from '../../scripts/settings-doc.ts';
 import { shellWords } from '../../src/core/settings/shell-words.ts';
 import { type FakeClaude, makeFakeClaude, type Turn } from '../helpers/fake-claude.ts';
-import { makeScene } from '../helpers/scene.ts';
 import { tempFolder } from '../helpers/temp-folder.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
@@ -151,23 +150,6 @@ describe('examples/ralph-nightly.service', () => {
   test('is started by the timer of its name, again where the service is away', () => {
     expect(example('ralph-nightly.service')).toMatch(/^RestartForceExitStatus=75$/m);
     expect(example('ralph-nightly.timer')).toMatch(/^OnCalendar=\*-\*-\* 02:00:00$/m);
-  });
-});
-
-describe('examples/commit-after.sh', () => {
-  test('commits what each iteration has changed, and nothing where nothing was', async () => {
-    const scene = await makeScene([
-      { shell: 'echo one > file', text: 'On it.' },
-      { text: 'Nothing to do here.' },
-      { shell: 'echo two > file', text: 'TASK_COMPLETE' },
-    ]);
-    await scene.write('.gitignore', '.ralph_state\n');
-    scene.makeRepository();
-    const script = path.join(ROOT, 'examples', 'commit-after.sh');
-    expect((await scene.run(['--after', script])).exitCode).toBe(0);
-    const log = ['log', '--format=%s'];
-    const { stdout } = spawnSync('git', log, { cwd: scene.folder, encoding: 'utf8' });
-    expect(stdout).toBe('t: iteration 3\nt: iteration 1\nStart\n');
   });
 });
 

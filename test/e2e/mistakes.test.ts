@@ -119,6 +119,7 @@ describe('every end that is not a completion says what to do', () => {
     usage: { cost_usd: 0, input_tokens: 0, output_tokens: 0 },
     evidence: null,
     changes: null,
+    git: { snapshots: null, work_tree: null },
     final_message: null,
     note: null,
     state_file: '/v/.ralph_state/t.json',

@@ -21,7 +21,7 @@ export function foundRun(
     isOwn: true,
   };
   const here = { at: REPORTED_AT, host: 'h', bootId: 'b', pidNamespace: '', isAlive: () => false };
-  return { task, shown: showTask(task, places, here) };
+  return { task, shown: showTask(task, places, here), lines: {} };
 }
 
 /** An iteration of one minute and ten cents that began so many minutes after the start. */

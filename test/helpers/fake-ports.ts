@@ -12,6 +12,7 @@ import type {
   Notice,
   StopCause,
 } from '../../src/core/machine/loop-state.ts';
+import type { Settlement } from '../../src/core/snapshots/settlement.ts';
 import { laterBy, msBetween } from '../../src/core/task/task-state.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
 import { START } from './new-task.ts';
@@ -32,6 +33,8 @@ export interface Script {
   readonly verified?: readonly CommandResult[];
   /** What comes of each request for an approval; it expires when they are used up. */
   readonly answers?: readonly ApprovalAnswer[];
+  /** What comes of each commit and revert; nothing when they are used up. */
+  readonly settlements?: readonly Settlement[];
   /** Whether `effects` contains the snapshots, too. */
   readonly showsSnapshots?: boolean;
   /** What nobody wants to be told of. */
@@ -98,6 +101,7 @@ export function fakePorts(script: Script): FakePorts {
   const sightings = [...(script.sightings ?? [])];
   const verified = [...(script.verified ?? [])];
   const answers = [...(script.answers ?? [])];
+  const settlements = [...(script.settlements ?? [])];
   const hints = [...(script.hints ?? [])];
   const progress = [...(script.progress ?? [])];
   const prompts = [...(script.prompts ?? [new TextEncoder().encode('Fix the tests.')])];
@@ -165,6 +169,16 @@ export function fakePorts(script: Script): FakePorts {
       },
       async after({ iteration, as, outcome }) {
         if (script.showsSnapshots === true) effect(`keep ${as} ${iteration}: ${outcome}`);
+      },
+    },
+    settler: {
+      async commit({ iteration, again }) {
+        effect(`commit ${iteration}${again ? ' again' : ''}`);
+        return settlements.shift() ?? { kind: 'nothing' };
+      },
+      async revert({ iteration, again }) {
+        effect(`revert ${iteration}${again ? ' again' : ''}`);
+        return settlements.shift() ?? { kind: 'nothing' };
       },
     },
     observer: {

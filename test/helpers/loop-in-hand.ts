@@ -15,6 +15,7 @@ import type {
   StopCause,
 } from '../../src/core/machine/loop-state.ts';
 import { initialState, transition } from '../../src/core/machine/transition.ts';
+import type { Settlement } from '../../src/core/snapshots/settlement.ts';
 import type { Policy } from '../../src/core/task/policy.ts';
 import {
   lastWorkAt,
@@ -118,6 +119,7 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
       return turn.actions.includes('look') ? look(sightings) : turn;
     },
     verified: (result: CommandResult) => hand({ kind: 'verified', ...answeredNow(), result }),
+    settled: (settlement: Settlement) => hand({ kind: 'settled', ...answeredNow(), settlement }),
     /** The command after the iteration took so long. */
     followed(ms = 0): Turn {
       pass(ms);
@@ -207,6 +209,8 @@ function inShort(action: Action): string {
       return `request-approval ${action.approval.id}`;
     case 'await-approval':
       return `await-approval ${action.approval.id}${action.patiently ? '' : ' not waiting'}`;
+    case 'settle-tree':
+      return `${action.by} ${action.iteration}${action.again ? ' again' : ''}`;
     case 'look':
     case 'wait':
     case 'keep-tree':

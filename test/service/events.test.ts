@@ -95,6 +95,7 @@ describe('events', () => {
       state_file: path('.ralph_state/history/t.json'),
       log_dir: path('.ralph_state/history/t'),
       changes: null,
+      git: { snapshots: null, work_tree: null },
     });
   });
 

@@ -2,7 +2,8 @@ import path from 'node:path';
 import { maskDeep } from '../../core/secrets/secrets.ts';
 import { parseDuration } from '../../core/settings/duration.ts';
 import { type Briefing, type FoundRun, makeBriefing } from '../../core/task/briefing.ts';
-import { laterBy } from '../../core/task/task-state.ts';
+import type { LinesByIteration } from '../../core/task/line-changes.ts';
+import { laterBy, type TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
 import { writeFileAtomic } from '../../effects/files/write-file.ts';
@@ -65,13 +66,18 @@ async function briefingOf(place: TaskFolders, since: string, until: string): Pro
   const { vault, stateDir } = place;
   const here = thisPlace(until);
   const { open, ended } = listTasksSince(stateDir, Date.parse(since), sealAt(place));
-  const runs = [...open, ...ended].map((entry): FoundRun => {
+  const runs: FoundRun[] = [];
+  for (const entry of [...open, ...ended]) {
     const shown = shownOf(entry, here);
     const task = entry.found.kind === 'task' ? entry.found.state : null;
     const { stateFile, logDir } = shown;
-    return { shown: { ...clean(shown), stateFile, logDir }, task: clean(task) };
-  });
-
+    runs.push({
+      shown: { ...clean(shown), stateFile, logDir },
+      task: clean(task),
+      // One task after another, since there may be hundreds.
+      lines: task !== null && shown.isOwn ? await linesOf(task, logDir) : {},
+    });
+  }
   return makeBriefing({
     since,
     until,
@@ -83,6 +89,12 @@ async function briefingOf(place: TaskFolders, since: string, until: string): Pro
     notes: openNotes(vault),
     requests: openRequests(vault),
   });
+}
+
+async function linesOf(task: TaskState, folder: string): Promise<LinesByIteration> {
+  if (task.git.snapshots === null) return {};
+  const { linesByIteration } = await import('../../compose/iteration-lines.ts');
+  return linesByIteration(task, folder, process.env);
 }
 
 function clean<T>(value: T): T {

@@ -60,7 +60,9 @@ export async function runCommand(
     // Here this is a dry run. If a variable requested it, a resume, which takes only flags, would be real.
     if (collected.untrusted !== null) throw new UsageError([refusalOf(collected.untrusted)]);
     const { resumeTask } = await import('./resume.ts');
-    const { prompt, promptFile, taskId, taskType, config, ...layer } = flags.layer;
+    // These say how a task begins; it has begun.
+    const { prompt, promptFile, taskId, taskType, config, ...others } = flags.layer;
+    const { worktree, base, worktreeDir, ...layer } = others;
     return resumeTask(plan.taskId, plan, { ...flags, layer, isTrusted: false }, argv);
   }
   const { notices, powers } = collected;

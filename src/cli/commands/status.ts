@@ -25,12 +25,13 @@ export async function status(taskId: string | undefined, options: StatusOptions)
   const { stateDir } = place;
   const terminal = await terminalOf(process.stdout, process.env);
   const json = options.json ?? false;
-  const frame = (): Frame =>
+  const addLines = lineCounter();
+  const frame = async (): Promise<Frame> =>
     taskId === undefined
       ? listFrame(place, json, terminal())
-      : taskFrame(place, taskId, json, terminal());
+      : taskFrame(await addLines(viewTask(place, taskId)), json, terminal());
   if (options.watch) return watchView(frame, process.stdout);
-  const { text } = frame();
+  const { text } = await frame();
   if (text === '') say(noTasks(stateDir));
   await standardOutlet().write(text);
   return 0;
@@ -46,13 +47,21 @@ function listFrame(place: TaskFolders, json: boolean, options: TableOptions): Fr
   return { text, key: keyOf(tasks), isLast: false };
 }
 
-function taskFrame(
-  place: TaskFolders,
-  taskId: string,
-  json: boolean,
-  options: TableOptions,
-): Frame {
-  const detail = viewTask(place, taskId);
+/** Returns a function that adds the lines of each iteration. It counts again only after a further iteration. */
+function lineCounter(): (detail: TaskDetail) => Promise<TaskDetail> {
+  let counted: Pick<TaskDetail, 'task' | 'lines'> | null = null;
+  return async (detail) => {
+    const { shown, task } = detail;
+    if (!shown.isOwn || task.git.snapshots === null) return detail;
+    if (counted?.task.metrics.iterations !== task.metrics.iterations) {
+      const { linesByIteration } = await import('../../compose/iteration-lines.ts');
+      counted = { task, lines: await linesByIteration(task, shown.logDir, process.env) };
+    }
+    return { ...detail, lines: counted.lines };
+  };
+}
+
+function taskFrame(detail: TaskDetail, json: boolean, options: TableOptions): Frame {
   const { shown, task } = detail;
   const text = json ? jsonText(wholeState(detail)) : taskDetail(detail, options);
   return {

@@ -97,7 +97,17 @@ function writes(plan: RunPlan): PlanFacts['writes'] {
       path: path.join(plan.vault, 'Pending_Approval', `APPROVAL_${plan.taskId}_*.md`),
       what: 'a request to a person, if the agent asks for an approval',
     },
+    ...ownTree(plan),
     ...taskFileMoves(plan),
+  ];
+}
+
+function ownTree({ workTree }: RunPlan): PlanFacts['writes'] {
+  if (workTree === null) return [];
+  const { path: place, branch, base, onto } = workTree;
+  const from = `${base.slice(0, 12)}${onto === null ? '' : ` (${onto})`}`;
+  return [
+    { path: place, what: `a work tree of its own, on the new branch ${branch} from ${from}` },
   ];
 }
 

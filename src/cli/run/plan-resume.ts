@@ -91,6 +91,7 @@ export async function planResume(
     env: process.env,
     keptPrompt: readStoredPrompt(paths.folder, state),
     newTaskId: () => taskId,
+    workTree: state.git.work_tree,
   };
   return {
     plan: await requirePlan(request, [...flags.problems, ...problems]),

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type FileRun, type OrchestrateOptions, orchestrate } from '../../compose/rescue.ts';
+import { isInRepository } from '../../compose/work-tree-hold.ts';
 import { AGENTS } from '../../core/agent/agents/agents.ts';
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { RESCUE_PROMISE, rescuePrompt } from '../../core/rescue/rescue-prompt.ts';
@@ -8,10 +9,12 @@ import type { VaultCommand, VaultLayer } from '../../core/settings/rescue-settin
 import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
 import { SETTINGS, type Settings } from '../../core/settings/settings.ts';
+import { sharingProblems } from '../../core/settings/settings-problems.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { type RunPlan, requirePlan } from '../../effects/plan/run-plan.ts';
 import { sealAt } from '../../effects/trust/seal.ts';
 import { UsageError } from '../../errors.ts';
+import { tasksShareTree } from '../../report/messages.ts';
 import { vaultLine } from '../../report/screens/vault-line.ts';
 import { plainView, quietView } from '../../report/terminal/plain.ts';
 import type { RunView } from '../../report/terminal/view.ts';
@@ -56,6 +59,12 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
     said.add(notice);
     sayUnlessQuiet(oneLine(notice, 2_000));
   }
+  const own = settleVault(read.own, vault);
+  if (name === 'watch' && own.concurrency > 1 && !settings.worktree) {
+    const problems = sharingProblems(plan);
+    if (problems.length > 0) throw new UsageError(problems);
+    if (isInRepository(plan.cwd)) sayUnlessQuiet(tasksShareTree(own.concurrency, plan.cwd));
+  }
   const printed = new Map<string, string>();
   const heap = limitHeap();
   const options: OrchestrateOptions = {
@@ -82,7 +91,7 @@ export async function openVault(read: ReadVaultFlags, name: VaultCommand): Promi
   };
   return {
     ports: orchestrate(options),
-    settings: settleVault(read.own, vault),
+    settings: own,
     say: sayUnlessQuiet,
   };
 }

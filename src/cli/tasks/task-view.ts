@@ -16,9 +16,11 @@ import { thisPlace } from '../../effects/lock/driver-identity.ts';
 import { readStoredRun } from '../../effects/plan/stored-settings.ts';
 import { pendingProgress } from '../../effects/state/requests.ts';
 import { findTaskEntry, listTasks, type TaskEntry } from '../../effects/state/task-list.ts';
+import { keyFlag } from '../../effects/trust/key.ts';
 import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 import { StateCorruptedError, StateTooNewError } from '../../errors.ts';
 import type { TaskDetail } from '../../report/screens/task-detail.ts';
+import type { TaskFolders } from './named-folders.ts';
 import { unknownTask } from './unknown-task.ts';
 
 /** How many tasks of the history are shown. */
@@ -32,10 +34,10 @@ export function viewTasks(place: SealedPlace): readonly ShownTask[] {
 }
 
 /**
- * Returns one task in detail. Throws `TaskNotFoundError`, or `StateTooNewError` or `StateCorruptedError` if
+ * Returns one task in detail, without the lines that its iterations changed. Throws `TaskNotFoundError`, or `StateTooNewError` or `StateCorruptedError` if
  * the state cannot be read.
  */
-export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
+export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
   const { stateDir } = place;
   const at = new Date().toISOString();
   const entry = findTaskEntry(stateDir, taskId, sealAt(place));
@@ -55,6 +57,8 @@ export function viewTask(place: SealedPlace, taskId: string): TaskDetail {
     conditions: names.flatMap((name) => conditionText(SETTINGS[name].flag, settings?.[name])),
     maxCostUsd: settings?.maxCost ?? null,
     at,
+    place: { ...place, taskId: entry.name, keyFlag: keyFlag(place.keyFile, process.env) },
+    lines: {},
   };
 }
 
@@ -93,6 +97,7 @@ function upToDate(task: TaskState, { folder, archived }: TaskEntry): TaskState {
 /** Removes control characters, since anybody may have edited the state and it is shown on a terminal. */
 function withoutControlsIn(task: TaskState): TaskState {
   const line = (text: string): string => oneLine(text, 1_000);
+  const tree = task.git.work_tree;
   return {
     ...task,
     task_prompt: withoutControls(task.task_prompt),
@@ -108,6 +113,15 @@ function withoutControlsIn(task: TaskState): TaskState {
       task.progress === null
         ? null
         : { ...task.progress, current_step: line(task.progress.current_step) },
+    git: {
+      ...task.git,
+      work_tree: tree && {
+        ...tree,
+        path: line(tree.path),
+        branch: line(tree.branch),
+        onto: tree.onto === null ? null : line(tree.onto),
+      },
+    },
     errors: task.errors.map((error) => ({
       ...error,
       kind: line(error.kind),

@@ -8,13 +8,16 @@ const REDRAW_MS = 1_000;
  * Shows frames until the last one or a signal. Redraws in place on a terminal; elsewhere prints a frame
  * only if something has changed. Resolves to the exit code.
  */
-export async function watchView(next: () => Frame, stream: NodeJS.WriteStream): Promise<number> {
+export async function watchView(
+  next: () => Promise<Frame>,
+  stream: NodeJS.WriteStream,
+): Promise<number> {
   const stop = signalled();
   if (stream.isTTY && process.env.TERM !== 'dumb') return watchScreen(next, stream, stop);
   const outlet = standardOutlet(stream);
   let key: string | null = null;
   for (;;) {
-    const frame = next();
+    const frame = await next();
     if (frame.key !== key && !(await outlet.write(frame.text))) return 0;
     key = frame.key;
     if (frame.isLast || stop.aborted) return 0;
@@ -24,16 +27,22 @@ export async function watchView(next: () => Frame, stream: NodeJS.WriteStream): 
 }
 
 async function watchScreen(
-  next: () => Frame,
+  next: () => Promise<Frame>,
   stream: NodeJS.WriteStream,
   stop: AbortSignal,
 ): Promise<number> {
   const screen = new LiveScreen(stream);
-  const redraw = (): void => screen.redraw(pictureOf(next(), stream.rows));
+  const redraw = (): void => {
+    // If there is no further frame, the next draw says why.
+    void next().then(
+      (frame) => screen.redraw(pictureOf(frame, stream.rows)),
+      () => {},
+    );
+  };
   stream.on('resize', redraw);
   try {
     for (;;) {
-      const frame = next();
+      const frame = await next();
       screen.draw(pictureOf(frame, stream.rows));
       if (frame.isLast || stop.aborted) return 0;
       await rest(stop);

@@ -14,6 +14,7 @@ import {
 } from './loop-state.ts';
 import { budgetLeft } from './next-iteration.ts';
 import { iteratedEvent } from './record-iteration.ts';
+import { treeToSettle } from './settling.ts';
 
 /** Builds the next state and the actions from what a step has decided. */
 export function apply({ state, announced = [], decision }: Decided, moment: Moment): Transition {
@@ -55,6 +56,12 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
       return to({ ...state, step: decision }, { kind: 'look' });
     case 'verifying':
       return to({ ...state, step: decision }, { kind: 'verify', command: policy.verify ?? '' });
+    case 'settling': {
+      // A resumed task that repeats this step is in it already.
+      const again = state.step.kind === 'settling';
+      const tree = treeToSettle(state.streaks, decision.answer, policy, again);
+      return to({ ...state, step: decision }, { kind: 'settle-tree', by: decision.by, ...tree });
+    }
     case 'following': {
       const body = iteratedEvent(state, decision.answer);
       const command = policy.after ?? '';

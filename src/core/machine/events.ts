@@ -1,6 +1,7 @@
 import type { Usage } from '../agent/attempt.ts';
 import type { EndedStatus, EndingRow } from '../task/endings.ts';
-import type { Evidence, IterationRecord } from '../task/task-state.ts';
+import type { LineChanges } from '../task/line-changes.ts';
+import type { Evidence, IterationRecord, TaskGit } from '../task/task-state.ts';
 
 /** What the agent is doing at this moment. */
 export type Activity =
@@ -14,7 +15,7 @@ export interface Changes {
   /** New, changed and deleted files, committed or not. */
   readonly files: number;
   /** In text files; null without snapshots. */
-  readonly lines: { readonly added: number; readonly removed: number } | null;
+  readonly lines: LineChanges | null;
 }
 
 /** Everything about how a task ended, for programs that act on it. */
@@ -27,6 +28,7 @@ export interface EndingFields {
   readonly evidence: Evidence | null;
   /** Null if git cannot report them. */
   readonly changes: Changes | null;
+  readonly git: TaskGit;
   readonly final_message: string | null;
   readonly note: string | null;
   readonly state_file: string;
@@ -99,6 +101,23 @@ export type EventBody =
       readonly gate: string;
       readonly detail: string;
     }
+  | {
+      readonly event: 'iteration_committed';
+      readonly iteration: number;
+      readonly commit: string;
+      readonly branch: string;
+      readonly files: number;
+    }
+  /** The work stays as it is; `why` is a clause. */
+  | { readonly event: 'commit_failed'; readonly iteration: number; readonly why: string }
+  | {
+      readonly event: 'iteration_reverted';
+      readonly iteration: number;
+      readonly files: number;
+      /** Up to 20 paths that stay, because somebody else changed them. */
+      readonly kept: readonly string[];
+    }
+  | { readonly event: 'revert_failed'; readonly iteration: number; readonly why: string }
   | EndingBody;
 
 export type EndingBody =

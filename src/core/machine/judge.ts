@@ -12,7 +12,7 @@ import { askPerson } from './approval.ts';
 import { breakerVerdict } from './breaker.ts';
 import { type Decided, type Decision, type End, type Moment, publish } from './decision.ts';
 import { end, stoppedBy, TIME_OVER } from './ending.ts';
-import type { CountedAnswer, LoopState, Step } from './loop-state.ts';
+import type { CountedAnswer, Judgement, LoopState } from './loop-state.ts';
 import { endBudget, endUsage, nextIteration } from './next-iteration.ts';
 import {
   describeTools,
@@ -21,6 +21,7 @@ import {
   readOwnReport,
   record,
 } from './record-iteration.ts';
+import { wayToSettle } from './settling.ts';
 
 /*
  * Decides what follows an iteration. The checks run in this order; the first that applies decides:
@@ -56,7 +57,7 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
   return {
     state: recorded,
     announced: [publish(iteratedEvent(recorded, answer)), ...furtherEvents(answer, judged)],
-    decision: follow(recorded, { answer, judged, isAborted, approval }, moment),
+    decision: settle(recorded, { answer, judged, isAborted, approval }, moment),
   };
 }
 
@@ -75,14 +76,24 @@ export function saysOtherwise(state: LoopState, answer: CountedAnswer, policy: P
   return isAborted || readApproval(message, own, NOTHING_SEEN) !== null;
 }
 
-/** What the next step needs to know of a judged iteration. */
-type Judgement = Omit<Extract<Step, { kind: 'following' }>, 'kind'>;
+/** Commits or takes back what the iteration changed, if the user wants that. What follows comes later. */
+export function settle(state: LoopState, judgement: Judgement, moment: Moment): Decision {
+  const by = wayToSettle(judgement, moment.policy);
+  return by === null
+    ? follow(state, judgement, moment)
+    : { ...judgementIn(judgement), kind: 'settling', by };
+}
 
 /** Runs the user's `--after` command if there is one; otherwise decides what follows the iteration. */
 export function follow(state: LoopState, judgement: Judgement, moment: Moment): Decision {
   return moment.policy.after === null
     ? followed(state, judgement, moment)
-    : { ...judgement, kind: 'following' };
+    : { ...judgementIn(judgement), kind: 'following' };
+}
+
+/** Returns the judgement in a step. */
+function judgementIn({ answer, judged, isAborted, approval }: Judgement): Judgement {
+  return { answer, judged, isAborted, approval };
 }
 
 /**

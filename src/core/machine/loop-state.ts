@@ -7,6 +7,7 @@ import type { PromiseVerdict } from '../completion/promise.ts';
 import type { CommandResult, Sightings } from '../completion/sightings.ts';
 import type { Hint } from '../prompt/hints.ts';
 import type { Handover } from '../prompt/prompt.ts';
+import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
 import type { EndedStatus, EndingRow, StatusAndReason } from '../task/endings.ts';
 import type {
   Approval,
@@ -50,14 +51,10 @@ export type Step =
   | { readonly kind: 'asking-back'; readonly answer: CountedAnswer }
   | { readonly kind: 'looking'; readonly answer: CountedAnswer }
   | { readonly kind: 'verifying'; readonly answer: CountedAnswer; readonly sightings: Sightings }
+  /** What the iteration changed is committed or taken back. */
+  | ({ readonly kind: 'settling'; readonly by: WayToSettle } & Judgement)
   /** The user's `--after` command runs; the next step is decided after it. */
-  | {
-      readonly kind: 'following';
-      readonly answer: CountedAnswer;
-      readonly judged: ClaimVerdict;
-      readonly isAborted: boolean;
-      readonly approval: ApprovalRequest | null;
-    }
+  | ({ readonly kind: 'following' } & Judgement)
   /** A person is asked; `task.approval` has the request, and whether its file is written. */
   | { readonly kind: 'approving' }
   | { readonly kind: 'waiting' }
@@ -77,6 +74,16 @@ export interface CountedAnswer {
   /** The reply of an agent that was asked about its promise and did not state it; absent if there is none. */
   readonly reply?: string;
 }
+
+/** A judged iteration, with what decides on the next step. */
+export interface Judgement {
+  readonly answer: CountedAnswer;
+  readonly judged: ClaimVerdict;
+  readonly isAborted: boolean;
+  readonly approval: ApprovalRequest | null;
+}
+
+export type WayToSettle = 'commit' | 'revert';
 
 /** Counts of consecutive failures, and when they began. */
 export interface Trouble {
@@ -116,6 +123,8 @@ export interface Streaks {
   readonly confirmations: number;
   /** Iterations in which a signal was stated. */
   readonly signals: number;
+  /** Iterations since the first one whose changes could not be committed; they go into the next commit. */
+  readonly uncommitted?: number;
 }
 
 export const NO_STREAKS: Streaks = {
@@ -136,7 +145,13 @@ export interface Timing {
 
 /** What happened. Every event carries its instant, since the core has no clock. */
 export type LoopEvent =
-  | { readonly kind: 'started'; readonly at: string; readonly prompt: string }
+  | {
+      readonly kind: 'started';
+      readonly at: string;
+      readonly prompt: string;
+      /** Why the task's own work tree is not ready; absent or null if it is, or if there is none. */
+      readonly setupFailed?: string | null;
+    }
   /** A task whose driver ended or died is resumed. */
   | {
       readonly kind: 'resumed';
@@ -147,6 +162,8 @@ export type LoopEvent =
       readonly lost: AttemptFacts['usage'] | null;
       /** The resume only announces the ending of the task, because the driver died before it did. */
       readonly tellsOnly?: boolean;
+      /** As for `started`. */
+      readonly setupFailed?: string | null;
     }
   | (Timing & {
       readonly kind: 'attempt-ended';
@@ -157,6 +174,7 @@ export type LoopEvent =
     })
   | (Timing & { readonly kind: 'looked'; readonly sightings: Sightings })
   | (Timing & { readonly kind: 'verified'; readonly result: CommandResult })
+  | (Timing & { readonly kind: 'settled'; readonly settlement: Settlement })
   | (Timing & { readonly kind: 'followed' })
   | (Timing & { readonly kind: 'waited' })
   | (Timing & { readonly kind: 'approval-requested'; readonly thereBefore: ThereBefore })
@@ -241,6 +259,7 @@ export type Question =
     }
   | { readonly kind: 'look' }
   | { readonly kind: 'verify'; readonly command: string }
+  | ({ readonly kind: 'settle-tree'; readonly by: WayToSettle } & TreeToSettle)
   /** Runs the user's `--after` command with the event as its standard input. */
   | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }
   | { readonly kind: 'wait'; readonly until: string }
@@ -280,6 +299,7 @@ export interface TreeToKeep {
 export type RalphActivity =
   | { readonly kind: 'look' }
   | { readonly kind: 'verify'; readonly command: string }
+  | { readonly kind: 'settle'; readonly by: WayToSettle }
   | { readonly kind: 'after'; readonly command: string }
   | { readonly kind: 'wait'; readonly wait: Wait }
   | { readonly kind: 'approval'; readonly what: string; readonly until: string }

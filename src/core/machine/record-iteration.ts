@@ -90,6 +90,7 @@ export function record(
     finalMessage: facts.finalMessage,
     reported: null,
     streaks: {
+      ...state.streaks,
       signals,
       refusedClaims: held?.gate === 'refused-tools' ? state.streaks.refusedClaims + 1 : 0,
       unprovenClaims: held?.gate === 'stopped-subagents' ? state.streaks.unprovenClaims + 1 : 0,

@@ -5,7 +5,7 @@ import { askAgain } from './approval.ts';
 import { questionLost } from './asking-back.ts';
 import { type Decided, type Decision, type Moment, publish } from './decision.ts';
 import { end } from './ending.ts';
-import { follow, judge } from './judge.ts';
+import { follow, judge, settle } from './judge.ts';
 import {
   type Announcement,
   type EventOf,
@@ -19,7 +19,8 @@ import { continueAtOnce } from './next-iteration.ts';
  * Where a task resumes. The action that was running when the driver died is repeated. An attempt that was
  * running was never counted, so its iteration is tried again.
  *
- *   looking, verifying, following, waiting ──► the same action again
+ *   looking, verifying, settling, ───────────► the same action again
+ *   following, waiting
  *   working, ended within an iteration ──────► a further attempt of the same iteration; the cost of the
  *                                              lost one is counted, and five in a row end the task
  *   asking-back ─────────────────────────────► the first answer is judged; the question is repeated
@@ -54,6 +55,7 @@ function keptLate({ step }: LoopState, iteration: number): readonly Announcement
       return [{ kind: 'keep-tree', iteration, as: 'attempt', outcome: 'interrupted' }];
     case 'looking':
     case 'verifying':
+    case 'settling':
     case 'following': {
       const { outcome } = step.answer.record;
       return [{ kind: 'keep-tree', iteration, as: 'missing-end', outcome }];
@@ -117,8 +119,15 @@ function withLost(state: LoopState, { at, lost }: EventOf<'resumed'>): LoopState
 /** With so many interrupted attempts in a row, the cause is permanent and would kill ralph every time. */
 const INTERRUPTED_AT_MOST = 5;
 
-function continued(state: LoopState, { lost }: EventOf<'resumed'>, moment: Moment): Decided {
+function continued(
+  state: LoopState,
+  { lost, setupFailed = null }: EventOf<'resumed'>,
+  moment: Moment,
+): Decided {
   const { step, task, trouble } = state;
+  if (setupFailed !== null) {
+    return { state, decision: end('failed', 'failed:setup', { error: setupFailed }) };
+  }
   if (trouble.interrupted >= INTERRUPTED_AT_MOST) {
     const error = `ralph was killed ${trouble.interrupted} times in a row in iteration ${task.current_iteration}`;
     return { state, decision: end('stalled', 'interrupted', { error }) };
@@ -133,6 +142,7 @@ function continued(state: LoopState, { lost }: EventOf<'resumed'>, moment: Momen
 function repeated(state: LoopState, moment: Moment): Decision {
   const { step, task } = state;
   if (step.kind === 'looking' || step.kind === 'verifying') return step;
+  if (step.kind === 'settling') return settle(state, step, moment);
   if (step.kind === 'following') return follow(state, step, moment);
   if (step.kind === 'waiting' && task.wait !== null) return { kind: 'wait', wait: task.wait };
   return askAgain(task, moment) ?? continueAtOnce(state, moment);

@@ -12,7 +12,7 @@ import { byCaller, isByCaller } from './caller-events.ts';
 import { postponed, withoutStandstill } from './clock-gap.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
-import { followed, judge } from './judge.ts';
+import { follow, followed, judge } from './judge.ts';
 import {
   type Announcement,
   type CallerEvent,
@@ -26,6 +26,7 @@ import {
 import { withReport } from './record-iteration.ts';
 import { resumed } from './resume.ts';
 import { retry } from './retry.ts';
+import { withSettlement } from './settling.ts';
 
 /**
  * The heart of the program: takes an event, returns the next state and the actions. `decide` picks the
@@ -33,11 +34,13 @@ import { retry } from './retry.ts';
  *
  *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged ◄─verified─ verifying
  *                       ▲                     │                                   ├─ claim to verify ──┘
- *                       │                     ├─ transient ──────► waiting        ├─ --after ─► following ──followed──┐
- *                       │                     │                      │            ├─ complete, paused ─► ended ◄──────┤
- *                       │                     └─ fatal, stopped ─► ended          ├─ limit ────────────► ended ◄──────┤
- *                       │                                            │            │                                   │
- *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴───────────────────────────────────┘
+ *                       │                     ├─ transient ──────► waiting        ├─ --commit ─► settling ──settled──┐
+ *                       │                     │                      │            ├─ --after ◄───────────────────────┤
+ *                       │                     │                      │            │    └─────► following ──followed──┤
+ *                       │                     │                      │            ├─ complete, paused ─► ended ◄─────┤
+ *                       │                     └─ fatal, stopped ─► ended          ├─ limit ────────────► ended ◄─────┤
+ *                       │                                            │            │                                  │
+ *                       └──────────────── waited ◄───────────────────┴── waiting ◄┴──────────────────────────────────┘
  *
  * If the promise is in doubt, the agent is asked before `looking`: see `asking-back.ts`. A delay of 0 skips
  * `waiting`, which saves a write of the state. `approval.ts` asks a person. `resumed` can continue at any
@@ -79,7 +82,7 @@ function decide(state: LoopState, event: Happened, moment: Moment): Decided {
   const { step } = state;
   switch (event.kind) {
     case 'started':
-      return started(state, event.prompt, moment);
+      return started(state, event, moment);
     case 'resumed':
       return resumed(state, event, moment);
     case 'attempt-ended':
@@ -90,6 +93,11 @@ function decide(state: LoopState, event: Happened, moment: Moment): Decided {
     case 'verified':
       if (step.kind !== 'verifying') return strayed(state);
       return judge(state, { ...step, verified: event.result }, moment);
+    case 'settled': {
+      if (step.kind !== 'settling') return strayed(state);
+      const settled = withSettlement(state, event.settlement);
+      return { ...settled, decision: follow(settled.state, step, moment) };
+    }
     case 'followed':
       if (step.kind !== 'following') return strayed(state);
       return { state, decision: followed(state, step, moment) };
@@ -124,15 +132,21 @@ export function initialState(task: TaskState): LoopState {
   };
 }
 
-function started(state: LoopState, prompt: string, moment: Moment): Decided {
+function started(
+  state: LoopState,
+  { prompt, setupFailed = null }: EventOf<'started'>,
+  moment: Moment,
+): Decided {
   const { approvalRequired: what, maxIterations: max_iterations } = moment.policy;
   return {
     state: { ...state, task: { ...state.task, status: 'running' } },
     announced: [publish({ event: 'task_started', prompt, max_iterations })],
     decision:
-      what === null
-        ? { kind: 'start', prompt: 'next' }
-        : askPerson(state.task, { id: START_APPROVAL, what, file: null }, moment),
+      setupFailed !== null
+        ? end('failed', 'failed:setup', { error: setupFailed })
+        : what === null
+          ? { kind: 'start', prompt: 'next' }
+          : askPerson(state.task, { id: START_APPROVAL, what, file: null }, moment),
   };
 }
 

@@ -48,6 +48,15 @@ export type Missing =
   /** The command of `--until` failed. */
   | { readonly kind: 'until'; readonly result: CommandResult }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
+  /** `output` is what a hook or git said. */
+  | { readonly kind: 'not-committed'; readonly why: string; readonly output: string }
+  /** The changes of an iteration that was cut were taken back. */
+  | {
+      readonly kind: 'reverted';
+      readonly files: number;
+      readonly kept: readonly string[];
+      readonly diff: string;
+    }
   | { readonly kind: 'question' }
   | { readonly kind: 'malformed-request' }
   /** A person's answer to an approval request. */
@@ -187,6 +196,10 @@ export function describeMissing(missing: Missing, policy: Policy): string {
       return `The command that decides whether the task is complete ${describeFailure(missing.result)}: ${materialLine(missing.result.command, rules)}.${hasWords(missing.result) ? ' Its output stands above.' : ''}`;
     case 'not-ended-well':
       return describeBadEnd(missing.outcome, policy, rules);
+    case 'not-committed':
+      return `Your work is kept, but it could not be committed, because ${materialLine(missing.why, rules)}.${missing.output.trim() === '' ? '' : ' What was said stands above.'} Mend what kept it from being committed; do not commit by yourself.`;
+    case 'reverted':
+      return `What the previous iteration changed was taken back, since it was cut: ${missing.files === 1 ? 'one file is' : `${missing.files} files are`} as before it. The diff above shows what was taken back, so that you can go another way.${missing.kept.length === 0 ? '' : ` Somebody else changed these, so they stay as they are: ${materialLine(missing.kept.slice(0, 10).join(', '), rules)}.`}`;
     case 'decision':
       return missing.decision === 'approved'
         ? `A person has approved your request ${missing.id} (${materialLine(missing.what, rules)}): you may do it now.`
@@ -222,13 +235,16 @@ function describeFailure({ timedOut, exitCode }: CommandResult): string {
 
 /** The output of one of the user's commands. */
 export interface CommandOutput {
-  readonly by: 'verify' | 'until';
+  readonly by: 'verify' | 'until' | 'commit';
   readonly output: string;
 }
 
 /** Returns the outputs, unless empty, of the user's commands that failed after the last iteration. */
 export function failedOutputs(carry: Handover): readonly CommandOutput[] {
   return carry.missing.flatMap((missing): readonly CommandOutput[] => {
+    if (missing.kind === 'not-committed') {
+      return hasWords(missing) ? [{ by: 'commit', output: missing.output }] : [];
+    }
     const failed =
       missing.kind === 'until'
         ? missing.result
@@ -242,20 +258,28 @@ export function failedOutputs(carry: Handover): readonly CommandOutput[] {
   });
 }
 
-function hasWords({ output }: CommandResult): boolean {
+function hasWords({ output }: Pick<CommandResult, 'output'>): boolean {
   return output.trim() !== '';
 }
 
 const TITLES: Readonly<Record<CommandOutput['by'], string>> = {
   verify: 'the output of the command that checks the task',
   until: 'the output of the command that decides whether the task is complete',
+  commit: 'what kept your work from being committed',
 };
 
 /** Marks the outputs as data, like all text that does not come from the user. */
 function outputBlocks(policy: Policy, carry: Handover): readonly PromptText[] {
-  return failedOutputs(carry).map(({ by, output }) => ({
+  const reverted = carry.missing.flatMap((missing) =>
+    missing.kind === 'reverted' && missing.diff !== '' ? [missing.diff] : [],
+  );
+  const blocks = [
+    ...failedOutputs(carry).map(({ by, output }) => ({ title: TITLES[by], output })),
+    ...reverted.map((output) => ({ title: 'the changes that were taken back', output })),
+  ];
+  return blocks.map(({ title, output }) => ({
     kind: 'whole',
-    text: materialBlock(TITLES[by], output, rulesFor(policy)),
+    text: materialBlock(title, output, rulesFor(policy)),
   }));
 }
 

@@ -19,6 +19,7 @@ export function settingsProblems(run: RequestedSettings): readonly string[] {
     ...limitProblems(run),
     ...agentProblems(run),
     ...passthroughProblems(run),
+    ...gitProblems(run),
   ];
 }
 
@@ -165,4 +166,26 @@ function passthroughProblems(run: RequestedSettings): readonly string[] {
   return AGENTS[agent].ownFlags
     .filter((flag) => run.passthrough.some((word) => word === flag || word.startsWith(`${flag}=`)))
     .map((flag) => `${flag} after -- would break how ralph talks to ${agent}; take it out.`);
+}
+
+/** Settings that need to know whose change each is, so no other task may work in the same files. */
+const ALONE = ['commit', 'revertFailed'] as const satisfies readonly SettingName[];
+
+function gitProblems({ settings, sources }: RequestedSettings): readonly string[] {
+  const problems: string[] = [];
+  for (const name of ['base', 'worktreeDir'] as const) {
+    if (settings[name] !== null && isFlag(sources[name]) && !settings.worktree) {
+      problems.push(`${SETTINGS[name].flag} needs --worktree, and it was not given.`);
+    }
+  }
+  if (settings.shareWorktree) problems.push(...sharingProblems({ settings, sources }));
+  return problems;
+}
+
+/** Returns the settings that are impossible where tasks share a work tree, one sentence each. */
+export function sharingProblems({ settings, sources }: SourcedSettings): readonly string[] {
+  return ALONE.filter((name) => settings[name]).map(
+    (name) =>
+      `${sources[name].where} needs a work tree in which no other task works, since nobody can tell whose change is whose; use --worktree without --share-worktree.`,
+  );
 }

@@ -33,6 +33,18 @@ export interface TreePair {
   readonly to: string;
 }
 
+/** Trees between which something else than the agent may have changed files. */
+export interface Gap extends TreePair {
+  /** Before an undo: what that left behind. A path that was so already is nobody else's. */
+  readonly left: string | null;
+}
+
+/** An undo or a redo that may not have been finished. */
+export interface BegunUndo extends TreePair {
+  /** Whether what is to be done now is the same undo. */
+  readonly isSame: boolean;
+}
+
 /** What an undo or a redo is about. */
 export interface UndoSpan {
   /** The snapshot that it goes back to. */
@@ -42,9 +54,8 @@ export interface UndoSpan {
   /** What ralph left last: the newest end, with what undos have put back since. */
   readonly ours: string;
   /** The undo that was begun last, if nothing came after it: it may not have been finished. */
-  readonly begun: TreePair | null;
-  /** Pairs of trees between which something else than the agent may have changed files. */
-  readonly gaps: readonly TreePair[];
+  readonly begun: BegunUndo | null;
+  readonly gaps: readonly Gap[];
   readonly isRedo: boolean;
 }
 
@@ -57,15 +68,19 @@ export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null
   const first = snapshots.findIndex(({ what }) => workOf(what) >= iteration);
   const base = snapshots[first - 1];
   if (first === -1 || base === undefined || !isNext(base, snapshots[first])) return null;
-  const gaps: TreePair[] = [];
+  const gaps: Gap[] = [];
   let left = leftBy(base);
   for (const snapshot of snapshots.slice(first)) {
     const isWork = snapshot.what.kind === 'end' || snapshot.what.kind === 'attempt';
     const from = snapshot.undone?.fromTree ?? left;
-    if (!isWork && snapshot.tree !== from) gaps.push({ from, to: snapshot.tree });
+    if (!isWork && snapshot.tree !== from) {
+      gaps.push({ from, to: snapshot.tree, left: snapshot.undone?.leftTree ?? null });
+    }
     left = leftBy(snapshot);
   }
-  const begun = begunUndo(snapshots);
+  const last = snapshots.at(-1)?.undone;
+  const isSame = last?.base === base.name && !last.isRedo;
+  const begun = begunUndo(snapshots, isSame);
   return { base, before: leftBy(base), ours: left, gaps, begun, isRedo: false };
 }
 
@@ -75,7 +90,7 @@ export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null
  */
 export function redoSpans({ snapshots }: Timeline): readonly UndoSpan[] {
   const last = snapshots.at(-1);
-  const begun = begunUndo(snapshots);
+  const begun = begunUndo(snapshots, true);
   if (last === undefined || begun === null) return [];
   const common = { ours: begun.to, gaps: [], isRedo: true };
   const back: UndoSpan = { ...common, base: last, before: begun.from, begun: null };
@@ -85,9 +100,9 @@ export function redoSpans({ snapshots }: Timeline): readonly UndoSpan[] {
 }
 
 /** Returns what was begun with the newest snapshot, if that is an undo or a redo. */
-function begunUndo(snapshots: Timeline['snapshots']): TreePair | null {
+function begunUndo(snapshots: Timeline['snapshots'], isSame: boolean): BegunUndo | null {
   const undone = snapshots.at(-1)?.undone ?? null;
-  return undone === null ? null : { from: undone.fromTree, to: undone.leftTree };
+  return undone === null ? null : { from: undone.fromTree, to: undone.leftTree, isSame };
 }
 
 /** Returns what the iterations from `first` to `last` changed; null if no snapshot tells. */
@@ -137,6 +152,7 @@ function workOf(what: SnapshotName): number {
   return what.kind === 'end' || what.kind === 'attempt' ? what.iteration : 0;
 }
 
-function leftBy({ tree, undone }: ListedSnapshot): string {
+/** The tree that ralph left with a snapshot: an undo leaves another one than it keeps. */
+export function leftBy({ tree, undone }: ListedSnapshot): string {
   return undone?.leftTree ?? tree;
 }

@@ -17,6 +17,8 @@ export interface UndoQuestion {
   readonly since: TreeDifference;
   /** What an undo was to change that may have been cut off; it ends at ralph's latest tree. */
   readonly begun: TreeDifference;
+  /** Whether that was the same undo: then its paths are a part of this one. */
+  readonly goesOn: boolean;
   /** Paths that something else changed between the undone iterations. */
   readonly changedBetween: ReadonlySet<string>;
   /** Whether changes of others are taken back, too. */
@@ -24,6 +26,7 @@ export interface UndoQuestion {
 }
 
 export interface PlannedChange {
+  /** What the path held when the undo was begun. */
   readonly now: TreeEntry;
   /** What the path gets back; null where there was nothing. */
   readonly before: TreeEntry;
@@ -32,7 +35,7 @@ export interface PlannedChange {
 export interface UndoPlan {
   readonly restore: ReadonlyMap<string, PlannedChange>;
   /** Paths that hold already what they held before, for example since an undo was cut off. */
-  readonly already: ReadonlyMap<string, TreeEntry>;
+  readonly already: ReadonlyMap<string, PlannedChange>;
   /** Paths that stay, because somebody else changed them. */
   readonly kept: readonly string[];
 }
@@ -43,18 +46,20 @@ export interface UndoPlan {
  * path was changed by somebody else, and stays.
  */
 export function planUndo(question: UndoQuestion): UndoPlan {
-  const { done, since, begun, changedBetween, force } = question;
+  const { done, since, begun, goesOn, changedBetween, force } = question;
   const restore = new Map<string, PlannedChange>();
-  const already = new Map<string, TreeEntry>();
+  const already = new Map<string, PlannedChange>();
   const kept: string[] = [];
   for (const path of new Set([...done.keys(), ...begun.keys()])) {
     const ours = entryIn(done, path, 'to') ?? entryIn(begun, path, 'to') ?? null;
     const before = done.has(path) ? (entryIn(done, path, 'from') ?? null) : ours;
     const now = since.has(path) ? (entryIn(since, path, 'to') ?? null) : ours;
-    const isUnfinished = begun.has(path) && now === entryIn(begun, path, 'from');
+    const wasBegun = begun.get(path);
+    const isUnfinished = wasBegun !== undefined && now === wasBegun.from;
     const isOurs = (now === ours || isUnfinished) && !changedBetween.has(path);
-    if (now === before) already.set(path, before);
-    else if (isOurs || force) restore.set(path, { now, before });
+    if (now === before) {
+      already.set(path, { now: goesOn && wasBegun !== undefined ? wasBegun.from : now, before });
+    } else if (isOurs || force) restore.set(path, { now, before });
     else if (done.has(path)) kept.push(path);
   }
   return { restore, already, kept: kept.sort() };

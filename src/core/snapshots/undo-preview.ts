@@ -22,6 +22,8 @@ export type PathChange = 'comes-back' | 'changes' | 'goes' | 'filled';
 export interface ShownMove {
   /** The full name of the branch, or null for a detached HEAD. */
   readonly branch: string | null;
+  /** Whether HEAD is elsewhere now. */
+  readonly switches: boolean;
   /** Ids of commits; null where there is none. */
   readonly from: string | null;
   readonly to: string | null;

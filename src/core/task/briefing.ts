@@ -1,4 +1,5 @@
 import { rowOfState } from './endings.ts';
+import type { LinesByIteration } from './line-changes.ts';
 import { isLive, type ShownState, type ShownTask } from './shown-task.ts';
 import { type IterationRecord, laterBy, msBetween, type TaskState } from './task-state.ts';
 
@@ -37,6 +38,7 @@ export interface FoundRun {
   readonly shown: ShownTask;
   /** Null if the file could not be read. */
   readonly task: TaskState | null;
+  readonly lines: LinesByIteration;
 }
 
 /** A note for a human that is still in `Needs_Action`. */

@@ -71,6 +71,10 @@ export const ENDINGS = {
       },
       'failed:refused-request': { remedy: 'check --model and the length of the prompt' },
       'failed:slash-command': {},
+      'failed:setup': {
+        remedy:
+          'run the command of --setup yourself in the work tree, mend what it complains of, and resume; ralph resume --setup names another command',
+      },
       'failed:bad-option': {},
       'failed:root-refused': {},
       'failed:aborted': {

@@ -17,6 +17,9 @@ const FIXED: readonly SettingName[] = [
   'taskId',
   'taskType',
   'config',
+  'worktree',
+  'base',
+  'worktreeDir',
 ];
 
 /** Applies the flags of a resume to the stored settings of a task. `+5` adds 5 to what the task has used. */

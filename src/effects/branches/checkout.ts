@@ -19,7 +19,7 @@ import { withoutOwnFilters } from '../workspace/git-filters.ts';
 export type AskGit = (
   cwd: string,
   args: readonly string[],
-  extras?: { readonly settings?: readonly GitSetting[]; readonly input?: string },
+  extras?: { readonly settings?: readonly GitSetting[]; readonly input?: string | Uint8Array },
 ) => Promise<GitAnswer>;
 
 export interface CheckoutPlace {
@@ -35,7 +35,7 @@ export interface CheckoutRequest extends CheckoutPlace {
   /** A branch such as `ralph/fix-login`, made at the commit if there is none; null for a detached HEAD. */
   readonly branch: string | null;
   /** Called with the work tree's own git folder before the first file is written. */
-  readonly onEntered?: (gitDir: string) => void;
+  readonly onEntered?: (gitDir: string) => Promise<void>;
 }
 
 /** A step that git refused; `message` is half a sentence. */
@@ -59,7 +59,7 @@ export async function makeCheckout(request: CheckoutRequest): Promise<string> {
   const isNewBranch = branch !== null && (await makeBranch(request, branch, commit));
   try {
     const gitDir = (await gitDirOf(request)) ?? (await enter(request));
-    onEntered?.(gitDir);
+    await onEntered?.(gitDir);
     // Git writes the index last: with one, the work tree is whole.
     if (!existsSync(path.join(gitDir, 'index'))) {
       rmSync(path.join(gitDir, 'index.lock'), { force: true });
@@ -208,7 +208,7 @@ export function runGitOf(ask: AskGit): RunGit {
 }
 
 /** Git's own first sentence about a failure. */
-function reasonOf({ complaint, exitCode }: GitAnswer): string {
+export function reasonOf({ complaint, exitCode }: GitAnswer): string {
   const line = /^(?:fatal|error): (.+)$/m.exec(asText(complaint))?.[1];
   if (line !== undefined) return oneLine(maskSecrets(line), 300);
   return exitCode === null ? 'git took too long or was not started' : `git ended with ${exitCode}`;

@@ -1,38 +1,94 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { MB, readTextWithin } from '../files/bounded-read.ts';
-import type { Repository } from '../snapshots/repository.ts';
-import type { RunGit } from '../workspace/git-command.ts';
+import { safeJson } from '../../core/text/safe-json.ts';
+import { MB, readTextWithin, tryReadText } from '../files/bounded-read.ts';
+import { objectAt, parseObject } from '../files/json-fields.ts';
+import { isInside } from '../files/real-path.ts';
+import { type Repository, timeOf } from '../snapshots/repository.ts';
 
 /**
- * The programs that a commit may run, by name: each with a hash of what it is. Compared with those
- * at the task's start, they show what the agent has changed.
+ * What a commit may run, by name: hooks, filters, and each setting of git, with a hash of what it is.
+ * Compared with those at the task's start, they show what the agent has changed.
  */
 export type GitSetup = Readonly<Record<string, string>>;
 
-/** Returns the repository's hooks and its own configuration; null if git cannot tell. */
-export async function readGitSetup(repository: Repository, git: RunGit): Promise<GitSetup | null> {
+/**
+ * Returns the setup of a repository; null if git cannot tell. `ask` runs git as the user would, since
+ * ralph's own calls look at no hooks.
+ */
+export async function readGitSetup(
+  repository: Repository,
+  ask: (args: readonly string[]) => Promise<string | null>,
+): Promise<GitSetup | null> {
   const { root, gitDir, commonDir } = repository;
-  const listed = await git(root, ['config', '--list', '--show-scope', '-z']);
-  const hooks = await git(root, ['rev-parse', '--git-path', 'hooks']);
+  const listed = await ask(['config', '--list', '--show-scope', '-z']);
+  const hooks = await ask(['rev-parse', '--git-path', 'hooks']);
   if (listed === null || hooks === null) return null;
-  const setup: Record<string, string> = { 'the configuration of git': sha256(listed) };
-  for (const file of [
-    ...filesIn(path.resolve(root, Buffer.from(hooks, 'latin1').toString().trim())),
-    path.join(commonDir, 'info', 'attributes'),
-    path.join(gitDir, 'info', 'attributes'),
-  ]) {
-    const sign = signOf(file);
-    if (sign !== null) setup[file] = sign;
+  const settings = readSettings(listed);
+  const setup: Record<string, string> = {};
+  for (const [key, values] of settings) setup[`git's setting ${key}`] = sha256(values.join('\0'));
+  const hookFolder = path.resolve(root, asText(hooks).replace(/\n$/, ''));
+  for (const [what, files] of [
+    ['the hook', filesIn(hookFolder)],
+    ['the filter', filterPrograms(root, settings)],
+    ['the file', [commonDir, gitDir].map((folder) => path.join(folder, 'info', 'attributes'))],
+  ] as const) {
+    for (const file of files) {
+      const sign = signOf(file);
+      if (sign !== null) setup[`${what} ${file}`] = sign;
+    }
   }
   return setup;
+}
+
+/** Returns the text of `git-setup.json`, not sealed yet. */
+export function gitSetupJson(setup: GitSetup): string {
+  return `${safeJson({ setup })}\n`;
+}
+
+/** Reads `git-setup.json` in a task's folder, whose seal is checked elsewhere; null if there is none. */
+export function storedGitSetup(taskFolder: string): GitSetup | null {
+  const text = tryReadText(path.join(taskFolder, 'git-setup.json'), MB);
+  const setup = objectAt(parseObject(text ?? '') ?? {}, 'setup');
+  if (setup === null) return null;
+  return Object.fromEntries(Object.entries(setup).map(([name, sign]) => [name, String(sign)]));
 }
 
 /** Returns the names that differ, sorted. */
 export function changedSetup(before: GitSetup, now: GitSetup): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);
   return [...names].filter((name) => before[name] !== now[name]).sort();
+}
+
+/**
+ * Reads `scope NUL key LF value NUL`. Settings from variables are the user's, and those of branches only
+ * say where they are pushed to: each `git push --set-upstream` adds some.
+ */
+function readSettings(listed: string): ReadonlyMap<string, readonly string[]> {
+  const settings = new Map<string, string[]>();
+  const parts = listed.split('\0');
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [scope = '', setting = ''] = parts.slice(at, at + 2);
+    const [key = ''] = setting.split('\n', 1);
+    if (scope === 'command' || key.startsWith('branch.')) continue;
+    const name = asText(key);
+    settings.set(name, [...(settings.get(name) ?? []), `${scope} ${setting.slice(key.length)}`]);
+  }
+  return settings;
+}
+
+/** Returns the files of the work tree that the commands of filters name. */
+function filterPrograms(
+  root: string,
+  settings: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  return [...settings].flatMap(([key, values]) => {
+    if (!/^filter\..*\.(?:clean|smudge|process)$/.test(key)) return [];
+    const words = values.flatMap((value) => asText(value).split(/[\s'"]+/));
+    const files = words.filter((word) => word !== '').map((word) => path.resolve(root, word));
+    return files.filter((file) => isInside(root, file));
+  });
 }
 
 function filesIn(folder: string): readonly string[] {
@@ -46,14 +102,19 @@ function filesIn(folder: string): readonly string[] {
 }
 
 function signOf(file: string): string | null {
-  if (!existsSync(file)) return null;
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isDirectory()) return null;
   try {
-    return `${lstatSync(file).mode} ${sha256(readTextWithin(file, MB))}`;
+    return `${stats.mode} ${sha256(readTextWithin(file, MB))}`;
   } catch {
-    return 'unreadable';
+    return timeOf(file);
   }
 }
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+function asText(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString();
 }

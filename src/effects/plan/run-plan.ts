@@ -6,13 +6,16 @@ import { settingsProblems } from '../../core/settings/settings-problems.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import type { Policy } from '../../core/task/policy.ts';
 import { isTaskId, TASK_ID_RULE } from '../../core/task/task-id.ts';
+import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { UsageError } from '../../errors.ts';
+import { inOwnTree } from '../branches/own-tree.ts';
 import { leadsOut, realPath } from '../files/real-path.ts';
 import { keyFlag, readKey } from '../trust/key.ts';
 import { distrustPath } from '../trust/owner.ts';
 import { taskIdOfFile } from '../vault/task-file.ts';
 import { IN_PROGRESS } from '../vault/vault-folders.ts';
+import { planGit } from './git-plan.ts';
 import { type PromptRequest, readPrompt } from './prompt-source.ts';
 
 /** What the user asked for, not checked yet. */
@@ -20,6 +23,8 @@ export interface RunRequest extends StoredRun, PromptRequest {
   readonly env: NodeJS.ProcessEnv;
   /** Whether the task file requires that a person approves the work before it begins. */
   readonly approvalRequired?: boolean;
+  /** The work tree of its own that a resumed task has; null if it has none, absent for a new task. */
+  readonly workTree?: OwnWorkTree | null;
   /** Creates a task id; called if neither a setting nor a task file gives one. */
   readonly newTaskId: () => string;
 }
@@ -33,7 +38,10 @@ export interface RunPlan extends StoredRun {
   readonly promptFile: string | null;
   readonly vault: string;
   readonly stateDir: string;
+  /** The folder in which the agent works: with `workTree`, one in there. */
   readonly cwd: string;
+  /** The work tree of the task's own, which need not exist yet; null if it has none. */
+  readonly workTree: OwnWorkTree | null;
   /** Path of the key that the user named; null for the default key. */
   readonly keyFile: string | null;
   /** The key that commands shown to the user must name; null if they find the key without a flag. */
@@ -95,7 +103,11 @@ export async function planRun(
   const inVaultFirst = (name: string): string => lookUp(name, vault, cwd);
   const doneFolder =
     settings.doneFolder === null ? path.join(vault, 'Done') : inVaultFirst(settings.doneFolder);
-  const policy = policyOf(request, {
+  const git = await planGit({ ...request, cwd, taskId });
+  problems.push(...git.problems);
+  const inTree = (place: string): string =>
+    path.isAbsolute(place) ? inOwnTree(git.workTree, place) : place;
+  const plain = policyOf(request, {
     // The agent can complete the task by moving the task file, as with a watched file.
     fileInWork: taskFile === null ? null : path.join(IN_PROGRESS, path.basename(taskFile)),
     doneFolder,
@@ -103,6 +115,12 @@ export async function planRun(
       request.approvalRequired === true ? `work on ${settings.taskFile ?? taskId}` : null,
     timeZone: machineZone,
   });
+  const policy: Policy = {
+    ...plain,
+    planFile: plain.planFile === null ? null : inTree(plain.planFile),
+    watchGlobs: plain.watchGlobs.map(inTree),
+    protect: plain.protect.map(inTree),
+  };
   const places = { promptFile, taskFile, vault, rules: AGENTS[policy.agent] };
   const prompt = await readPrompt(request, places, problems);
   if (policy.promise === '') {
@@ -125,7 +143,8 @@ export async function planRun(
     promptFile: promptFile !== null && isRegularFile(promptFile) ? promptFile : null,
     vault,
     stateDir,
-    cwd,
+    cwd: inTree(cwd),
+    workTree: git.workTree,
     keyFile,
     keyFlag: keyFlag(keyFile, request.env),
     startDir,

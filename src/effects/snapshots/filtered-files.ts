@@ -100,10 +100,24 @@ async function underFilters(
     const [name = '', , filter = ''] = parts.slice(at, at + 3);
     if (NAMEABLE.test(filter)) filters.set(name, filter);
   }
+  const defined = filters.size === 0 ? new Set<string>() : await definedFilters(git);
   return entries.flatMap((entry) => {
     const filter = filters.get(entry.name);
-    return filter === undefined ? [] : [{ ...entry, filter }];
+    return filter === undefined || !defined.has(filter) ? [] : [{ ...entry, filter }];
   });
+}
+
+/** The filters that any configuration defines: without one git converts nothing, whatever attributes say. */
+async function definedFilters(git: PrivateGit): Promise<ReadonlySet<string>> {
+  const pattern = '^filter\\..*\\.(clean|smudge|process)$';
+  const { output } = await git.onRepository([
+    'config',
+    '-z',
+    '--name-only',
+    '--get-regexp',
+    pattern,
+  ]);
+  return new Set(output.split('\0').map((name) => name.replace(/^filter\.|\.[a-z]+$/g, '')));
 }
 
 /** A filter that a setting can name; not the words by which git says that there is none. */

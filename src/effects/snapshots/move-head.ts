@@ -66,8 +66,11 @@ async function readTip(ask: RunGit, branch: string) {
   return { commit, place: Buffer.from(place, 'latin1').toString() };
 }
 
-/** A snapshot's first parents: the commit of HEAD, and the one with the index as its tree. */
-async function readParents(git: PrivateGit, commit: string) {
+/**
+ * Returns a snapshot's first parents: the commit of HEAD, null before the first one, and the one with the
+ * index as its tree, null while the index had conflicts.
+ */
+export async function readParents(git: PrivateGit, commit: string) {
   const format = '--format=%H%x00%ae%x00%s%x00%P';
   const log = async (...ids: readonly string[]): Promise<readonly (readonly string[])[]> => {
     const { exitCode, output } = await git.run(['log', '--no-walk=unsorted', format, ...ids]);

@@ -96,7 +96,8 @@ export function createOwnIndex({ git, pathspecs, ask, askRepository }: OwnIndexR
     );
     await addEntries([...missing.values()]);
     tracked = new Set(entries.map(({ name }) => name));
-    mayBeMissing = new Set(entries.filter(({ tag }) => /s/i.test(tag)).map(({ name }) => name));
+    const skipped = entries.filter(({ tag }) => /s/i.test(tag)).map(({ name }) => name);
+    mayBeMissing = new Set(skipped.length > 0 && (await isSparse()) ? skipped : []);
     submodules = new Set(entries.filter(({ mode }) => mode === SUBMODULE).map(({ name }) => name));
     const isWhole = there.size === 0 && missing.size === entries.length;
     userTree = entries.some(({ stage }) => stage !== '0') ? null : await writeUserTree(isWhole);
@@ -105,6 +106,12 @@ export function createOwnIndex({ git, pathspecs, ask, askRepository }: OwnIndexR
     );
     userSign = sign;
     return [...missing.keys()];
+  };
+
+  /** Without a sparse checkout, `skip-worktree` only hides a file: if that is missing, it was deleted. */
+  const isSparse = async (): Promise<boolean> => {
+    const { output } = await git.onRepository(['config', '--bool', 'core.sparseCheckout']);
+    return output.trim() === 'true';
   };
 
   const addEntries: OwnIndex['addEntries'] = async (added, index = own) => {

@@ -5,7 +5,10 @@ import type { PrivateGit } from './private-git.ts';
 const FIELDS = ['%(refname)', '%(objectname)', '%(tree)', '%(contents)'];
 
 /** Lists the snapshots below `refs`, for example `refs/ralph/fix-login`; null if git fails. */
-export async function listSnapshots(git: PrivateGit, refs: string): Promise<Timeline | null> {
+export async function listSnapshots(
+  git: Pick<PrivateGit, 'onRepository'>,
+  refs: string,
+): Promise<Timeline | null> {
   const format = `--format=${FIELDS.join('%00')}%00`;
   const { exitCode, output } = await git.onRepository(['for-each-ref', format, `${refs}/`]);
   if (exitCode !== 0) return null;

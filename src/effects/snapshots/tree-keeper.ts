@@ -55,6 +55,8 @@ export interface TreeKeeper extends Snapshots {
   filesTouched(): number | null;
   /** Ids of the first and the newest snapshot's commits; null if there is none. */
   ends(): { readonly first: string; readonly newest: string } | null;
+  /** Returns the number of the next snapshot, for one that is made past the keeper. */
+  nextOrder(): number;
   /** Lists the snapshots; null if git fails. */
   timeline(): Promise<Timeline | null>;
 }
@@ -123,11 +125,11 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const keep = async (free: Iterable<string>, subject: string): Promise<KeptTree> => {
     const kept = await store.keepTree();
     if (kept.isAsNewest) return kept;
-    order += 1;
-    const about = { taskId, order, at: now(), subject };
+    const about = { taskId, order: order + 1, at: now(), subject };
     const { ref, commit } = await store.keep(kept, free, ({ branch }) =>
       snapshotMessage({ ...about, branch }),
     );
+    order += 1;
     first ??= commit;
     names.add(ref.slice(refs.length + 1));
     return kept;
@@ -146,6 +148,8 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       return kept;
     } catch (error) {
       failures += 1;
+      // A hole in the order shows that a snapshot is missing.
+      order += 1;
       if (!hasWarned) warn(error instanceof Error ? error.message : String(error));
       hasWarned = true;
       return null;
@@ -187,6 +191,10 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     ends() {
       const newest = store.newest?.commit ?? null;
       return first === null || newest === null ? null : { first, newest };
+    },
+    nextOrder() {
+      order += 1;
+      return order;
     },
     timeline: () => listSnapshots(git, refs),
   };

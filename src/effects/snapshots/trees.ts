@@ -1,5 +1,6 @@
 import type { TreePair } from '../../core/snapshots/timeline.ts';
 import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { PrivateGit } from './private-git.ts';
 import type { TreePath } from './tree-changes.ts';
 
@@ -27,12 +28,6 @@ export async function compareTrees(
 
 function entryOf(mode: string, id: string): TreeEntry {
   return /^0+$/.test(mode) ? null : `${mode} ${id}`;
-}
-
-/** Lines that were added to and removed from a text file. */
-export interface LineChanges {
-  readonly added: number;
-  readonly removed: number;
 }
 
 /** Counts lines, path by path; null for a binary file. Resolves to null if git fails. */

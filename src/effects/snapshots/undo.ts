@@ -56,10 +56,16 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
   const since = await compare({ from: span.ours, to: kept.tree });
   const begun = span.begun === null ? new Map() : await compare(span.begun);
   const changedBetween = new Set<TreePath>();
-  for (const gap of span.gaps) {
-    for (const name of (await compare(gap)).keys()) changedBetween.add(name);
+  for (const { from, to, left } of span.gaps) {
+    const notLeft = left === null ? null : await compare({ from: left, to });
+    for (const name of (await compare({ from, to })).keys()) {
+      if (notLeft?.has(name) !== false) changedBetween.add(name);
+    }
   }
-  const plan = planUndo({ done, since, begun, changedBetween, force });
+  const plan = planUndo({
+    ...{ done, since, begun, changedBetween, force },
+    goesOn: span.begun?.isSame === true,
+  });
   const submodules = await lostSubmodules(git, span.before, plan);
   let mayReplace: ((name: TreePath) => boolean) | null = null;
 
@@ -98,10 +104,11 @@ export async function prepareUndo(request: UndoRequest): Promise<PreparedUndo> {
 
 /** Writes what ralph had left, with what is about to be replaced, and what it leaves behind. */
 async function writeTrees({ store, span }: UndoRequest, { restore, already }: UndoPlan) {
-  const replaced = new Map([...restore].map(([name, { now }]) => [name, now]));
-  const brought = new Map([...restore].map(([name, { before }]) => [name, before]));
-  const from = await store.keepChanged(span.ours, new Map([...already, ...replaced]));
-  const left = await store.keepChanged(span.ours, new Map([...already, ...brought]), from.commit);
+  const all = [...already, ...restore];
+  const replaced = new Map(all.map(([name, { now }]) => [name, now]));
+  const brought = new Map(all.map(([name, { before }]) => [name, before]));
+  const from = await store.keepChanged(span.ours, replaced);
+  const left = await store.keepChanged(span.ours, brought, from.commit);
   return { fromTree: from.tree, leftTree: left.tree, commit: left.commit };
 }
 

@@ -9,6 +9,8 @@ export interface TaskFiles {
   /** JSON texts, not sealed yet. */
   readonly settings: string;
   readonly baseline: string;
+  /** Null if the task has no snapshots. */
+  readonly gitSetup: string | null;
 }
 
 /** A file beside the state, as this driver wrote it. */
@@ -22,7 +24,7 @@ export interface FileBeside {
 
 export function filesBeside(
   folder: string,
-  { prompt, settings, baseline }: TaskFiles,
+  { prompt, settings, baseline, gitSetup }: TaskFiles,
   seal: Seal,
   task: Pick<TaskState, 'task_id' | 'started_at'>,
 ): readonly FileBeside[] {
@@ -30,6 +32,9 @@ export function filesBeside(
     fileBeside(`${folder}/prompt.md`, prompt),
     fileBeside(`${folder}/settings.json`, seal.close(settings, fileOf('settings', task))),
     fileBeside(`${folder}/baseline.json`, seal.close(baseline, fileOf('baseline', task))),
+    ...(gitSetup === null
+      ? []
+      : [fileBeside(`${folder}/git-setup.json`, seal.close(gitSetup, fileOf('git-setup', task)))]),
   ];
 }
 

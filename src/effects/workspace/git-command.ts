@@ -21,7 +21,7 @@ export type RunGit = (
   extras?: GitExtras,
 ) => Promise<string | null>;
 
-/** One read-only call of git. */
+/** One call of git. */
 interface GitCommand extends GitExtras {
   readonly args: readonly string[];
   readonly cwd: string;
@@ -33,6 +33,11 @@ interface GitCommand extends GitExtras {
   readonly signal?: AbortSignal | undefined;
   /** Where git finds its repository, index and objects; by default it searches upward from `cwd`. */
   readonly places?: Readonly<Record<`GIT_${string}`, string>> | undefined;
+  /**
+   * Runs git as the user would at home: with hooks, signing, and the user's own variables. Only for a
+   * repository in which the agent has changed none of these. Keeps the end of standard error.
+   */
+  readonly asUser?: boolean;
 }
 
 /** What a call of git came to. */
@@ -41,7 +46,7 @@ export interface GitAnswer {
   readonly exitCode: number | null;
   /** Standard output as latin1, which keeps every byte of file names. */
   readonly output: string;
-  /** The beginning of standard error, as latin1. */
+  /** The beginning of standard error, as latin1; with `asUser` its end. */
   readonly complaint: string;
 }
 
@@ -90,7 +95,8 @@ export function callGit(command: GitCommand): Promise<GitAnswer> {
   child.stdout?.on('error', () => {});
   child.stderr?.setEncoding('latin1');
   child.stderr?.on('data', (text: string) => {
-    if (complaint.length < COMPLAINT_AT_MOST) complaint += text;
+    if (command.asUser === true) complaint = (complaint + text).slice(-COMPLAINT_AT_MOST);
+    else if (complaint.length < COMPLAINT_AT_MOST) complaint += text;
   });
   child.stderr?.on('error', () => {});
   // Git may exit before it has read all input. That is no error: the exit code decides.
@@ -167,12 +173,13 @@ function start({
   settings,
   input,
   places,
+  asUser,
 }: GitCommand): ChildProcess | null {
   try {
-    return spawn('git', [...SAFELY, ...args], {
+    return spawn('git', [...(asUser === true ? ['--no-pager'] : SAFELY), ...args], {
       cwd,
       env: {
-        ...gitEnvironment(env, settings ?? []),
+        ...(asUser === true ? userEnvironment(env) : gitEnvironment(env, settings ?? [])),
         ...places,
         ...(runId === undefined ? {} : { [MARKER_NAME]: runId }),
       },
@@ -233,6 +240,19 @@ function gitEnvironment(
     // repository's own setting for a single protocol, such as a program, overrides the one for all.
     GIT_ALLOW_PROTOCOL: 'none',
   };
+}
+
+/** Variables that bind git to one repository, index or way to read paths; a hook around ralph sets some. */
+const BOUND =
+  /^GIT_(?:DIR|WORK_TREE|IMPLICIT_WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|QUARANTINE_PATH|SHALLOW_FILE|GRAFT_FILE|NO_REPLACE_OBJECTS|REPLACE_REF_BASE|CONFIG|CONFIG_PARAMETERS|REFLOG_ACTION|EDITOR|(?:LITERAL|GLOB|NOGLOB|ICASE)_PATHSPECS)$/;
+
+/** The variables of a loop around this one, and the terminal that nobody sits at. */
+const OF_THE_LOOP =
+  /^(?:RALPH_(?:RUN_ID|TASK_ID|ITERATION|MAX_ITERATIONS|STATE_FILE)|GPG_TTY|SSH_ASKPASS)$/;
+
+function userEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !BOUND.test(name) && !OF_THE_LOOP.test(name));
+  return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: '0', SSH_ASKPASS_REQUIRE: 'never' };
 }
 
 /** Appends `settings` to those that `env` already contains: of several with one name, git uses the last. */

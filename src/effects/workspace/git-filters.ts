@@ -13,13 +13,8 @@ import type { GitSetting, RunGit } from './git-command.ts';
 /** A setting that only a git which accepts settings from variables reports back. */
 const SIGN: GitSetting = { name: 'filter.ralph-asks.required', value: 'false' };
 
-const QUESTION = [
-  'config',
-  '--show-scope',
-  '-z',
-  '--get-regexp',
-  '^filter\\..*\\.(clean|smudge|process|required)$',
-];
+const FILTERS = '^filter\\..*\\.(clean|smudge|process|required)$';
+const MERGE_DRIVERS = '^merge\\..*\\.driver$|^filter\\.ralph-asks\\.';
 
 /** Git's names for the origins of trusted settings; `command` means environment variables. */
 const TRUSTED = new Set(['system', 'global', 'command']);
@@ -34,7 +29,30 @@ export async function withoutOwnFilters(
   git: RunGit,
 ): Promise<readonly GitSetting[] | null> {
   if (!mayHaveFilters(folder)) return [];
-  const output = await git(folder, QUESTION, { settings: [SIGN] });
+  // An empty value means that there is no program and that the filter is not required.
+  return overrideOwn(folder, git, FILTERS, '');
+}
+
+/**
+ * Returns git settings by which the merge drivers that a repository configures itself leave a conflict,
+ * instead of running a program. Otherwise as `withoutOwnFilters`.
+ */
+export function withoutOwnMergeDrivers(
+  folder: string,
+  git: RunGit,
+): Promise<readonly GitSetting[] | null> {
+  return overrideOwn(folder, git, MERGE_DRIVERS, 'false');
+}
+
+/** Gives the repository's own settings that match the user's value, or else another one. */
+async function overrideOwn(
+  folder: string,
+  git: RunGit,
+  pattern: string,
+  instead: string,
+): Promise<readonly GitSetting[] | null> {
+  const question = ['config', '--show-scope', '-z', '--get-regexp', pattern];
+  const output = await git(folder, question, { settings: [SIGN] });
   const answer = output === null ? null : asText(output);
   if (answer === null) return null;
   const trusted = new Map<string, string>();
@@ -44,8 +62,7 @@ export async function withoutOwnFilters(
     else own.add(name);
   }
   if (!trusted.has(SIGN.name)) return null;
-  // An empty value means that there is no program and that the filter is not required.
-  return [...own].map((name) => ({ name, value: trusted.get(name) ?? '' }));
+  return [...own].map((name) => ({ name, value: trusted.get(name) ?? instead }));
 }
 
 /** Decodes latin1 output as UTF-8. Returns null if it is not UTF-8, because no variable could hold it. */

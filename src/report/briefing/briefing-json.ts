@@ -70,7 +70,10 @@ function taskJson(task: BriefTask, briefing: Briefing): object {
       cost_usd: task.costUsd,
       work_seconds: seconds(task.workMs),
     },
-    iterations: task.iterations,
+    iterations: task.iterations.map((each) => ({
+      ...each,
+      lines: task.lines[each.number] ?? null,
+    })),
   };
 }
 

@@ -1,10 +1,12 @@
 import { DEFAULT_AGENT } from '../../core/agent/agents/agents.ts';
 import type { Briefing, BriefTask, Happening } from '../../core/task/briefing.ts';
 import { type EndedStatus, endingRow, isEnded } from '../../core/task/endings.ts';
+import type { LineChanges } from '../../core/task/line-changes.ts';
 import type { ShownState } from '../../core/task/shown-task.ts';
+import type { TaskGit } from '../../core/task/task-state.ts';
 import { formatCost, formatDuration, plural } from '../format.ts';
 import { remedyFor } from '../messages.ts';
-import { resumeCommand, shellQuote } from '../resume-command.ts';
+import { resumeCommand, shellQuote, type TaskPlace } from '../resume-command.ts';
 import { isForeign, NOT_YOURS } from '../screens/status.ts';
 
 // The words of a briefing, shared by Markdown and HTML.
@@ -86,6 +88,26 @@ export function commandOf(
     default:
       return resumeCommand(facts, shown.state);
   }
+}
+
+/** Returns what `of` says of a task's git; null for a task that is not this user's. */
+export function gitFacts<T>(
+  { shown, task }: BriefTask,
+  { vault, stateDir, keyFlag }: Briefing,
+  of: (git: TaskGit, place: TaskPlace) => T | null,
+): T | null {
+  if (task === null || isForeign(shown)) return null;
+  return of(task.git, { taskId: shown.taskId, vault, stateDir, keyFlag });
+}
+
+/** Adds up the lines that the shown iterations changed; null if no snapshot tells. */
+export function linesOf({ iterations, lines }: BriefTask): LineChanges | null {
+  const known = iterations.flatMap(({ number }) => lines[number] ?? []);
+  if (known.length === 0) return null;
+  return known.reduce((sum, each) => ({
+    added: sum.added + each.added,
+    removed: sum.removed + each.removed,
+  }));
 }
 
 /** Returns the shell command that prints a file. */

@@ -1,9 +1,13 @@
 import type { BriefGroup, Briefing, BriefTask, Need } from '../../core/task/briefing.ts';
 import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { formatCost, formatDuration, plural } from '../format.ts';
+import { formatCost, formatDuration, formatLines, plural } from '../format.ts';
+import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
 import { cell, codeSpan, fenced, inlineText } from '../notes/markdown.ts';
+import { taskCommand } from '../resume-command.ts';
 import {
   commandOf,
+  gitFacts,
+  linesOf,
   minute,
   readCommand,
   reasonOf,
@@ -22,6 +26,7 @@ export function renderBriefing(facts: Briefing): string {
     `${plural(totals.completed, 'task')} completed${foreignWords(totals.foreign)}, ${totals.failed} failed, ${totals.waiting} waiting, ${totals.running} running: ${usedWords(totals)}.`,
     `## Needs a person\n\n${needs.length === 0 ? 'Nothing.' : needs.map((need) => needText(need, briefing)).join('\n\n')}`,
     ...GROUPS.flatMap(([group, title]) => section(briefing, group, title)),
+    ...gitHelp(briefing),
   ];
   return `${sections.join('\n\n')}\n`;
 }
@@ -61,11 +66,15 @@ function taskNeed(task: BriefTask, briefing: Briefing): string {
   const { shown, note } = task;
   const reason = reasonOf(task);
   const remedy = remedyOf(task);
+  const back = gitFacts(task, briefing, lookBackOf);
+  const branch = gitFacts(task, briefing, ownBranchOf);
   const command = commandOf(task, briefing) ?? (note === null ? null : readCommand(note.file));
   const lines = [
     `- **${inlineText(shown.taskId)}** ${stateWords(shown.state)}${reason === '' ? '' : `: ${inlineText(reason)}`} (${used(task)})`,
     ...(remedy === null ? [] : [`What to do: ${inlineText(remedy)}.`]),
     ...(note === null ? [] : [`Note: ${codeSpan(note.file)}`]),
+    ...(back === null ? [] : [`Look back: ${lookBackText(back, codeSpan)}.`]),
+    ...(branch === null ? [] : [`Branch: ${ownBranchText(branch, codeSpan)}.`]),
     ...(command === null ? [] : ['', fenced(command, 'sh')]),
   ];
   return lines.join('\n').replace(/\n(?=[^\n])/g, '\n  ');
@@ -75,9 +84,30 @@ function used({ iterations, workMs, costUsd }: BriefTask): string {
   return usedWords({ iterations: iterations.length, workMs, costUsd });
 }
 
+/** Tells once how to look at what the tasks above have changed. */
+function gitHelp(briefing: Briefing): readonly string[] {
+  const isNeed = new Set(briefing.needs.flatMap((need) => (need.kind === 'task' ? need.task : [])));
+  const others = briefing.tasks.filter((task) => !isNeed.has(task));
+  const has = (of: typeof lookBackOf | typeof ownBranchOf): boolean =>
+    others.some((task) => gitFacts<unknown>(task, briefing, of) !== null);
+  const place = { ...briefing, taskId: 'ID' };
+  return [
+    ...(has(lookBackOf)
+      ? [
+          `${codeSpan(taskCommand('diff', place))} shows what a task has changed, ${codeSpan(taskCommand('undo', place))} takes back its last iteration.`,
+        ]
+      : []),
+    ...(has(ownBranchOf)
+      ? [`${codeSpan(taskCommand('land', place))} lands a task's own branch.`]
+      : []),
+  ];
+}
+
 function section({ tasks }: Briefing, group: BriefGroup, title: string): readonly string[] {
   const rows = tasks.filter((task) => task.group === group);
   if (rows.length === 0) return [];
+  // Lines are shown only where a snapshot tells them.
+  const hasLines = rows.some((task) => linesOf(task) !== null);
   const lines = rows.map((task) =>
     [
       cell(task.shown.taskId),
@@ -86,17 +116,23 @@ function section({ tasks }: Briefing, group: BriefGroup, title: string): readonl
       iterationsOf(task),
       formatDuration(task.workMs),
       formatCost(task.costUsd),
+      ...(hasLines ? [linesText(task)] : []),
       cell(reasonOf(task) || (task.shown.last ?? '')),
     ].join(' | '),
   );
   return [
     [
       `## ${title}\n`,
-      '| task | state | last (UTC) | iterations | time | cost | why |',
-      '| --- | --- | --- | --- | --- | --- | --- |',
+      `| task | state | last (UTC) | iterations | time | cost |${hasLines ? ' lines |' : ''} why |`,
+      `| --- | --- | --- | --- | --- | --- |${hasLines ? ' --- |' : ''} --- |`,
       ...lines.map((line) => `| ${line} |`),
     ].join('\n'),
   ];
+}
+
+function linesText(task: BriefTask): string {
+  const lines = linesOf(task);
+  return lines === null ? '–' : formatLines(lines);
 }
 
 /** Returns the number of iterations in the period, and that of the whole task if it differs: `2 of 5`. */

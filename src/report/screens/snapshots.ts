@@ -48,7 +48,8 @@ export function undoPreview(preview: UndoPreview): string {
     const place = move.branch === null ? 'HEAD' : move.branch.replace(/^refs\/heads\//, '');
     if (move.from !== move.to) {
       lines.push(`${place} goes back from ${shortId(move.from)} to ${shortId(move.to)}`);
-    } else lines.push(`HEAD goes back to ${place}`);
+    }
+    if (move.switches) lines.push(`HEAD goes back to ${place}`);
     if (move.indexEntries > 0) lines.push(`${entries(move.indexEntries)} of the index change`);
     for (const what of move.ends) lines.push(endLine(what));
   }

@@ -1,7 +1,10 @@
+import type { LineChanges, LinesByIteration } from '../../core/task/line-changes.ts';
 import type { ShownTask } from '../../core/task/shown-task.ts';
 import type { TaskState } from '../../core/task/task-state.ts';
 import { columnsOf, fitted, padded } from '../columns.ts';
-import { formatCost, formatDuration } from '../format.ts';
+import { formatCost, formatDuration, formatLines } from '../format.ts';
+import { lookBackOf, lookBackText, ownBranchOf, ownBranchText } from '../look-back.ts';
+import type { TaskPlace } from '../resume-command.ts';
 import { isForeign, NOT_YOURS, painted, type TableOptions, waitText } from './status.ts';
 
 /** Everything that is shown about one task. Texts are free of control characters. */
@@ -14,6 +17,9 @@ export interface TaskDetail {
   readonly maxCostUsd: number | null;
   /** The current time, as an ISO instant. */
   readonly at: string;
+  /** Where commands find the task. */
+  readonly place: TaskPlace;
+  readonly lines: LinesByIteration;
 }
 
 const ERRORS_SHOWN = 5;
@@ -22,7 +28,7 @@ const GAP = '  ';
 /** Shows a task in detail: what was asked, its progress, what is left, and its iterations. */
 export function taskDetail(detail: TaskDetail, options: TableOptions): string {
   const lines = fieldsOf(detail, options).flatMap(([name, text]) => field(name, text, options));
-  return [...lines, '', ...iterationLines(detail.task, options.width)]
+  return [...lines, '', ...iterationLines(detail, options.width)]
     .map((line) => `${line}\n`)
     .join('');
 }
@@ -30,8 +36,11 @@ export function taskDetail(detail: TaskDetail, options: TableOptions): string {
 type Field = readonly [name: string, text: string | null];
 
 function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[] {
-  const { shown, task } = detail;
+  const { shown, task, place } = detail;
   const { progress } = task;
+  // These commands do nothing with a task that is not this user's.
+  const back = isForeign(shown) ? null : lookBackOf(task.git, place);
+  const branch = isForeign(shown) ? null : ownBranchOf(task.git, place);
   return [
     ['task', shown.taskId],
     ['state', painted(shown, shown.state, paint)],
@@ -65,6 +74,9 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
           `${seconds(at)} iteration ${iteration}, ${kind}: ${message}`,
         ],
       ),
+    ['look back', back && lookBackText(back)],
+    ['branch', branch && ownBranchText(branch)],
+    ['work tree', task.git.work_tree?.path ?? null],
     ['run by', shown.runBy ?? (task.finished_at === null ? 'nobody' : null)],
     ['state file', shown.stateFile],
     ['logs', shown.logDir],
@@ -72,7 +84,10 @@ function fieldsOf(detail: TaskDetail, { paint }: TableOptions): readonly Field[]
 }
 
 const NAME_COLUMNS = 10;
-const UNCUT = new Set(['task', 'state', 'state file', 'logs']);
+const UNCUT = new Set([
+  ...['task', 'state', 'state file', 'logs'],
+  ...['look back', 'branch', 'work tree'],
+]);
 const LINES_SHOWN = 4;
 
 /** Returns a name and its wrapped text, or nothing without a text. Paths stay whole, so they can be copied. */
@@ -136,13 +151,18 @@ function costOf({ task, maxCostUsd }: TaskDetail): string {
   return `${formatCost(used)} of ${formatCost(maxCostUsd)} used, ${formatCost(Math.max(0, maxCostUsd - used))} left`;
 }
 
-const HEADINGS = ['#', 'WHEN', 'TIME', 'OUTCOME', 'COST', 'FILES', 'FIRST WORDS'];
+/** Lines are shown only where a snapshot tells them. */
+function headingsFor(lines: LinesByIteration): readonly string[] {
+  const more = Object.keys(lines).length === 0 ? [] : ['LINES'];
+  return ['#', 'WHEN', 'TIME', 'OUTCOME', 'COST', 'FILES', ...more, 'FIRST WORDS'];
+}
 
-function iterationLines(task: TaskState, width: number): readonly string[] {
+function iterationLines({ task, lines: changed }: TaskDetail, width: number): readonly string[] {
   if (task.iterations.length === 0) return ['No iteration has ended yet.'];
   const left = task.metrics.iterations - task.iterations.length;
+  const headings = headingsFor(changed);
   const rows = [
-    HEADINGS,
+    headings,
     ...task.iterations.map((record) => [
       String(record.number),
       seconds(record.started_at).slice('2026-'.length).replace('T', ' '),
@@ -150,10 +170,11 @@ function iterationLines(task: TaskState, width: number): readonly string[] {
       record.near_miss ? `${record.outcome}, near miss` : record.outcome,
       formatCost(record.cost_usd),
       record.files_changed === null ? '–' : String(record.files_changed),
+      ...(headings.includes('LINES') ? [linesOf(changed[record.number])] : []),
       record.output_preview.replace(/\s+/g, ' '),
     ]),
   ];
-  const widths = HEADINGS.map((_, index) =>
+  const widths = headings.map((_, index) =>
     Math.max(...rows.map((cells) => columnsOf(cells[index] ?? ''))),
   );
   const lines = rows.map((cells) =>
@@ -166,6 +187,10 @@ function iterationLines(task: TaskState, width: number): readonly string[] {
     ),
   );
   return left > 0 ? [`The first ${left} iterations are not shown.`, ...lines] : lines;
+}
+
+function linesOf(lines: LineChanges | undefined): string {
+  return lines === undefined ? '–' : formatLines(lines);
 }
 
 /** Formats an ISO instant to the second. */

@@ -131,6 +131,11 @@ export function liveView(options: LiveOptions): RunView {
           screen.print(`${mark} ${fitted(brief, widthOf(stream) - 3)}`);
           return;
         }
+        case 'iteration_committed':
+        case 'iteration_reverted':
+          return sentence(' ', lineOf(event), colors.dim);
+        case 'commit_failed':
+        case 'revert_failed':
         case 'usage_limit_wait':
         case 'near_miss':
         case 'claim_held':

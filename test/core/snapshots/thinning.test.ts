@@ -13,8 +13,8 @@ function timeline(names: readonly string[]): Timeline {
       at: '',
       order: index + 1,
       branch: null,
-      underWay: [],
       undone: null,
+      underWay: [],
     })),
   );
 }

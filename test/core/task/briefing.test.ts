@@ -131,7 +131,11 @@ describe('what needs a person', () => {
 
   test('includes a state that cannot be read', () => {
     const { shown } = foundRun('t');
-    const broken = { task: null, shown: { ...shown, state: 'corrupt' as const, status: null } };
+    const broken = {
+      task: null,
+      lines: {},
+      shown: { ...shown, state: 'corrupt' as const, status: null },
+    };
     expect(makeBriefing(briefingSources({ runs: [broken] })).needs).toHaveLength(1);
   });
 });

@@ -119,7 +119,9 @@ describe('a checkout', () => {
   test('says its own git folder before the first file is written', async () => {
     const { path, request } = await stage();
     const seen: unknown[] = [];
-    const onEntered = (gitDir: string) => seen.push(gitDir, existsSync(join(path, 'a.txt')));
+    const onEntered = async (gitDir: string) => {
+      seen.push(gitDir, existsSync(join(path, 'a.txt')));
+    };
     const gitDir = await makeCheckout({ ...request, onEntered });
     expect(seen).toEqual([gitDir, false]);
   });

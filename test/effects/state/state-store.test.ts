@@ -31,6 +31,7 @@ const IN_A_NAME = '2026-01-02T030405.678Z';
 const FILES = {
   prompt: Buffer.from('Do \0it\r\n\xff', 'latin1'),
   settings: '{"settings":{}}\n',
+  gitSetup: null,
   baseline: '{"watched":{}}\n',
 };
 

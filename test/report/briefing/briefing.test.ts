@@ -55,6 +55,52 @@ Nothing.
     expect(text.indexOf('## Completed')).toBeGreaterThan(text.indexOf('## Needs a person'));
   });
 
+  test('a Markdown briefing tells the lines, and how to look back, where there are snapshots', () => {
+    const git = { snapshots: 'refs/ralph/t', work_tree: null };
+    const work = {
+      ...{ ...ended, git },
+      iterations: [briefIteration(1), briefIteration(2)],
+      metrics: { ...newTask().metrics, iterations: 2 },
+    };
+    const lines = { 1: { added: 12, removed: 3 }, 2: { added: 1, removed: 0 } };
+    const runs = [
+      { ...foundRun('fine', { ...work, status: 'completed' }), lines },
+      { ...foundRun('tired', { ...work, status: 'max_iterations_reached' }), lines },
+      foundRun('bare', { ...ended, status: 'completed', iterations: [briefIteration(1)] }),
+    ];
+    const text = renderBriefing(makeBriefing(briefingSources({ runs })));
+    expect(text).toMatch(/^\| fine \| completed \|.*\| \$0\.20 \| \+13 -3 \|/m);
+    expect(text).toMatch(/^\| bare \| completed \|.*\| \$0\.10 \| – \|/m);
+    expect(text).toContain(
+      '  Look back: `ralph diff tired --vault /vault`; `ralph undo tired --vault /vault` takes back the last iteration.',
+    );
+    expect(text).toMatch(
+      /\n\n`ralph diff ID --vault \/vault` shows what a task has changed, `ralph undo ID --vault \/vault` takes back its last iteration\.\n$/,
+    );
+    expect(text).not.toContain('ralph land');
+  });
+
+  test('a Markdown briefing names the branch of a task, and how to land it', () => {
+    const work_tree = {
+      path: '/r.ralph/t',
+      branch: 'ralph/t',
+      base: 'abc',
+      onto: 'main',
+      origin: '/r',
+    };
+    const git = { snapshots: null, work_tree };
+    const runs = [
+      foundRun('tired', { ...ended, git, status: 'max_iterations_reached' }),
+      foundRun('fine', { ...ended, git, status: 'completed' }),
+    ];
+    const text = renderBriefing(makeBriefing(briefingSources({ runs })));
+    expect(text).toContain(
+      '  Branch: `ralph/t`; `ralph land tired --vault /vault` lands it on `main`.',
+    );
+    expect(text).toMatch(/\n`ralph land ID --vault \/vault` lands a task's own branch\.\n$/);
+    expect(text).not.toContain('ralph undo');
+  });
+
   test('escapes everything that an agent said', () => {
     const evil = '](http://x) | <b>**bold**</b>\n# Heading `';
     const runs = [
@@ -89,6 +135,15 @@ describe('a briefing in JSON', () => {
         { kind: 'task', task_id: 't', state: 'stalled', command: 'ralph resume t --vault /vault' },
       ],
       tasks: [{ task_id: 't', group: 'failed', span: { iterations: 1, work_seconds: 60 } }],
+    });
+  });
+
+  test('a JSON briefing has the lines of an iteration, or null', () => {
+    const iterations = [briefIteration(1), briefIteration(2)];
+    const lines = { 2: { added: 1, removed: 2 } };
+    const runs = [{ ...foundRun('t', { ...ended, status: 'failed', iterations }), lines }];
+    expect(briefingJson(makeBriefing(briefingSources({ runs })))).toMatchObject({
+      tasks: [{ iterations: [{ lines: null }, { lines: { added: 1, removed: 2 } }] }],
     });
   });
 });

@@ -163,6 +163,8 @@ describe('one task in detail', () => {
     conditions: ["--until 'npm test'"],
     maxCostUsd: 2,
     at: '2026-01-05T10:10:00.000Z',
+    place: { taskId: 'nightly', vault: '/v', stateDir: '/s', keyFlag: null },
+    lines: {},
   };
   const text = (changes: Partial<typeof detail> = {}) =>
     taskDetail({ ...detail, ...changes }, { width: 80, paint: null });
@@ -181,6 +183,40 @@ describe('one task in detail', () => {
     /^The first 2 iterations are not shown\.$/m,
   ])('the details of a task tell %s', (pattern) => {
     expect(text()).toMatch(pattern);
+  });
+
+  test('the details of a task have lines only where snapshots tell them', () => {
+    expect(text()).not.toContain('LINES');
+    const records = [record, { ...record, number: 4 }];
+    const told = text({
+      task: { ...task, iterations: records },
+      lines: { 4: { added: 12, removed: 3 } },
+    });
+    expect(told).toMatch(/FILES {2}LINES {3}FIRST/);
+    expect(told).toMatch(/^3 .* 4 {6}– {7}Still/m);
+    expect(told).toMatch(/^4 .* 4 {6}\+12 -3 {2}Still/m);
+  });
+
+  test('the details of a task name the commands for its changes, with the flags that they need', () => {
+    const work_tree = {
+      path: '/r.ralph/n',
+      branch: 'ralph/n',
+      base: 'abc',
+      onto: null,
+      origin: '/r',
+    };
+    const git = { snapshots: 'refs/ralph/nightly', work_tree };
+    const told = text({ task: { ...task, git } });
+    const flags = 'nightly --vault /v --state-dir /s';
+    expect(told).toContain(
+      `look back   ralph diff ${flags}; ralph undo ${flags} takes back the last iteration\n`,
+    );
+    expect(told).toContain(
+      'branch      ralph/n; ralph land nightly --onto BRANCH --vault /v --state-dir /s lands it\n' +
+        'work tree   /r.ralph/n\n',
+    );
+    expect(text({ task: { ...task, git }, shown: shown({ isOwn: false }) })).not.toContain('undo');
+    expect(text()).not.toMatch(/ralph (diff|land)/);
   });
 
   test('the details of a task show only the newest errors', () => {

@@ -101,10 +101,19 @@ const ENDING = {
   usage: { ...NO_USAGE, cost_usd: 0.5 },
   evidence: { kind: 'promise', detail: 'TASK_COMPLETE' },
   changes: { commits: 2, files: 5, lines: null },
+  git: { snapshots: null, work_tree: null },
   final_message: 'TASK_COMPLETE',
   note: null,
   state_file: '/v/.ralph_state/history/t.json',
   log_dir: '/v/.ralph_state/history/t',
+} as const;
+
+const OWN_TREE = {
+  path: '/r.ralph/t',
+  branch: 'ralph/t',
+  base: 'abc',
+  onto: 'main',
+  origin: '/r',
 } as const;
 
 describe('the picture', () => {
@@ -355,6 +364,35 @@ describe('the closing lines', () => {
       '  note        /v/Needs_Action/RALPH_EXHAUSTED_t.md  logs        /v/.ralph_state/history/t' +
         '  next        ralph resume t --max-iterations +5 --vault /v',
     );
+  });
+
+  test('tell how to look at the changes, how to take them back, and how to land them', () => {
+    const { begin, tell, screen } = stage(100);
+    begin();
+    tell({
+      ...ENDING,
+      ...{ event: 'task_completed', status: 'completed' },
+      changes: { commits: 1, files: 2, lines: { added: 12, removed: 3 } },
+      git: { snapshots: 'refs/ralph/t', work_tree: OWN_TREE },
+    });
+    expect(screen().join('\n')).toContain(
+      '  changed     1 commit, 2 files, +12 -3 lines\n' +
+        '  look back   ralph diff t --vault /v; ralph undo t --vault /v takes back the last iteration\n' +
+        '  branch      ralph/t; ralph land t --vault /v lands it on main',
+    );
+  });
+
+  test('offer nothing to take back where nothing has changed, or without snapshots', () => {
+    const none = { commits: 0, files: 0, lines: { added: 0, removed: 0 } };
+    for (const more of [
+      { changes: none, git: { snapshots: 'refs/ralph/t', work_tree: null } },
+      { git: { snapshots: null, work_tree: null } },
+    ]) {
+      const { begin, tell, screen } = stage();
+      begin();
+      tell({ event: 'task_completed', status: 'completed', ...ENDING, ...more });
+      expect(screen().join('')).not.toContain('ralph undo');
+    }
   });
 
   test('the end names no files if nothing is kept', () => {

@@ -1,7 +1,10 @@
 import type { BriefIteration, Briefing, BriefTask } from '../../../core/task/briefing.ts';
-import { formatCost, formatDuration } from '../../format.ts';
+import type { LineChanges, LinesByIteration } from '../../../core/task/line-changes.ts';
+import { formatCost, formatDuration, formatLines } from '../../format.ts';
+import { lookBackOf, ownBranchOf } from '../../look-back.ts';
 import {
   commandOf,
+  gitFacts,
   happeningWords,
   minute,
   reasonOf,
@@ -22,7 +25,7 @@ export function taskSection(task: BriefTask, briefing: Briefing, target: string)
   const { shown, iterations, workMs, costUsd } = task;
   const reason = reasonOf(task) || (shown.last ?? '');
   return html`<details class="card task"><summary><span class="what"><span class="id">${shown.taskId}</span><span class="badge ${taskTone(task)}">${stateWords(shown.state)}</span></span><span class="used dim small num">${usedWords({ iterations: iterations.length, workMs, costUsd })}</span>${reason === '' ? '' : html`<span class="why">${reason}</span>`}</summary>
-<div class="body" id="${target}">${asked(task)}${facts(task, briefing)}${charts(iterations)}${story(task)}${iterationTable(iterations)}${lastWords(task)}</div></details>`;
+<div class="body" id="${target}">${asked(task)}${facts(task, briefing)}${charts(iterations)}${story(task)}${iterationTable(task)}${lastWords(task)}</div></details>`;
 }
 
 function asked({ task }: BriefTask): Markup {
@@ -34,6 +37,8 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
   const { shown, task, note } = each;
   const command = commandOf(each, briefing);
   const remedy = remedyOf(each);
+  const back = gitFacts(each, briefing, lookBackOf);
+  const branch = gitFacts(each, briefing, ownBranchOf);
   const rows: readonly (readonly [string, string | Markup | null])[] = [
     ['Type', task === null || task.task_type === 'default' ? null : task.task_type],
     ['Done when', task?.completion_promise ?? null],
@@ -48,6 +53,14 @@ function facts(each: BriefTask, briefing: Briefing): Markup {
     ['Progress', progressOf(each)],
     ['What to do', remedy],
     ['Continue with', command === null ? null : html`<code>${command}</code>`],
+    ['Changes', back === null ? null : html`<code>${back.diff}</code>`],
+    ['Undo', back === null ? null : html`<code>${back.undo}</code> takes back the last iteration`],
+    [
+      'Branch',
+      branch === null
+        ? null
+        : html`<code>${branch.branch}</code>, landed by <code>${branch.land}</code>`,
+    ],
     ['Note', note === null ? null : html`<code>${note.file}</code>`],
     ['State', html`<code>${shown.stateFile}</code>`],
     ['Logs', html`<code>${shown.logDir}</code>`],
@@ -121,19 +134,25 @@ function story({ happenings }: BriefTask): Markup {
   )}</ol>`;
 }
 
-function iterationTable(iterations: readonly BriefIteration[]): Markup {
+function iterationTable({ iterations, lines }: BriefTask): Markup {
   if (iterations.length === 0) return NOTHING;
-  return html`<h3>Iterations</h3><div class="scroll" tabindex="0"><table><thead><tr><th class="right">#</th><th>Outcome</th><th class="right">Time</th><th class="right">Cost</th><th>When</th><th class="right">Files</th><th class="right">Tokens out</th><th>First words</th></tr></thead><tbody>${iterations.map(row)}</tbody></table></div>`;
+  // Lines are shown only where a snapshot tells them.
+  const changed = iterations.some(({ number }) => lines[number] !== undefined) ? lines : null;
+  return html`<h3>Iterations</h3><div class="scroll" tabindex="0"><table><thead><tr><th class="right">#</th><th>Outcome</th><th class="right">Time</th><th class="right">Cost</th><th>When</th><th class="right">Files</th>${changed === null ? '' : html`<th class="right">Lines</th>`}<th class="right">Tokens out</th><th>First words</th></tr></thead><tbody>${iterations.map((each) => row(each, changed))}</tbody></table></div>`;
 }
 
-function row(iteration: BriefIteration): Markup {
+function row(iteration: BriefIteration, lines: LinesByIteration | null): Markup {
   const { number, started_at, duration_ms, cost_usd, files_changed, output_tokens } = iteration;
   const words = [
     iteration.outcome === 'answered' ? '' : iteration.detail,
     iteration.refused.length === 0 ? '' : `refused: ${iteration.refused.join('; ')}`,
     iteration.output_preview,
   ].filter((part) => part !== '');
-  return html`<tr><td class="right num">${number}</td><td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${formatCost(cost_usd)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td><td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
+  return html`<tr><td class="right num">${number}</td><td><span class="badge ${iterationTone(iteration)}">${outcomeWords(iteration)}</span></td><td class="right num">${formatDuration(duration_ms)}</td><td class="right num">${formatCost(cost_usd)}</td><td class="num when">${minute(started_at)}</td><td class="right num files">${files_changed ?? '–'}</td>${lines === null ? '' : html`<td class="right num files">${linesText(lines[number])}</td>`}<td class="right num tokens">${output_tokens}</td><td class="words">${words.join(' — ')}</td></tr>`;
+}
+
+function linesText(lines: LineChanges | undefined): string {
+  return lines === undefined ? '–' : formatLines(lines);
 }
 
 function lastWords({ finalMessage }: BriefTask): Markup {

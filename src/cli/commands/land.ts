@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { HINT_MAX_BYTES } from '../../core/prompt/hints.ts';
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import {
+  canTaskMend,
+  type LandingForm,
+  type LandingRefusal,
+} from '../../core/snapshots/landing.ts';
+import { clip } from '../../core/text/untrusted-text.ts';
+import { isOfRun, requireStoredRun } from '../../effects/plan/stored-settings.ts';
+import { foreignFiles } from '../../effects/state/foreign-files.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
+import { taskPaths } from '../../effects/state/task-folder.ts';
+import { sealAt } from '../../effects/trust/seal.ts';
+import { UntrustedTaskError, UsageError } from '../../errors.ts';
+import { EXIT_FAILED } from '../../exit-codes.ts';
+import {
+  type LandingFacts,
+  landingHint,
+  landingText,
+  staysText,
+} from '../../report/screens/land.ts';
+import { readFlags } from '../flags/flags.ts';
+import { type FoundTask, findTask, refuseInsideOwnLoop } from '../tasks/find-task.ts';
+import {
+  type FolderOptions,
+  foldersOf,
+  startFolder,
+  type TaskFolders,
+} from '../tasks/named-folders.ts';
+import { unknownTask } from '../tasks/unknown-task.ts';
+import { personAt } from '../terminal/ask-person.ts';
+import { say } from '../terminal/outlet.ts';
+import { resumeTask } from './resume.ts';
+
+export interface LandOptions extends FolderOptions {
+  readonly onto?: string;
+  readonly merge?: boolean;
+  readonly patch?: string;
+  readonly continueTask?: boolean;
+  readonly yes?: boolean;
+}
+
+/** `ralph land ID`: brings what a task did into a branch, after its checks have passed there. */
+export async function land(taskId: string, options: LandOptions): Promise<number> {
+  const form = formOf(options);
+  const place = foldersOf(options);
+  const found = findTask(taskId, place);
+  if (found === null) throw unknownTask(taskId, place.stateDir);
+  const paths = taskPaths(place.stateDir, taskId);
+  refuseInsideOwnLoop('land', taskId, paths.stateFile, process.env);
+  refuseForeign(found, place);
+  if (!isOfRun(found.state)) {
+    throw new UsageError([
+      `ralph land expects a task of ralph run; another program keeps ${taskId}, and its work is where that program put it.`,
+    ]);
+  }
+  const stored = requireStoredRun(found.paths.folder, found.state);
+  if (!mayLand(taskId, found, options)) return EXIT_FAILED;
+  const { landTask } = await import('../../compose/land.ts');
+  const { end, stays, onto } = await landTask({
+    ...{ state: found.state, stored, paths, form, vault: place.vault },
+    onto: options.onto ?? null,
+    env: process.env,
+    onWait: (pid) =>
+      say(`waiting for another landing in this repository${pid === null ? '' : ` (pid ${pid})`}`),
+  });
+  const { verify } = stored.settings;
+  const facts = { taskId, onto, verify, file: form.kind === 'patch' ? form.file : null };
+  say(maskSecrets(landingText(end, facts)));
+  const left = staysText(stays);
+  if (left !== null) say(left);
+  if (end.kind !== 'refused') return 0;
+  return options.continueTask === true
+    ? continueTask(found, end.why, facts, place, options)
+    : EXIT_FAILED;
+}
+
+function formOf({ merge = false, patch }: LandOptions): LandingForm {
+  if (patch === undefined) return { kind: merge ? 'merge' : 'squash' };
+  if (merge) throw new UsageError(['ralph land expects one of --merge and --patch; found both.']);
+  const file = path.resolve(startFolder(), patch);
+  if (existsSync(file)) {
+    throw new UsageError([`--patch expects a new file; ${file} exists. Name another one.`]);
+  }
+  return { kind: 'patch', file };
+}
+
+/** Throws `UntrustedTaskError` for a task whose commands may be somebody else's. */
+function refuseForeign({ state, paths, isOwn }: FoundTask, place: TaskFolders): void {
+  const seal = sealAt(place);
+  const [changed] = isOwn ? foreignFiles(paths.folder, state, seal) : [];
+  if (isOwn && changed === undefined) return;
+  const why =
+    seal.problem !== null
+      ? `cannot be told from a forged one (${seal.problem.replace(/\.$/, '')})`
+      : changed === undefined
+        ? 'was not written by you here'
+        : `was changed by another hand (${changed})`;
+  throw new UntrustedTaskError(state.task_id, place.stateDir, why, []);
+}
+
+/** Whether a task may land that is not completed. Throws a `UsageError` if nobody can be asked. */
+function mayLand(taskId: string, { standing }: FoundTask, { yes }: LandOptions): boolean {
+  // A live driver is found later, by its claim.
+  if (standing === 'completed' || standing === 'live' || yes === true) return true;
+  const ask = personAt(process.env);
+  if (ask !== null) return ask(`ralph: ${taskId} is not completed (${standing}). Land it? [y/N] `);
+  throw new UsageError([
+    `ralph land expects a task that is completed; ${taskId} is ${standing}. With --yes it lands all the same.`,
+  ]);
+}
+
+/** Hands the reason to the task and goes on with it. Resolves to an exit code that is never 0. */
+async function continueTask(
+  { state, standing }: FoundTask,
+  why: LandingRefusal,
+  facts: LandingFacts,
+  place: TaskFolders,
+  options: LandOptions,
+): Promise<number> {
+  const { taskId } = facts;
+  if (!canTaskMend(why)) {
+    say(`${taskId} does not go on, since it could do nothing about that`);
+    return EXIT_FAILED;
+  }
+  const paths = taskPaths(place.stateDir, taskId);
+  const seal = sealAt(place, true);
+  if (standing === 'completed') {
+    const { reopenTask } = await import('../../compose/reopen.ts');
+    const hindrance = await reopenTask(paths, state, { seal, vault: place.vault });
+    if (hindrance !== null) {
+      say(`${taskId} is completed and cannot be opened again: ${hindrance}`);
+      return EXIT_FAILED;
+    }
+  }
+  const text = clip(maskSecrets(landingHint(why, facts)), HINT_MAX_BYTES / 4);
+  await leaveRequest(paths.folder, { kind: 'tell', text }, new Date().toISOString(), seal);
+  const flags = (['vault', 'stateDir', 'keyFile'] as const).flatMap((name) => {
+    const value = options[name];
+    return value === undefined ? [] : [`--${name.replace(/[A-Z]/, '-$&').toLowerCase()}`, value];
+  });
+  const argv = [taskId, ...flags];
+  const read = { ...readFlags(argv, 'resume'), isTrusted: false };
+  const exitCode = await resumeTask(taskId, place, read, argv);
+  if (exitCode === 0) say(`${taskId} has gone on; ralph land ${taskId} tries again`);
+  return exitCode === 0 ? EXIT_FAILED : exitCode;
+}

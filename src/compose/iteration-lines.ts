@@ -1,0 +1,65 @@
+import path from 'node:path';
+import { changesIn, iterationsWithStart } from '../core/snapshots/timeline.ts';
+import type { LineChanges, LinesByIteration } from '../core/task/line-changes.ts';
+import type { TaskState } from '../core/task/task-state.ts';
+import { readStoredRun } from '../effects/plan/stored-settings.ts';
+import { countLinesBetween } from '../effects/snapshots/line-counts.ts';
+import type { PrivateGit } from '../effects/snapshots/private-git.ts';
+import { listSnapshots } from '../effects/snapshots/snapshot-list.ts';
+import { callGit } from '../effects/workspace/git-command.ts';
+
+/** For one call of git, in ms: a person waits for what is shown. */
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Counts the lines that each iteration of a task changed, from its snapshots; `folder` is the task's. Starts
+ * git twice. Call it only for a task that this user's ralph wrote: a state may name any repository.
+ */
+export async function linesByIteration(
+  task: TaskState,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+): Promise<LinesByIteration> {
+  const refs = task.git.snapshots;
+  if (refs === null) return {};
+  for (const cwd of placesOf(task, folder)) {
+    const git = gitIn(cwd, env);
+    const timeline = await listSnapshots(git, refs);
+    if (timeline === null) continue;
+    const changed = iterationsWithStart(timeline).flatMap((number) => {
+      const pair = changesIn(timeline, number, number);
+      return pair === null ? [] : [{ number, pair }];
+    });
+    const lines = await countLinesBetween(
+      git,
+      changed.map(({ pair }) => pair),
+    );
+    const found: Record<number, LineChanges> = {};
+    changed.forEach(({ number }, index) => {
+      const count = lines[index] ?? null;
+      if (count !== null) found[number] = count;
+    });
+    return found;
+  }
+  return {};
+}
+
+/** Folders of the task's repository. A work tree of the task's own may be gone. */
+function placesOf({ git }: TaskState, folder: string): readonly string[] {
+  const stored = readStoredRun(folder);
+  return [
+    ...(git.work_tree === null ? [] : [git.work_tree.path, git.work_tree.origin]),
+    ...(stored === null ? [] : [path.resolve(stored.startDir, stored.settings.cwd ?? '.')]),
+  ];
+}
+
+/** Git, which finds the repository by itself, and only reads. */
+function gitIn(cwd: string, env: NodeJS.ProcessEnv): Pick<PrivateGit, 'onRepository'> {
+  return {
+    onRepository: (args, { input } = {}) =>
+      callGit({
+        ...{ cwd, args, env, timeoutMs: TIMEOUT_MS },
+        ...(input === undefined ? {} : { input }),
+      }),
+  };
+}

@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { storedPolicy } from '../core/machine/policy-of.ts';
+import type { StoredRun } from '../core/settings/stored-run.ts';
+import {
+  type LandingForm,
+  type LandingRefusal,
+  landingMessage,
+} from '../core/snapshots/landing.ts';
+import type { TaskState } from '../core/task/task-state.ts';
+import { type AskGit, CheckoutError, isBranch, listTrees } from '../effects/branches/checkout.ts';
+import { copyFiles } from '../effects/branches/copy-files.ts';
+import { gitIdentity, isKnown, RALPH } from '../effects/branches/identity.ts';
+import { type Landing, land } from '../effects/branches/land.ts';
+import { claimLanding } from '../effects/branches/landing-claim.ts';
+import { gitAsker, openRepository } from '../effects/branches/open-repository.ts';
+import { findTaskWork } from '../effects/branches/task-work.ts';
+import { isInside, realPath } from '../effects/files/real-path.ts';
+import { errorCode } from '../effects/files/write-file.ts';
+import { thisDriver } from '../effects/lock/driver-identity.ts';
+import { runShellCommand } from '../effects/processes/shell-command.ts';
+import { type SignalWatch, watchSignals } from '../effects/processes/signals.ts';
+import type { Repository } from '../effects/snapshots/repository.ts';
+import { SnapshotError } from '../effects/snapshots/snapshot-store.ts';
+import type { TaskPaths } from '../effects/state/task-folder.ts';
+import { systemClock } from '../effects/time/clock.ts';
+import { ownFiles } from '../effects/vault/vault-folders.ts';
+import { callGit } from '../effects/workspace/git-command.ts';
+import { messageOf, UsageError } from '../errors.ts';
+import { holdTask } from './open-task.ts';
+
+export interface TaskToLand {
+  readonly state: TaskState;
+  readonly stored: StoredRun;
+  /** Where an open task of this id lies, even if this one is in the history. */
+  readonly paths: TaskPaths;
+  readonly vault: string;
+  /** The branch that the user named, or null. */
+  readonly onto: string | null;
+  readonly form: LandingForm;
+  readonly env: NodeJS.ProcessEnv;
+  /** Called once if another landing is under way. */
+  readonly onWait: (pid: number | null) => void;
+}
+
+/** How the landing of a task ended. */
+export interface TaskLanding extends Landing {
+  /** The branch, without `refs/heads/`. */
+  readonly onto: string;
+}
+
+/** What moves a branch has to finish. */
+const TO_END_TIMEOUT_MS = 24 * 3_600_000;
+
+/**
+ * Lands a task. Rejects with `UsageError`, or with `TaskAlreadyActiveError` if the task has a live driver.
+ * Whatever else goes wrong is in the result.
+ */
+export async function landTask(task: TaskToLand): Promise<TaskLanding> {
+  const stops = watchSignals();
+  try {
+    return await landWatched(task, stops);
+  } finally {
+    stops.close();
+  }
+}
+
+async function landWatched(task: TaskToLand, stops: SignalWatch): Promise<TaskLanding> {
+  const { env, form, onWait } = task;
+  const ask = gitAsker(env, undefined, stops.signal);
+  const { repository, branch, onto } = await placeOf(task, ask);
+  const identity = form.kind === 'patch' ? RALPH : gitIdentity(env);
+  if (!(await isKnown(identity, repository.commonDir, ask))) throw unknownAuthor();
+  const refused = (why: LandingRefusal): TaskLanding => ({
+    end: { kind: 'refused', why },
+    stays: new Map(),
+    onto,
+  });
+  const ended = await claimLanding(repository, stops.signal, onWait);
+  if (ended === null) return refused({ kind: 'stopped' });
+  try {
+    return {
+      ...(await landClaimed(task, { repository, branch, onto, ask, identity }, stops)),
+      onto,
+    };
+  } catch (error) {
+    const isExpected = error instanceof CheckoutError || error instanceof SnapshotError;
+    if (!isExpected && errorCode(error) === '') throw error;
+    return refused(
+      stops.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', why: messageOf(error) },
+    );
+  } finally {
+    ended();
+  }
+}
+
+interface LandPlace {
+  readonly repository: Repository;
+  /** The task's branch. */
+  readonly branch: string;
+  readonly onto: string;
+}
+
+interface LandTools extends LandPlace {
+  readonly ask: AskGit;
+  readonly identity: ReturnType<typeof gitIdentity>;
+}
+
+async function landClaimed(
+  task: TaskToLand,
+  { repository, branch, onto, ask, identity }: LandTools,
+  stops: SignalWatch,
+): Promise<Landing> {
+  const { state, stored, env, form, paths } = task;
+  const { settings } = stored;
+  const tree = state.git.work_tree;
+  const folder = path.join(repository.commonDir, 'ralph', 'landing-git');
+  const hold = await holdTask(paths, state.task_id, thisDriver(systemClock.now(), randomUUID()));
+  const work = await findTaskWork({
+    ...{ repository, ask, branch, tree, folder, env },
+    refs: state.git.snapshots,
+    maxBytes: settings.snapshotLimit,
+    excludedGlobs: settings.snapshotExclude,
+  }).finally(() => {
+    hold.release();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
+  const [main] = await listTrees({ repository, ask });
+  return land({
+    ...{ repository, ask, env, work, onto, form, identity },
+    askToEnd: (cwd, args, extras) =>
+      callGit({ ...extras, cwd, args, env, timeoutMs: TO_END_TIMEOUT_MS }),
+    parent: tree === null ? `${main?.path ?? repository.root}.ralph` : path.dirname(tree.path),
+    taskId: state.task_id,
+    base: tree?.base ?? state.git_base,
+    message: landingMessage(state.task_id, state.task_prompt),
+    check: (scratch) => checkIn(scratch, task, repository, ask, stops),
+    signal: stops.signal,
+  });
+}
+
+/** Finds the repository and both branches. Rejects with a `UsageError` if one is unknown. */
+async function placeOf(task: TaskToLand, ask: AskGit): Promise<LandPlace> {
+  const { state, stored } = task;
+  const { task_id: taskId } = state;
+  const tree = state.git.work_tree;
+  const folders = tree === null ? [startFolderOf(stored)] : [tree.origin, tree.path];
+  const repository = await firstRepository(folders, ask);
+  if (repository === null) {
+    throw new UsageError([
+      `ralph land expects a task that worked in a git repository; found none in ${folders[0]}.`,
+    ]);
+  }
+  const branch = tree?.branch ?? (await ownBranch(state, repository, ask));
+  if (branch === null) {
+    throw new UsageError([
+      `ralph land expects a task with a branch of its own; ${taskId} worked in your own work tree and its changes are there: commit them yourself, or start the next task with --worktree.`,
+    ]);
+  }
+  const onto = task.onto ?? tree?.onto ?? null;
+  if (onto === null) {
+    throw new UsageError([
+      `ralph land expects --onto BRANCH, since ${taskId} did not begin at a branch.`,
+    ]);
+  }
+  if (onto === branch) {
+    throw new UsageError([`--onto expects another branch than ${branch}, the task's own.`]);
+  }
+  if (!(await isBranch({ repository, ask }, onto))) {
+    throw new UsageError([`--onto expects a branch; there is none called '${onto}'.`]);
+  }
+  return { repository, branch, onto };
+}
+
+async function firstRepository(
+  folders: readonly string[],
+  ask: AskGit,
+): Promise<Repository | null> {
+  for (const folder of folders) {
+    const opened = await openRepository(folder, ask);
+    if (opened.kind === 'repository') return opened.repository;
+  }
+  return null;
+}
+
+/** The branch that `--commit` made for a task without a work tree of its own; null if there is none. */
+async function ownBranch(
+  { task_id, git_base }: TaskState,
+  repository: Repository,
+  ask: AskGit,
+): Promise<string | null> {
+  for (const name of [`ralph/${task_id}`, `ralph-${task_id}`]) {
+    const since = ['merge-base', '--is-ancestor', git_base ?? 'HEAD', `refs/heads/${name}`];
+    // An earlier task of the same id may have left it.
+    if ((await ask(repository.commonDir, since)).exitCode === 0) return name;
+  }
+  return null;
+}
+
+function startFolderOf({ startDir, settings }: StoredRun): string {
+  return path.resolve(startDir, settings.cwd ?? '.');
+}
+
+function unknownAuthor(): UsageError {
+  return new UsageError([
+    'ralph land commits in your name, and git knows none: git config --global user.name "NAME" and git config --global user.email ADDRESS set it.',
+  ]);
+}
+
+/** Runs `--copy`, `--setup` and `--verify` as the task had them; null if all is green. */
+async function checkIn(
+  scratch: string,
+  { state, stored, vault, paths, env }: TaskToLand,
+  { root }: Repository,
+  ask: AskGit,
+  stops: SignalWatch,
+): Promise<LandingRefusal | null> {
+  const { setup, copy } = stored.settings;
+  const { verify, iterationTimeoutMs } = storedPolicy(state, stored);
+  const from = startFolderOf(stored);
+  const below = realPath(from);
+  const tree = [root, state.git.work_tree?.path ?? root]
+    .map(realPath)
+    .find((each) => each === below || isInside(each, below));
+  const cwd = tree === undefined ? scratch : path.join(scratch, path.relative(tree, below));
+  const isOwn = ownFiles(vault, paths.stateDir);
+  await copyFiles({ from, to: cwd, root: scratch, globs: copy, ask, isOwn });
+  const run = (command: string) =>
+    runShellCommand(command, '', {
+      cwd,
+      env: { ...env, RALPH_TASK_ID: state.task_id, RALPH_RUN_ID: randomUUID() },
+      timeoutMs: iterationTimeoutMs,
+      stops,
+    });
+  for (const [kind, command] of [
+    ['setup-failed', setup],
+    ['checks-failed', verify],
+  ] as const) {
+    if (command === null) continue;
+    const result = await run(command);
+    if (result.exitCode !== 0) return { kind, result };
+  }
+  return null;
+}

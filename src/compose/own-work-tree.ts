@@ -1,0 +1,267 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { maskSecrets } from '../core/secrets/secrets.ts';
+import { endingRow } from '../core/task/endings.ts';
+import type { OwnWorkTree, TaskState } from '../core/task/task-state.ts';
+import { oneLine } from '../core/text/untrusted-text.ts';
+import { type ChildOptions, childEnvironment } from '../effects/agents/agent-runner.ts';
+import { bringBack, newestSnapshot } from '../effects/branches/bring-back.ts';
+import {
+  type CheckoutPlace,
+  gitDirOf,
+  isBranch,
+  makeCheckout,
+  refOf,
+  removeCheckout,
+} from '../effects/branches/checkout.ts';
+import { copyFiles } from '../effects/branches/copy-files.ts';
+import { gitAsker, openRepository } from '../effects/branches/open-repository.ts';
+import { noteOwner, whoseTree } from '../effects/branches/own-tree.ts';
+import { changedFiles, unsavedWork } from '../effects/branches/unsaved-work.ts';
+import type { WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
+import { makePrivateFolder, removeFile } from '../effects/files/write-file.ts';
+import { runShellCommand } from '../effects/processes/shell-command.ts';
+import { openPrivateGit } from '../effects/snapshots/private-git.ts';
+import { ownFiles, VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
+import { messageOf, WorkTreeError } from '../errors.ts';
+import type { RunEnd } from '../loop/run-loop.ts';
+import type { ClaimedRun, TaskTree } from './held-run.ts';
+import { workTreeHolds } from './work-tree-hold.ts';
+
+/*
+ * The work tree in which a task works: the one in which it was started, or with `--worktree` its own.
+ *
+ *   state saved ──► sign ──► branch and work tree ──► claim ──► newest snapshot ──► --copy ──► --setup ──► sign gone
+ *
+ * The sign is a file in the task's folder. While it is there, a resume does all of this again; each step
+ * leaves alone what an earlier try has done.
+ */
+
+type TreeRun = Pick<
+  ClaimedRun,
+  'plan' | 'paths' | 'warn' | 'driver' | 'stops' | 'resume' | 'workTrees'
+>;
+
+/** Claims the work tree in which the task is started. Rejects with a `WorkTreeTakenError`. */
+export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
+  const { plan, resume } = run;
+  const own = plan.workTree === null ? null : createOwnTree(run, plan.workTree);
+  const tellsOnly = resume?.announcesOnly === true;
+  let claim = own !== null || tellsOnly ? null : await claimPlace(run);
+  return {
+    async ready(task) {
+      if (own === null) return null;
+      try {
+        return await own.ready(task, (held) => {
+          claim = held;
+        });
+      } catch (error) {
+        if (error instanceof WorkTreeError || 'exitCode' in Object(error)) throw error;
+        const { path: place } = own.tree;
+        const why = `the work tree ${place} cannot be made (${messageOf(error)}); --worktree-dir names another folder`;
+        throw new WorkTreeError(plan.taskId, why);
+      }
+    },
+    async discard() {
+      claim?.pause();
+      await own?.discard().catch(() => undefined);
+    },
+    async whileHeld(runTask) {
+      try {
+        const end = await runTask();
+        const isOver = !tellsOnly && claim?.isHeld() !== false;
+        if (isOver) await own?.settle(end, () => claim?.pause());
+        return end;
+      } finally {
+        claim?.release();
+      }
+    },
+  };
+}
+
+/** Claims the work tree around the task's folder; null if there is none. */
+async function claimPlace(run: TreeRun): Promise<WorkTreeClaim | null> {
+  const { cwd, env } = run.plan;
+  const opened = await openRepository(cwd, gitAsker(env, run.driver.run_id));
+  if (opened.kind === 'none') return null;
+  const { gitDir, root } = opened.repository;
+  return claimTree(run, gitDir, root);
+}
+
+function claimTree(run: TreeRun, gitDir: string, root: string): Promise<WorkTreeClaim> {
+  const { plan, driver, warn, workTrees = workTreeHolds() } = run;
+  const { taskId, vault, settings } = plan;
+  const needsAlone = settings.commit || settings.revertFailed;
+  return workTrees.hold({
+    ...{ gitDir, root, driver, warn, isShared: settings.shareWorktree },
+    user: { taskId, vault, needsAlone },
+  });
+}
+
+const SIGN = 'work-tree-not-ready';
+
+function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
+  const { plan, paths, warn, driver, stops } = run;
+  const ask = gitAsker(plan.env, driver.run_id);
+  const sign = path.join(paths.folder, SIGN);
+  /** Whether this process has made the work tree for a task that was new. */
+  let isMade = false;
+
+  const place = async (): Promise<CheckoutPlace> => {
+    for (const folder of [tree.origin, tree.path]) {
+      const opened = await openRepository(folder, ask);
+      if (opened.kind === 'repository') {
+        return { repository: opened.repository, ask, path: tree.path };
+      }
+    }
+    const why = `the repository of the work tree ${tree.path} was in ${tree.origin}, and git finds none there`;
+    throw new WorkTreeError(plan.taskId, why);
+  };
+
+  /** Makes the branch and the work tree. Resolves to its git folder. */
+  const make = async (at: CheckoutPlace, task: TaskState, wasGone: boolean): Promise<string> => {
+    const isNew = task.status === 'pending';
+    const commit = (await isBranch(at, tree.branch))
+      ? tree.base
+      : ((await lastHead(at, task)) ?? tree.base);
+    const gitDir = await makeCheckout({
+      ...{ ...at, commit, branch: tree.branch },
+      async onEntered(entered) {
+        isMade = isNew;
+        await noteOwner(entered, task);
+      },
+    });
+    if (isNew) {
+      warn(`The task works in ${tree.path}, on the new branch ${tree.branch}.`);
+      await tellUncommitted(at);
+    } else if (wasGone) {
+      warn(`The work tree ${tree.path} was gone; it is made again from the branch ${tree.branch}.`);
+    }
+    return gitDir;
+  };
+
+  const tellUncommitted = async (at: CheckoutPlace): Promise<void> => {
+    const excluded = [...VAULT_FOLDERS.map((name) => path.join(plan.vault, name)), plan.stateDir];
+    const names = await changedFiles({ cwd: tree.origin, excluded }, at.ask);
+    if (names.length === 0) return;
+    const [first = ''] = names;
+    const shown = names.length === 1 ? first : `${first} and ${names.length - 1} more`;
+    warn(`What is not committed in ${tree.origin} is not in it: ${oneLine(shown, 300)}.`);
+  };
+
+  /** The snapshots of this task, seen from its own work tree. */
+  const snapshots = async (task: TaskState, root: string) => {
+    const refs = task.git.snapshots;
+    const opened = refs === null ? null : await openRepository(root, ask);
+    if (refs === null || opened?.kind !== 'repository') return null;
+    const { repository } = opened;
+    const folder = path.join(paths.folder, 'git');
+    const git = openPrivateGit({ folder, repository, env: plan.env, timeoutMs: GIT_TIMEOUT_MS });
+    const newest = await newestSnapshot(git, refs);
+    return newest === null ? null : { git, newest };
+  };
+
+  const lastHead = async (at: CheckoutPlace, task: TaskState): Promise<string | null> =>
+    (await snapshots(task, at.repository.root))?.newest.head ?? null;
+
+  const restore = async (task: TaskState): Promise<void> => {
+    const found = await snapshots(task, tree.path);
+    if (found === null) {
+      const why = 'there is no snapshot of what was not committed';
+      if (task.status !== 'pending') warn(`The work tree has what the branch has: ${why}.`);
+      return;
+    }
+    const { output } = await ask(tree.path, ['rev-parse', '--verify', 'HEAD']);
+    const { kept } = await bringBack(found.git, found.newest, output.trim());
+    if (kept.length === 0) return;
+    const names = kept.map((name) => Buffer.from(name, 'latin1').toString()).join(', ');
+    warn(`Not brought back, since the branch has changed them meanwhile: ${oneLine(names, 300)}.`);
+  };
+
+  const copy = async (): Promise<void> => {
+    const globs = plan.settings.copy;
+    if (globs.length === 0) return;
+    const from = path.join(tree.origin, path.relative(tree.path, plan.cwd));
+    const isOwn = ownFiles(plan.vault, plan.stateDir);
+    const places = { from, to: plan.cwd, root: tree.path };
+    const { idle } = await copyFiles({ ...places, globs, ask, isOwn });
+    for (const glob of idle) {
+      warn(`--copy '${glob}' matches no file in ${from} that git ignores (links do not count).`);
+    }
+  };
+
+  const setUp = async (): Promise<string | null> => {
+    const command = plan.settings.setup;
+    if (command === null) return null;
+    warn(`Setting the work tree up: ${oneLine(maskSecrets(command), 200)}`);
+    const child: ChildOptions = {
+      ...{ env: plan.env, runId: driver.run_id, taskId: plan.taskId },
+      ...{ maxIterations: plan.policy.maxIterations, stateFile: paths.stateFile },
+    };
+    const { exitCode, timedOut, output } = await runShellCommand(command, '', {
+      ...{ cwd: plan.cwd, env: childEnvironment(child, 0), stops },
+      timeoutMs: plan.policy.iterationTimeoutMs,
+    });
+    // A request to stop has ended it; the next resume begins it again.
+    if (exitCode === 0 || stops.signal.aborted) return exitCode === 0 ? null : 'stopped';
+    const how = timedOut ? 'took too long' : `ended with ${exitCode ?? 'a signal'}`;
+    return oneLine(maskSecrets(`--setup '${command}' ${how}: ${output.trim().slice(-400)}`), 700);
+  };
+
+  return {
+    tree,
+    async ready(task: TaskState, onClaimed: (claim: WorkTreeClaim) => void) {
+      const at = await place();
+      const found = await gitDirOf(at);
+      const whose = found === null ? 'unknown' : whoseTree(found, task);
+      if (whose === "another's") {
+        const why = `the work tree ${tree.path} is another task's by now, so this one does not touch it; start it again with ralph run`;
+        throw new WorkTreeError(plan.taskId, why);
+      }
+      const isKnown = whose === 'own' || task.status !== 'pending';
+      const isWhole = found !== null && isKnown && !existsSync(sign);
+      if (!isWhole) {
+        makePrivateFolder(paths.folder);
+        writeFileSync(sign, '');
+      }
+      const gitDir = isWhole ? found : await make(at, task, found === null);
+      onClaimed(await claimTree(run, gitDir, tree.path));
+      if (isWhole) return null;
+      await restore(task);
+      mkdirSync(plan.cwd, { recursive: true });
+      await copy();
+      const failure = await setUp();
+      if (failure === null) removeFile(sign);
+      return failure === 'stopped' ? null : failure;
+    },
+    async discard() {
+      if (!isMade) return;
+      const at = await place();
+      await removeCheckout(at);
+      await ask(at.repository.commonDir, ['update-ref', '-d', refOf(tree.branch), tree.base]);
+    },
+    async settle({ fields }: RunEnd, onRemoval: () => void) {
+      const { needs } = endingRow(fields.status, fields.exit_reason);
+      const stays = (why: string): void =>
+        warn(`The work tree ${tree.path} stays, since ${why}; its branch is ${tree.branch}.`);
+      if (needs === 'a resume') return stays('the task is not over');
+      if (fields.exit_reason === 'failed:setup') return stays('--setup has not succeeded in it');
+      if (plan.settings.keepBackground) return stays('processes of the agent may still use it');
+      try {
+        const at = await place();
+        const why = await unsavedWork(at);
+        if (why !== null) return stays(why);
+        onRemoval();
+        await removeCheckout(at);
+        warn(
+          `The work tree ${tree.path} is removed, since all in it is committed; the branch ${tree.branch} stays.`,
+        );
+      } catch (error) {
+        stays(`it cannot be removed (${messageOf(error)})`);
+      }
+    },
+  };
+}
+
+/** For one git process that reads or writes snapshots. */
+const GIT_TIMEOUT_MS = 60_000;

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { stateJson } from '../core/task/state-json.ts';
+import type { TaskState } from '../core/task/task-state.ts';
+import { writeFileAtomic } from '../effects/files/write-file.ts';
+import { thisDriver } from '../effects/lock/driver-identity.ts';
+import { inHistory, type TaskPaths } from '../effects/state/task-folder.ts';
+import { systemClock } from '../effects/time/clock.ts';
+import { type Seal, STATE } from '../effects/trust/seal.ts';
+import { moveWithin } from '../effects/vault/task-file.ts';
+import { IN_PROGRESS } from '../effects/vault/vault-folders.ts';
+import { holdTask } from './open-task.ts';
+
+/**
+ * Makes a completed task one that was stopped, so that `ralph resume` continues it. A kill in between leaves a
+ * completed task, and the same call finishes it. Resolves to null, or to why it cannot be done, as half a
+ * sentence. Rejects with `TaskAlreadyActiveError`, or with the system's error.
+ */
+export async function reopenTask(
+  paths: TaskPaths,
+  task: TaskState,
+  { seal, vault }: { readonly seal: Seal; readonly vault: string },
+): Promise<string | null> {
+  const hold = await holdTask(paths, task.task_id, thisDriver(systemClock.now(), randomUUID()));
+  try {
+    const why = await returnTaskFile(task, vault);
+    if (why !== null) return why;
+    const moved = inHistory(paths, task.task_id);
+    // In the order in which an ending that was not announced is brought back.
+    for (const part of ['stateFile', 'folder'] as const) {
+      if (!existsSync(paths[part])) renameSync(moved[part], paths[part]);
+    }
+    const reopened: TaskState = {
+      ...task,
+      status: 'stopped',
+      exit_reason: 'stopped:request',
+      evidence: null,
+      driver: null,
+    };
+    await writeFileAtomic(paths.stateFile, seal.close(stateJson(reopened), STATE));
+    return null;
+  } finally {
+    hold.release();
+  }
+}
+
+/** Moves the file of the task from the done folder back into work: there it would complete the task at once. */
+async function returnTaskFile(task: TaskState, vault: string): Promise<string | null> {
+  if (task.task_file === null || existsSync(path.resolve(vault, task.task_file))) return null;
+  const name = path.basename(task.task_file);
+  const done = path.resolve(vault, task.done_folder === '' ? 'Done' : task.done_folder, name);
+  if (!existsSync(done)) return `its file ${name} is neither in ${IN_PROGRESS} nor in ${done}`;
+  await moveWithin(vault, done, IN_PROGRESS);
+  return null;
+}

@@ -1,0 +1,122 @@
+import type { Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
+import {
+  type AsUser,
+  type Committed,
+  commitIteration,
+  type NotCommitted,
+} from '../effects/branches/commit-iteration.ts';
+import { type GitSetup, readGitSetup, storedGitSetup } from '../effects/branches/git-setup.ts';
+import { revertIteration } from '../effects/branches/revert-iteration.ts';
+import type { PrivateGit } from '../effects/snapshots/private-git.ts';
+import type { TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
+import { systemClock } from '../effects/time/clock.ts';
+import { callGit } from '../effects/workspace/git-command.ts';
+import { messageOf } from '../errors.ts';
+import type { WorkTreeSettler } from '../loop/ports.ts';
+import { branchMade, headNotMoved, indexBehind, leftUncommitted } from '../report/messages.ts';
+import type { ClaimedRun } from './held-run.ts';
+
+/** For a question to git that runs no program. */
+const QUESTION_MS = 60_000;
+
+/** Runs git as the user would. A second request to stop ends it. */
+function gitAsUser({ plan, stops }: ClaimedRun, { repository }: PrivateGit): AsUser {
+  return (args, { index, timeoutMs = QUESTION_MS, ...call } = {}) =>
+    callGit({
+      ...call,
+      args,
+      timeoutMs,
+      cwd: repository.root,
+      env: plan.env,
+      signal: stops.hurry,
+      asUser: true,
+      ...(index === undefined ? {} : { places: { GIT_INDEX_FILE: index } }),
+    });
+}
+
+/**
+ * Returns what a commit runs, as it was when the task began; null without snapshots, or if that is lost.
+ * It is kept for every task, since `--commit` may come with a resume.
+ */
+export async function gitSetupOf(
+  run: ClaimedRun,
+  keeper: TreeKeeper | null,
+): Promise<GitSetup | null> {
+  if (run.resume !== undefined) return storedGitSetup(run.paths.folder);
+  if (keeper === null) return null;
+  const asUser = gitAsUser(run, keeper.git);
+  return readGitSetup(keeper.git.repository, async (args) => {
+    const { exitCode, output } = await asUser(args);
+    return exitCode === 0 ? output : null;
+  });
+}
+
+/** Creates the port that commits what iterations change, and takes it back. */
+export function workTreeSettler(
+  run: ClaimedRun,
+  keeper: TreeKeeper | null,
+  setup: GitSetup | null,
+): WorkTreeSettler {
+  const { plan, warn } = run;
+  const said = new Set<string>();
+  /** Tells a person, once for each path, what is not in the commit. */
+  const tellLeft = ({ left }: Committed): void => {
+    const news = new Map<NotCommitted, string[]>();
+    for (const [name, why] of left) {
+      if (said.has(`${why} ${name}`)) continue;
+      said.add(`${why} ${name}`);
+      news.set(why, [...(news.get(why) ?? []), Buffer.from(name, 'latin1').toString()]);
+    }
+    for (const [why, names] of news) warn(leftUncommitted(why, names));
+  };
+
+  const commit = async (tree: TreeToSettle): Promise<Settlement> => {
+    if (keeper === null || !keeper.isWorking || !keeper.isHere()) return notCommitted(NO_SNAPSHOT);
+    const timeline = await keeper.timeline();
+    if (timeline === null) return notCommitted('git cannot list the snapshots');
+    if (setup === null) return notCommitted(NO_SETUP);
+    const committed = await commitIteration({
+      ...{ git: keeper.git, store: keeper.store, timeline, tree, setup },
+      taskId: plan.taskId,
+      template: plan.settings.commitMessage,
+      protect: plan.settings.protectBranch,
+      asUser: gitAsUser(run, keeper.git),
+      timeoutMs: plan.policy.iterationTimeoutMs,
+    });
+    tellLeft(committed);
+    if (committed.newBranch !== null) warn(branchMade(committed.newBranch));
+    if (committed.isIndexBehind) warn(indexBehind());
+    return committed.settlement;
+  };
+
+  const revert = async ({ iteration }: TreeToSettle): Promise<Settlement> => {
+    if (keeper === null || !keeper.isWorking || !keeper.isHere()) return notReverted(NO_SNAPSHOT);
+    const timeline = await keeper.timeline();
+    if (timeline === null) return notReverted('git cannot list the snapshots');
+    const { settlement, headStays } = await revertIteration({
+      ...{ git: keeper.git, store: keeper.store, timeline, iteration },
+      taskId: plan.taskId,
+      order: keeper.nextOrder,
+      at: systemClock.now(),
+    });
+    if (headStays !== null) warn(headNotMoved(iteration, headStays));
+    return settlement;
+  };
+
+  return {
+    commit: (tree) => commit(tree).catch((error) => notCommitted(messageOf(error))),
+    revert: (tree) => revert(tree).catch((error) => notReverted(messageOf(error))),
+  };
+}
+
+const NO_SNAPSHOT = 'there is no snapshot that tells what the iteration changed';
+
+const NO_SETUP = 'it is not known which hooks and settings git had when the task began';
+
+function notReverted(why: string): Settlement {
+  return { kind: 'not-reverted', why };
+}
+
+function notCommitted(why: string): Settlement {
+  return { kind: 'not-committed', why };
+}

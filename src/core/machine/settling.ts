@@ -1,0 +1,121 @@
+import type { Missing } from '../prompt/prompt.ts';
+import { maskSecrets } from '../secrets/secrets.ts';
+import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
+import type { Policy } from '../task/policy.ts';
+import { clip, oneLine } from '../text/untrusted-text.ts';
+import { publish } from './decision.ts';
+import type { EventBody } from './events.ts';
+import type {
+  Announcement,
+  CountedAnswer,
+  Judgement,
+  LoopState,
+  Streaks,
+  WayToSettle,
+} from './loop-state.ts';
+
+/*
+ * What an iteration changed is settled once it is judged, before `--after` and before the task ends:
+ *
+ *   judged ──┬─ cut, not complete, --revert-failed ─► reverted ──┐
+ *            ├─ --commit ───────────────────────────► committed ─┼─► --after, then what follows
+ *            └─ neither ─────────────────────────────────────────┘
+ *
+ * A driver that dies in this step repeats it.
+ */
+
+/** Returns whether the changes are committed or taken back; null if neither. */
+export function wayToSettle({ answer, judged }: Judgement, policy: Policy): WayToSettle | null {
+  const wasCut = answer.outcome.kind === 'timed-out' || answer.outcome.kind === 'bounded';
+  if (policy.revertFailed && wasCut && judged.kind !== 'passed') return 'revert';
+  return policy.commit ? 'commit' : null;
+}
+
+/** Returns what is to be settled. */
+export function treeToSettle(
+  { uncommitted = 0 }: Streaks,
+  { record, facts }: CountedAnswer,
+  policy: Policy,
+  again: boolean,
+): TreeToSettle {
+  const { number: iteration, outcome } = record;
+  const statements = [policy.promise, policy.abortPromise, ...policy.signals];
+  const summary = summaryLine(facts.finalMessage ?? '', statements);
+  return { iteration, since: iteration - uncommitted, outcome, summary, again };
+}
+
+/** Returns the last line of a message that is neither markup, code nor a statement; '' if there is none. */
+export function summaryLine(message: string, statements: readonly (string | null)[]): string {
+  const lines = message
+    .replace(/^ *(`{3,}|~{3,})[\s\S]*?(?:^ *\1|$(?![\s\S]))/gm, '')
+    .split('\n')
+    .map((line) =>
+      line
+        .replace(/<(\w+)[^>]*>.*?<\/\1>|<[^>]*>/g, '')
+        .replace(/^\s*(?:[#>*+-]+|\d+[.)])\s+/, '')
+        .replaceAll('**', '')
+        .trim(),
+    );
+  const stated = new Set(statements.map((statement) => wordsIn(statement ?? '')));
+  const last = lines.findLast((line) => wordsIn(line) !== '' && !stated.has(wordsIn(line))) ?? '';
+  return oneLine(maskSecrets(last), 200);
+}
+
+/** Returns the letters and digits of a text, to compare it with another one. */
+function wordsIn(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** The longest diff that the next prompt shows, in UTF-16 code units. */
+const LONGEST_DIFF = 4_000;
+
+/** Adds to the next prompt what came of it, and announces that. */
+export function withSettlement(
+  state: LoopState,
+  settlement: Settlement,
+): { readonly state: LoopState; readonly announced: readonly Announcement[] } {
+  const event = eventOf(state.task.current_iteration, settlement);
+  const told = toldOf(settlement);
+  const missing = [...state.carry.missing, ...(told === null ? [] : [told])];
+  const streaks = { ...state.streaks, uncommitted: uncommittedAfter(state.streaks, settlement) };
+  return {
+    state: { ...state, streaks, carry: { ...state.carry, missing } },
+    announced: event === null ? [] : [publish(event)],
+  };
+}
+
+function uncommittedAfter({ uncommitted = 0 }: Streaks, { kind }: Settlement): number {
+  if (kind === 'committed') return 0;
+  const isLeft = kind === 'refused' || kind === 'not-committed';
+  return isLeft || uncommitted > 0 ? uncommitted + 1 : 0;
+}
+
+function eventOf(iteration: number, settlement: Settlement): EventBody | null {
+  switch (settlement.kind) {
+    case 'nothing':
+      return null;
+    case 'committed': {
+      const { commit, branch, files } = settlement;
+      return { event: 'iteration_committed', iteration, commit, branch, files };
+    }
+    case 'refused':
+    case 'not-committed':
+      return { event: 'commit_failed', iteration, why: settlement.why };
+    case 'reverted': {
+      const { files, kept } = settlement;
+      return { event: 'iteration_reverted', iteration, files, kept: kept.slice(0, 20) };
+    }
+    case 'not-reverted':
+      return { event: 'revert_failed', iteration, why: settlement.why };
+  }
+}
+
+/** Returns what the agent has to know of it; null if it can do nothing about it. */
+function toldOf(settlement: Settlement): Missing | null {
+  if (settlement.kind === 'refused') {
+    return { kind: 'not-committed', why: settlement.why, output: settlement.output };
+  }
+  if (settlement.kind !== 'reverted') return null;
+  const { files, kept, diff } = settlement;
+  return { kind: 'reverted', files, kept, diff: clip(diff, LONGEST_DIFF) };
+}

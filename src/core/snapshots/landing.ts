@@ -1,0 +1,67 @@
+import type { CommandResult } from '../completion/sightings.ts';
+
+/** How a landing brings in what a task did. */
+export type LandingForm =
+  /** As one commit. */
+  | { readonly kind: 'squash' }
+  /** As a merge commit, with the task's own commits behind it. */
+  | { readonly kind: 'merge' }
+  /** As a patch file at this absolute path; no branch moves. */
+  | { readonly kind: 'patch'; readonly file: string };
+
+/** Why a file that the task left uncommitted does not land. */
+export type StaysReason = 'secret' | 'too-large' | 'unreadable' | 'repository';
+
+/** What the task left that does not land: paths and why. */
+export type Stays = ReadonlyMap<string, StaysReason>;
+
+/** How a landing ended. */
+export type LandingEnd =
+  | { readonly kind: 'landed'; readonly commit: string; readonly files: number }
+  | { readonly kind: 'written'; readonly files: number }
+  /** `commit` is the earlier landing; null if the branch holds everything in another way. */
+  | { readonly kind: 'landed-already'; readonly commit: string | null }
+  | { readonly kind: 'refused'; readonly why: LandingRefusal };
+
+/** Why nothing has changed. */
+export type LandingRefusal =
+  | { readonly kind: 'conflict'; readonly paths: readonly string[] }
+  | { readonly kind: 'setup-failed'; readonly result: CommandResult }
+  | { readonly kind: 'checks-failed'; readonly result: CommandResult }
+  /** The task's work tree is not on the task's branch; `head` is null if it is on none. */
+  | { readonly kind: 'other-branch'; readonly folder: string; readonly head: string | null }
+  /** A merge, rebase, cherry-pick, revert or bisect is under way in the task's work tree. */
+  | { readonly kind: 'unfinished'; readonly folder: string; readonly what: string }
+  /** Files left uncommitted under a filter that only the repository's configuration names. */
+  | { readonly kind: 'filtered'; readonly paths: readonly string[] }
+  /** The branch has moved while the landing was checked. */
+  | { readonly kind: 'moved' }
+  /** The branch is checked out, and changes there stand in the way. */
+  | { readonly kind: 'in-the-way'; readonly folder: string; readonly paths: readonly string[] }
+  /** The file of the patch exists. */
+  | { readonly kind: 'file-exists' }
+  | { readonly kind: 'stopped' }
+  /** Half a sentence, by git or the system. */
+  | { readonly kind: 'failed'; readonly why: string };
+
+/** Whether the task's agent can do something about it. */
+export function canTaskMend({ kind }: LandingRefusal): boolean {
+  return ['conflict', 'setup-failed', 'checks-failed', 'other-branch', 'unfinished'].includes(kind);
+}
+
+/** The longest first line of a commit message. */
+const SUBJECT_CHARS = 72;
+
+/** Returns the message of a landing's commit: its subject is the first line of the task's prompt. */
+export function landingMessage(taskId: string, prompt: string): string {
+  const line = prompt
+    .split('\n')
+    .map((each) => each.replace(/^[#>*\s-]+/, '').trim())
+    .find((each) => /[\p{L}\p{N}]/u.test(each));
+  const chars = [...(line ?? `Land ${taskId}`)];
+  const subject =
+    chars.length <= SUBJECT_CHARS
+      ? chars.join('')
+      : `${chars.slice(0, SUBJECT_CHARS - 1).join('')}…`;
+  return `${subject}\n\nRalph-Task: ${taskId}\n`;
+}

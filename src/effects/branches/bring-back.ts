@@ -1,0 +1,57 @@
+import { leftBy } from '../../core/snapshots/timeline.ts';
+import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import { restoreFiles } from '../snapshots/restore-files.ts';
+import { listSnapshots } from '../snapshots/snapshot-list.ts';
+import { SnapshotError } from '../snapshots/snapshot-store.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import { compareTrees } from '../snapshots/trees.ts';
+
+export interface BroughtBack {
+  readonly restored: readonly TreePath[];
+  /** Paths that the branch has changed since that snapshot; they stay as the branch has them. */
+  readonly kept: readonly TreePath[];
+}
+
+/** The newest snapshot of a task: the commit that was checked out, and the files as they were left. */
+export interface NewestSnapshot {
+  /** Null if it has none: it was taken before the repository's first commit. */
+  readonly head: string | null;
+  readonly tree: string;
+}
+
+/** Returns the newest snapshot below `refs`, or null. */
+export async function newestSnapshot(
+  git: PrivateGit,
+  refs: string,
+): Promise<NewestSnapshot | null> {
+  const newest = (await listSnapshots(git, refs))?.snapshots.at(-1);
+  if (newest === undefined) return null;
+  const { exitCode, output } = await git.run(['rev-parse', '--verify', `${newest.commit}^1`]);
+  // After an undo the files are as it left them.
+  return { head: exitCode === 0 ? output.trim() : null, tree: leftBy(newest) };
+}
+
+/**
+ * Brings what was not committed back into a work tree that was made again from the commit `tip`, and
+ * writes over nothing but files that are as the branch has them. Rejects with a `SnapshotError`.
+ */
+export async function bringBack(
+  git: PrivateGit,
+  { head, tree }: NewestSnapshot,
+  tip: string,
+): Promise<BroughtBack> {
+  if (head === null) return { restored: [], kept: [] };
+  const [work, moved] = [await compareTrees(git, head, tree), await compareTrees(git, head, tip)];
+  if (work === null || moved === null) throw new SnapshotError('a part of the snapshot is missing');
+  const entries = new Map<TreePath, TreeEntry>();
+  const kept: TreePath[] = [];
+  for (const [name, { to }] of work) {
+    const now = moved.get(name);
+    if (now === undefined) entries.set(name, to);
+    else if (now.to !== to) kept.push(name);
+  }
+  const restored = await restoreFiles({ git, entries, mayReplace: () => true });
+  if (restored === null) throw new SnapshotError('git cannot write the files of the snapshot');
+  return { restored: restored.restored, kept: [...kept, ...restored.blocked.keys()] };
+}

@@ -1,0 +1,174 @@
+import { copyFileSync, existsSync, lstatSync, rmSync, utimesSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import type { GitAnswer } from '../workspace/git-command.ts';
+import { emptyTree } from './dirty-paths.ts';
+
+/** A step that git refused; `said` is what it said. */
+export class CommitError extends Error {
+  readonly said: string;
+
+  constructor(message: string, said = '') {
+    super(message);
+    this.said = said;
+  }
+}
+
+export async function ask(call: Promise<GitAnswer>, why: string): Promise<string> {
+  const { exitCode, output, complaint } = await call;
+  if (exitCode !== 0) throw new CommitError(why, Buffer.from(complaint, 'latin1').toString());
+  return output;
+}
+
+export function asInput(names: Iterable<TreePath>): Uint8Array {
+  return Buffer.from([...names].map((name) => `${name}\0`).join(''), 'latin1');
+}
+
+/**
+ * Makes an index that holds HEAD and, of the paths, what lies in the work tree by git's own rules. The
+ * user's index is copied for its times only, so that git need not read every file again. Returns the
+ * index's place, and how it differs from HEAD.
+ */
+export async function stage(
+  git: PrivateGit,
+  head: string | null,
+  paths: Iterable<TreePath>,
+): Promise<{ readonly index: string; readonly staged: TreeDifference }> {
+  const { repository } = git;
+  const index = path.join(git.folder, 'index-of-commit');
+  for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
+  if (existsSync(repository.index)) {
+    const { atime, mtimeMs } = lstatSync(repository.index);
+    copyFileSync(repository.index, index);
+    // Of a file that was written within this second, git then looks at the content.
+    utimesSync(index, atime, Math.floor(mtimeMs / 1000));
+  }
+  const settings = ['-c', 'core.splitIndex=false'];
+  const base = head === null ? ['--empty'] : ['--reset', head];
+  await ask(git.onRepository([...settings, 'read-tree', ...base], { index }), READING);
+  await ask(
+    git.onRepository([...settings, 'update-index', ...ADDING], { index, input: asInput(paths) }),
+    'git does not take the changed files',
+  );
+  return { index, staged: await stagedIn(git, index, head) };
+}
+
+const READING = 'git cannot read HEAD into an index';
+const ADDING = ['--add', '--remove', '--replace', '-z', '--stdin'];
+
+/** Takes paths back out of the index of a commit: those that HEAD does not have. */
+export async function unstage(
+  git: PrivateGit,
+  index: string,
+  paths: ReadonlySet<TreePath>,
+): Promise<void> {
+  if (paths.size === 0) return;
+  const args = ['update-index', '--force-remove', '-z', '--stdin'];
+  await ask(git.onRepository(args, { index, input: asInput(paths) }), READING);
+}
+
+async function stagedIn(
+  git: PrivateGit,
+  index: string,
+  head: string | null,
+): Promise<TreeDifference> {
+  const args = ['diff-index', '--cached', '-z', '--raw', '--no-renames', head ?? emptyTree(git)];
+  return readRaw(await ask(git.onRepository(args, { index }), READING));
+}
+
+/** Returns what a commit changed. `parent` is null for the first one. */
+export async function changesOf(
+  git: PrivateGit,
+  parent: string | null,
+  commit: string,
+): Promise<TreeDifference> {
+  const from = parent ?? emptyTree(git);
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, commit];
+  return readRaw(await ask(git.onRepository(args), 'git cannot read its own commit'));
+}
+
+function readRaw(output: string): TreeDifference {
+  const difference = new Map<TreePath, { from: TreeEntry; to: TreeEntry }>();
+  const parts = output.split('\0');
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const found = /^:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) /.exec(parts[at] ?? '');
+    const [, oldMode = '', newMode = '', oldId = '', newId = ''] = found ?? [];
+    if (found === null) continue;
+    difference.set(parts[at + 1] ?? '', { from: entry(oldMode, oldId), to: entry(newMode, newId) });
+  }
+  return difference;
+}
+
+function entry(mode: string, id: string): TreeEntry {
+  return /^0+$/.test(mode) ? null : `${mode} ${id}`;
+}
+
+/** The user's index: what each path holds; `conflict` for one that has to be merged. */
+export async function userIndex(git: PrivateGit): Promise<ReadonlyMap<TreePath, string>> {
+  const listed = await ask(git.onRepository(['ls-files', '-s', '-z']), 'git cannot read the index');
+  return new Map(
+    [...listed.matchAll(/(\d+) ([0-9a-f]+) (\d)\t([^\0]+)\0/g)].map((line) => {
+      const [, mode = '', id = '', level = '', name = ''] = line;
+      return [name, level === '0' ? `${mode} ${id}` : 'conflict'];
+    }),
+  );
+}
+
+/** How long the lock of the user's index is waited for. */
+const TRIES = 20;
+const BETWEEN_TRIES_MS = 100;
+
+/**
+ * Brings the user's index up to date with a commit, for the paths that were committed; every other
+ * entry stays as it is. What somebody else has staged stays staged. False if the index is locked.
+ */
+export async function followCommit(
+  git: PrivateGit,
+  changes: TreeDifference,
+  committed: ReadonlySet<TreePath>,
+  index: string,
+): Promise<boolean> {
+  const now = await userIndex(git);
+  const wanted = [...changes].filter(([name, { from, to }]) => {
+    const is = now.get(name) ?? null;
+    return is !== to && (is === from || committed.has(name));
+  });
+  if (wanted.length === 0) return true;
+  // What goes makes room for what comes: a file for a folder of the same name.
+  const sorted = wanted.toSorted(([, one], [, other]) => rank(one.to) - rank(other.to));
+  const none = `0 ${'0'.repeat(emptyTree(git).length)}`;
+  const lines = sorted.map(([name, { to }]) => `${to ?? none}\t${name}\0`);
+  const input = Buffer.from(lines.join(''), 'latin1');
+  for (let tries = 1; ; tries += 1) {
+    const set = await git.onRepository(['update-index', '-z', '--index-info'], { input });
+    if (set.exitCode === 0) break;
+    if (tries === TRIES || !/index\.lock/.test(set.complaint)) return false;
+    await sleep(BETWEEN_TRIES_MS);
+  }
+  await noteTimes(
+    git,
+    new Set(wanted.flatMap(([name, { to }]) => (to === null ? [] : [name]))),
+    index,
+  );
+  return true;
+}
+
+function rank(to: TreeEntry): number {
+  return to === null ? 0 : 1;
+}
+
+/** Has the index know when the files were written, so that git need not read them again. */
+async function noteTimes(
+  git: PrivateGit,
+  names: ReadonlySet<TreePath>,
+  index: string,
+): Promise<void> {
+  const dirty = await git.onRepository(['diff-files', '--name-only', '-z'], { index });
+  if (dirty.exitCode !== 0) return;
+  const changed = new Set(dirty.output.split('\0'));
+  const input = asInput([...names].filter((name) => !changed.has(name)));
+  await git.onRepository(['update-index', '-z', '--stdin'], { input });
+}

@@ -1,0 +1,114 @@
+import { type ListedSnapshot, leftBy, type Timeline } from '../../core/snapshots/timeline.ts';
+import type { TreeDifference, TreeEntry } from '../../core/snapshots/undo-plan.ts';
+import { readParents } from '../snapshots/move-head.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import { SnapshotError } from '../snapshots/snapshot-store.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import { compareTrees } from '../snapshots/trees.ts';
+
+/** Compares two trees that must be there. Rejects with a `SnapshotError`. */
+export async function differenceOf(
+  git: PrivateGit,
+  from: string,
+  to: string,
+): Promise<TreeDifference> {
+  const difference = await compareTrees(git, from, to);
+  if (difference === null) throw new SnapshotError('a snapshot that it needs is missing');
+  return difference;
+}
+
+/** The tree without files. */
+export function emptyTree({ repository }: PrivateGit): string {
+  return repository.hash === 'sha256'
+    ? '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321'
+    : '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+}
+
+/** A snapshot, and the tree that was left then. */
+interface Instant {
+  readonly commit: string;
+  readonly tree: string;
+}
+
+/** Returns which of the paths were not as HEAD has them then, in the index or in the work tree. */
+async function dirtyAt(
+  git: PrivateGit,
+  { commit, tree }: Instant,
+  paths: ReadonlySet<TreePath>,
+): Promise<ReadonlySet<TreePath>> {
+  const { head, index } = await readParents(git, commit);
+  const start = head ?? emptyTree(git);
+  const staged = index === null ? new Map() : await differenceOf(git, start, index);
+  const changed = await differenceOf(git, index ?? start, tree);
+  const dirty = new Set<TreePath>([...paths].filter((name) => staged.has(name)));
+  for (const name of paths) {
+    const { from = null, to = null } = changed.get(name) ?? {};
+    if (from !== to && !dirty.has(name) && !(await isSameForGit(git, name, from, to))) {
+      dirty.add(name);
+    }
+  }
+  return dirty;
+}
+
+/** Whether git takes the raw content of a file for what the index names, by its line ends and filters. */
+async function isSameForGit(
+  git: PrivateGit,
+  name: TreePath,
+  indexed: TreeEntry,
+  raw: TreeEntry,
+): Promise<boolean> {
+  const [oldMode, oldId] = indexed?.split(' ') ?? [];
+  const [newMode, newId] = raw?.split(' ') ?? [];
+  if (oldId === undefined || newId === undefined || oldMode === undefined) return false;
+  const isFile = oldMode.startsWith('100') && newMode?.startsWith('100') === true;
+  if (!isFile || (oldMode !== newMode && (await heedsModes(git)))) return false;
+  if (oldId === newId) return true;
+  // A name that is not UTF-8 cannot be an argument.
+  const text = Buffer.from(name, 'latin1').toString();
+  if (Buffer.from(text).toString('latin1') !== name) return false;
+  const content = await git.run(['cat-file', 'blob', newId]);
+  if (content.exitCode !== 0) return false;
+  const input = Buffer.from(content.output, 'latin1');
+  const args = ['hash-object', '--stdin', `--path=${text}`];
+  const { exitCode, output } = await git.onRepository(args, { input });
+  return exitCode === 0 && output.trim() === oldId;
+}
+
+/** Some file systems have no executable bit; then git is configured not to look at it. */
+async function heedsModes(git: PrivateGit): Promise<boolean> {
+  const { output } = await git.onRepository(['config', '--type=bool', '--get', 'core.fileMode']);
+  return output.trim() !== 'false';
+}
+
+/**
+ * Returns which of the paths somebody else than the agent had changed, without a commit, when the
+ * snapshot at `place` was taken. Goes back through the snapshots to where each path was last clean.
+ */
+export async function dirtyByOthers(
+  git: PrivateGit,
+  { snapshots }: Timeline,
+  place: number,
+  paths: ReadonlySet<TreePath>,
+): Promise<ReadonlySet<TreePath>> {
+  const here = snapshots[place];
+  if (here === undefined) return paths;
+  let open = await dirtyAt(git, instantOf(here), paths);
+  const others = new Set<TreePath>();
+  for (let at = place; at > 0 && open.size > 0; at -= 1) {
+    const [snapshot, earlier] = [snapshots[at], snapshots[at - 1]];
+    if (snapshot === undefined || earlier === undefined) break;
+    const left = instantOf(earlier);
+    const { kind } = snapshot.what;
+    const isWork = kind === 'end' || kind === 'attempt';
+    const changed = await differenceOf(git, left.tree, isWork ? snapshot.tree : leftBy(snapshot));
+    const touched = new Set([...open].filter((name) => changed.has(name)));
+    const dirty = isWork ? await dirtyAt(git, left, touched) : touched;
+    open = new Set([...open].filter((name) => !touched.has(name) || (isWork && dirty.has(name))));
+    if (!isWork) for (const name of touched) others.add(name);
+  }
+  return new Set([...others, ...open]);
+}
+
+function instantOf(snapshot: ListedSnapshot): Instant {
+  return { commit: snapshot.commit, tree: leftBy(snapshot) };
+}

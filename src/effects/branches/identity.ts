@@ -1,0 +1,41 @@
+import type { GitSetting } from '../workspace/git-command.ts';
+import type { AskGit } from './checkout.ts';
+
+/** The variables by which git may be told who commits, and the settings that say the same. */
+const VARIABLES = {
+  GIT_AUTHOR_NAME: 'author.name',
+  GIT_AUTHOR_EMAIL: 'author.email',
+  GIT_COMMITTER_NAME: 'committer.name',
+  GIT_COMMITTER_EMAIL: 'committer.email',
+} as const;
+
+/** Git would otherwise make up an address from the names of user and machine. */
+const AS_CONFIGURED: GitSetting = { name: 'user.useConfigOnly', value: 'true' };
+
+/** Returns settings by which git commits as the user: ralph passes none of these variables on. */
+export function gitIdentity(env: NodeJS.ProcessEnv): readonly GitSetting[] {
+  const named = Object.entries(VARIABLES).flatMap(([variable, name]) => {
+    const value = env[variable];
+    return value === undefined || value === '' ? [] : [{ name, value }];
+  });
+  return [AS_CONFIGURED, ...named];
+}
+
+/** For commits that nobody gets to see. */
+export const RALPH: readonly GitSetting[] = [
+  { name: 'user.name', value: 'ralph' },
+  { name: 'user.email', value: 'ralph@localhost' },
+];
+
+/** Whether git knows both author and committer. */
+export async function isKnown(
+  identity: readonly GitSetting[],
+  cwd: string,
+  ask: AskGit,
+): Promise<boolean> {
+  for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
+    const { exitCode } = await ask(cwd, ['var', who], { settings: identity });
+    if (exitCode !== 0) return false;
+  }
+  return true;
+}

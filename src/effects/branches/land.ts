@@ -1,0 +1,156 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type {
+  LandingEnd,
+  LandingForm,
+  LandingRefusal,
+  StaysReason,
+} from '../../core/snapshots/landing.ts';
+import { writeFileAtomic } from '../files/write-file.ts';
+import type { Repository } from '../snapshots/repository.ts';
+import type { TreePath } from '../snapshots/tree-changes.ts';
+import type { GitSetting } from '../workspace/git-command.ts';
+import { type AskGit, CheckoutError, reasonOf, refOf, runGitOf } from './checkout.ts';
+import { moveBranch } from './move-branch.ts';
+import { makeScratch, removeOldScratch, type ScratchTree } from './scratch-tree.ts';
+import type { TaskWork } from './task-work.ts';
+
+/*
+ * A landing. Until the last step nothing of the user's changes, so that a kill in between leaves only a
+ * work tree that the next landing removes:
+ *
+ *   scratch work tree ──► commits, and what was left uncommitted ──► merge ──► checks ──► branch moves
+ */
+
+export interface LandRequest {
+  readonly repository: Repository;
+  /** Git that a stop ends at once. */
+  readonly ask: AskGit;
+  /** Git that finishes what it has begun. */
+  readonly askToEnd: AskGit;
+  /** The folder in which the scratch work tree is made. */
+  readonly parent: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly taskId: string;
+  readonly work: TaskWork;
+  /** The commit at which the task began; null if it is unknown. */
+  readonly base: string | null;
+  /** The branch to land on, without `refs/heads/`. */
+  readonly onto: string;
+  readonly form: LandingForm;
+  readonly message: string;
+  /** Whose commit it is. */
+  readonly identity: readonly GitSetting[];
+  /** Prepares the merged work tree and runs the task's checks in it; null if they are green. */
+  readonly check: (folder: string) => Promise<LandingRefusal | null>;
+  readonly signal: AbortSignal;
+}
+
+export interface Landing {
+  readonly end: LandingEnd;
+  /** What does not land although the task left it. */
+  readonly stays: ReadonlyMap<TreePath, StaysReason>;
+}
+
+/**
+ * Lands what a task did. Call it only while no other landing is under way in the repository. Rejects
+ * with a `CheckoutError`, a `SnapshotError` or the system's error; then nothing has changed.
+ */
+export async function land(request: LandRequest): Promise<Landing> {
+  const { repository, ask, askToEnd, onto, work, parent, env, identity } = request;
+  const tip = ['rev-parse', '-q', '--verify', `${refOf(onto)}^{commit}`];
+  const target = (await runGitOf(ask)(repository.commonDir, tip))?.trim();
+  if (target === undefined) throw new CheckoutError(`there is no branch ${onto}`);
+  const place = { repository, ask };
+  await removeOldScratch(place);
+  const own = { place, askToEnd, parent, commit: work.tip, env, identity };
+  const scratch = await makeScratch(own);
+  try {
+    const added = await scratch.add(work);
+    if ('kind' in added) return { end: { kind: 'refused', why: added }, stays: new Map() };
+    const end = await landFrom(scratch, added.tree, target, request);
+    return { end, stays: added.stays };
+  } finally {
+    // What remains of it, the next landing removes.
+    await scratch.remove().catch(() => {});
+  }
+}
+
+async function landFrom(
+  scratch: ScratchTree,
+  tree: string,
+  target: string,
+  request: LandRequest,
+): Promise<LandingEnd> {
+  const { work, message, form, check, signal } = request;
+  const isCommitted = tree === (await scratch.treeOf(work.tip));
+  const whole = isCommitted ? work.tip : await scratch.commit(tree, [work.tip], message);
+  const earlier = await earlierLanding(request, target);
+  if (earlier !== null && (await holds(scratch, earlier, whole))) {
+    return { kind: 'landed-already', commit: earlier };
+  }
+  const merged = await scratch.merge(target, whole);
+  if ('kind' in merged) return { kind: 'refused', why: merged };
+  if (merged.tree === (await scratch.treeOf(target))) {
+    return { kind: 'landed-already', commit: null };
+  }
+  const parents = form.kind === 'merge' ? [target, whole] : [target];
+  const commit = await scratch.commit(merged.tree, parents, message);
+  await scratch.become(commit);
+  const why = signal.aborted ? STOPPED : await check(scratch.folder);
+  if (signal.aborted) return { kind: 'refused', why: STOPPED };
+  if (why !== null) return { kind: 'refused', why };
+  return bringIn(scratch, { target, commit }, request);
+}
+
+const STOPPED: LandingRefusal = { kind: 'stopped' };
+
+/** Whether everything of a commit is in another one already. */
+async function holds(scratch: ScratchTree, landed: string, whole: string): Promise<boolean> {
+  const merged = await scratch.merge(landed, whole);
+  return 'tree' in merged && merged.tree === (await scratch.treeOf(landed));
+}
+
+/** Returns the newest landing of the task on the branch: later changes there may have hidden it. */
+async function earlierLanding(
+  { repository, ask, base, taskId }: LandRequest,
+  target: string,
+): Promise<string | null> {
+  const listed = await runGitOf(ask)(repository.commonDir, [
+    ...['log', '--first-parent', '--format=%H %(trailers:key=Ralph-Task,valueonly,separator=%x20)'],
+    ...[target, ...(base === null ? [] : ['--not', base]), '--'],
+  ]);
+  const lines = listed?.split('\n').map((line) => line.split(' ')) ?? [];
+  return lines.find(([, ...ids]) => ids.includes(taskId))?.[0] ?? null;
+}
+
+/** Moves the branch, or writes the patch. */
+async function bringIn(
+  scratch: ScratchTree,
+  { target, commit }: { readonly target: string; readonly commit: string },
+  { repository, ask, askToEnd, onto, form, taskId }: LandRequest,
+): Promise<LandingEnd> {
+  const names = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', target, commit];
+  const changed = await runGitOf(ask)(repository.commonDir, names);
+  if (changed === null) throw new CheckoutError('git cannot compare the commits');
+  const files = changed.split('\0').length - 1;
+  if (form.kind === 'patch') {
+    if (existsSync(form.file)) return { kind: 'refused', why: { kind: 'file-exists' } };
+    // Outside the work tree, and removed with it.
+    const whole = path.join(scratch.gitDir, 'ralph.patch');
+    const answer = await ask(scratch.folder, [...PATCH, `--output=${whole}`, target, commit]);
+    if (answer.exitCode !== 0) throw new CheckoutError(reasonOf(answer));
+    await writeFileAtomic(form.file, readFileSync(whole));
+    return { kind: 'written', files };
+  }
+  const move = { repository, ask: askToEnd, branch: onto, from: target, to: commit, taskId };
+  const why = await moveBranch(move);
+  return why === null ? { kind: 'landed', commit, files } : { kind: 'refused', why };
+}
+
+/** As `git apply` takes it, whatever the configuration says of diffs. */
+const PATCH = [
+  ...['diff-tree', '-r', '-p', '--binary', '--full-index', '--no-renames', '--no-color'],
+  ...['--no-ext-diff', '--no-textconv', '--src-prefix=a/', '--dst-prefix=b/'],
+  ...['--submodule=short', '--ignore-submodules=none', '-U3'],
+];

@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import type { LandingRefusal } from '../../core/snapshots/landing.ts';
+import type { Repository } from '../snapshots/repository.ts';
+import { type AskGit, listTrees, reasonOf, refOf, runGitOf } from './checkout.ts';
+import { withoutOwnPrograms } from './scratch-tree.ts';
+
+export interface BranchMove {
+  readonly repository: Repository;
+  readonly ask: AskGit;
+  /** Without `refs/heads/`. */
+  readonly branch: string;
+  /** The id of the commit at which the branch has to be. */
+  readonly from: string;
+  /** The id of a commit that follows it. */
+  readonly to: string;
+  readonly taskId: string;
+}
+
+/**
+ * Moves a branch forward, and its checkout with it; null if it is done. If it refuses, nothing has changed.
+ * The last step is one git process, which goes on even if ralph is killed.
+ */
+export async function moveBranch(move: BranchMove): Promise<LandingRefusal | null> {
+  const { repository, ask, branch, from, to, taskId } = move;
+  const trees = (await listTrees(move)).filter((tree) => tree.branch === refOf(branch));
+  const [checkout, ...others] = trees.filter((tree) => existsSync(tree.path));
+  if (others.length > 0) {
+    return { kind: 'failed', why: `${branch} is checked out in several work trees` };
+  }
+  if ((await commitOf(move)) !== from) return { kind: 'moved' };
+  if (checkout === undefined) {
+    const args = ['update-ref', '-m', `ralph land ${taskId}`, refOf(branch), to, from];
+    const answer = await ask(repository.commonDir, args);
+    if (answer.exitCode === 0) return null;
+    if ((await commitOf(move)) !== from) return { kind: 'moved' };
+    return { kind: 'failed', why: reasonOf(answer) };
+  }
+  const settings = [
+    { name: 'gc.auto', value: '0' },
+    { name: 'maintenance.auto', value: 'false' },
+    ...(await withoutOwnPrograms(checkout.path, ask)),
+  ];
+  const answer = await ask(checkout.path, [...FORWARD, to], { settings });
+  if (answer.exitCode === 0) return null;
+  if ((await commitOf(move)) !== from) return { kind: 'moved' };
+  const complaint = Buffer.from(answer.complaint, 'latin1').toString();
+  const paths = [...complaint.matchAll(/^\t(.+)$/gm)].map(([, name = '']) => name);
+  if (paths.length === 0) return { kind: 'failed', why: reasonOf(answer) };
+  return { kind: 'in-the-way', folder: checkout.path, paths };
+}
+
+/** Quiet, since a word to a ralph that was killed would end git in the middle. */
+const FORWARD = [
+  ...['merge', '--quiet', '--ff-only', '--no-overwrite-ignore', '--no-autostash', '--no-stat'],
+  ...['--no-squash', '--no-gpg-sign', '--no-verify-signatures', '--no-edit'],
+];
+
+async function commitOf({ repository, ask, branch }: BranchMove): Promise<string | null> {
+  const args = ['rev-parse', '-q', '--verify', `${refOf(branch)}^{commit}`];
+  return (await runGitOf(ask)(repository.commonDir, args))?.trim() ?? null;
+}

@@ -1,0 +1,32 @@
+import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { findRepository, type Repository } from '../snapshots/repository.ts';
+import { callGit } from '../workspace/git-command.ts';
+import { findGitAbove } from '../workspace/git-view.ts';
+import { type AskGit, runGitOf } from './checkout.ts';
+
+type Opened =
+  | { readonly kind: 'repository'; readonly repository: Repository }
+  /** `why` is half a sentence: `there is none at /w or above it`. */
+  | { readonly kind: 'none'; readonly why: string };
+
+/** Limit for one git process. Writing the files of a large work tree takes its time. */
+const TIMEOUT_MS = 10 * 60_000;
+
+/** Returns what runs git in this environment. Aborting `signal` kills git at once. */
+export function gitAsker(env: NodeJS.ProcessEnv, runId?: string, signal?: AbortSignal): AskGit {
+  return (cwd, args, extras) =>
+    callGit({ ...extras, cwd, args, env, runId, signal, timeoutMs: TIMEOUT_MS });
+}
+
+/** Finds the repository whose work tree contains a folder, or says why there is none to work with. */
+export async function openRepository(cwd: string, ask: AskGit): Promise<Opened> {
+  const place = findGitAbove(cwd);
+  if (place === null) return { kind: 'none', why: `there is none at ${cwd} or above it` };
+  const repository = await findRepository(cwd, runGitOf(ask));
+  if (repository !== null) return { kind: 'repository', repository };
+  const { complaint } = await ask(cwd, ['rev-parse', '--show-toplevel']);
+  const line = /^fatal: (.+)$/m.exec(Buffer.from(complaint, 'latin1').toString())?.[1];
+  const reason = line === undefined ? '' : ` (${oneLine(maskSecrets(line), 300)})`;
+  return { kind: 'none', why: `git does not open the one at ${place}${reason}` };
+}

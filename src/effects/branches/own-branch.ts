@@ -1,0 +1,64 @@
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import type { Head } from '../snapshots/repository.ts';
+
+/** Returns the branches that ralph commits nothing to: those named, or the usual ones. */
+export async function protectedBranches(
+  git: PrivateGit,
+  named: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (named.length > 0) return new Set(named);
+  const format = '--format=%(symref:lstrip=3)';
+  const heads = await git.onRepository(['for-each-ref', format, 'refs/remotes/*/HEAD']);
+  const ofRemotes = Buffer.from(heads.output, 'latin1').toString().split('\n');
+  return new Set(['main', 'master', ...ofRemotes.filter((name) => name !== '')]);
+}
+
+/** How often a name that is taken is counted up. */
+const MOST_NAMES = 1_000;
+
+/**
+ * Makes a branch of the task's own where HEAD is, and puts HEAD on it. Touches neither index nor work
+ * tree. Resolves to its name; null if git refuses.
+ */
+export async function enterOwnBranch(
+  git: PrivateGit,
+  taskId: string,
+  { commit }: Head,
+): Promise<string | null> {
+  for (const start of ['ralph/', 'ralph-']) {
+    for (const id of new Set([taskId, taskId.replaceAll('.', '%2E')])) {
+      for (let number = 1; number <= MOST_NAMES; number += 1) {
+        const name = `${start}${id}${number === 1 ? '' : `-${number}`}`;
+        const made = await makeBranch(git, name, commit);
+        if (made === 'taken') continue;
+        if (made === 'refused') break;
+        const args = ['symbolic-ref', '-m', `ralph: work on ${taskId}`, 'HEAD', refOf(name)];
+        return (await git.onRepository(args)).exitCode === 0 ? name : null;
+      }
+    }
+  }
+  return null;
+}
+
+/** Makes a branch that is not there yet. On an unborn HEAD the first commit makes it. */
+async function makeBranch(
+  git: PrivateGit,
+  name: string,
+  commit: string | null,
+): Promise<'made' | 'taken' | 'refused'> {
+  if ((await git.onRepository(['check-ref-format', refOf(name)])).exitCode !== 0) return 'refused';
+  if (commit === null) {
+    const isThere = async (ref: string): Promise<boolean> =>
+      (await git.onRepository(['show-ref', '--verify', '--quiet', ref])).exitCode === 0;
+    if (await isThere(refOf(name))) return 'taken';
+    return name.startsWith('ralph/') && (await isThere(refOf('ralph'))) ? 'refused' : 'made';
+  }
+  const args = ['update-ref', '--create-reflog', '-m', 'ralph: branch for a task', refOf(name)];
+  const { exitCode, complaint } = await git.onRepository([...args, commit, '']);
+  if (exitCode === 0) return 'made';
+  return /already exists/.test(complaint) ? 'taken' : 'refused';
+}
+
+function refOf(branch: string): string {
+  return `refs/heads/${branch}`;
+}

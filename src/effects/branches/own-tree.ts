@@ -1,0 +1,128 @@
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+import type { OwnWorkTree, TaskState } from '../../core/task/task-state.ts';
+import { KB, readTextWithin } from '../files/bounded-read.ts';
+import { isInside, realPath } from '../files/real-path.ts';
+import { makePrivateFolder, writeFileAtomic } from '../files/write-file.ts';
+import type { Repository } from '../snapshots/repository.ts';
+import { type AskGit, type CheckoutPlace, listTrees, refOf, runGitOf } from './checkout.ts';
+
+/**
+ * Returns the place in a task's own work tree that stands for a place in the work tree in which it was
+ * started. Other places stay as they are, and so do all without a work tree of its own.
+ */
+export function inOwnTree(tree: OwnWorkTree | null, place: string): string {
+  if (tree === null) return place;
+  const real = realPath(place);
+  if (real !== tree.origin && !isInside(tree.origin, real)) return place;
+  return path.join(tree.path, path.relative(tree.origin, real));
+}
+
+export interface NewTree {
+  readonly repository: Repository;
+  readonly ask: AskGit;
+  readonly taskId: string;
+  /** Absolute path of the folder of the work trees; null for the one beside the repository. */
+  readonly folder: string | null;
+  /** As the user named it, such as `main`; null for HEAD. */
+  readonly base: string | null;
+}
+
+/** Decides where a task's own work tree will be. Resolves to null if there is no such base. */
+export async function planTree(request: NewTree): Promise<OwnWorkTree | null> {
+  const { repository, ask, base, folder } = request;
+  const git = runGitOf(ask);
+  const named = base ?? 'HEAD';
+  const commit = await git(repository.root, [
+    ...['rev-parse', '--quiet', '--verify', '--end-of-options'],
+    `${named}^{commit}`,
+  ]);
+  if (commit === null) return null;
+  const args =
+    base === null
+      ? ['symbolic-ref', '--quiet', 'HEAD']
+      : ['rev-parse', '--symbolic-full-name', '--verify', '--end-of-options', base];
+  const ref = asText((await git(repository.root, args)) ?? '').trim();
+  const isBranch = ref.startsWith(refOf(''));
+  const trees = realPath(folder ?? `${mainFolder(repository)}.ralph`);
+  return {
+    ...(await freeNames(request, trees)),
+    base: commit.trim(),
+    onto: isBranch ? ref.slice(refOf('').length) : null,
+    origin: realPath(repository.root),
+  };
+}
+
+/** The folder of the repository's first work tree; that of this one where the first is elsewhere. */
+function mainFolder({ root, commonDir }: Repository): string {
+  return path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
+}
+
+/** Returns the first branch and folder of the task's name that are nobody's yet. */
+async function freeNames(
+  { repository, ask, taskId }: NewTree,
+  trees: string,
+): Promise<Pick<OwnWorkTree, 'path' | 'branch'>> {
+  const git = runGitOf(ask);
+  const listed = await git(repository.commonDir, [
+    ...['for-each-ref', '--format=%(refname)'],
+    ...['ralph', 'ralph-*'].map(refOf),
+  ]);
+  const branches = new Set(asText(listed ?? '').split('\n'));
+  const isTaken = (branch: string): boolean =>
+    [...branches].some((ref) => ref === refOf(branch) || ref.startsWith(`${refOf(branch)}/`));
+  const folders = new Set((await listTrees({ repository, ask })).map((tree) => tree.path));
+  const isAllowedRef = async (name: string) =>
+    (await git(repository.commonDir, ['check-ref-format', refOf(name)])) !== null;
+  const isAllowed = await isAllowedRef(`ralph/${taskId}`);
+  const start = isAllowed && !branches.has(refOf('ralph')) ? 'ralph/' : 'ralph-';
+  // As in the names of snapshots: a dot is what git refuses.
+  const part = isAllowed ? taskId : taskId.replaceAll('.', '%2E');
+  for (let number = 1; ; number += 1) {
+    const suffix = number === 1 ? '' : `-${number}`;
+    const [place, branch] = [path.join(trees, `${taskId}${suffix}`), `${start}${part}${suffix}`];
+    const isThere = lstatSync(place, { throwIfNoEntry: false }) !== undefined;
+    if (!isThere && !folders.has(place) && !isTaken(branch)) return { path: place, branch };
+  }
+}
+
+/** Names the run of a task to which a work tree belongs. */
+export type TreeOwner = Pick<TaskState, 'task_id' | 'started_at'>;
+
+function ownerFile(gitDir: string): string {
+  return path.join(gitDir, 'ralph', 'task');
+}
+
+/** Notes in the work tree's own git folder whose it is. Rejects with the system's error. */
+export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<void> {
+  const file = ownerFile(gitDir);
+  makePrivateFolder(path.dirname(file));
+  await writeFileAtomic(file, nameOf(owner));
+}
+
+/** Whether a work tree was made for this run of a task, for another one, or nobody noted it. */
+export function whoseTree(gitDir: string, owner: TreeOwner): 'own' | "another's" | 'unknown' {
+  try {
+    return readTextWithin(ownerFile(gitDir), KB) === nameOf(owner) ? 'own' : "another's";
+  } catch {
+    return 'unknown';
+  }
+}
+
+function nameOf({ task_id, started_at }: TreeOwner): string {
+  return `${task_id} ${started_at}\n`;
+}
+
+/** Whether the commit `base` has a folder at `name`, relative to the root. */
+export async function hasFolder(
+  { repository, ask }: Pick<CheckoutPlace, 'repository' | 'ask'>,
+  base: string,
+  name: string,
+): Promise<boolean> {
+  const { output } = await ask(repository.commonDir, ['cat-file', '-t', `${base}:${name}`]);
+  return output.trim() === 'tree';
+}
+
+function asText(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString();
+}

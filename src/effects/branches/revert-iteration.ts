@@ -1,0 +1,119 @@
+import { looksSecret } from '../../core/snapshots/secret-names.ts';
+import type { Settlement } from '../../core/snapshots/settlement.ts';
+import { shownPath } from '../../core/snapshots/shown-path.ts';
+import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
+import {
+  type ListedSnapshot,
+  leftBy,
+  type Timeline,
+  type UndoSpan,
+  undoSpan,
+} from '../../core/snapshots/timeline.ts';
+import { moveHead, type PlannedMove, planHeadMove, readParents } from '../snapshots/move-head.ts';
+import type { PrivateGit } from '../snapshots/private-git.ts';
+import { underWayIn } from '../snapshots/repository.ts';
+import type { SnapshotStore } from '../snapshots/snapshot-store.ts';
+import { prepareUndo } from '../snapshots/undo.ts';
+import { differenceOf } from './dirty-paths.ts';
+
+export interface RevertRequest {
+  readonly git: PrivateGit;
+  readonly store: SnapshotStore;
+  readonly timeline: Timeline;
+  readonly taskId: string;
+  readonly iteration: number;
+  /** The number of the snapshot that is made first. */
+  readonly order: () => number;
+  /** The current instant. */
+  readonly at: string;
+}
+
+export interface Reverted {
+  readonly settlement: Settlement;
+  /** Why HEAD and the index stay as they are, as a clause; null if they need not. */
+  readonly headStays: string | null;
+}
+
+/**
+ * Puts the work tree back to where an iteration began, with HEAD and the index, as `ralph undo --hard`
+ * does. What somebody else changed stays. Cut off anywhere, the same call finishes it. Rejects with a
+ * `SnapshotError`, or the system's error.
+ */
+export async function revertIteration(request: RevertRequest): Promise<Reverted> {
+  const { git, store, timeline, taskId, iteration, at } = request;
+  const works = timeline.snapshots.filter(({ what }) => isWorkOf(what, iteration));
+  const end = works.at(-1);
+  if (end === undefined) return { settlement: { kind: 'nothing' }, headStays: null };
+  const span = undoSpan(timeline, iteration);
+  if (span === null) return notReverted('the snapshot from before the iteration is missing');
+  const prepared = await prepareUndo({ git, store, span, force: false });
+  const { plan } = prepared;
+  const planned = await movePast(request, span, end);
+  const begun = underWayIn(git.repository).find((name) => !span.base.underWay.includes(name));
+  if (planned.kind === 'refused' && begun !== undefined) {
+    return notReverted(`a ${begun} is under way, and ${planned.why}`);
+  }
+  const move = planned.kind === 'move' ? planned.move : null;
+  const files = plan.restore.size + plan.already.size;
+  if (prepared.isNothing && move === null && files + plan.kept.length === 0) {
+    return { settlement: { kind: 'nothing' }, headStays: null };
+  }
+  const subject = `before iteration ${iteration} is taken back`;
+  const about = { taskId, order: request.order(), at, subject };
+  const tips = move?.tip ?? move?.now.commit ?? null;
+  await prepared.keep(
+    ({ branch }, undone) => snapshotMessage({ ...about, branch, undone }),
+    tips === null ? [] : [tips],
+  );
+  const blocked = await prepared.restore();
+  if (move !== null) await moveHead(git, move);
+  const kept = [...plan.kept, ...blocked.keys()].map(shownPath);
+  const diff = await diffOf(git, leftBy(span.base), end.tree);
+  return {
+    settlement: { kind: 'reverted', files: files - blocked.size, kept, diff },
+    headStays: planned.kind === 'refused' ? planned.why : null,
+  };
+}
+
+function notReverted(why: string): Reverted {
+  return { settlement: { kind: 'not-reverted', why }, headStays: null };
+}
+
+function isWorkOf(what: Timeline['snapshots'][number]['what'], iteration: number): boolean {
+  return (what.kind === 'end' || what.kind === 'attempt') && what.iteration === iteration;
+}
+
+/** Plans to move HEAD and the index, unless somebody else has moved HEAD since the iteration began. */
+async function movePast(
+  { git, timeline, iteration }: RevertRequest,
+  { base }: UndoSpan,
+  end: ListedSnapshot,
+): Promise<PlannedMove> {
+  const planned = await planHeadMove(git, base);
+  if (planned.kind !== 'move') return planned;
+  const headAt = async ({ commit }: ListedSnapshot) => (await readParents(git, commit)).head;
+  const { snapshots } = timeline;
+  const moved: PlannedMove = { kind: 'refused', why: 'somebody else has moved HEAD' };
+  const places = [await headAt(base), await headAt(end)];
+  if (!places.includes(planned.move.now.commit)) return moved;
+  for (const [place, snapshot] of snapshots.entries()) {
+    const earlier = snapshots[place - 1];
+    const isBetween =
+      snapshot.order > base.order && snapshot.order < end.order && snapshot.what.kind === 'start';
+    if (!isBetween || snapshot.what.kind !== 'start' || snapshot.what.iteration !== iteration)
+      continue;
+    if (earlier !== undefined && (await headAt(earlier)) !== (await headAt(snapshot))) return moved;
+  }
+  return planned;
+}
+
+/** Returns what was taken back as a diff, without the content of files that look like secrets. */
+async function diffOf(git: PrivateGit, from: string, to: string): Promise<string> {
+  const names = [...(await differenceOf(git, from, to)).keys()].map((name) =>
+    Buffer.from(name, 'latin1').toString(),
+  );
+  const secret = names.filter(looksSecret).map((name) => `:(exclude,top,literal)${name}`);
+  const args = ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv'];
+  const { output } = await git.run([...args, from, to, '--', ':(top)', ...secret]);
+  return Buffer.from(output, 'latin1').toString();
+}

@@ -1,0 +1,113 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { realPath } from '../files/real-path.ts';
+import { withoutOwnFilters } from '../workspace/git-filters.ts';
+import { findWorkTree } from '../workspace/git-view.ts';
+import { type AskGit, type CheckoutPlace, gitDirOf, runGitOf } from './checkout.ts';
+
+/** Files of a git folder that show that something is under way in its work tree. */
+const UNDER_WAY = [
+  ...['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'BISECT_LOG'],
+  ...['rebase-merge', 'rebase-apply', 'sequencer'],
+];
+
+/**
+ * Returns what would be lost if the work tree were removed, as half a sentence such as `it holds what is
+ * not committed (a.txt)`; null if nothing would be but what git ignores.
+ */
+export async function unsavedWork(place: CheckoutPlace): Promise<string | null> {
+  const gitDir = await gitDirOf(place);
+  if (gitDir === null) return 'git does not open it';
+  if (UNDER_WAY.some((name) => existsSync(path.join(gitDir, name)))) {
+    return 'a merge, rebase, cherry-pick or bisect is under way in it';
+  }
+  // A branch stays, but only the work tree leads to its detached HEAD.
+  const git = runGitOf(place.ask);
+  if ((await git(place.path, ['symbolic-ref', '--quiet', 'HEAD'])) === null) {
+    const refs = await git(place.path, ['for-each-ref', '--count=1', '--contains', 'HEAD']);
+    if (refs === null || refs === '') return 'no branch leads to its commits';
+  }
+  return (await changesIn(place.path, place.ask)) ?? submoduleCommits(gitDir, place.ask);
+}
+
+const STATUS = [
+  ...['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'],
+  // Of a submodule only its commit: looking into it would start its filters.
+  '--ignore-submodules=dirty',
+];
+
+async function changesIn(root: string, ask: AskGit): Promise<string | null> {
+  const git = runGitOf(ask);
+  const settings = await withoutOwnFilters(root, git);
+  const status = settings === null ? null : await git(root, STATUS, { settings });
+  const entries = await git(root, ['ls-files', '-z', '-v', '-s']);
+  if (status === null || entries === null) return 'git cannot say what in it is not committed';
+  const [first] = status.split('\0');
+  if (first !== undefined && first !== '') {
+    return `it holds what is not committed (${asText(first.slice(3))})`;
+  }
+  for (const [, tag = '', mode, name = ''] of entries.matchAll(ENTRY)) {
+    const file = path.join(root, asText(name));
+    // Git does not look at such files, so they may differ from what is committed.
+    if (tag !== 'H' && existsSync(file)) {
+      return `git was told not to look at ${asText(name)}`;
+    }
+    if (mode !== '160000' || !existsSync(path.join(file, '.git'))) continue;
+    const inside = await changesIn(file, ask);
+    if (inside !== null) return inside;
+  }
+  return null;
+}
+
+/** Tag, mode and path of an entry; lower-case tags and `S` stand for files that git leaves alone. */
+const ENTRY = /([A-Za-z]) (\d{6}) [0-9a-f]+ \d\t([^\0]*)\0/g;
+
+/** A work tree has repositories of its own for its submodules, and they are removed with it. */
+async function submoduleCommits(gitDir: string, ask: AskGit): Promise<string | null> {
+  for (const folder of repositoriesBelow(path.join(gitDir, 'modules'))) {
+    const args = [
+      `--git-dir=${folder}`,
+      'rev-list',
+      '--count',
+      'HEAD',
+      '--all',
+      '--not',
+      '--remotes',
+    ];
+    const { exitCode, output } = await ask(gitDir, args);
+    if (exitCode !== 0 || output.trim() !== '0') {
+      return `a submodule has commits that are nowhere else (${path.basename(realPath(folder))})`;
+    }
+  }
+  return null;
+}
+
+function repositoriesBelow(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  if (existsSync(path.join(folder, 'HEAD'))) {
+    return [folder, ...repositoriesBelow(path.join(folder, 'modules'))];
+  }
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => repositoriesBelow(path.join(folder, name)));
+}
+
+function asText(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString();
+}
+
+/** Returns what is not committed in a work tree, outside of some folders; empty if git cannot say. */
+export async function changedFiles(
+  place: { readonly cwd: string; readonly excluded: readonly string[] },
+  ask: AskGit,
+): Promise<readonly string[]> {
+  const git = runGitOf(ask);
+  const tree = await findWorkTree(place, place.cwd, git);
+  const settings = await withoutOwnFilters(place.cwd, git);
+  if (tree === null || settings === null) return [];
+  const args = ['status', '--porcelain', '-z', '--no-renames', '--ignore-submodules=dirty'];
+  const output = await git(tree.root, [...args, ...tree.pathspecs], { settings });
+  return asText(output ?? '')
+    .split('\0')
+    .flatMap((entry) => (entry === '' ? [] : [entry.slice(3)]));
+}

@@ -1,0 +1,82 @@
+import path from 'node:path';
+import type { SourcedSettings } from '../../core/settings/setting-source.ts';
+import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
+import { isTaskId } from '../../core/task/task-id.ts';
+import type { OwnWorkTree } from '../../core/task/task-state.ts';
+import { CheckoutError } from '../branches/checkout.ts';
+import { gitAsker, openRepository } from '../branches/open-repository.ts';
+import { hasFolder, inOwnTree, planTree } from '../branches/own-tree.ts';
+
+/** What the settings say of git, checked. */
+export interface GitPlan {
+  /** The work tree that the task has or will have of its own; null without `--worktree`. */
+  readonly workTree: OwnWorkTree | null;
+  readonly problems: readonly string[];
+}
+
+export interface GitPlanRequest extends SourcedSettings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly startDir: string;
+  /** Absolute path of the folder in which the task is started. */
+  readonly cwd: string;
+  readonly taskId: string;
+  /** The work tree of a task that is resumed, or null if it has none; absent for a new task. */
+  readonly workTree?: OwnWorkTree | null;
+}
+
+/**
+ * Checks the settings that need git, and decides where a new task's own work tree will be. Starts git
+ * only if a setting asks for it; makes nothing.
+ */
+export async function planGit(request: GitPlanRequest): Promise<GitPlan> {
+  const { settings, sources, cwd, env, startDir, taskId } = request;
+  const workTree = request.workTree ?? null;
+  const isNew = request.workTree === undefined && settings.worktree;
+  const asking = gitFlags(request);
+  if (asking.length === 0 && !isNew) return { workTree, problems: [] };
+  const ask = gitAsker(env);
+  const opened = await openRepository(cwd, ask);
+  if (opened.kind === 'none') {
+    // A task that is to work apart must not work in the user's own files instead.
+    const names = new Set([...asking, ...(isNew ? [sources.worktree.where] : [])]);
+    const problem = `${[...names].join(', ')} ${names.size === 1 ? 'needs' : 'need'} a git work tree, and ${opened.why}.`;
+    return { workTree, problems: [problem] };
+  }
+  if (!isNew || !isTaskId(taskId)) return { workTree, problems: [] };
+  const { repository } = opened;
+  const folder =
+    settings.worktreeDir === null ? null : path.resolve(startDir, settings.worktreeDir);
+  const { base } = settings;
+  try {
+    const tree = await planTree({ repository, ask, taskId, folder, base });
+    if (tree === null) return { workTree, problems: [noBase(request, repository.root)] };
+    const name = path.relative(tree.path, inOwnTree(tree, cwd));
+    const isThere = name === '' || (await hasFolder({ repository, ask }, tree.base, name));
+    return { workTree: tree, problems: isThere ? [] : [noFolder(request, name)] };
+  } catch (error) {
+    if (!(error instanceof CheckoutError)) throw error;
+    return { workTree, problems: [`--worktree is not possible here: ${error.message}.`] };
+  }
+}
+
+function noBase({ settings, sources }: GitPlanRequest, root: string): string {
+  return settings.base === null
+    ? `--worktree needs a commit to begin with, and ${root} has none yet; commit something first.`
+    : `${sources.base.where} expects a commit of ${root}; found none called '${settings.base}'.`;
+}
+
+function noFolder({ settings, sources }: GitPlanRequest, name: string): string {
+  const base = settings.base ?? 'HEAD';
+  return `${sources.cwd.where} expects a folder that is committed, since --worktree brings nothing else along; ${base} has none called ${name}.`;
+}
+
+/** The settings of git that flags turn on, as the flags were written. */
+function gitFlags({ settings, sources }: SourcedSettings): readonly string[] {
+  const isOn = (name: SettingName): boolean => {
+    const value: unknown = settings[name];
+    return value !== false && value !== null;
+  };
+  return settingNames()
+    .filter((name) => SETTINGS[name].group === 'Git' && sources[name].kind === 'flag' && isOn(name))
+    .map((name) => sources[name].where);
+}

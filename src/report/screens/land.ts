@@ -1,0 +1,111 @@
+import type { CommandResult } from '../../core/completion/sightings.ts';
+import type {
+  LandingEnd,
+  LandingRefusal,
+  Stays,
+  StaysReason,
+} from '../../core/snapshots/landing.ts';
+import { oneLine, tailOf, withoutControls } from '../../core/text/untrusted-text.ts';
+import { plural } from '../format.ts';
+
+/** What the sentences about a landing name. */
+export interface LandingFacts {
+  readonly taskId: string;
+  /** The branch, without `refs/heads/`. */
+  readonly onto: string;
+  /** The patch file, or null. */
+  readonly file: string | null;
+  /** The task's check; null if it has none. */
+  readonly verify: string | null;
+}
+
+/** Says how a landing ended, in one sentence, with the end of a failed command's output below it. */
+export function landingText(end: LandingEnd, facts: LandingFacts): string {
+  const { taskId, onto, file, verify } = facts;
+  const unchecked = verify === null ? '; it has no --verify, so nothing was checked' : '';
+  switch (end.kind) {
+    case 'landed':
+      return `${taskId} has landed on ${onto} as ${end.commit.slice(0, 12)} (${plural(end.files, 'file')})${unchecked}`;
+    case 'written':
+      return `${file} has what ${taskId} changes on ${onto} (${plural(end.files, 'file')})${unchecked}`;
+    case 'landed-already':
+      return end.commit === null
+        ? `${onto} holds everything that ${taskId} has done already`
+        : `${taskId} has landed on ${onto} already, as ${end.commit.slice(0, 12)}`;
+    case 'refused':
+      return `${taskId} has not landed, and nothing has changed: ${refusalText(end.why, facts)}`;
+  }
+}
+
+/** What of the task does not land; null if everything does. */
+export function staysText(stays: Stays): string | null {
+  if (stays.size === 0) return null;
+  const names = [...stays].map(([name, why]) => `${shown(name)} (${STAYS[why]})`);
+  return `not landed, since the task left it uncommitted: ${few(names)}`;
+}
+
+const STAYS: Readonly<Record<StaysReason, string>> = {
+  secret: 'looks like a secret',
+  'too-large': 'larger than --snapshot-limit',
+  unreadable: 'cannot be read',
+  repository: 'a repository of its own',
+};
+
+/** What the agent is told when its task goes on because of a landing that failed. */
+export function landingHint(why: LandingRefusal, facts: LandingFacts): string {
+  const todo =
+    why.kind === 'conflict'
+      ? ` Merge ${facts.onto} into your branch, resolve the conflict, and commit.`
+      : '';
+  return `Your work was to be landed on the branch ${facts.onto}, and that failed: ${refusalText(why, facts)}${todo}`;
+}
+
+function refusalText(why: LandingRefusal, { onto, file, verify }: LandingFacts): string {
+  switch (why.kind) {
+    case 'conflict':
+      return `${onto} has changed the same lines of ${few(why.paths.map(shown))}.`;
+    case 'setup-failed':
+      return `--setup failed in the merged work tree: ${commandText(why.result)}`;
+    case 'checks-failed':
+      return `its check failed after the merge with ${onto}: ${commandText(why.result)}`;
+    case 'other-branch':
+      return `its work tree ${why.folder} is on ${why.head ?? 'no branch'} instead of the task's own; check that out there.`;
+    case 'unfinished':
+      return `${why.what} is under way in its work tree ${why.folder}; finish it there.`;
+    case 'filtered':
+      return `${few(why.paths.map(shown))}: left uncommitted under a filter that only the repository's configuration defines, which ralph does not run; commit it yourself, or define the filter with git config --global.`;
+    case 'moved':
+      return `${onto} moved ${verify === null ? 'meanwhile' : 'while it was checked'}; land again.`;
+    case 'in-the-way':
+      return `changes in ${why.folder}, where ${onto} is checked out, are in the way: ${few(why.paths.map((name) => oneLine(name, 300)))}. Commit or move them.`;
+    case 'file-exists':
+      return `${file} exists; name another file.`;
+    case 'stopped':
+      return 'it was stopped.';
+    case 'failed':
+      return `${oneLine(why.why, 300).replace(/\.$/, '')}.`;
+  }
+}
+
+const OUTPUT_CHARS = 4_000;
+
+function commandText({ command, exitCode, timedOut, output }: CommandResult): string {
+  const end = timedOut
+    ? 'took too long'
+    : exitCode === null
+      ? 'was killed'
+      : `exited with ${exitCode}`;
+  const text = tailOf(withoutControls(output).trimEnd(), OUTPUT_CHARS);
+  return `${oneLine(command, 200)} ${end}.${text === '' ? '' : `\n${text}`}`;
+}
+
+const MOST_NAMES = 10;
+
+function few(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return [...names.slice(0, MOST_NAMES), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
+function shown(name: string): string {
+  return oneLine(name, 300);
+}

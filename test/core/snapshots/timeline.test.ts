@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import {
+  changesIn,
+  changesSinceStart,
+  iterationsWithStart,
+  type ListedSnapshot,
+  redoSpans,
+  timelineOf,
+  undoSpan,
+} from '../../../src/core/snapshots/timeline.ts';
+
+/** Snapshots from lines such as `3 tree`; with an undo `undo.1 tree from left base`. */
+function snapshots(...lines: readonly string[]) {
+  const listed = lines.map((line, at): ListedSnapshot => {
+    const [name = '', tree = '', fromTree, leftTree = '', base = ''] = line.split(' ');
+    return {
+      ...{ name, tree, commit: `commit of ${name}`, subject: name, order: at + 1 },
+      ...{ at: 'now', branch: null, underWay: [] },
+      undone: fromTree === undefined ? null : { fromTree, leftTree, base, isRedo: false },
+    };
+  });
+  return timelineOf(listed.toReversed());
+}
+
+const THREE = snapshots('0 A', '1 B', '2 C', '2.1 D', '3.0 E', '3 F');
+
+describe('what iterations changed', () => {
+  test.for([
+    { first: 1, last: 1, pair: { from: 'A', to: 'B' } },
+    // A second attempt after the end counts to its iteration.
+    { first: 2, last: 2, pair: { from: 'B', to: 'D' } },
+    { first: 3, last: 3, pair: { from: 'E', to: 'F' } },
+    { first: 2, last: 9, pair: { from: 'B', to: 'F' } },
+    { first: 4, last: 4, pair: null },
+  ])('$first to $last', ({ first, last, pair }) => {
+    expect(changesIn(THREE, first, last)).toEqual(pair);
+  });
+
+  test('since the start, without what was taken back', () => {
+    expect(changesSinceStart(THREE)).toEqual({ from: 'A', to: 'F' });
+    expect(changesSinceStart(snapshots('0 A', '1 B', 'undo.1 X B A 0'))).toEqual({
+      from: 'A',
+      to: 'A',
+    });
+  });
+});
+
+describe('what an undo is about', () => {
+  test('names where somebody else may have changed files', () => {
+    expect(undoSpan(THREE, 1)).toMatchObject({
+      ...{ before: 'A', ours: 'F', begun: null },
+      gaps: [{ from: 'D', to: 'E', left: null }],
+    });
+    expect(undoSpan(THREE, 3)).toMatchObject({ before: 'E', ours: 'F', gaps: [] });
+  });
+
+  test('is what an earlier undo has left', () => {
+    const undone = snapshots('0 A', '1 B', '2 C', 'undo.1 X C B 1');
+    expect(undoSpan(undone, 1)).toMatchObject({
+      ...{ before: 'A', ours: 'B' },
+      begun: { from: 'C', to: 'B', isSame: false },
+      gaps: [{ from: 'C', to: 'X', left: 'B' }],
+    });
+    expect(undoSpan(undone, 2)).toMatchObject({ begun: { isSame: true } });
+  });
+
+  test('is unknown where the snapshot before the iteration is gone', () => {
+    const { snapshots: all } = THREE;
+    const thinned = timelineOf(all.filter(({ name }) => name !== '1'));
+    expect(undoSpan(thinned, 1)).toBeNull();
+    expect(undoSpan(thinned, 2)).toBeNull();
+    expect(changesIn(thinned, 2, 2)).toBeNull();
+    expect(iterationsWithStart(thinned)).toEqual([3]);
+  });
+});
+
+test('a redo takes back the last undo, and nothing once work came after', () => {
+  const undone = snapshots('0 A', '1 B', 'undo.1 B B A 0');
+  expect(redoSpans(undone)).toMatchObject([{ before: 'B', ours: 'A', base: { name: 'undo.1' } }]);
+  expect(redoSpans(snapshots('0 A', '1 B', 'undo.1 B B A 0', '2 C'))).toEqual([]);
+});

@@ -1,0 +1,86 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeScene, type Scene } from '../helpers/scene.ts';
+
+const DIFF = (scene: Scene) => `ralph diff t --vault ${scene.folder}`;
+const UNDO = (scene: Scene) => `ralph undo t --vault ${scene.folder} takes back the last iteration`;
+
+/** A task in a git work tree, with one line added by its first iteration and two by its second. */
+async function worked(args: readonly string[] = []) {
+  const scene = await makeScene([
+    { text: 'Begun.', shell: 'echo one >>notes.txt' },
+    { text: 'Whole.\n\n<promise>TASK_COMPLETE</promise>', shell: 'printf "2\\n3\\n" >more.txt' },
+  ]);
+  await scene.write('notes.txt', 'zero\n');
+  scene.makeRepository();
+  const end = await scene.run(args);
+  expect(end.exitCode).toBe(0);
+  return { scene, ...end };
+}
+
+describe('what a person sees of the changes of a task', () => {
+  test('the last lines tell what changed, and name the commands for it', async () => {
+    const { scene, stderr } = await worked();
+    expect(stderr).toContain('iteration 1 answered');
+    expect(stderr).toMatch(/iteration 1 answered in .*, 1 file changed/);
+    expect(stderr).toContain('ralph: changed: no commit, 2 files, +3 -0 lines\n');
+    expect(stderr).toContain(`ralph: look back: ${DIFF(scene)}; ${UNDO(scene)}\n`);
+    expect(scene.journal().at(-1)).toMatchObject({
+      changes: { commits: 0, files: 2, lines: { added: 3, removed: 0 } },
+      git: { snapshots: 'refs/ralph/t', work_tree: null },
+    });
+  });
+
+  test('ralph status tells the lines of each iteration', async () => {
+    const { scene } = await worked();
+    const { stdout } = await scene.ralph(['status', 't']);
+    expect(stdout).toMatch(/^1 .* 1 {6}\+1 -0 /m);
+    expect(stdout).toMatch(/^2 .* 1 {6}\+2 -0 /m);
+    expect(stdout).toContain(`look back   ${DIFF(scene)}; ${UNDO(scene)}\n`);
+  });
+
+  test('ralph report tells them in Markdown, as JSON and as a page', async () => {
+    const { scene } = await worked();
+    const { stdout } = await scene.ralph(['report']);
+    expect(stdout).toMatch(/^\| t \| completed \|.*\| \+3 -0 \|/m);
+    expect(stdout).toContain(`\`ralph undo ID --vault ${scene.folder}\``);
+    const json = JSON.parse((await scene.ralph(['report', '--json'])).stdout);
+    expect(json.tasks[0].iterations).toMatchObject([
+      { files_changed: 1, lines: { added: 1, removed: 0 } },
+      { files_changed: 1, lines: { added: 2, removed: 0 } },
+    ]);
+    const page = join(scene.home, 'report.html');
+    await scene.ralph(['report', '--html', page]);
+    expect(readFileSync(page, 'utf8')).toContain('>+2 -0</td>');
+    expect(readFileSync(page, 'utf8')).toContain(`<code>${DIFF(scene)}</code>`);
+  });
+
+  test('without snapshots none of it is there', async () => {
+    const { scene, stderr } = await worked(['--no-snapshots']);
+    expect(stderr).toContain('ralph: changed: no commit, 2 files\n');
+    const { stdout: status } = await scene.ralph(['status', 't']);
+    const { stdout: report } = await scene.ralph(['report']);
+    expect(`${stderr}${status}${report}`).not.toMatch(/ralph (undo|diff)|LINES|\| lines \|/);
+  });
+
+  test('git is not asked about a task that another hand wrote', async () => {
+    const { scene } = await worked();
+    const file = join(scene.folder, '.ralph_state/history/t.json');
+    const state = JSON.parse(readFileSync(file, 'utf8'));
+    const work_tree = {
+      ...{ path: scene.folder, origin: scene.folder },
+      ...{ branch: 'b\u001b[31m\nforged', base: 'abc', onto: 'main' },
+    };
+    const git = { ...state.git, work_tree };
+    writeFileSync(file, JSON.stringify({ ...state, git }));
+    const { stdout } = await scene.ralph(['status', 't']);
+    expect(stdout).toMatch(/^trust +not written by you here/m);
+    expect(stdout).not.toMatch(/LINES|ralph (undo|diff|land)|forged/);
+    const report = await scene.ralph(['report', '--json']);
+    expect(JSON.parse(report.stdout).tasks[0].iterations).toMatchObject([
+      { lines: null },
+      { lines: null },
+    ]);
+  });
+});

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { snapshotMessage } from '../../../src/core/snapshots/snapshot-message.ts';
+import { bringBack, newestSnapshot } from '../../../src/effects/branches/bring-back.ts';
+import { type Files, gitIn, makeRepository, put } from '../../helpers/repository.ts';
+import { snapshotsOf } from '../../helpers/snapshots.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+/** A work tree with a snapshot of uncommitted work; it is removed and made again from its branch. */
+async function stage(work: Files, afterwards: (path: string) => void = () => {}) {
+  const { git } = await makeRepository({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'gone.txt': 'g\n' });
+  const path = join(await tempFolder(), 'x');
+  git('worktree', 'add', '-q', '-b', 'x', path);
+  put(path, work);
+  gitIn(path)('rm', '-q', 'gone.txt');
+  const { store } = await snapshotsOf(path);
+  const kept = await store.keepTree();
+  await store.keep(kept, ['0'], ({ branch }) =>
+    snapshotMessage({ taskId: 't', order: 1, at: 'now', subject: 'start', branch }),
+  );
+  afterwards(path);
+  git('worktree', 'remove', '--force', path);
+  git('worktree', 'add', '-q', path, 'x');
+  const { own } = await snapshotsOf(path);
+  const newest = await newestSnapshot(own, 'refs/ralph/t');
+  if (newest === null) throw new Error('there is no snapshot');
+  const result = await bringBack(own, newest, gitIn(path)('rev-parse', 'HEAD'));
+  const read = (name: string) => readFileSync(join(path, name), 'utf8');
+  return { path, read, result, own };
+}
+
+test('what was not committed is brought back', async () => {
+  const { path, read, result } = await stage({ 'a.txt': 'work\n', 'new/c.txt': 'c\n' });
+  expect(read('a.txt')).toBe('work\n');
+  expect(read('new/c.txt')).toBe('c\n');
+  expect(existsSync(join(path, 'gone.txt'))).toBe(false);
+  expect(result.kept).toEqual([]);
+  expect(gitIn(path)('status', '--porcelain').split('\n').sort()).toEqual(
+    ['M a.txt', ' D gone.txt', '?? new/'].sort(),
+  );
+});
+
+test('a file that the branch has changed since stays as the branch has it, and is named', async () => {
+  const { read, result } = await stage({ 'a.txt': 'work\n', 'b.txt': 'work\n' }, (path) => {
+    put(path, { 'a.txt': 'committed\n' });
+    gitIn(path)('commit', '-q', '-m', 'later', 'a.txt');
+  });
+  expect(read('a.txt')).toBe('committed\n');
+  expect(read('b.txt')).toBe('work\n');
+  expect(result.kept).toEqual(['a.txt']);
+});
+
+test('what was committed as it was is no conflict', async () => {
+  const { path, result } = await stage({ 'a.txt': 'work\n' }, (folder) => {
+    gitIn(folder)('commit', '-q', '-am', 'all of it');
+  });
+  expect(result.kept).toEqual([]);
+  expect(gitIn(path)('status', '--porcelain')).toBe('');
+});
+
+test('a task without snapshots has none to bring back', async () => {
+  const { own } = await stage({});
+  expect(await newestSnapshot(own, 'refs/ralph/other')).toBeNull();
+});

@@ -1,0 +1,498 @@
+import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeLanding } from '../../helpers/landings.ts';
+import { bytesBelow, gitIn, put } from '../../helpers/repository.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
+
+/** What must be as before where a landing is refused. */
+function lookAt(folder: string) {
+  const git = gitIn(folder);
+  const { '.git/index': _, ...files } = Object.fromEntries(
+    Object.entries(bytesBelow(folder)).filter(([name]) => !name.startsWith('.git/')),
+  );
+  return {
+    files,
+    refs: git('for-each-ref'),
+    head: git('symbolic-ref', 'HEAD'),
+    index: git('ls-files', '-s'),
+    status: git('status', '--porcelain'),
+    trees: git('worktree', 'list', '--porcelain'),
+  };
+}
+
+describe('what lands', () => {
+  test('commits, and what was left uncommitted, as one commit of the user', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'committed\n' });
+    task.git('commit', '-qam', 'one');
+    put(task.folder, { 'b.txt': 'left\n', 'new/c.txt': 'new\n', '.gitignore': 'out\n', out: 'x' });
+    const before = git('rev-parse', 'main');
+    const { end, stays } = await landTask(task);
+    expect({ end, stays: [...stays] }).toEqual({
+      end: { kind: 'landed', commit: git('rev-parse', 'main'), files: 4 },
+      stays: [],
+    });
+    expect(git('log', '-1', '--format=%P %an %ae %cn %s|%(trailers:key=Ralph-Task)')).toBe(
+      `${before} Ada ada@example.com Ada Do t|Ralph-Task: t`,
+    );
+    expect(git('status', '--porcelain')).toBe('');
+    expect(bytesBelow(join(folder, 'new'))).toEqual({ 'c.txt': 'new\n' });
+    expect(git('ls-tree', '-r', '--name-only', 'main').split('\n')).toEqual(
+      ...[['.gitignore', 'a.txt', 'b.txt', 'new/c.txt']],
+    );
+    expect(git('worktree', 'list').split('\n')).toHaveLength(2);
+    // The task's own work tree is as it was.
+    expect(task.git('status', '--porcelain')).toBe('M b.txt\n?? .gitignore\n?? new/');
+  });
+
+  test('a merge keeps the commits of the task behind it', async () => {
+    const { git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'committed\n' });
+    task.git('commit', '-qam', 'one');
+    put(task.folder, { 'b.txt': 'left\n' });
+    const before = git('rev-parse', 'main');
+    expect(await landTask(task, { form: { kind: 'merge' } })).toMatchObject({
+      end: { kind: 'landed' },
+    });
+    expect(git('rev-parse', 'main^1')).toBe(before);
+    expect(git('rev-parse', 'main^2^')).toBe(task.git('rev-parse', 'HEAD'));
+    expect(git('show', 'main:b.txt')).toBe('left');
+  });
+
+  test('onto a branch that is checked out nowhere, and that has gone on', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    git('branch', 'release');
+    put(folder, { 'new.txt': 'n\n' });
+    git('add', '-A');
+    git('commit', '-qm', 'more');
+    git('branch', '-f', 'release');
+    git('reset', '-q', '--hard', 'HEAD~1');
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    const before = lookAt(folder);
+    expect(await landTask(task, { onto: 'release' })).toMatchObject({ end: { kind: 'landed' } });
+    expect(git('ls-tree', '--name-only', 'release').split('\n')).toContain('new.txt');
+    expect(git('show', 'release:a.txt')).toBe('by the task');
+    expect({ ...lookAt(folder), refs: '' }).toEqual({ ...before, refs: '' });
+    expect(git('reflog', '-1', 'release', '--format=%gs')).toBe('ralph land t');
+  });
+
+  test('a patch that git apply takes, binary files, modes, links and removed files too', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    const bytes = Buffer.from(Array.from({ length: 700 }, (_, at) => (at * 7) % 256));
+    writeFileSync(join(task.folder, 'bytes.bin'), bytes);
+    put(task.folder, { 'a.txt': 'no line end', 'run.sh': '#!/bin/sh\n' });
+    chmodSync(join(task.folder, 'run.sh'), 0o755);
+    symlinkSync('a.txt', join(task.folder, 'link'));
+    rmSync(join(task.folder, 'b.txt'));
+    const file = join(await tempFolder(), 'task.patch');
+    const before = lookAt(folder);
+    git('config', 'diff.noprefix', 'true');
+    git('config', 'diff.mnemonicPrefix', 'true');
+    expect(await landTask(task, { form: { kind: 'patch', file } })).toMatchObject({
+      end: { kind: 'written', files: 5 },
+    });
+    expect(lookAt(folder)).toEqual(before);
+    git('apply', '--index', file);
+    expect(git('diff', '--cached', '--name-status')).toBe(
+      'M\ta.txt\nD\tb.txt\nA\tbytes.bin\nA\tlink\nA\trun.sh',
+    );
+    expect(readFileSync(join(folder, 'bytes.bin')).equals(bytes)).toBe(true);
+    expect(git('ls-files', '-s', 'run.sh')).toMatch(/^100755 /);
+  });
+
+  test('a patch never takes the place of a file', async () => {
+    const { task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'x\n' });
+    const folder = await tempFolder();
+    put(folder, { 'task.patch': 'mine' });
+    const form = { kind: 'patch', file: join(folder, 'task.patch') } as const;
+    expect(await landTask(task, { form })).toMatchObject({
+      end: { kind: 'refused', why: { kind: 'file-exists' } },
+    });
+    expect(bytesBelow(folder)).toEqual({ 'task.patch': 'mine' });
+  });
+
+  test('line ends as git add stores them, not as they lie in the work tree', async () => {
+    const { git, task, landTask } = await makeLanding({
+      '.gitattributes': '* text=auto\n',
+      'a.txt': 'one\ntwo\n',
+    });
+    put(task.folder, { 'a.txt': 'one\r\ntwo\r\nthree\r\n', 'new.txt': 'x\r\n' });
+    await landTask(task);
+    expect(git('cat-file', '-s', 'main:a.txt')).toBe('14');
+    expect(git('cat-file', '-s', 'main:new.txt')).toBe('2');
+  });
+
+  test('a file that is not stored as today’s rules say is no change, and no hindrance', async () => {
+    const { folder, git, addTask, landTask } = await makeLanding({
+      ...{ 'old.txt': 'one\r\ntwo\r\nthree\r\n', 'both.txt': 'one\r\n2\r\n3\r\n4\r\nfive\r\n' },
+    });
+    put(folder, { '.gitattributes': '*.txt text\n' });
+    git('add', '.gitattributes');
+    git('commit', '-qm', 'rules');
+    const task = addTask('late');
+    put(task.folder, { 'new.md': 'x\n', 'both.txt': 'ONE\r\n2\r\n3\r\n4\r\nfive\r\n' });
+    const mine = 'one\r\n2\r\n3\r\n4\r\nFIVE\r\n';
+    const blob = gitIn(folder, mine)('hash-object', '-w', '--stdin', '--no-filters');
+    git('update-index', '--cacheinfo', `100644,${blob},both.txt`);
+    git('commit', '-qm', 'mine');
+    git('branch', 'release');
+    for (let round = 1; round <= 3; round += 1) {
+      const { end } = await landTask(task, { onto: 'release', form: { kind: 'merge' } });
+      expect(end).toEqual({ kind: 'refused', why: { kind: 'conflict', paths: ['both.txt'] } });
+    }
+    put(task.folder, { 'both.txt': 'one\r\n2\r\n3\r\n4\r\nfive\r\n' });
+    for (let round = 1; round <= 3; round += 1) {
+      git('branch', '-f', 'release', 'main');
+      const { end } = await landTask(task, { onto: 'release' });
+      expect(end).toMatchObject({ kind: 'landed', files: 1 });
+    }
+  });
+
+  test('what looks like a secret stays, unless it is tracked', async () => {
+    const { git, task, landTask } = await makeLanding({ '.env.example': 'a\n', 'a.txt': 'a\n' });
+    put(task.folder, { '.env': 'KEY=1\n', 'sub/id_rsa': 'k', '.env.example': 'b\n' });
+    const { end, stays } = await landTask(task);
+    expect(end).toMatchObject({ kind: 'landed', files: 1 });
+    expect([...stays]).toEqual([
+      ['.env', 'secret'],
+      ['sub/id_rsa', 'secret'],
+    ]);
+    expect(git('ls-tree', '-r', '--name-only', 'main').split('\n')).toEqual(
+      ...[['.env.example', 'a.txt']],
+    );
+    expect(git('show', 'main:.env.example')).toBe('b');
+  });
+
+  test('files that are too large and repositories stay and are named', async () => {
+    const { task, landTask } = await makeLanding();
+    put(task.folder, { 'large.bin': 'x'.repeat(2_000), 'a.txt': 'x\n' });
+    const inner = join(task.folder, 'inner');
+    put(inner, { 'i.txt': 'i' });
+    const git = gitIn(inner);
+    git('init', '-q');
+    git('add', '-A');
+    git('commit', '-qm', 'inner');
+    const { end, stays } = await landTask(task);
+    expect(end).toMatchObject({ kind: 'landed', files: 1 });
+    expect(Object.fromEntries(stays)).toEqual({ 'large.bin': 'too-large', inner: 'repository' });
+  });
+
+  test('a moved submodule lands as its commit', async () => {
+    const { git, task, landTask } = await makeLanding();
+    const inner = join(task.folder, 'inner');
+    put(inner, { 'i.txt': 'i' });
+    const inside = gitIn(inner);
+    inside('init', '-q');
+    inside('add', '-A');
+    inside('commit', '-qm', 'inner');
+    task.git('add', 'inner');
+    task.git('commit', '-qm', 'with a submodule');
+    inside('commit', '-q', '--allow-empty', '-m', 'more');
+    const { end, stays } = await landTask(task);
+    expect({ end: end.kind, stays: [...stays] }).toEqual({ end: 'landed', stays: [] });
+    expect(git('rev-parse', 'main:inner')).toBe(inside('rev-parse', 'HEAD'));
+  });
+
+  test('of a work tree that is gone: the newest snapshot', async () => {
+    const { git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'left\n' });
+    const tree = task.git('stash', 'create');
+    const commit = git(
+      ...['commit-tree', `${tree}^{tree}`, '-p', task.tree.base],
+      ...['-m', 'iteration 1: answered\n\nRalph-Order: 1\nRalph-Time: now\n'],
+    );
+    git('update-ref', 'refs/ralph/t/1', commit);
+    git('worktree', 'remove', '--force', task.folder);
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 1 } });
+    expect(git('show', 'main:a.txt')).toBe('left');
+  });
+});
+
+describe('landed already', () => {
+  test('after a landing, also where the branch has changed the same lines since', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    await landTask(task);
+    const commit = git('rev-parse', 'main');
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed-already', commit } });
+    put(folder, { 'a.txt': 'by a person\n' });
+    git('commit', '-qam', 'mine');
+    const before = lookAt(folder);
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed-already', commit } });
+    expect(lookAt(folder)).toEqual(before);
+  });
+
+  test('where a person merged the branch by hand, and where the task changed nothing', async () => {
+    const { git, task, addTask, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    task.git('commit', '-qam', 'one');
+    git('merge', '-q', 'ralph/t');
+    const end = { kind: 'landed-already', commit: null };
+    expect(await landTask(task)).toMatchObject({ end });
+    expect(await landTask(addTask('idle'))).toMatchObject({ end });
+  });
+
+  test('more work after a landing lands', async () => {
+    const { git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    await landTask(task);
+    put(task.folder, { 'b.txt': 'more\n' });
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 1 } });
+    expect(git('show', 'main:b.txt')).toBe('more');
+  });
+});
+
+describe('nothing changes', () => {
+  test('with a conflict', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    put(folder, { 'a.txt': 'by a person\n' });
+    git('commit', '-qam', 'mine');
+    const before = lookAt(folder);
+    expect(await landTask(task)).toMatchObject({
+      end: { kind: 'refused', why: { kind: 'conflict', paths: ['a.txt'] } },
+    });
+    expect(lookAt(folder)).toEqual(before);
+  });
+
+  test('with red checks, which see the merged tree and no more', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n', '.env': 'x', '.gitignore': 'out\n', out: 'x' });
+    put(folder, { 'b.txt': 'by a person\n' });
+    git('commit', '-qam', 'mine');
+    const before = lookAt(folder);
+    const result = { command: 'x', exitCode: 1, timedOut: false, output: '' };
+    let seen: unknown = null;
+    const { end } = await landTask(task, {
+      check: async (scratch) => {
+        const { '.git': _, ...files } = bytesBelow(scratch);
+        seen = files;
+        expect(gitIn(scratch)('status', '--porcelain')).toBe('');
+        return { kind: 'checks-failed', result };
+      },
+    });
+    expect(end).toEqual({ kind: 'refused', why: { kind: 'checks-failed', result } });
+    expect(seen).toEqual({
+      ...{ 'a.txt': 'by the task\n', 'b.txt': 'by a person\n', '.gitignore': 'out\n' },
+    });
+    expect(lookAt(folder)).toEqual(before);
+  });
+
+  test('where the branch moved while it was checked, forward or back', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    git('commit', '-q', '--allow-empty', '-m', 'second');
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    for (const move of [
+      () => git('commit', '-q', '--allow-empty', '-m', 'third'),
+      () => git('reset', '-q', '--hard', 'HEAD~2'),
+    ]) {
+      let before: unknown = null;
+      const { end } = await landTask(task, {
+        check: async () => {
+          move();
+          before = git('rev-parse', 'main');
+          return null;
+        },
+      });
+      expect(end).toEqual({ kind: 'refused', why: { kind: 'moved' } });
+      expect(git('rev-parse', 'main')).toBe(before);
+      expect(git('status', '--porcelain')).toBe('');
+      expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('a\n');
+    }
+  });
+
+  test('where a branch that is checked out nowhere moved', async () => {
+    const { git, task, landTask } = await makeLanding();
+    git('branch', 'release');
+    git('commit', '-q', '--allow-empty', '-m', 'second');
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    const { end } = await landTask(task, {
+      onto: 'release',
+      check: async () => {
+        git('branch', '-f', 'release', 'main');
+        return null;
+      },
+    });
+    expect(end).toEqual({ kind: 'refused', why: { kind: 'moved' } });
+    expect(git('rev-parse', 'release')).toBe(git('rev-parse', 'main'));
+  });
+
+  test.for([
+    ['changed', (folder: string) => put(folder, { 'a.txt': 'mine\n' }), 'a.txt'],
+    [
+      'staged',
+      (folder: string) => {
+        put(folder, { 'a.txt': 'mine\n' });
+        gitIn(folder)('add', 'a.txt');
+      },
+      'a.txt',
+    ],
+    ['untracked', (folder: string) => put(folder, { 'new.txt': 'mine\n' }), 'new.txt'],
+    [
+      'ignored',
+      (folder: string) => {
+        put(folder, { 'new.txt': 'mine\n' });
+        writeFileSync(join(folder, '.git', 'info', 'exclude'), 'new.txt\n');
+      },
+      'new.txt',
+    ],
+  ] as const)('where the checkout has a %s file in the way', async ([, dirty, name]) => {
+    const { folder, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n', 'new.txt': 'by the task\n' });
+    task.git('add', '-A');
+    task.git('commit', '-qm', 'one');
+    dirty(folder);
+    const before = lookAt(folder);
+    expect((await landTask(task)).end).toEqual({
+      kind: 'refused',
+      why: { kind: 'in-the-way', folder, paths: [name] },
+    });
+    expect(lookAt(folder)).toEqual(before);
+  });
+
+  test('a local change that is not in the way stays', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    put(folder, { 'b.txt': 'mine\n', 'other.txt': 'mine\n' });
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed' } });
+    expect(git('status', '--porcelain')).toBe('M b.txt\n?? other.txt');
+  });
+
+  test('where the branch is checked out twice', async () => {
+    const { folder, git, trees, task, landTask } = await makeLanding();
+    git('worktree', 'add', '-q', '--force', join(trees, 'second'), 'main');
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    const before = lookAt(folder);
+    expect(await landTask(task)).toMatchObject({
+      end: { kind: 'refused', why: { kind: 'failed', why: expect.stringContaining('several') } },
+    });
+    expect(lookAt(folder)).toEqual(before);
+  });
+
+  test('where the work tree is on another branch, or in the middle of a merge', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(folder, { 'a.txt': 'by a person\n' });
+    git('commit', '-qam', 'mine');
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    task.git('commit', '-qam', 'one');
+    expect(() => task.git('merge', 'main')).toThrow();
+    expect((await landTask(task)).end).toEqual({
+      kind: 'refused',
+      why: { kind: 'unfinished', folder: task.folder, what: 'a merge' },
+    });
+    task.git('merge', '--abort');
+    task.git('checkout', '-q', '-b', 'elsewhere');
+    expect((await landTask(task)).end).toEqual({
+      kind: 'refused',
+      why: { kind: 'other-branch', folder: task.folder, head: 'elsewhere' },
+    });
+  });
+
+  test('where it is stopped', async () => {
+    const { folder, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    const stop = new AbortController();
+    const before = lookAt(folder);
+    const { end } = await landTask(task, {
+      signal: stop.signal,
+      check: async () => {
+        stop.abort();
+        return null;
+      },
+    });
+    expect(end).toEqual({ kind: 'refused', why: { kind: 'stopped' } });
+    expect(lookAt(folder)).toEqual(before);
+  });
+});
+
+describe('programs', () => {
+  test('none of those that the repository names is run', async () => {
+    const { folder, git, task, landTask } = await makeLanding({
+      '.gitattributes': '*.f filter=own diff=own\n*.txt merge=own diff=own\n',
+      'a.txt': 'a\n',
+      'b.txt': 'b\n',
+      'x.f': 'x\n',
+    });
+    put(task.folder, { 'a.txt': 'by the task\n', 'b.txt': 'by the task\n' });
+    put(folder, { 'a.txt': 'by a person\n' });
+    git('commit', '-qam', 'mine');
+    const ran = join(await tempFolder(), 'ran');
+    const program = join(await tempFolder(), 'program');
+    writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> ${ran}\ncat\n`, { mode: 0o755 });
+    const hooks = await tempFolder();
+    for (const hook of [
+      ...['post-checkout', 'pre-commit', 'commit-msg', 'post-commit', 'reference-transaction'],
+      ...['post-merge', 'pre-merge-commit', 'post-index-change', 'prepare-commit-msg'],
+    ]) {
+      writeFileSync(join(hooks, hook), `#!/bin/sh\necho ${hook} >> ${ran}\n`, { mode: 0o755 });
+    }
+    for (const [name, value] of Object.entries({
+      'core.hooksPath': hooks,
+      'core.fsmonitor': program,
+      'core.editor': program,
+      'filter.own.clean': program,
+      'filter.own.smudge': program,
+      'filter.own.process': program,
+      'filter.own.required': 'true',
+      'diff.external': program,
+      'diff.own.command': program,
+      'diff.own.textconv': program,
+      'merge.own.driver': `${program} %A`,
+      'merge.verifySignatures': 'true',
+      'commit.gpgSign': 'true',
+      'gpg.program': program,
+      'gc.auto': '1',
+      'gc.recentObjectsHook': program,
+    })) {
+      git('config', name, value);
+    }
+    // Both sides have changed it, so the repository's own way to merge would be asked.
+    const before = git('rev-parse', 'main');
+    expect(await landTask(task)).toMatchObject({
+      end: { kind: 'refused', why: { kind: 'conflict', paths: ['a.txt'] } },
+    });
+    put(task.folder, { 'a.txt': 'a\n' });
+    const file = join(await tempFolder(), 'p.patch');
+    for (const form of [{ kind: 'patch', file }, { kind: 'merge' }] as const) {
+      expect((await landTask(task, { form })).end.kind).not.toBe('refused');
+    }
+    expect(git('rev-parse', 'main')).not.toBe(before);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  test('a file left uncommitted under such a filter does not land as other bytes than git would store', async () => {
+    const { folder, git, task, landTask } = await makeLanding({
+      '.gitattributes': '*.f filter=own\n',
+      'x.f': 'X\n',
+    });
+    git('config', 'filter.own.clean', 'tr a-z A-Z');
+    put(task.folder, { 'x.f': 'changed\n' });
+    const before = lookAt(folder);
+    expect((await landTask(task)).end).toEqual({
+      kind: 'refused',
+      why: { kind: 'filtered', paths: ['x.f'] },
+    });
+    expect(lookAt(folder)).toEqual(before);
+    // Once the user's own configuration defines it, it is run.
+    const home = await tempFolder();
+    put(home, { '.gitconfig': '[filter "own"]\nclean = tr a-z A-Z\n' });
+    const env = { GIT_CONFIG_GLOBAL: join(home, '.gitconfig') };
+    expect((await landTask(task, { env })).end.kind).toBe('landed');
+    expect(git('show', 'main:x.f')).toBe('CHANGED');
+  });
+});
+
+test('the work tree of a killed landing is removed by the next', async () => {
+  const { git, trees, task, landTask } = await makeLanding();
+  git('worktree', 'add', '-q', '--detach', '--lock', join(trees, '.landing'));
+  put(join(trees, '.landing'), { 'dirt.txt': 'x' });
+  const other = await tempFolder();
+  git('worktree', 'add', '-q', '--detach', join(other, '.landing'));
+  put(task.folder, { 'a.txt': 'by the task\n' });
+  expect((await landTask(task)).end.kind).toBe('landed');
+  expect(git('worktree', 'list').split('\n')).toHaveLength(2);
+  expect(existsSync(join(trees, '.landing'))).toBe(false);
+  expect(existsSync(join(other, '.landing'))).toBe(false);
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { countLinesBetween } from '../../../src/effects/snapshots/line-counts.ts';
+import { callGit } from '../../../src/effects/workspace/git-command.ts';
+import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';
+
+/** Counts lines in a repository, and how often git is started. */
+function counter(folder: string, timeoutMs = 10_000) {
+  let calls = 0;
+  const onRepository = (args: readonly string[], { input }: { input?: Uint8Array } = {}) => {
+    calls += 1;
+    return callGit({ cwd: folder, args, env: GIT_ENV, timeoutMs, input: input ?? '' });
+  };
+  return {
+    calls: () => calls,
+    count: (pairs: Parameters<typeof countLinesBetween>[1]) =>
+      countLinesBetween({ onRepository }, pairs),
+  };
+}
+
+async function threeTrees() {
+  const repository = await makeRepository({ 'a.txt': '1\n2\n', 'b\n0\t0\tc': '1\n' });
+  const { folder, git } = repository;
+  const tree = (): string => {
+    git('add', '--all');
+    return git('write-tree');
+  };
+  const first = tree();
+  put(folder, { 'a.txt': '1\nzwei\ndrei\n', 'ü.txt': '1\n', 'b\n0\t0\tc': '' });
+  const second = tree();
+  put(folder, { 'picture.png': '\0\n\0\n' });
+  return { ...repository, first, second, third: tree() };
+}
+
+describe('the lines between trees', () => {
+  test('are counted pair by pair, with one process', async () => {
+    const { folder, first, second, third } = await threeTrees();
+    const { count, calls } = counter(folder);
+    const lines = await count([
+      { from: first, to: second },
+      { from: second, to: first },
+      { from: second, to: second },
+      { from: second, to: third },
+    ]);
+    expect(lines).toEqual([
+      { added: 3, removed: 2 },
+      { added: 2, removed: 3 },
+      { added: 0, removed: 0 },
+      // Binary files have none.
+      { added: 0, removed: 0 },
+    ]);
+    expect(calls()).toBe(1);
+    expect(await count([])).toEqual([]);
+    expect(calls()).toBe(1);
+  });
+
+  test('are unknown for a pair of which a tree is gone, and for that one alone', async () => {
+    const { folder, first, second } = await threeTrees();
+    const gone = '1'.repeat(40);
+    const { count } = counter(folder);
+    const pairs = [
+      { from: first, to: gone },
+      { from: first, to: second },
+    ];
+    expect(await count(pairs)).toEqual([null, { added: 3, removed: 2 }]);
+  });
+
+  test('are unknown where git was killed, since its last count may not be whole', async () => {
+    const { folder, first, second } = await threeTrees();
+    const pairs = [{ from: first, to: second }];
+    expect(await counter(folder, 0).count(pairs)).toEqual([null]);
+    const half = `${first} ${second}\n1\t0\ta.txt\n`;
+    const onRepository = async () => ({ exitCode: null, output: half, complaint: '' });
+    expect(await countLinesBetween({ onRepository }, pairs)).toEqual([null]);
+  });
+});

@@ -1,0 +1,106 @@
+import type { TreeToSettle } from '../../src/core/snapshots/settlement.ts';
+import { snapshotMessage } from '../../src/core/snapshots/snapshot-message.ts';
+import {
+  type AsUser,
+  type CommitRequest,
+  commitIteration,
+} from '../../src/effects/branches/commit-iteration.ts';
+import { readGitSetup } from '../../src/effects/branches/git-setup.ts';
+import { revertIteration } from '../../src/effects/branches/revert-iteration.ts';
+import { listSnapshots } from '../../src/effects/snapshots/snapshot-list.ts';
+import { callGit } from '../../src/effects/workspace/git-command.ts';
+import { type Files, GIT_ENV, makeRepository, put } from './repository.ts';
+import { snapshotsOf } from './snapshots.ts';
+
+const USER = ['user.name=A Person', 'user.email=person@example.com'];
+
+/** A repository on branch `work`, in which iterations are kept and committed as task `t`. */
+export async function commitsIn(files?: Files, env: NodeJS.ProcessEnv = GIT_ENV) {
+  const { folder, git } = await makeRepository(files);
+  for (const setting of USER) git('config', ...setting.split('='));
+  git('checkout', '-q', '-b', 'work');
+  const { own, store } = await snapshotsOf(folder);
+  let order = 0;
+  const keep = async (name: string): Promise<void> => {
+    const kept = await store.keepTree();
+    if (kept.isAsNewest) return;
+    order += 1;
+    const about = {
+      taskId: 't',
+      order,
+      at: '2026-01-01T00:00:00.000Z',
+      subject: name,
+      branch: null,
+    };
+    await store.keep(kept, [name], () => snapshotMessage(about));
+  };
+  const asUser: AsUser = (args, { index, timeoutMs = 10_000, ...call } = {}) =>
+    callGit({
+      ...call,
+      args,
+      cwd: folder,
+      env,
+      timeoutMs,
+      asUser: true,
+      ...(index === undefined ? {} : { places: { GIT_INDEX_FILE: index } }),
+    });
+  const setupNow = () =>
+    readGitSetup(own.repository, async (args) => {
+      const { exitCode, output } = await asUser(args);
+      return exitCode === 0 ? output : null;
+    });
+  let setup = (await setupNow()) ?? {};
+  return {
+    folder,
+    git,
+    own,
+    keep,
+    /** What is configured from now on counts as there when the task began. */
+    async begin(): Promise<void> {
+      setup = (await setupNow()) ?? {};
+      await keep('0');
+    },
+    /** Commits what the snapshots say. */
+    async commit(tree: Partial<TreeToSettle> = {}, more: Partial<CommitRequest> = {}) {
+      const timeline = await listSnapshots(own, 'refs/ralph/t');
+      if (timeline === null) throw new Error('there are no snapshots');
+      const { iteration = 1 } = tree;
+      return commitIteration({
+        ...{ git: own, store, timeline, setup, asUser },
+        taskId: 't',
+        template: null,
+        protect: [],
+        timeoutMs: 10_000,
+        tree: {
+          iteration,
+          since: iteration,
+          outcome: 'answered',
+          summary: 'Did it',
+          again: false,
+          ...tree,
+        },
+        ...more,
+      });
+    },
+    /** Takes an iteration back. */
+    async revert(iteration = 1) {
+      const timeline = await listSnapshots(own, 'refs/ralph/t');
+      if (timeline === null) throw new Error('there are no snapshots');
+      return revertIteration({
+        ...{ git: own, store, timeline, taskId: 't', iteration },
+        order() {
+          order += 1;
+          return order;
+        },
+        at: '2026-01-01T00:00:00.000Z',
+      });
+    },
+    /** An agent works: its files are written, and the end of the iteration is kept. */
+    async work(iteration: number, changed: Files): Promise<void> {
+      put(folder, changed);
+      await keep(String(iteration));
+    },
+    /** The files of the newest commit. */
+    committed: () => git('show', '--format=', '--name-only', 'HEAD').split('\n').sort(),
+  };
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import type { LandingForm, LandingRefusal } from '../../src/core/snapshots/landing.ts';
+import type { OwnWorkTree } from '../../src/core/task/task-state.ts';
+import { gitIdentity } from '../../src/effects/branches/identity.ts';
+import { type Landing, land } from '../../src/effects/branches/land.ts';
+import { findTaskWork } from '../../src/effects/branches/task-work.ts';
+import { checkoutsOf } from './checkouts.ts';
+import { type Files, GIT_ENV, gitIn, makeRepository } from './repository.ts';
+import { tempFolder } from './temp-folder.ts';
+
+const NAMED = {
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.com',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.com',
+};
+
+interface LandOptions {
+  readonly onto?: string;
+  readonly form?: LandingForm;
+  readonly check?: (folder: string) => Promise<LandingRefusal | null>;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly signal?: AbortSignal;
+}
+
+/** A repository on `main`, with a task `t` that has a work tree of its own. */
+export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n' }) {
+  const { folder, git } = await makeRepository(files);
+  const trees = await tempFolder();
+  /** Gives a task a work tree on the branch `ralph/<id>`. */
+  const addTask = (taskId: string) => {
+    const place = join(trees, taskId);
+    const base = git('rev-parse', 'main');
+    git('worktree', 'add', '-q', '-b', `ralph/${taskId}`, place, 'main');
+    const tree: OwnWorkTree = {
+      ...{ path: place, branch: `ralph/${taskId}`, base, onto: 'main', origin: folder },
+    };
+    return { taskId, tree, folder: place, git: gitIn(place) };
+  };
+  /** Lands a task as `ralph land` does, but for what the task's settings say. */
+  const landTask = async (
+    { taskId, tree }: ReturnType<typeof addTask>,
+    { onto = 'main', form = { kind: 'squash' }, check, env = {}, signal }: LandOptions = {},
+  ): Promise<Landing> => {
+    const { repository, ask } = await checkoutsOf(folder, env);
+    const own = { repository, ask, env: { ...GIT_ENV, ...env } };
+    const work = await findTaskWork({
+      ...{ ...own, branch: tree.branch, tree, refs: `refs/ralph/${taskId}` },
+      ...{ folder: await tempFolder(), maxBytes: 1_000, excludedGlobs: [] },
+    });
+    if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
+    return land({
+      ...{ ...own, askToEnd: ask, parent: trees, taskId, work, base: tree.base, onto, form },
+      message: `Do ${taskId}\n\nRalph-Task: ${taskId}\n`,
+      identity: gitIdentity(NAMED),
+      check: check ?? (async () => null),
+      signal: signal ?? new AbortController().signal,
+    });
+  };
+  return { folder, git, trees, addTask, landTask, task: addTask('t') };
+}
