@@ -45,12 +45,6 @@ export interface ScratchRequest {
   readonly identity: readonly GitSetting[];
 }
 
-/** A commit and its tree. */
-export interface Made {
-  readonly commit: string;
-  readonly tree: string;
-}
-
 /** Methods reject with a `CheckoutError` if git refuses, or with the system's error. */
 export interface ScratchTree {
   readonly folder: string;
@@ -68,7 +62,7 @@ export interface ScratchTree {
   remove(): Promise<void>;
 }
 
-export interface AddedWork {
+interface AddedWork {
   readonly tree: string;
   readonly stays: ReadonlyMap<TreePath, StaysReason>;
 }
