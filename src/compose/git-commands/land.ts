@@ -1,34 +1,39 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { storedPolicy } from '../core/machine/policy-of.ts';
-import type { StoredRun } from '../core/settings/stored-run.ts';
+import { storedPolicy } from '../../core/machine/policy-of.ts';
+import type { StoredRun } from '../../core/settings/stored-run.ts';
 import {
   type LandingForm,
   type LandingRefusal,
   landingMessage,
-} from '../core/snapshots/landing.ts';
-import type { TaskState } from '../core/task/task-state.ts';
-import { type AskGit, CheckoutError, isBranch, listTrees } from '../effects/branches/checkout.ts';
-import { copyFiles } from '../effects/branches/copy-files.ts';
-import { gitIdentity, isKnown, RALPH } from '../effects/branches/identity.ts';
-import { type Landing, land } from '../effects/branches/land.ts';
-import { claimLanding } from '../effects/branches/landing-claim.ts';
-import { gitAsker, openRepository } from '../effects/branches/open-repository.ts';
-import { findTaskWork } from '../effects/branches/task-work.ts';
-import { isInside, realPath } from '../effects/files/real-path.ts';
-import { errorCode } from '../effects/files/write-file.ts';
-import { thisDriver } from '../effects/lock/driver-identity.ts';
-import { runShellCommand } from '../effects/processes/shell-command.ts';
-import { type SignalWatch, watchSignals } from '../effects/processes/signals.ts';
-import type { Repository } from '../effects/snapshots/repository.ts';
-import { SnapshotError } from '../effects/snapshots/snapshot-store.ts';
-import type { TaskPaths } from '../effects/state/task-folder.ts';
-import { systemClock } from '../effects/time/clock.ts';
-import { ownFiles } from '../effects/vault/vault-folders.ts';
-import { callGit } from '../effects/workspace/git-command.ts';
-import { messageOf, UsageError } from '../errors.ts';
-import { holdTask } from './open-task.ts';
+} from '../../core/snapshots/landing.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import {
+  type AskGit,
+  CheckoutError,
+  isBranch,
+  listTrees,
+} from '../../effects/branches/checkout.ts';
+import { copyFiles } from '../../effects/branches/copy-files.ts';
+import { gitIdentity, isKnown, RALPH } from '../../effects/branches/identity.ts';
+import { type Landing, land } from '../../effects/branches/land.ts';
+import { claimLanding } from '../../effects/branches/landing-claim.ts';
+import { gitAsker, openRepository } from '../../effects/branches/open-repository.ts';
+import { findTaskWork } from '../../effects/branches/task-work.ts';
+import { isInside, realPath } from '../../effects/files/real-path.ts';
+import { errorCode } from '../../effects/files/write-file.ts';
+import { thisDriver } from '../../effects/lock/driver-identity.ts';
+import { runShellCommand } from '../../effects/processes/shell-command.ts';
+import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
+import type { Repository } from '../../effects/snapshots/repository.ts';
+import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
+import type { TaskPaths } from '../../effects/state/task-folder.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
+import { callGit } from '../../effects/workspace/git-command.ts';
+import { messageOf, UsageError } from '../../errors.ts';
+import { holdTask } from '../open-task.ts';
 
 export interface TaskToLand {
   readonly state: TaskState;
