@@ -34,13 +34,13 @@ export interface TreePair {
 }
 
 /** Trees between which something else than the agent may have changed files. */
-export interface Gap extends TreePair {
+interface Gap extends TreePair {
   /** Before an undo: what that left behind. A path that was so already is nobody else's. */
   readonly left: string | null;
 }
 
 /** An undo or a redo that may not have been finished. */
-export interface BegunUndo extends TreePair {
+interface BegunUndo extends TreePair {
   /** Whether what is to be done now is the same undo. */
   readonly isSame: boolean;
 }
