@@ -29,10 +29,8 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[
     reject: ['ralph reject nightly --reason "Not before Monday"'],
     undo: ['ralph undo nightly', 'ralph undo nightly 3 --yes', 'ralph undo nightly --redo'],
     progress: ['ralph progress nightly --total 5 --done 2 --step "writing tests"'],
-    check: ['ralph check nightly', 'ralph check --hook'],
-  },
-  'Take the work over:': {
     land: ['ralph land fix-login', 'ralph land fix-login --patch fix-login.patch'],
+    check: ['ralph check nightly', 'ralph check --hook'],
   },
   'Work through a vault:': {
     rescue: ['ralph rescue --vault ~/vault'],

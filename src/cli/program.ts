@@ -2,18 +2,18 @@ import { Argument, Command } from 'commander';
 import { explainCommander, refuseUnknownHelp } from './command-mistakes.ts';
 import type { AnswerOptions, ApprovalsOptions } from './commands/approvals.ts';
 import type { CheckOptions } from './commands/check.ts';
-import type { DiffOptions } from './commands/diff.ts';
 import type { DoctorOptions } from './commands/doctor.ts';
+import type { DiffOptions } from './commands/git/diff.ts';
+import type { LandOptions } from './commands/git/land.ts';
+import type { SnapshotsOptions } from './commands/git/snapshots.ts';
+import type { UndoOptions } from './commands/git/undo.ts';
 import type { InitOptions } from './commands/init.ts';
-import type { LandOptions } from './commands/land.ts';
 import type { LogsOptions } from './commands/logs.ts';
 import type { ProgressOptions } from './commands/progress.ts';
 import type { PruneOptions } from './commands/prune.ts';
 import type { ReportOptions } from './commands/report.ts';
-import type { SnapshotsOptions } from './commands/snapshots.ts';
 import type { StatusOptions } from './commands/status.ts';
 import type { TrustOptions } from './commands/trust.ts';
-import type { UndoOptions } from './commands/undo.ts';
 import { SHELLS, type Shell } from './completion/names.ts';
 import { declareSettings } from './flags/flags.ts';
 import { declareVaultFlags } from './flags/rescue-help.ts';
@@ -68,7 +68,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .option('--stat', 'only how much, file by file')
     .option('--json', 'the files as JSON')
     .action(async (id: string, range: string | undefined, options: DiffOptions) => {
-      const { diff } = await import('./commands/diff.ts');
+      const { diff } = await import('./commands/git/diff.ts');
       exitCode = await diff(id, range, options);
     });
   placed(program.command('snapshots'))
@@ -76,7 +76,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .argument('<id>', 'the task')
     .option('--json', 'as JSON')
     .action(async (id: string, options: SnapshotsOptions) => {
-      const { snapshots } = await import('./commands/snapshots.ts');
+      const { snapshots } = await import('./commands/git/snapshots.ts');
       exitCode = await snapshots(id, options);
     });
   placed(program.command('undo'))
@@ -88,7 +88,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .option('--hard', 'also the branch and the index')
     .option('--yes', 'do not ask')
     .action(async (id: string, iteration: string | undefined, options: UndoOptions) => {
-      const { undo } = await import('./commands/undo.ts');
+      const { undo } = await import('./commands/git/undo.ts');
       exitCode = await undo(id, iteration, options);
     });
   placed(program.command('stop'))
@@ -122,7 +122,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     .option('--continue-task', 'if the task can mend what hinders it, go on with the task')
     .option('--yes', 'land even though the task is not completed')
     .action(async (id: string, options: LandOptions) => {
-      const { land } = await import('./commands/land.ts');
+      const { land } = await import('./commands/git/land.ts');
       exitCode = await land(id, options);
     });
   placed(program.command('approvals'))

@@ -41,8 +41,9 @@ function gitAsUser({ plan, stops }: ClaimedRun, { repository }: PrivateGit): AsU
 export async function gitSetupOf(
   run: ClaimedRun,
   keeper: TreeKeeper | null,
+  isBeginning: boolean,
 ): Promise<GitSetup | null> {
-  if (run.resume !== undefined) return storedGitSetup(run.paths.folder);
+  if (!isBeginning) return storedGitSetup(run.paths.folder);
   if (keeper === null) return null;
   const asUser = gitAsUser(run, keeper.git);
   return readGitSetup(keeper.git.repository, async (args) => {

@@ -79,7 +79,7 @@ export async function begin(run: ClaimedRun, watch: BaselineRequest): Promise<St
     baseline,
     untold: [],
     tree,
-    gitSetup: await gitSetupOf(run, tree.keeper),
+    gitSetup: await gitSetupOf(run, tree.keeper, true),
   };
 }
 
@@ -182,7 +182,7 @@ export async function resumeRun(run: ResumedRun, watch: BaselineRequest): Promis
     },
   };
   const baseline = fitted?.baseline ?? (await takeBaseline(watch));
-  const gitSetup = await gitSetupOf(run, tree.keeper);
+  const gitSetup = await gitSetupOf(run, tree.keeper, task.status === 'pending');
   if (task.status === 'pending') {
     const noted = { ...state, task: { ...state.task, git_base: gitBase } };
     const event = startedEvent(plan, at, setupFailed);

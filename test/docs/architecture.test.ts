@@ -104,8 +104,19 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['state', 'vault', 'plan', 'agents', 'claude'],
   ],
+  compose: ['.', 'git-commands'],
   report: ['.', 'terminal', 'screens', 'notes', 'briefing', 'briefing/html'],
-  cli: ['completion', 'flags', 'terminal', 'settings', 'tasks', 'run', 'commands', '.'],
+  cli: [
+    'completion',
+    'flags',
+    'terminal',
+    'settings',
+    'tasks',
+    'run',
+    'commands',
+    'commands/git',
+    '.',
+  ],
 };
 
 /** No folder has more files than a person takes in at a glance. */

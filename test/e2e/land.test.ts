@@ -230,16 +230,17 @@ describe('--continue-task', () => {
   });
 
   test('of a task from a file: the file is taken into work again', async () => {
-    const { scene, addTask } = await makeVault({ ...DONE, shell: 'cat In_Progress/t.md > seen' });
+    const shell = `cat "$(git worktree list | sed -n '1s/ .*//p')/In_Progress/t.md" > seen`;
+    const { scene, addTask } = await makeVault({ ...DONE, shell });
     const state = { task_file: 'In_Progress/t.md', done_folder: 'Done' };
-    addTask('t', { 'a.txt': 'x\n' }, { delay: 0, verify: 'test -e seen' }, state);
+    const tree = addTask('t', { 'a.txt': 'x\n' }, { delay: 0, verify: 'test -e seen' }, state);
     const gone = await scene.ralph(['land', 't', '--continue-task']);
     expect(gone.stderr).toContain('cannot be opened again: its file t.md is neither in');
     expect(gone.exitCode).toBe(1);
     await scene.write('Done/t.md', 'the task\n');
     const { exitCode, stderr } = await scene.ralph(['land', 't', '--continue-task']);
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 1 });
-    expect(scene.read('seen')).toBe('the task\n');
+    expect(readFileSync(join(tree, 'seen'), 'utf8')).toBe('the task\n');
     expect(scene.names('Done')).toEqual(['t.md']);
   });
 });

@@ -43,10 +43,11 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
     { onto = 'main', form = { kind: 'squash' }, check, env = {}, signal }: LandOptions = {},
   ): Promise<Landing> => {
     const { repository, ask } = await checkoutsOf(folder, env);
-    const own = { repository, ask, env: { ...GIT_ENV, ...env } };
+    const gitFolder = await tempFolder();
+    const own = { repository, ask, gitFolder, env: { ...GIT_ENV, ...env } };
     const work = await findTaskWork({
       ...{ ...own, branch: tree.branch, tree, refs: `refs/ralph/${taskId}` },
-      ...{ folder: await tempFolder(), maxBytes: 1_000, excludedGlobs: [] },
+      ...{ maxBytes: 1_000, excludedGlobs: [] },
     });
     if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
     return land({

@@ -45,7 +45,9 @@ const MOVED = {
 };
 const HINT = 'Use npm, not yarn.';
 
-type World = Required<Pick<Script, 'attempts' | 'sightings' | 'verified' | 'hints'>>;
+type World = Required<
+  Pick<Script, 'attempts' | 'sightings' | 'verified' | 'settlements' | 'hints'>
+>;
 
 interface Scenario {
   readonly name: string;
@@ -93,6 +95,21 @@ const SCENARIOS: readonly Scenario[] = [
     name: 'without a step between the iterations',
     policy: { delayMs: 0 },
     world: { attempts: [WORK, BOOM, OVERLOADED, NEAR, DONE], hints: [[], [], [HINT]] },
+    status: 'completed',
+    iterations: 4,
+  },
+  {
+    name: 'whose work is committed and taken back',
+    policy: { commit: true, revertFailed: true, after: './sync' },
+    world: {
+      attempts: [WORK, LATE, BOOM, DONE],
+      settlements: [
+        { kind: 'refused', why: 'git commit ended with 1', output: 'no tabs' },
+        { kind: 'reverted', files: 1, kept: [], diff: '+a' },
+        { kind: 'nothing' },
+        { kind: 'committed', commit: 'c0ffee', branch: 'work', files: 2 },
+      ],
+    },
     status: 'completed',
     iterations: 4,
   },
@@ -229,7 +246,7 @@ function firstDriver(policy: Policy): Beginning {
   return {
     state: initialState(newTask(policy)),
     event: { kind: 'started', at: START, prompt: 'Fix the tests.' },
-    used: { attempts: 0, sightings: 0, verified: 0, hints: 0 },
+    used: { attempts: 0, sightings: 0, verified: 0, settlements: 0, hints: 0 },
   };
 }
 
@@ -244,6 +261,7 @@ async function drive(
     attempts: world.attempts.slice(used.attempts),
     sightings: (world.sightings ?? []).slice(used.sightings),
     verified: (world.verified ?? []).slice(used.verified),
+    settlements: (world.settlements ?? []).slice(used.settlements),
     hints: (world.hints ?? []).slice(used.hints),
     from: event.at,
     on: (effect, { saved }) => {
@@ -282,6 +300,7 @@ function nextDriver(fake: FakePorts, policy: Policy, before: Beginning): Beginni
       attempts: before.used.attempts + count('run agent'),
       sightings: before.used.sightings + count('look'),
       verified: before.used.verified + count('verify'),
+      settlements: before.used.settlements + count('commit') + count('revert'),
       hints: before.used.hints + fake.saved.length,
     },
   };
@@ -307,6 +326,7 @@ function outcome({ state, fields }: RunEnd) {
     progress: task.progress,
     breaker: task.breaker,
     session: task.session_id,
+    uncommitted: state.streaks.uncommitted ?? 0,
     finalMessage: fields.final_message,
   };
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { examineAgent } from '../../compose/agent.ts';
-import { examineSnapshots } from '../../compose/snapshot-facts.ts';
+import { examineSnapshots } from '../../compose/git-commands/snapshot-facts.ts';
 import { AGENTS, chosenAgent } from '../../core/agent/agents/agents.ts';
 import { isGiven, type Layer, type Written } from '../../core/settings/setting-source.ts';
 import type { SettingName } from '../../core/settings/settings.ts';

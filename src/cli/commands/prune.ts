@@ -1,4 +1,4 @@
-import { pruneTasks } from '../../compose/prune.ts';
+import { pruneTasks } from '../../compose/git-commands/prune.ts';
 import { parseDuration } from '../../core/settings/duration.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
 import { UsageError } from '../../errors.ts';

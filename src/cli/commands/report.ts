@@ -93,7 +93,7 @@ async function briefingOf(place: TaskFolders, since: string, until: string): Pro
 
 async function linesOf(task: TaskState, folder: string): Promise<LinesByIteration> {
   if (task.git.snapshots === null) return {};
-  const { linesByIteration } = await import('../../compose/iteration-lines.ts');
+  const { linesByIteration } = await import('../../compose/git-commands/iteration-lines.ts');
   return linesByIteration(task, folder, process.env);
 }
 

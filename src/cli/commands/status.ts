@@ -54,7 +54,7 @@ function lineCounter(): (detail: TaskDetail) => Promise<TaskDetail> {
     const { shown, task } = detail;
     if (!shown.isOwn || task.git.snapshots === null) return detail;
     if (counted?.task.metrics.iterations !== task.metrics.iterations) {
-      const { linesByIteration } = await import('../../compose/iteration-lines.ts');
+      const { linesByIteration } = await import('../../compose/git-commands/iteration-lines.ts');
       counted = { task, lines: await linesByIteration(task, shown.logDir, process.env) };
     }
     return { ...detail, lines: counted.lines };

@@ -30,6 +30,8 @@ export interface LandRequest {
   readonly askToEnd: AskGit;
   /** The folder in which the scratch work tree is made. */
   readonly parent: string;
+  /** Ralph's own git files: those with which the work was found. */
+  readonly gitFolder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly taskId: string;
   readonly work: TaskWork;
@@ -57,14 +59,13 @@ export interface Landing {
  * with a `CheckoutError`, a `SnapshotError` or the system's error; then nothing has changed.
  */
 export async function land(request: LandRequest): Promise<Landing> {
-  const { repository, ask, askToEnd, onto, work, parent, env, identity } = request;
+  const { repository, ask, onto, work } = request;
   const tip = ['rev-parse', '-q', '--verify', `${refOf(onto)}^{commit}`];
   const target = (await runGitOf(ask)(repository.commonDir, tip))?.trim();
   if (target === undefined) throw new CheckoutError(`there is no branch ${onto}`);
   const place = { repository, ask };
   await removeOldScratch(place);
-  const own = { place, askToEnd, parent, commit: work.tip, env, identity };
-  const scratch = await makeScratch(own);
+  const scratch = await makeScratch({ ...request, place, commit: work.tip });
   try {
     const added = await scratch.add(work);
     if ('kind' in added) return { end: { kind: 'refused', why: added }, stays: new Map() };

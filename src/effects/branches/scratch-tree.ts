@@ -38,15 +38,11 @@ export interface ScratchRequest {
   readonly parent: string;
   /** The id of the commit that it begins at. */
   readonly commit: string;
+  /** Ralph's own git files: those with which the task's work was found. */
+  readonly gitFolder: string;
   readonly env: NodeJS.ProcessEnv;
   /** Whose commits it makes. */
   readonly identity: readonly GitSetting[];
-}
-
-/** A commit and its tree. */
-export interface Made {
-  readonly commit: string;
-  readonly tree: string;
 }
 
 /** Methods reject with a `CheckoutError` if git refuses, or with the system's error. */
@@ -66,7 +62,7 @@ export interface ScratchTree {
   remove(): Promise<void>;
 }
 
-export interface AddedWork {
+interface AddedWork {
   readonly tree: string;
   readonly stays: ReadonlyMap<TreePath, StaysReason>;
 }
@@ -80,7 +76,7 @@ export async function removeOldScratch(place: Omit<CheckoutPlace, 'path'>): Prom
 
 /** Makes the work tree. Rejects with a `CheckoutError`, or the system's error. */
 export async function makeScratch(request: ScratchRequest): Promise<ScratchTree> {
-  const { place, askToEnd, parent, commit, env, identity } = request;
+  const { place, askToEnd, parent, commit, gitFolder, env, identity } = request;
   const folder = path.join(parent, NAME);
   // Git may have been killed before it had noted what it made.
   rmSync(folder, { recursive: true, force: true });
@@ -129,7 +125,7 @@ export async function makeScratch(request: ScratchRequest): Promise<ScratchTree>
       const repository = await findRepository(folder, runGitOf(place.ask));
       if (repository === null) throw new CheckoutError(`git cannot open ${folder}`);
       const privately = openPrivateGit({
-        ...{ folder: path.join(gitDir, 'ralph'), repository, env, timeoutMs: TIMEOUT_MS },
+        ...{ folder: gitFolder, repository, env, timeoutMs: TIMEOUT_MS },
       });
       const difference = await compareTrees(privately, tip, left);
       if (difference === null) throw new CheckoutError('a snapshot that it needs is missing');

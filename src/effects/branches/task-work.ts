@@ -4,9 +4,9 @@ import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.t
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
-import { listSnapshots } from '../snapshots/snapshot-list.ts';
 import { createSnapshotStore } from '../snapshots/snapshot-store.ts';
 import type { TreePath } from '../snapshots/tree-changes.ts';
+import { newestSnapshot } from './bring-back.ts';
 import { type AskGit, gitDirOf, refOf, runGitOf } from './checkout.ts';
 
 /** What a task did: its commits, and what it left uncommitted. */
@@ -28,8 +28,8 @@ export interface TaskWorkRequest {
   readonly tree: OwnWorkTree | null;
   /** How the refs of its snapshots begin; null if it has none. */
   readonly refs: string | null;
-  /** A folder for ralph's own git files; it is created. */
-  readonly folder: string;
+  /** A folder for ralph's own git files, the same as for the landing; it is created. */
+  readonly gitFolder: string;
   readonly env: NodeJS.ProcessEnv;
   /** The largest untracked file that lands, in bytes. */
   readonly maxBytes: number;
@@ -65,14 +65,10 @@ export async function findTaskWork(request: TaskWorkRequest): Promise<TaskWork |
 
 /** The tree of the newest snapshot, unless it was taken before the branch's newest commit. */
 async function newestTree(request: TaskWorkRequest, tip: string): Promise<string | null> {
-  const { repository, ask, refs } = request;
+  const { repository, refs } = request;
   if (refs === null) return null;
-  const timeline = await listSnapshots(openGit(request, repository), refs);
-  const newest = timeline?.snapshots.at(-1);
-  if (newest === undefined) return null;
-  const parent = ['rev-parse', '-q', '--verify', `${newest.commit}^1`];
-  const head = await runGitOf(ask)(repository.commonDir, parent);
-  return head?.trim() === tip ? newest.tree : null;
+  const newest = await newestSnapshot(openGit(request, repository), refs);
+  return newest?.head === tip ? newest.tree : null;
 }
 
 async function keepTree(
@@ -98,8 +94,8 @@ async function keepTree(
   return { left: tree, leftOut: new Map(reasons) };
 }
 
-function openGit({ folder, env }: TaskWorkRequest, repository: Repository): PrivateGit {
-  return openPrivateGit({ folder, repository, env, timeoutMs: TIMEOUT_MS });
+function openGit({ gitFolder, env }: TaskWorkRequest, repository: Repository): PrivateGit {
+  return openPrivateGit({ folder: gitFolder, repository, env, timeoutMs: TIMEOUT_MS });
 }
 
 const UNFINISHED = {

@@ -55,7 +55,11 @@ export function undoPreview(preview: UndoPreview): string {
   }
   if (whyNoMove !== null) lines.push(`HEAD and the index stay: ${whyNoMove}`);
   if (kept.length > 0) {
-    lines.push(`${plural(kept.length, 'path')} stay, since somebody else changed them:`);
+    lines.push(
+      kept.length === 1
+        ? '1 path stays, since somebody else changed it:'
+        : `${kept.length} paths stay, since somebody else changed them:`,
+    );
     lines.push(...shown(kept.map((path) => `  = ${path}`)));
   }
   if (leftOut.length > 0) {

@@ -393,6 +393,21 @@ describe('hooks', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
+  test('one that adds what a person has staged otherwise leaves the index of that to the person', async () => {
+    const { folder, git, begin, work, commit } = await commitsIn({
+      'a.txt': 'a\n',
+      'b.txt': 'b\n',
+    });
+    hook(folder, 'pre-commit', 'git add b.txt');
+    put(folder, { 'b.txt': 'staged\n' });
+    git('add', 'b.txt');
+    put(folder, { 'b.txt': 'later\n' });
+    await begin();
+    await work(1, { 'a.txt': '1\n' });
+    await commit();
+    expect(git('show', ':b.txt')).toBe('staged');
+  });
+
   test('one that never ends is cut', async () => {
     const { folder, begin, work, commit } = await commitsIn();
     hook(folder, 'pre-commit', 'exec sleep 1000');

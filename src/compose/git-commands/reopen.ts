@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
-import { stateJson } from '../core/task/state-json.ts';
-import type { TaskState } from '../core/task/task-state.ts';
-import { writeFileAtomic } from '../effects/files/write-file.ts';
-import { thisDriver } from '../effects/lock/driver-identity.ts';
-import { inHistory, type TaskPaths } from '../effects/state/task-folder.ts';
-import { systemClock } from '../effects/time/clock.ts';
-import { type Seal, STATE } from '../effects/trust/seal.ts';
-import { moveWithin } from '../effects/vault/task-file.ts';
-import { IN_PROGRESS } from '../effects/vault/vault-folders.ts';
-import { holdTask } from './open-task.ts';
+import { stateJson } from '../../core/task/state-json.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { writeFileAtomic } from '../../effects/files/write-file.ts';
+import { thisDriver } from '../../effects/lock/driver-identity.ts';
+import { inHistory, type TaskPaths } from '../../effects/state/task-folder.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { type Seal, STATE } from '../../effects/trust/seal.ts';
+import { moveWithin } from '../../effects/vault/task-file.ts';
+import { IN_PROGRESS } from '../../effects/vault/vault-folders.ts';
+import { holdTask } from '../open-task.ts';
 
 /**
  * Makes a completed task one that was stopped, so that `ralph resume` continues it. A kill in between leaves a

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { changedFiles, type ShownIterations, showChanges } from '../../compose/show-snapshots.ts';
-import { safeJson } from '../../core/text/safe-json.ts';
-import { UsageError } from '../../errors.ts';
-import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
-import { findSnapshotTask, iterationNumber } from '../tasks/snapshot-task.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import {
+  changedFiles,
+  type ShownIterations,
+  showChanges,
+} from '../../../compose/git-commands/show-snapshots.ts';
+import { safeJson } from '../../../core/text/safe-json.ts';
+import { UsageError } from '../../../errors.ts';
+import { type FolderOptions, foldersOf } from '../../tasks/named-folders.ts';
+import { findSnapshotTask, iterationNumber } from '../../tasks/snapshot-task.ts';
+import { standardOutlet } from '../../terminal/outlet.ts';
 
 export interface DiffOptions extends FolderOptions {
   readonly stat?: boolean;

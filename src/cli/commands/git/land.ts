@@ -1,38 +1,38 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { HINT_MAX_BYTES } from '../../core/prompt/hints.ts';
-import { maskSecrets } from '../../core/secrets/secrets.ts';
+import { HINT_MAX_BYTES } from '../../../core/prompt/hints.ts';
+import { maskSecrets } from '../../../core/secrets/secrets.ts';
 import {
   canTaskMend,
   type LandingForm,
   type LandingRefusal,
-} from '../../core/snapshots/landing.ts';
-import { clip } from '../../core/text/untrusted-text.ts';
-import { isOfRun, requireStoredRun } from '../../effects/plan/stored-settings.ts';
-import { foreignFiles } from '../../effects/state/foreign-files.ts';
-import { leaveRequest } from '../../effects/state/requests.ts';
-import { taskPaths } from '../../effects/state/task-folder.ts';
-import { sealAt } from '../../effects/trust/seal.ts';
-import { UntrustedTaskError, UsageError } from '../../errors.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
+} from '../../../core/snapshots/landing.ts';
+import { clip } from '../../../core/text/untrusted-text.ts';
+import { isOfRun, requireStoredRun } from '../../../effects/plan/stored-settings.ts';
+import { foreignFiles } from '../../../effects/state/foreign-files.ts';
+import { leaveRequest } from '../../../effects/state/requests.ts';
+import { taskPaths } from '../../../effects/state/task-folder.ts';
+import { sealAt } from '../../../effects/trust/seal.ts';
+import { UntrustedTaskError, UsageError } from '../../../errors.ts';
+import { EXIT_FAILED } from '../../../exit-codes.ts';
 import {
   type LandingFacts,
   landingHint,
   landingText,
   staysText,
-} from '../../report/screens/land.ts';
-import { readFlags } from '../flags/flags.ts';
-import { type FoundTask, findTask, refuseInsideOwnLoop } from '../tasks/find-task.ts';
+} from '../../../report/screens/land.ts';
+import { readFlags } from '../../flags/flags.ts';
+import { type FoundTask, findTask, refuseInsideOwnLoop } from '../../tasks/find-task.ts';
 import {
   type FolderOptions,
   foldersOf,
   startFolder,
   type TaskFolders,
-} from '../tasks/named-folders.ts';
-import { unknownTask } from '../tasks/unknown-task.ts';
-import { personAt } from '../terminal/ask-person.ts';
-import { say } from '../terminal/outlet.ts';
-import { resumeTask } from './resume.ts';
+} from '../../tasks/named-folders.ts';
+import { unknownTask } from '../../tasks/unknown-task.ts';
+import { personAt } from '../../terminal/ask-person.ts';
+import { say } from '../../terminal/outlet.ts';
+import { resumeTask } from '../resume.ts';
 
 export interface LandOptions extends FolderOptions {
   readonly onto?: string;
@@ -58,7 +58,7 @@ export async function land(taskId: string, options: LandOptions): Promise<number
   }
   const stored = requireStoredRun(found.paths.folder, found.state);
   if (!mayLand(taskId, found, options)) return EXIT_FAILED;
-  const { landTask } = await import('../../compose/land.ts');
+  const { landTask } = await import('../../../compose/git-commands/land.ts');
   const { end, stays, onto } = await landTask({
     ...{ state: found.state, stored, paths, form, vault: place.vault },
     onto: options.onto ?? null,
@@ -128,7 +128,7 @@ async function continueTask(
   const paths = taskPaths(place.stateDir, taskId);
   const seal = sealAt(place, true);
   if (standing === 'completed') {
-    const { reopenTask } = await import('../../compose/reopen.ts');
+    const { reopenTask } = await import('../../../compose/git-commands/reopen.ts');
     const hindrance = await reopenTask(paths, state, { seal, vault: place.vault });
     if (hindrance !== null) {
       say(`${taskId} is completed and cannot be opened again: ${hindrance}`);

@@ -1,34 +1,39 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { storedPolicy } from '../core/machine/policy-of.ts';
-import type { StoredRun } from '../core/settings/stored-run.ts';
+import { storedPolicy } from '../../core/machine/policy-of.ts';
+import type { StoredRun } from '../../core/settings/stored-run.ts';
 import {
   type LandingForm,
   type LandingRefusal,
   landingMessage,
-} from '../core/snapshots/landing.ts';
-import type { TaskState } from '../core/task/task-state.ts';
-import { type AskGit, CheckoutError, isBranch, listTrees } from '../effects/branches/checkout.ts';
-import { copyFiles } from '../effects/branches/copy-files.ts';
-import { gitIdentity, isKnown, RALPH } from '../effects/branches/identity.ts';
-import { type Landing, land } from '../effects/branches/land.ts';
-import { claimLanding } from '../effects/branches/landing-claim.ts';
-import { gitAsker, openRepository } from '../effects/branches/open-repository.ts';
-import { findTaskWork } from '../effects/branches/task-work.ts';
-import { isInside, realPath } from '../effects/files/real-path.ts';
-import { errorCode } from '../effects/files/write-file.ts';
-import { thisDriver } from '../effects/lock/driver-identity.ts';
-import { runShellCommand } from '../effects/processes/shell-command.ts';
-import { type SignalWatch, watchSignals } from '../effects/processes/signals.ts';
-import type { Repository } from '../effects/snapshots/repository.ts';
-import { SnapshotError } from '../effects/snapshots/snapshot-store.ts';
-import type { TaskPaths } from '../effects/state/task-folder.ts';
-import { systemClock } from '../effects/time/clock.ts';
-import { ownFiles } from '../effects/vault/vault-folders.ts';
-import { callGit } from '../effects/workspace/git-command.ts';
-import { messageOf, UsageError } from '../errors.ts';
-import { holdTask } from './open-task.ts';
+} from '../../core/snapshots/landing.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import {
+  type AskGit,
+  CheckoutError,
+  isBranch,
+  listTrees,
+} from '../../effects/branches/checkout.ts';
+import { copyFiles } from '../../effects/branches/copy-files.ts';
+import { gitIdentity, isKnown, RALPH } from '../../effects/branches/identity.ts';
+import { type Landing, land } from '../../effects/branches/land.ts';
+import { claimLanding } from '../../effects/branches/landing-claim.ts';
+import { gitAsker, openRepository } from '../../effects/branches/open-repository.ts';
+import { findTaskWork } from '../../effects/branches/task-work.ts';
+import { isInside, realPath } from '../../effects/files/real-path.ts';
+import { errorCode } from '../../effects/files/write-file.ts';
+import { thisDriver } from '../../effects/lock/driver-identity.ts';
+import { runShellCommand } from '../../effects/processes/shell-command.ts';
+import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
+import type { Repository } from '../../effects/snapshots/repository.ts';
+import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
+import type { TaskPaths } from '../../effects/state/task-folder.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { ownFiles } from '../../effects/vault/vault-folders.ts';
+import { callGit } from '../../effects/workspace/git-command.ts';
+import { messageOf, UsageError } from '../../errors.ts';
+import { holdTask } from '../open-task.ts';
 
 export interface TaskToLand {
   readonly state: TaskState;
@@ -79,11 +84,12 @@ async function landWatched(task: TaskToLand, stops: SignalWatch): Promise<TaskLa
   });
   const ended = await claimLanding(repository, stops.signal, onWait);
   if (ended === null) return refused({ kind: 'stopped' });
+  const gitFolder = path.join(repository.commonDir, 'ralph', 'landing-git');
   try {
-    return {
-      ...(await landClaimed(task, { repository, branch, onto, ask, identity }, stops)),
-      onto,
-    };
+    // A killed landing may have left it.
+    rmSync(gitFolder, { recursive: true, force: true });
+    const tools = { repository, branch, onto, ask, identity, gitFolder };
+    return { ...(await landClaimed(task, tools, stops)), onto };
   } catch (error) {
     const isExpected = error instanceof CheckoutError || error instanceof SnapshotError;
     if (!isExpected && errorCode(error) === '') throw error;
@@ -91,6 +97,7 @@ async function landWatched(task: TaskToLand, stops: SignalWatch): Promise<TaskLa
       stops.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', why: messageOf(error) },
     );
   } finally {
+    rmSync(gitFolder, { recursive: true, force: true });
     ended();
   }
 }
@@ -105,31 +112,28 @@ interface LandPlace {
 interface LandTools extends LandPlace {
   readonly ask: AskGit;
   readonly identity: ReturnType<typeof gitIdentity>;
+  readonly gitFolder: string;
 }
 
 async function landClaimed(
   task: TaskToLand,
-  { repository, branch, onto, ask, identity }: LandTools,
+  { repository, branch, onto, ask, identity, gitFolder }: LandTools,
   stops: SignalWatch,
 ): Promise<Landing> {
   const { state, stored, env, form, paths } = task;
   const { settings } = stored;
   const tree = state.git.work_tree;
-  const folder = path.join(repository.commonDir, 'ralph', 'landing-git');
   const hold = await holdTask(paths, state.task_id, thisDriver(systemClock.now(), randomUUID()));
   const work = await findTaskWork({
-    ...{ repository, ask, branch, tree, folder, env },
+    ...{ repository, ask, branch, tree, gitFolder, env },
     refs: state.git.snapshots,
     maxBytes: settings.snapshotLimit,
     excludedGlobs: settings.snapshotExclude,
-  }).finally(() => {
-    hold.release();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  }).finally(() => hold.release());
   if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
   const [main] = await listTrees({ repository, ask });
   return land({
-    ...{ repository, ask, env, work, onto, form, identity },
+    ...{ repository, ask, gitFolder, env, work, onto, form, identity },
     askToEnd: (cwd, args, extras) =>
       callGit({ ...extras, cwd, args, env, timeoutMs: TO_END_TIMEOUT_MS }),
     parent: tree === null ? `${main?.path ?? repository.root}.ralph` : path.dirname(tree.path),

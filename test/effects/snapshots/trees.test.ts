@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countLinesBetween } from '../../../src/effects/snapshots/line-counts.ts';
+import { countLinesBetween } from '../../../src/effects/snapshots/trees.ts';
 import { callGit } from '../../../src/effects/workspace/git-command.ts';
 import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';
 

@@ -1,17 +1,17 @@
-import { type OpenUndo, openUndo } from '../../compose/undo.ts';
-import { UsageError } from '../../errors.ts';
-import { EXIT_FAILED } from '../../exit-codes.ts';
+import { type OpenUndo, openUndo } from '../../../compose/git-commands/undo.ts';
+import { UsageError } from '../../../errors.ts';
+import { EXIT_FAILED } from '../../../exit-codes.ts';
 import {
   nothingToUndo,
   undoPreview,
   undoQuestion,
   undoResult,
-} from '../../report/screens/snapshots.ts';
-import { refuseInsideOwnLoop } from '../tasks/find-task.ts';
-import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
-import { findSnapshotTask, iterationNumber } from '../tasks/snapshot-task.ts';
-import { personAt } from '../terminal/ask-person.ts';
-import { say, standardOutlet } from '../terminal/outlet.ts';
+} from '../../../report/screens/snapshots.ts';
+import { refuseInsideOwnLoop } from '../../tasks/find-task.ts';
+import { type FolderOptions, foldersOf } from '../../tasks/named-folders.ts';
+import { findSnapshotTask, iterationNumber } from '../../tasks/snapshot-task.ts';
+import { personAt } from '../../terminal/ask-person.ts';
+import { say, standardOutlet } from '../../terminal/outlet.ts';
 
 export interface UndoOptions extends FolderOptions {
   readonly redo?: boolean;

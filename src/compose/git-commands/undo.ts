@@ -1,40 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { shownPath } from '../core/snapshots/shown-path.ts';
-import { snapshotMessage } from '../core/snapshots/snapshot-message.ts';
-import { redoSpans, type UndoSpan, undoSpan } from '../core/snapshots/timeline.ts';
-import { undoHint } from '../core/snapshots/undo-hint.ts';
+import { shownPath } from '../../core/snapshots/shown-path.ts';
+import { snapshotMessage } from '../../core/snapshots/snapshot-message.ts';
+import { redoSpans, type UndoSpan, undoSpan } from '../../core/snapshots/timeline.ts';
+import { undoHint } from '../../core/snapshots/undo-hint.ts';
 import type {
   KeptPath,
   PathChange,
   ShownMove,
   UndoPreview,
-} from '../core/snapshots/undo-preview.ts';
-import type { Driver } from '../core/task/task-state.ts';
-import { oneLine } from '../core/text/untrusted-text.ts';
-import { claimWorkTree, type WorkTreeClaim } from '../effects/branches/work-tree-claim.ts';
-import { thisDriver, thisPlace } from '../effects/lock/driver-identity.ts';
+} from '../../core/snapshots/undo-preview.ts';
+import type { Driver } from '../../core/task/task-state.ts';
+import { oneLine } from '../../core/text/untrusted-text.ts';
+import { claimWorkTree, type WorkTreeClaim } from '../../effects/branches/work-tree-claim.ts';
+import { thisDriver, thisPlace } from '../../effects/lock/driver-identity.ts';
 import {
   type HeadMove,
   moveHead,
   type PlannedMove,
   planHeadMove,
-} from '../effects/snapshots/move-head.ts';
-import { type Repository, textOrNone, underWayIn } from '../effects/snapshots/repository.ts';
-import { type BlockedReason, isRepository } from '../effects/snapshots/restore-files.ts';
-import { SnapshotError } from '../effects/snapshots/snapshot-store.ts';
-import type { LeftOutReason } from '../effects/snapshots/tree-changes.ts';
-import { type PreparedUndo, prepareUndo } from '../effects/snapshots/undo.ts';
-import { leaveRequest } from '../effects/state/requests.ts';
-import { systemClock } from '../effects/time/clock.ts';
-import { type SealedPlace, sealAt } from '../effects/trust/seal.ts';
+} from '../../effects/snapshots/move-head.ts';
+import { type Repository, textOrNone, underWayIn } from '../../effects/snapshots/repository.ts';
+import { type BlockedReason, isRepository } from '../../effects/snapshots/restore-files.ts';
+import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
+import type { LeftOutReason } from '../../effects/snapshots/tree-changes.ts';
+import { type PreparedUndo, prepareUndo } from '../../effects/snapshots/undo.ts';
+import { leaveRequest } from '../../effects/state/requests.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { type SealedPlace, sealAt } from '../../effects/trust/seal.ts';
 import {
   messageOf,
   SnapshotsError,
   TaskAlreadyActiveError,
   UntrustedTaskError,
-} from '../errors.ts';
-import { doubtOf, holdTask } from './open-task.ts';
+} from '../../errors.ts';
+import { doubtOf, holdTask } from '../open-task.ts';
 import { otherTasksInTree } from './other-tasks.ts';
 import {
   type NamedTask,

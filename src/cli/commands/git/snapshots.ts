@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { listTaskSnapshots } from '../../compose/show-snapshots.ts';
-import { safeJson } from '../../core/text/safe-json.ts';
-import { withoutControlsIn } from '../../core/text/untrusted-text.ts';
-import { snapshotTable } from '../../report/screens/snapshots.ts';
-import { type FolderOptions, foldersOf } from '../tasks/named-folders.ts';
-import { findSnapshotTask } from '../tasks/snapshot-task.ts';
-import { standardOutlet } from '../terminal/outlet.ts';
+import { listTaskSnapshots } from '../../../compose/git-commands/show-snapshots.ts';
+import { safeJson } from '../../../core/text/safe-json.ts';
+import { withoutControlsIn } from '../../../core/text/untrusted-text.ts';
+import { snapshotTable } from '../../../report/screens/snapshots.ts';
+import { type FolderOptions, foldersOf } from '../../tasks/named-folders.ts';
+import { findSnapshotTask } from '../../tasks/snapshot-task.ts';
+import { standardOutlet } from '../../terminal/outlet.ts';
 
 export interface SnapshotsOptions extends FolderOptions {
   readonly json?: boolean;

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { linesByIteration } from '../../src/compose/iteration-lines.ts';
-import type { TaskGit } from '../../src/core/task/task-state.ts';
-import { openTreeKeeper } from '../../src/effects/snapshots/tree-keeper.ts';
-import { newTask } from '../helpers/new-task.ts';
-import { GIT_ENV, makeRepository, put } from '../helpers/repository.ts';
-import { tempFolder } from '../helpers/temp-folder.ts';
+import { linesByIteration } from '../../../src/compose/git-commands/iteration-lines.ts';
+import type { TaskGit } from '../../../src/core/task/task-state.ts';
+import { openTreeKeeper } from '../../../src/effects/snapshots/tree-keeper.ts';
+import { newTask } from '../../helpers/new-task.ts';
+import { GIT_ENV, makeRepository, put } from '../../helpers/repository.ts';
+import { tempFolder } from '../../helpers/temp-folder.ts';
 
 const REFS = 'refs/ralph/t';
 

@@ -4,15 +4,15 @@ import {
   iterationsWithStart,
   type ListedSnapshot,
   type Timeline,
-} from '../core/snapshots/timeline.ts';
-import type { TaskState } from '../core/task/task-state.ts';
-import { leadsOut } from '../effects/files/real-path.ts';
-import { readStoredRun } from '../effects/plan/stored-settings.ts';
-import { openTreeKeeper, type TreeKeeper } from '../effects/snapshots/tree-keeper.ts';
-import type { TaskPaths } from '../effects/state/task-folder.ts';
-import { systemClock } from '../effects/time/clock.ts';
-import { VAULT_FOLDERS } from '../effects/vault/vault-folders.ts';
-import { messageOf, SnapshotsError } from '../errors.ts';
+} from '../../core/snapshots/timeline.ts';
+import type { TaskState } from '../../core/task/task-state.ts';
+import { leadsOut } from '../../effects/files/real-path.ts';
+import { readStoredRun } from '../../effects/plan/stored-settings.ts';
+import { openTreeKeeper, type TreeKeeper } from '../../effects/snapshots/tree-keeper.ts';
+import type { TaskPaths } from '../../effects/state/task-folder.ts';
+import { systemClock } from '../../effects/time/clock.ts';
+import { VAULT_FOLDERS } from '../../effects/vault/vault-folders.ts';
+import { messageOf, SnapshotsError } from '../../errors.ts';
 
 /** A task that a command names. */
 export interface NamedTask {
