@@ -1,6 +1,7 @@
-import { utimesSync } from 'node:fs';
+import { readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { gitIn } from '../helpers/repository.ts';
 import { makeScene } from '../helpers/scene.ts';
 
 const OLD = { schema_version: 1, finished_at: '2020-01-01T00:00:00.000Z' };
@@ -37,4 +38,47 @@ test('a bad duration is a usage error that names the flag', async () => {
   const { stdout, stderr, exitCode } = await scene.ralph(['prune', '--older-than', 'soon']);
   expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 });
   expect(stderr).toMatch(/^ralph: --older-than expects .* found 'soon'\.\n$/);
+});
+
+describe('ralph prune and the snapshots of a task', () => {
+  /** A finished task `t` with snapshots, and refs of another one. */
+  async function stage() {
+    const scene = await makeScene({ text: 'TASK_COMPLETE', shell: 'echo x > made' });
+    scene.makeRepository();
+    await scene.run();
+    const git = gitIn(scene.folder);
+    git('update-ref', 'refs/ralph/t@2/0', 'HEAD');
+    const refs = () => git('for-each-ref', '--format=%(refname)', 'refs/ralph').split('\n');
+    expect(refs()).toEqual(['refs/ralph/t/0', 'refs/ralph/t/1', 'refs/ralph/t@2/0']);
+    return { ...scene, git, refs };
+  }
+
+  test('they go with it, and no others', async () => {
+    const { ralph, refs } = await stage();
+    expect(await ralph(['prune', '--older-than', '0', '--dry-run'])).toMatchObject({ exitCode: 0 });
+    expect(refs()).toHaveLength(3);
+    expect(await ralph(['prune', '--older-than', '0'])).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(refs()).toEqual(['refs/ralph/t@2/0']);
+  });
+
+  test('they stay where somebody else wrote the state', async () => {
+    const { ralph, refs, folder } = await stage();
+    const file = join(folder, '.ralph_state/history/t.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('refs/ralph/t"', 'refs/ralph/t@2"'));
+    expect(await ralph(['prune', '--older-than', '0'])).toMatchObject({ exitCode: 0 });
+    expect(refs()).toHaveLength(3);
+  });
+
+  test('a task whose snapshots cannot be removed stays', async () => {
+    const { ralph, refs, folder, has } = await stage();
+    const lock = join(folder, '.git/packed-refs.lock');
+    writeFileSync(lock, '');
+    const { exitCode, stderr } = await ralph(['prune', '--older-than', '0']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('cannot remove its snapshots');
+    expect([refs().length, has('.ralph_state/history/t.json')]).toEqual([3, true]);
+    rmSync(lock);
+    expect(await ralph(['prune', '--older-than', '0'])).toMatchObject({ exitCode: 0 });
+    expect(refs()).toHaveLength(1);
+  });
 });

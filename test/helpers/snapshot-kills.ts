@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { hasBegun } from './fault-end.ts';
 import { guardsOf } from './guard-of.ts';
 import { livingIn } from './living-in.ts';
 import { fixture, until } from './processes.ts';
@@ -183,13 +184,23 @@ export function comparePlays(play: KillPlay, expected: KillPlay): readonly strin
   const { trees } = play;
   const found = [...play.problems];
   for (const step of ['run', 'undo'] as const) {
-    if (trees[step] !== expected.trees[step]) found.push(`the files after ${step} are others`);
+    if (trees[step] === expected.trees[step]) continue;
+    found.push(
+      `the files after ${step} are others: ${difference(trees[step], expected.trees[step])}`,
+    );
   }
   // A redo that was done when it was killed is taken back by the next one.
   if (trees.redo !== expected.trees.redo && trees.redo !== expected.trees.undo) {
-    found.push('the files after redo are others');
+    found.push(`the files after redo are others: ${difference(trees.redo, expected.trees.redo)}`);
   }
   return found;
+}
+
+function difference(found: string, expected: string): string {
+  const [one, other] = [found, expected].map((tree) => new Set(tree.split('\n')));
+  const more = [...(one ?? [])].filter((line) => other?.has(line) !== true);
+  const less = [...(other ?? [])].filter((line) => one?.has(line) !== true);
+  return `${more.join(', ')} rather than ${less.join(', ')}`;
 }
 
 async function command(
@@ -210,8 +221,7 @@ async function command(
       Object.assign(env, { KILL_SYSCALL: point.syscall, KILL_NTH: String(point.nth) });
     }
   }
-  const hasState = existsSync(join(folder, '.ralph_state/t.json'));
-  const isToResume = step === 'run' && isAgain && hasState;
+  const isToResume = step === 'run' && isAgain && hasBegun(folder);
   const words = isToResume ? ['resume', 't'] : COMMANDS[step];
   const under = point?.how === 'ralph' ? killedAt(root, point) : [];
   const options = { path, cwd: folder, home, env, under, timeoutMs: 120_000 };

@@ -49,10 +49,18 @@ export interface OwnIndexRequest {
   readonly pathspecs: readonly string[];
   readonly ask: AskGit;
   readonly askRepository: AskGit;
+  /** Writes an index as a tree; resolves to its id. */
+  readonly writeTree: (call?: GitCall) => Promise<string>;
 }
 
 /** Opens the index; `ask` and `askRepository` say how a failure is told. */
-export function createOwnIndex({ git, pathspecs, ask, askRepository }: OwnIndexRequest): OwnIndex {
+export function createOwnIndex({
+  git,
+  pathspecs,
+  ask,
+  askRepository,
+  writeTree,
+}: OwnIndexRequest): OwnIndex {
   const { repository } = git;
   const own = path.join(git.folder, 'index');
   const filtered = createFilteredFiles(git);
@@ -123,11 +131,11 @@ export function createOwnIndex({ git, pathspecs, ask, askRepository }: OwnIndexR
 
   /** `isOwn` if ralph's index has just become the same as the user's. */
   const writeUserTree = async (isOwn: boolean): Promise<string> => {
-    if (isOwn && entries.length > 0) return ask(['write-tree']);
+    if (isOwn && entries.length > 0) return writeTree();
     const index = path.join(git.folder, 'index-of-user');
     for (const file of [index, `${index}.lock`]) rmSync(file, { force: true });
     await addEntries(entries, index);
-    const tree = await ask(['write-tree'], { index });
+    const tree = await writeTree({ index });
     rmSync(index, { force: true });
     return tree;
   };

@@ -88,6 +88,11 @@ export function headSign({ gitDir, commonDir }: Repository): string {
   return signs.join('\n');
 }
 
+/** Whether a partial clone may lack objects that its origin has promised. */
+export function isPartial({ objects }: Repository): boolean {
+  return entriesOf(path.join(objects, 'pack')).some(({ name }) => name.endsWith('.promisor'));
+}
+
 /** Returns a text that changes whenever a file was written. */
 export function timeOf(file: PathLike): string {
   try {

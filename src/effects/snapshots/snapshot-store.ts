@@ -9,7 +9,7 @@ import type { GitAnswer, RunGit } from '../workspace/git-command.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { createOwnIndex } from './own-index.ts';
 import type { GitCall, PrivateGit } from './private-git.ts';
-import { type Head, headSign, readHead, underWayIn } from './repository.ts';
+import { type Head, headSign, isPartial, readHead, underWayIn } from './repository.ts';
 import {
   addChanges,
   dropPaths,
@@ -114,7 +114,9 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
     outputOf(args, await git.run(args, call));
   const askRepository = async (args: readonly string[], call?: GitCall): Promise<string> =>
     outputOf(args, await git.onRepository(args, call));
-  const index = createOwnIndex({ git, pathspecs, ask, askRepository });
+  const writeTree = (call?: GitCall): Promise<string> =>
+    ask(isPartial(repository) ? ['write-tree', '--missing-ok'] : ['write-tree'], call);
+  const index = createOwnIndex({ git, pathspecs, ask, askRepository, writeTree });
   let { newest, claiming } = request;
   /** Whether there is something in ralph's index, or HEAD, that no snapshot has been made of yet. */
   let isUnkept = false;
@@ -234,7 +236,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       if (isSame && newest !== null) {
         const isThere = isNew ? await isWhereNewestIs(newest.commit) : !headMoved && !indexMoved;
         index.remember();
-        const tree = isUnkept ? await ask(['write-tree']) : newest.tree;
+        const tree = isUnkept ? await writeTree() : newest.tree;
         isUnkept ||= !isThere;
         return { tree, changed, secrets: [], leftOut, nested, isAsNewest: !isUnkept };
       }
@@ -242,7 +244,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       if (refused === null || !(await dropPaths(git, [...dropped, ...refused]))) {
         throw new SnapshotError('git cannot keep the changed files');
       }
-      const tree = await ask(['write-tree']);
+      const tree = await writeTree();
       index.remember();
       isUnkept = true;
       const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
@@ -278,7 +280,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         return { mode, id, name };
       });
       await index.addEntries(listed, other);
-      const tree = await ask(['write-tree'], { index: other });
+      const tree = await writeTree({ index: other });
       rmSync(other, { force: true });
       return { ref: '', commit: await commitTree(tree, 'trees of an undo\n', [extra]), tree };
     },

@@ -250,3 +250,64 @@ describe('names', () => {
     await expect(take('0')).rejects.toThrow(/\S/);
   });
 });
+
+describe('repositories of an odd kind', () => {
+  test('a partial clone with a sparse checkout has snapshots, and stays sound', async () => {
+    const { folder: origin, git: atOrigin } = await makeRepository({ 'in/a': 'a', 'out/b': 'b' });
+    atOrigin('config', 'uploadpack.allowFilter', 'true');
+    const folder = join(await tempFolder(), 'clone');
+    gitIn(origin)('clone', '-q', '--no-local', '--filter=blob:none', '--sparse', origin, folder);
+    const git = gitIn(folder);
+    git('sparse-checkout', 'set', 'in');
+    const { take } = await snapshotsOf(folder);
+    put(folder, { 'in/a': 'changed', 'in/new': 'new' });
+    expect(await take('0')).toMatchObject({ isAsNewest: false });
+    expect(git('ls-tree', '-r', '--name-only', 'refs/ralph/t/0').split('\n')).toEqual([
+      'in/a',
+      'in/new',
+      'out/b',
+    ]);
+    expect(git('fsck')).not.toMatch(/missing|error/);
+    git('gc', '-q');
+  });
+
+  test('a shallow clone, and a merge that has conflicts, are no hindrance', async () => {
+    const { folder: origin, git: atOrigin } = await makeRepository({ a: 'one\n', b: 'b' });
+    atOrigin('checkout', '-q', '-b', 'other');
+    put(origin, { a: 'two\n' });
+    atOrigin('commit', '-q', '-a', '-m', 'two');
+    atOrigin('checkout', '-q', 'main');
+    put(origin, { a: 'three\n', '.gitignore': 'a\n' });
+    atOrigin('add', '--all');
+    atOrigin('commit', '-q', '-m', 'three');
+    expect(() => atOrigin('merge', '-q', 'other')).toThrow();
+    const { take } = await snapshotsOf(origin);
+    await take('0');
+    // It is ignored, but git tracks it.
+    expect(atOrigin('show', 'refs/ralph/t/0:a')).toContain('<<<<<<<');
+    expect(atOrigin('log', '-1', '--format=%P', 'refs/ralph/t/0').split(' ')).toHaveLength(1);
+    const shallow = join(await tempFolder(), 'clone');
+    gitIn(origin)('clone', '-q', '--depth', '1', `file://${origin}`, shallow);
+    const clone = await snapshotsOf(shallow);
+    put(shallow, { c: 'c' });
+    await clone.take('0');
+    expect(gitIn(shallow)('fsck')).not.toMatch(/missing|error/);
+  });
+});
+
+test('a later process knows when nothing differs from the newest snapshot', async () => {
+  const { folder, git } = await makeRepository();
+  put(folder, { b: 'b' });
+  const first = await snapshotsOf(folder);
+  await first.take('0');
+  const later = async () => {
+    const { store } = await snapshotsOf(folder, { newest: first.store.newest });
+    return (await store.keepTree()).isAsNewest;
+  };
+  expect(await later()).toBe(true);
+  git('add', 'b');
+  expect(await later()).toBe(false);
+  git('reset', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'moved');
+  expect(await later()).toBe(false);
+});
