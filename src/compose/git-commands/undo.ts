@@ -36,6 +36,7 @@ import {
   WorkTreeTakenError,
 } from '../../errors.ts';
 import { doubtOf, holdTask } from '../open-task.ts';
+import { workTreeHolds } from '../work-tree-hold.ts';
 import { otherTasksInTree } from './other-tasks.ts';
 import {
   type NamedTask,
@@ -43,7 +44,6 @@ import {
   type TaskSnapshots,
   unknownIteration,
 } from './task-snapshots.ts';
-import { workTreeHolds } from '../work-tree-hold.ts';
 
 /** What a person asked for. */
 export interface UndoWish {
