@@ -94,7 +94,7 @@ test('a deleted file that looks like a secret comes back readable by its owner o
   await take('0');
   rmSync(join(folder, 'keys'), { recursive: true });
   await take('1');
-  await back('0', '1');
+  await back();
   expect(lstatSync(join(folder, 'keys/id_rsa')).mode & 0o077).toBe(0);
 });
 
