@@ -47,7 +47,7 @@ export type KillPoint =
   | { readonly step: Step; readonly how: 'alone' | 'all'; readonly ms: number };
 
 export const STEPS = ['run', 'undo', 'redo'] as const;
-export type Step = (typeof STEPS)[number];
+type Step = (typeof STEPS)[number];
 
 /** What a play came to. */
 export interface KillPlay {

@@ -11,7 +11,7 @@ import type { IndexEntry, TreePath } from './tree-changes.ts';
  */
 
 /** Runs git, and throws if it fails. Resolves to its output. */
-export type AskGit = (args: readonly string[], call?: GitCall) => Promise<string>;
+type AskGit = (args: readonly string[], call?: GitCall) => Promise<string>;
 
 export interface OwnIndex {
   /** What the user's index names. */
