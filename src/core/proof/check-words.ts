@@ -21,17 +21,19 @@ export interface CommandRun {
   readonly folders: readonly string[];
 }
 
-/** Commands in commands in commands: more of these nobody writes. */
+/** Nobody writes longer lines, more commands in commands, or more programs that start each other. */
+const LONGEST_LINE = 4000;
 const DEEPEST = 8;
+const MOST_WRAPPERS = 20;
 
 /**
  * Reads what a shell command runs: the path that is the first word of a command in it, or the file that an
  * interpreter is given; never what a command only looks at. Expands nothing, so a path with a variable in it
- * is not known, except below `$PWD`.
+ * is not known, except below `$PWD`. A very long line is read as far as its first 4,000 code units.
  */
 export function runOf(line: string): CommandRun {
   const run: Collected = { files: [], programs: [], words: [], folders: [] };
-  addLine(run, line, 0);
+  addLine(run, line.slice(0, LONGEST_LINE), 0);
   const { files, programs, words, folders } = run;
   return {
     files: [...new Set(files)],
@@ -62,7 +64,7 @@ function addCommand(run: Collected, words: readonly string[], depth: number): vo
   const { plain, input } = withoutRedirections(words);
   addFolders(run, plain);
   let rest: readonly string[] = plain;
-  for (;;) {
+  for (let wrappers = 0; wrappers <= MOST_WRAPPERS; ) {
     const [first, ...more] = rest;
     if (first === undefined) return;
     if (KEYWORDS.has(first) || /^\w+\+?=/.test(first) || (first.startsWith('-') && rest !== plain))
@@ -77,6 +79,7 @@ function addCommand(run: Collected, words: readonly string[], depth: number): vo
         return;
       }
       rest = inner;
+      wrappers += 1;
     }
   }
 }

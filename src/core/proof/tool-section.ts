@@ -88,10 +88,9 @@ function ofSetupCfg(text: string): string {
     else if (section !== null && IN_SETUP_CFG.test(section) && !/^\s*(?:[#;]|$)/.test(line)) {
       const body = line.trim().replace(/^([\w.-]+)\s*[=:]\s*/, '$1 = ');
       const isContinued = /^\s/.test(line);
-      sections.set(section, [
-        ...(sections.get(section) ?? []),
-        isContinued ? ` ${line.trim()}` : body,
-      ]);
+      const lines = sections.get(section) ?? [];
+      lines.push(isContinued ? ` ${line.trim()}` : body);
+      sections.set(section, lines);
     }
   }
   return [...sections]

@@ -137,7 +137,23 @@ test('folders that a check works in', () => {
   expect(folders('cd "$X" && npm test')).toEqual([]);
 });
 
-test('a command that never ends in itself is left', () => {
-  const line = `${'eval '.repeat(1000)}./a`;
-  expect(runOf(line).files).toEqual([]);
+describe('a line that nobody writes is read at once', () => {
+  test.for([
+    '$(',
+    '(',
+    '`',
+    'eval ',
+    'env ',
+    'npx -c ',
+    'npx -c "a" ',
+    'concurrently "a b" ',
+    'sh -c ',
+  ])('%s', (part) => {
+    expect(runOf(`${part.repeat(100_000)}./a`).files).toEqual([]);
+  });
+
+  test('but what it begins with is known', () => {
+    expect(runOf(`./a ${'x '.repeat(100_000)}`).files).toEqual(['./a']);
+    expect(runOf(`${'env '.repeat(20)}./a`).files).toEqual(['./a']);
+  });
 });
