@@ -10,7 +10,7 @@ export interface TestCounts {
 }
 
 /** No known test runner spoke. */
-export const NO_COUNTS: TestCounts = { ran: null, failed: null };
+const NO_COUNTS: TestCounts = { ran: null, failed: null };
 
 /** More names than these are not kept: the tests that failed count as unknown. */
 const MOST_NAMES = 1000;

@@ -343,6 +343,21 @@ describe('much output', () => {
   });
 });
 
+test('of the summaries that Jest draws while it runs only the last counts', () => {
+  const summary = (suites: string, passed: number): string =>
+    `Test Suites: ${suites} total\nTests:       ${passed} passed, ${passed} total\nTime:        1 s\n`;
+  const drawn = summary('1 passed, 1 of 2', 5) + summary('2 passed, 2', 7);
+  expect(countTests(`${drawn}Ran all test suites.\n`).ran).toBe(7);
+  expect(countTests(drawn + drawn).ran).toBe(14);
+});
+
+test('within a framed run of pytest a bare line is the output of a test', () => {
+  const start = `${'='.repeat(29)} test session starts ${'='.repeat(30)}\n`;
+  const end = `${'='.repeat(30)} 1 passed in 0.01s ${'='.repeat(31)}\n`;
+  expect(countTests(`${start}99 passed in 0.01s\n${end}`).ran).toBe(1);
+  expect(countTests(`${start}${end}2 passed in 0.01s\n`).ran).toBe(3);
+});
+
 test('Python from 3.12 on says that no test ran', () => {
   // From Lib/unittest/main.py and runner.py of Python 3.12; no such Python was at hand.
   const rule = '-'.repeat(70);
