@@ -32,6 +32,7 @@ import { leftoverLine, unsupportedFlagNotice } from '../report/messages.ts';
 import { defaultLimitHint } from '../report/terminal/default-limit.ts';
 import { agentKind } from './agent.ts';
 import { approvalDesk, moveToDone } from './approvals.ts';
+import { reusingChecks } from './checks.ts';
 import type { ClaimedRun, RunOptions } from './held-run.ts';
 import { noteWriter } from './notes.ts';
 import { holdTask } from './open-task.ts';
@@ -152,7 +153,8 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     runner = agentRunner(run, kind, child);
     let iteration = start.state.task.current_iteration;
     const agent = runner;
-    const { run: runCommand, runEnd } = commandRunners(plan, child, stops, () => iteration);
+    const { run: runCommand, check, runEnd } = commandRunners(plan, child, stops, () => iteration);
+    const { keeper } = start.tree;
     const isResumed = run.resume !== undefined;
     const asked = start.state.task.approval?.file ?? null;
     const observer = createObserver(
@@ -161,14 +163,22 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
         isResumed,
         git: start.tree.progress,
         pending: watchPending(plan.vault, plan.taskId, { isResumed, asked }),
-        run: runCommand,
+        run(command, input) {
+          keeper?.loseTree();
+          return runCommand(command, input);
+        },
       },
       start.baseline,
     );
+    const verify = reusingChecks(keeper, (each) => {
+      observer.disturb();
+      return check(each);
+    });
     const ports: Ports = {
       agent: {
         run(request) {
           iteration = request.iteration;
+          keeper?.loseTree();
           return agent.run(request);
         },
         close: (hurry) => agent.close(hurry),
@@ -179,9 +189,9 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
           ? fixedPrompt(plan.prompt)
           : promptFile(plan.promptFile, plan.prompt, warn),
       snapshots: start.tree.snapshots,
-      settler: workTreeSettler(run, start.tree.keeper, start.gitSetup),
+      settler: workTreeSettler(run, keeper, start.gitSetup),
       observer,
-      commands: userCommands(observer.run, runEnd, warn),
+      commands: userCommands(verify, observer.run, runEnd, warn),
       moveToDone: () => moveToDone(start.state.task, plan, warn),
       requests,
       approvals: approvalDesk(plan, paths, warn),
@@ -196,7 +206,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     view.close();
     run.announceEnd?.(end.fields);
     await store.published();
-    await start.tree.keeper?.close();
+    await keeper?.close();
     return end;
   } finally {
     runner?.dismissGuard();

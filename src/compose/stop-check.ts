@@ -2,18 +2,22 @@
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { type CheckResult, judgeCheck } from '../core/completion/check-result.ts';
 import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
 import type { StoredRun } from '../core/settings/stored-run.ts';
 import type { Policy } from '../core/task/policy.ts';
 import type { TaskState } from '../core/task/task-state.ts';
 import { inOwnTree } from '../effects/branches/own-tree.ts';
 import { MB, tryReadText } from '../effects/files/bounded-read.ts';
-import { runShellCommand } from '../effects/processes/shell-command.ts';
+import { runShellCommand, type ShellOptions } from '../effects/processes/shell-command.ts';
 import { watchSignals } from '../effects/processes/signals.ts';
+import { readNamedStep } from '../effects/state/saved-step.ts';
 import { ownFiles } from '../effects/vault/vault-folders.ts';
 import { takeBaseline } from '../effects/workspace/baseline.ts';
 import { fitBaseline, readBaseline } from '../effects/workspace/kept-baseline.ts';
 import { createObserver, watchOf } from '../effects/workspace/observer.ts';
+
+import { runCheck } from './checks.ts';
 
 /** A task to check, and its folders. */
 export interface StopScene {
@@ -61,9 +65,28 @@ export async function observeTask(scene: StopScene, mayRun: boolean): Promise<Si
 
 /** Runs one of the task's commands in the agent's folder, with the time limit of one iteration. */
 export async function runTaskCommand(scene: StopScene, command: string): Promise<CommandResult> {
+  return inScene(scene, (options) => runShellCommand(command, '', options));
+}
+
+/** Runs all checks of a task in the same way. */
+export async function runTaskChecks(scene: StopScene): Promise<readonly CheckResult[]> {
+  const atStart = readNamedStep(scene.folder, scene.task)?.memory.checksAtStart ?? null;
+  return inScene(scene, async (options) => {
+    const results: CheckResult[] = [];
+    for (const check of scene.policy.verify) {
+      results.push(judgeCheck(await runCheck(check, options), atStart, scene.policy));
+    }
+    return results;
+  });
+}
+
+async function inScene<Result>(
+  scene: StopScene,
+  run: (options: ShellOptions) => Promise<Result>,
+): Promise<Result> {
   const stops = watchSignals();
   try {
-    return await runShellCommand(command, '', {
+    return await run({
       cwd: workFolder(scene),
       env: {
         ...process.env,

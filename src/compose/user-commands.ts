@@ -1,18 +1,21 @@
 import type { CommandResult } from '../core/completion/sightings.ts';
 import type { RalphEvent } from '../core/machine/events.ts';
+import type { Check } from '../core/settings/checks.ts';
 import { safeJson } from '../core/text/safe-json.ts';
 import { type ChildOptions, childEnvironment } from '../effects/agents/agent-runner.ts';
 import type { RunPlan } from '../effects/plan/run-plan.ts';
-import { runShellCommand } from '../effects/processes/shell-command.ts';
+import { runShellCommand, type ShellOptions } from '../effects/processes/shell-command.ts';
 import type { RunCommand } from '../effects/workspace/observer.ts';
 import type { Commands, StopRequests } from '../loop/ports.ts';
 import { commandFailed } from '../report/messages.ts';
+import { runCheck } from './checks.ts';
 
 /**
  * Creates the port that runs the user's own commands. `runEnd` is null if there is no `--on-end`. Failures
  * of `--after` and `--on-end` decide nothing, so they are only passed to `warn`.
  */
 export function userCommands(
+  verify: Commands['verify'],
   run: RunCommand,
   runEnd: ((input: string) => Promise<CommandResult>) | null,
   warn: (sentence: string) => void,
@@ -21,7 +24,7 @@ export function userCommands(
     if (exitCode !== 0) warn(commandFailed(flag, exitCode));
   };
   return {
-    verify: (command) => run(command, ''),
+    verify,
     async after(command, event) {
       report('--after', await run(command, line(event)));
     },
@@ -46,19 +49,21 @@ export function commandRunners(
   iteration: () => number,
 ) {
   const { cwd, policy, settings } = plan;
+  const optionsNow = (stopsThen = stops): ShellOptions => ({
+    cwd,
+    env: childEnvironment(child, iteration()),
+    timeoutMs: policy.iterationTimeoutMs,
+    stops: stopsThen,
+  });
   const run = (command: string, input: string, stopsThen = stops) =>
-    runShellCommand(command, input, {
-      cwd,
-      env: childEnvironment(child, iteration()),
-      timeoutMs: policy.iterationTimeoutMs,
-      stops: stopsThen,
-    });
+    runShellCommand(command, input, optionsNow(stopsThen));
+  const check = (each: Check) => runCheck(each, optionsNow());
   const { onEnd } = settings;
-  if (onEnd === null) return { run, runEnd: null };
+  if (onEnd === null) return { run, check, runEnd: null };
   const runEnd = (input: string): Promise<CommandResult> => {
     // The first request has already stopped the loop, so only a second request ends this command.
     const signal = stops.signal.aborted ? stops.hurry : stops.signal;
     return run(onEnd, input, { signal, hurry: stops.hurry, cause: () => null });
   };
-  return { run, runEnd };
+  return { run, check, runEnd };
 }

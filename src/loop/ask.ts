@@ -31,7 +31,7 @@ export async function ask(
       return { kind: 'looked', ...answeredNow(), sightings };
     }
     case 'verify': {
-      const result = await ports.commands.verify(action.command);
+      const result = await ports.commands.verify(action.check, action.again);
       return { kind: 'verified', ...answeredNow(), result };
     }
     case 'settle-tree': {

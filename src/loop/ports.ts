@@ -1,6 +1,7 @@
 import type { AttemptFacts, RetryFacts } from '../core/agent/attempt.ts';
+import type { RawCheckResult } from '../core/completion/check-result.ts';
 import type { ProgressReport } from '../core/completion/progress-report.ts';
-import type { CommandResult, Sightings } from '../core/completion/sightings.ts';
+import type { Sightings } from '../core/completion/sightings.ts';
 import type { Activity, Changes, RalphEvent } from '../core/machine/events.ts';
 import type {
   ApprovalAnswer,
@@ -12,6 +13,7 @@ import type {
   TreeToKeep,
 } from '../core/machine/loop-state.ts';
 import type { Hint } from '../core/prompt/hints.ts';
+import type { Check } from '../core/settings/checks.ts';
 import type { Settlement, TreeToSettle } from '../core/snapshots/settlement.ts';
 import type { Approval, ThereBefore } from '../core/task/task-state.ts';
 
@@ -112,8 +114,11 @@ export interface WorkTreeSettler {
 
 /** The user's own commands. What they change does not count as the agent's progress. */
 export interface Commands {
-  /** Runs the command that checks a claim. */
-  verify(command: string): Promise<CommandResult>;
+  /**
+   * Runs a check, or returns its result if the same tree has been checked before. `again`: one that failed on
+   * this tree is run again.
+   */
+  verify(check: Check, again: boolean): Promise<RawCheckResult>;
   /** Runs the command that follows an iteration, with the event on its standard input. */
   after(command: string, event: RalphEvent): Promise<void>;
   /** Runs the command that follows the end, if there is one. */

@@ -17,7 +17,7 @@ export function doingOf({ task }: LoopState, action: Question): RalphActivity | 
     case 'look':
       return { kind: 'look' };
     case 'verify':
-      return { kind: 'verify', command: shownCommand(action.command) };
+      return { kind: 'verify', command: shownCommand(action.check.command) };
     case 'settle-tree':
       return { kind: 'settle', by: action.by };
     case 'run-after':

@@ -192,6 +192,8 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
       return `the promise was mentioned, not stated (${event.why.replaceAll('-', ' ')}): ${event.line}`;
     case 'claim_held':
       return `claimed complete, but not accepted (${event.gate.replaceAll('-', ' ')}): ${event.detail}${gateRemedy(event.gate)}`;
+    case 'check_ended':
+      return checkLine(event);
     case 'iteration_committed':
       return `committed ${plural(event.files, 'file')} on ${event.branch} (${event.commit.slice(0, 10)})`;
     case 'commit_failed':
@@ -213,6 +215,34 @@ export function eventLine(event: RalphEvent, telling: MessageContext): string | 
     default:
       return endingLines(event, telling);
   }
+}
+
+type CheckEnded = Extract<RalphEvent, { event: 'check_ended' }>;
+
+/** Returns null for what another line says, or what nobody has to know. */
+function checkLine(event: CheckEnded): string | null {
+  const { check, verdict, iteration, reused, on_claim } = event;
+  const tests = event.tests === null ? '' : ` (${plural(event.tests, 'test')})`;
+  const hasPassed = verdict !== 'failed';
+  if (reused) {
+    return `${check} ${hasPassed ? 'passed' : 'failed'} on this very tree before${tests}, so it is not run again`;
+  }
+  if (iteration === 0) {
+    return hasPassed
+      ? `${check} passes before the first iteration${tests}: it proves nothing about the work`
+      : `${check} fails before the first iteration: ${howItFailed(event)}`;
+  }
+  if (verdict === 'known-failures') {
+    return `${check} fails only with tests that failed before the first iteration (${event.failed}): accepted`;
+  }
+  return hasPassed || on_claim ? null : `${check} fails: ${howItFailed(event)}`;
+}
+
+function howItFailed({ exit_code, timed_out, tests, failed }: CheckEnded): string {
+  const end = timed_out ? 'it ran out of time' : `it exited with ${exit_code ?? 'a signal'}`;
+  return tests === null || failed === null
+    ? end
+    : `${end}, ${failed} of ${plural(tests, 'test')} failed`;
 }
 
 function waitingLine(event: { readonly what: string; readonly file: string }): string {

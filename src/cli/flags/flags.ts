@@ -9,7 +9,12 @@ import {
 } from '../../core/settings/rescue-settings.ts';
 import type { SettingRow } from '../../core/settings/rows/setting-row.ts';
 import type { Layer, Written } from '../../core/settings/setting-source.ts';
-import { SETTINGS, type SettingName, settingNames } from '../../core/settings/settings.ts';
+import {
+  isRepeatable,
+  SETTINGS,
+  type SettingName,
+  settingNames,
+} from '../../core/settings/settings.ts';
 
 type AnySettingName = SettingName | VaultSettingName;
 
@@ -121,11 +126,11 @@ function together(
   { setting, where }: Flag,
   value: string | boolean,
 ): Written {
-  const { flag, aliases = [], type } = ROWS[setting];
+  const { flag, aliases = [] } = ROWS[setting];
   if (before?.source.where === flag && aliases.includes(where)) return before;
   const list = before?.source.where === where && Array.isArray(before.value) ? before.value : [];
   return {
-    value: type.kind === 'texts' ? [...list, value] : value,
+    value: isRepeatable(ROWS[setting]) ? [...list, value] : value,
     source: { kind: 'flag', where },
   };
 }

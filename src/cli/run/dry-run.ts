@@ -2,6 +2,7 @@ import path from 'node:path';
 import { locateAgent } from '../../compose/agent.ts';
 import { describeCompletion } from '../../core/completion/conditions/conditions.ts';
 import { buildAddition } from '../../core/prompt/prompt.ts';
+import { writeCheck } from '../../core/settings/checks.ts';
 import { writeDuration } from '../../core/settings/duration.ts';
 import {
   SETTINGS,
@@ -68,6 +69,7 @@ function shownValue(name: SettingName, plan: RunPlan): unknown {
     stateDir: plan.stateDir,
     cwd: plan.cwd,
   };
+  if (name === 'verify') return plan.settings.verify.map(writeCheck);
   const value = inForce[name] ?? plan.settings[name];
   const isDuration = SETTINGS[name].type.kind === 'duration';
   return isDuration && typeof value === 'number' ? writeDuration(value) : value;

@@ -34,6 +34,7 @@ const FURTHER_KEYS: Readonly<Record<string, { name: SettingName; unit: string }>
   timeout_minutes: { name: 'timeout', unit: 'm' },
   check_interval_seconds: { name: 'delay', unit: 's' },
   completion_signals: { name: 'signal', unit: '' },
+  checks: { name: 'verify', unit: '' },
 };
 
 const CIRCUIT_BREAKER_KEYS: Readonly<Record<string, SettingName>> = {

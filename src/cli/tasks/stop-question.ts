@@ -98,15 +98,15 @@ export async function askTask(
   { vault, stateDir }: TaskFolders,
   { message, remembers, isNamed }: StopQuestion,
 ): Promise<TaskAnswer> {
-  const { keptContext, observeTask, runTaskCommand } = await import('../../compose/stop-check.ts');
+  const { keptContext, observeTask, runTaskChecks } = await import('../../compose/stop-check.ts');
   const stored = readStoredRun(folder);
   const policy = storedPolicy(task, stored ?? resolveSettings([]));
   const scene = { task, policy, stored, folder, vault, stateDir };
   const sightings = await observeTask(scene, isNamed);
   const view = { task, policy, message, sightings, verified: null };
   let answer = checkStop(view);
-  if (answer.kind === 'ask-verify' && policy.verify !== null && isNamed) {
-    answer = checkStop({ ...view, verified: await runTaskCommand(scene, policy.verify) });
+  if (answer.kind === 'ask-verify' && isNamed) {
+    answer = checkStop({ ...view, verified: await runTaskChecks(scene) });
   }
   if (answer.kind === 'lets-go') return answer;
   const missing = answer.kind === 'holds' ? answer.missing : [];

@@ -1,6 +1,7 @@
 import { conditionSettings } from '../../core/completion/conditions/conditions.ts';
 import { progressOf } from '../../core/completion/progress-report.ts';
 import { settingsIn } from '../../core/machine/policy-of.ts';
+import { writeCheck } from '../../core/settings/checks.ts';
 import { SETTINGS } from '../../core/settings/settings.ts';
 import type { Here } from '../../core/task/driver.ts';
 import {
@@ -54,7 +55,10 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
   return {
     shown: shownOf(entry, thisPlace(at)),
     task: withoutControlsIn(upToDate(found.state, entry)),
-    conditions: names.flatMap((name) => conditionText(SETTINGS[name].flag, settings?.[name])),
+    conditions: [
+      ...names.flatMap((name) => conditionText(SETTINGS[name].flag, settings?.[name])),
+      ...conditionText(SETTINGS.verify.flag, settings?.verify.map(writeCheck)),
+    ],
     maxCostUsd: settings?.maxCost ?? null,
     at,
     place: { ...place, taskId: entry.name, keyFlag: keyFlag(place.keyFile, process.env) },
@@ -63,7 +67,7 @@ export function viewTask(place: TaskFolders, taskId: string): TaskDetail {
 }
 
 /** The settings of the gates that a claim of completion has to pass. The state does not contain them. */
-const GATE_SETTINGS = ['verify', 'confirm', 'minIterations', 'protect', 'abortPromise'] as const;
+const GATE_SETTINGS = ['confirm', 'minIterations', 'protect', 'abortPromise'] as const;
 
 function conditionText(flag: string, value: unknown): readonly string[] {
   if (typeof value === 'number') return value > 1 ? [`${flag} ${value}`] : [];

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
+import { type CheckResult, failedChecks, judgeCheck } from '../../core/completion/check-result.ts';
 import { storedPolicy } from '../../core/machine/policy-of.ts';
 import type { StoredRun } from '../../core/settings/stored-run.ts';
 import {
@@ -24,7 +25,7 @@ import { findTaskWork } from '../../effects/branches/task-work.ts';
 import { isInside, realPath } from '../../effects/files/real-path.ts';
 import { errorCode } from '../../effects/files/write-file.ts';
 import { thisDriver } from '../../effects/lock/driver-identity.ts';
-import { runShellCommand } from '../../effects/processes/shell-command.ts';
+import { runShellCommand, type ShellOptions } from '../../effects/processes/shell-command.ts';
 import { type SignalWatch, watchSignals } from '../../effects/processes/signals.ts';
 import type { Repository } from '../../effects/snapshots/repository.ts';
 import { SnapshotError } from '../../effects/snapshots/snapshot-store.ts';
@@ -33,6 +34,7 @@ import { systemClock } from '../../effects/time/clock.ts';
 import { ownFiles } from '../../effects/vault/vault-folders.ts';
 import { callGit } from '../../effects/workspace/git-command.ts';
 import { messageOf, UsageError } from '../../errors.ts';
+import { runCheck } from '../checks.ts';
 import { holdTask } from '../open-task.ts';
 
 export interface TaskToLand {
@@ -213,7 +215,7 @@ function unknownAuthor(): UsageError {
   ]);
 }
 
-/** Runs `--copy`, `--setup` and `--verify` as the task had them; null if all is green. */
+/** Runs `--copy`, `--setup` and all checks as the task had them; null if all is green. */
 async function checkIn(
   scratch: string,
   { state, stored, vault, paths, env }: TaskToLand,
@@ -222,7 +224,7 @@ async function checkIn(
   stops: SignalWatch,
 ): Promise<LandingRefusal | null> {
   const { setup, copy } = stored.settings;
-  const { verify, iterationTimeoutMs } = storedPolicy(state, stored);
+  const policy = storedPolicy(state, stored);
   const from = startFolderOf(stored);
   const below = realPath(from);
   const tree = [root, state.git.work_tree?.path ?? root]
@@ -231,20 +233,20 @@ async function checkIn(
   const cwd = tree === undefined ? scratch : path.join(scratch, path.relative(tree, below));
   const isOwn = ownFiles(vault, paths.stateDir);
   await copyFiles({ from, to: cwd, root: scratch, globs: copy, ask, isOwn });
-  const run = (command: string) =>
-    runShellCommand(command, '', {
-      cwd,
-      env: { ...env, RALPH_TASK_ID: state.task_id, RALPH_RUN_ID: randomUUID() },
-      timeoutMs: iterationTimeoutMs,
-      stops,
-    });
-  for (const [kind, command] of [
-    ['setup-failed', setup],
-    ['checks-failed', verify],
-  ] as const) {
-    if (command === null) continue;
-    const result = await run(command);
-    if (result.exitCode !== 0) return { kind, result };
+  const options = (): ShellOptions => ({
+    cwd,
+    env: { ...env, RALPH_TASK_ID: state.task_id, RALPH_RUN_ID: randomUUID() },
+    timeoutMs: policy.iterationTimeoutMs,
+    stops,
+  });
+  if (setup !== null) {
+    const result = await runShellCommand(setup, '', options());
+    if (result.exitCode !== 0) return { kind: 'setup-failed', result };
   }
-  return null;
+  const results: CheckResult[] = [];
+  for (const check of policy.verify) {
+    results.push(judgeCheck(await runCheck(check, options()), null, policy));
+  }
+  const failed = failedChecks(results);
+  return failed.length === 0 ? null : { kind: 'checks-failed', failed };
 }

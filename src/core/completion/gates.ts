@@ -2,7 +2,8 @@ import type { AttemptFacts, RefusedTool } from '../agent/attempt.ts';
 import { isAccepted } from '../agent/tool-pattern.ts';
 import type { Policy } from '../task/policy.ts';
 import type { Evidence } from '../task/task-state.ts';
-import type { CommandResult, Sightings } from './sightings.ts';
+import { type CheckResult, failedChecks } from './check-result.ts';
+import type { Sightings } from './sightings.ts';
 
 /** What a gate knows about a claim. */
 export interface ClaimView {
@@ -13,8 +14,8 @@ export interface ClaimView {
   /** Sub-agents that the system stopped in the iteration. */
   readonly stoppedSubAgents: number;
   readonly sightings: Sightings;
-  /** How `--verify` ended; null before it was run. */
-  readonly verified: CommandResult | null;
+  /** How the checks of `--verify` ended; null before they were run. */
+  readonly verified: readonly CheckResult[] | null;
   /** Consecutive iterations, including this one, in which a claim passed every earlier gate. */
   readonly confirmations: number;
   readonly policy: Policy;
@@ -26,11 +27,11 @@ export type Blocker =
   | {
       readonly gate: 'refused-tools';
       readonly tools: readonly RefusedTool[];
-      /** The failed result of `--verify`, which could have proven the claim; null if it is not set. */
-      readonly verified: CommandResult | null;
+      /** The failed checks, which could have proven the claim; empty if there are no checks. */
+      readonly failed: readonly CheckResult[];
     }
   | { readonly gate: 'protect'; readonly files: readonly string[] }
-  | { readonly gate: 'verify'; readonly result: CommandResult }
+  | { readonly gate: 'verify'; readonly failed: readonly CheckResult[] }
   | { readonly gate: 'stopped-subagents'; readonly count: number }
   | { readonly gate: 'confirm'; readonly so_far: number; readonly of: number };
 
@@ -65,14 +66,15 @@ function minIterations({ iteration, policy }: ClaimView): GateAnswer {
 
 /**
  * Blocks a claim by words if tools were refused: an agent that was not allowed to act cannot have done the
- * task. A successful `--verify` command outweighs this.
+ * task. Checks that pass outweigh this.
  */
 function refusedTools({ claim, refused, verified, policy }: ClaimView): GateAnswer {
   const open = refused.filter((refusal) => !isAccepted(refusal, policy.acceptRefused));
   if (!claim.byWords || open.length === 0) return PASSED;
-  if (policy.verify === null) return held({ gate: 'refused-tools', tools: open, verified: null });
+  if (policy.verify.length === 0) return held({ gate: 'refused-tools', tools: open, failed: [] });
   if (verified === null) return { kind: 'ask-verify' };
-  return verified.exitCode === 0 ? PASSED : held({ gate: 'refused-tools', tools: open, verified });
+  const failed = failedChecks(verified);
+  return failed.length === 0 ? PASSED : held({ gate: 'refused-tools', tools: open, failed });
 }
 
 /** Blocks a claim if protected files have changed, since they may decide whether the task is complete. */
@@ -82,14 +84,15 @@ function protectedFiles({ sightings }: ClaimView): GateAnswer {
 }
 
 function verification({ verified, policy }: ClaimView): GateAnswer {
-  if (policy.verify === null) return PASSED;
+  if (policy.verify.length === 0) return PASSED;
   if (verified === null) return { kind: 'ask-verify' };
-  return verified.exitCode === 0 ? PASSED : held({ gate: 'verify', result: verified });
+  const failed = failedChecks(verified);
+  return failed.length === 0 ? PASSED : held({ gate: 'verify', failed });
 }
 
-/** Blocks a claim if sub-agents were stopped, since work may be missing. Any `--verify` has passed here. */
+/** Blocks a claim if sub-agents were stopped, since work may be missing. All checks have passed here. */
 function stoppedSubAgents({ stoppedSubAgents: count, policy }: ClaimView): GateAnswer {
-  if (count === 0 || policy.verify !== null) return PASSED;
+  if (count === 0 || policy.verify.length > 0) return PASSED;
   return held({ gate: 'stopped-subagents', count });
 }
 

@@ -1,4 +1,5 @@
 import { NO_USAGE } from '../agent/attempt.ts';
+import { wantsBaseline } from '../completion/check-result.ts';
 import { waitingHints } from '../prompt/hints.ts';
 import { buildAddition } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
@@ -19,7 +20,7 @@ import { treeToSettle } from './settling.ts';
 /** Builds the next state and the actions from what a step has decided. */
 export function apply({ state, announced = [], decision }: Decided, moment: Moment): Transition {
   if (decision === null) return { state, actions: announced };
-  const next = carryOut(state, endInstead(state, decision, moment.at) ?? decision, moment);
+  const next = carryOut(state, insteadOf(state, decision, moment) ?? decision, moment);
   return { state: next.state, actions: [...announced, ...next.actions] };
 }
 
@@ -32,6 +33,16 @@ function endInstead(state: LoopState, { kind }: Decision, at: string): End | nul
   if (state.stopRequested !== null) return stoppedBy(state.stopRequested);
   if (state.pauseRequested) return PAUSED;
   return isStart && msBetween(at, state.task.timeout_at) <= 0 ? TIME_OVER : null;
+}
+
+/** Returns what comes before or in place of a decision; null if it is carried out at once. */
+function insteadOf(state: LoopState, decision: Decision, { at, policy }: Moment): Decision | null {
+  const ended = endInstead(state, decision, at);
+  if (ended !== null) return ended;
+  const isFirst = decision.kind === 'start' && state.task.current_iteration === 0;
+  return isFirst && state.checksAtStart === undefined && wantsBaseline(policy)
+    ? { kind: 'measuring', results: [] }
+    : null;
 }
 
 function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment): Transition {
@@ -54,8 +65,13 @@ function carryOut(state: LoopState, decision: Decision, { at, policy }: Moment):
     }
     case 'looking':
       return to({ ...state, step: decision }, { kind: 'look' });
-    case 'verifying':
-      return to({ ...state, step: decision }, { kind: 'verify', command: policy.verify ?? '' });
+    case 'measuring':
+    case 'verifying': {
+      const check = policy.verify[decision.results.length];
+      if (check === undefined) throw new Error('there is no check left to run');
+      const again = decision.kind === 'verifying' && decision.forClaim;
+      return to({ ...state, step: decision }, { kind: 'verify', check, again });
+    }
     case 'settling': {
       // A resumed task that repeats this step is in it already.
       const again = state.step.kind === 'settling';

@@ -1,4 +1,5 @@
 import type { Usage } from '../agent/attempt.ts';
+import type { CheckResult } from '../completion/check-result.ts';
 import type { EndedStatus, EndingRow } from '../task/endings.ts';
 import type { LineChanges } from '../task/line-changes.ts';
 import type { Evidence, IterationRecord, TaskGit } from '../task/task-state.ts';
@@ -100,6 +101,25 @@ export type EventBody =
       readonly iteration: number;
       readonly gate: string;
       readonly detail: string;
+    }
+  | {
+      /** A check ended, or its result on the same tree was reused. In iteration 0 it ran before the first one. */
+      readonly event: 'check_ended';
+      readonly iteration: number;
+      readonly check: string;
+      readonly command: string;
+      readonly verdict: CheckResult['verdict'];
+      /** Whether a claim is checked, and not only the iteration. */
+      readonly on_claim: boolean;
+      /** Null if the command was killed. */
+      readonly exit_code: number | null;
+      readonly timed_out: boolean;
+      readonly duration_ms: number;
+      /** The number of tests that passed or failed; null if unknown. */
+      readonly tests: number | null;
+      /** The number of tests that failed; null if unknown. */
+      readonly failed: number | null;
+      readonly reused: boolean;
     }
   | {
       readonly event: 'iteration_committed';

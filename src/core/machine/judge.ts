@@ -1,9 +1,10 @@
 import { describeOutcome } from '../agent/outcome.ts';
 import { type ApprovalRequest, readApprovalRequest } from '../completion/approval-request.ts';
+import { type CheckResult, failedChecks } from '../completion/check-result.ts';
 import { findClaims, statesOneOf } from '../completion/conditions/conditions.ts';
 import { askGates, type ClaimVerdict, openRefusals } from '../completion/gates.ts';
 import type { PromptText } from '../completion/promise.ts';
-import { type CommandResult, NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
+import { NOTHING_SEEN, type Sightings } from '../completion/sightings.ts';
 import { promptTexts } from '../prompt/prompt.ts';
 import { preview } from '../secrets/secrets.ts';
 import type { Policy } from '../task/policy.ts';
@@ -28,20 +29,20 @@ import { wayToSettle } from './settling.ts';
  *
  *   abort promise ─► approval request ─► completed? ─► budget ─► breaker ─► time ─► iterations ─► the next one
  *                       │
- *                       └─ claim ─► gates ─► (verify, a separate action, then back here)
+ *                       └─ claim ─► gates ─► (the checks, separate actions, then back here)
  */
 
 /** What is known of an iteration when it is judged. */
 interface Observed {
   readonly answer: CountedAnswer;
   readonly sightings: Sightings;
-  /** How `--verify` ended; null before it was run. */
-  readonly verified: CommandResult | null;
+  /** How the checks ended; null before they were run. */
+  readonly verified: readonly CheckResult[] | null;
 }
 
 /** Judges a counted iteration by what the agent said and what was observed. */
 export function judge(state: LoopState, observed: Observed, moment: Moment): Decided {
-  const { answer, sightings } = observed;
+  const { answer, sightings, verified } = observed;
   const { policy } = moment;
   const { own, message, isAborted } = wordsOf(state, answer, policy);
   const signals = statesOneOf(policy.signals, message, own) ? state.streaks.signals + 1 : 0;
@@ -49,15 +50,21 @@ export function judge(state: LoopState, observed: Observed, moment: Moment): Dec
   const approval = isAborted ? null : readApproval(message, own, sightings);
   const judged =
     isAborted || approval !== null ? NO_CLAIM : judgeClaims(state, observed, signals, policy);
-  if (judged.kind === 'ask-verify') {
-    return { state, decision: { kind: 'verifying', answer, sightings } };
+  const isEachWanted =
+    policy.verifyEach && policy.verify.length > 0 && answer.outcome.kind === 'answered';
+  const saysEnough = isAborted || approval !== null || verified !== null;
+  if (judged.kind === 'ask-verify' || (isEachWanted && !saysEnough)) {
+    const forClaim = judged.kind === 'ask-verify';
+    return { state, decision: { kind: 'verifying', answer, sightings, results: [], forClaim } };
   }
   const report = readOwnReport(answer, own);
-  const recorded = record(state, answer, sightings, judged, { signals, report });
+  const checks = verified === null ? {} : { checks: verified };
+  const failed = failedChecks(verified ?? []);
+  const recorded = record(state, answer, sightings, judged, { signals, report, failed });
   return {
     state: recorded,
     announced: [publish(iteratedEvent(recorded, answer)), ...furtherEvents(answer, judged)],
-    decision: settle(recorded, { answer, judged, isAborted, approval }, moment),
+    decision: settle(recorded, { answer, judged, isAborted, approval, ...checks }, moment),
   };
 }
 
@@ -92,8 +99,9 @@ export function follow(state: LoopState, judgement: Judgement, moment: Moment): 
 }
 
 /** Returns the judgement in a step. */
-function judgementIn({ answer, judged, isAborted, approval }: Judgement): Judgement {
-  return { answer, judged, isAborted, approval };
+function judgementIn({ answer, judged, isAborted, approval, checks }: Judgement): Judgement {
+  const judgement = { answer, judged, isAborted, approval };
+  return checks === undefined ? judgement : { ...judgement, checks };
 }
 
 /**

@@ -1,12 +1,14 @@
 import type { AttemptFacts } from '../agent/attempt.ts';
 import type { Outcome } from '../agent/outcome.ts';
 import type { ApprovalRequest } from '../completion/approval-request.ts';
+import type { CheckResult, RawCheckResult } from '../completion/check-result.ts';
 import type { ClaimVerdict } from '../completion/gates.ts';
 import type { ProgressReport } from '../completion/progress-report.ts';
 import type { PromiseVerdict } from '../completion/promise.ts';
-import type { CommandResult, Sightings } from '../completion/sightings.ts';
+import type { Sightings } from '../completion/sightings.ts';
 import type { Hint } from '../prompt/hints.ts';
 import type { Handover } from '../prompt/prompt.ts';
+import type { Check } from '../settings/checks.ts';
 import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
 import type { EndedStatus, EndingRow, StatusAndReason } from '../task/endings.ts';
 import type {
@@ -38,6 +40,8 @@ export interface LoopState {
   readonly stopRequested: StopCause | null;
   /** Once set, the running iteration is the last. */
   readonly pauseRequested: boolean;
+  /** How the checks stood before the first iteration; absent if they were not run then. */
+  readonly checksAtStart?: readonly CheckResult[];
   /** Usage of all attempts of the running iteration, so that its record includes the failed ones. */
   readonly attemptsUsage: AttemptFacts['usage'];
 }
@@ -50,7 +54,16 @@ export type Step =
   /** The agent is asked whether it is done: see `asking-back.ts`. */
   | { readonly kind: 'asking-back'; readonly answer: CountedAnswer }
   | { readonly kind: 'looking'; readonly answer: CountedAnswer }
-  | { readonly kind: 'verifying'; readonly answer: CountedAnswer; readonly sightings: Sightings }
+  /** The checks run before the first iteration. */
+  | { readonly kind: 'measuring'; readonly results: readonly CheckResult[] }
+  /** `forClaim`: a claim is checked, and not only the iteration. */
+  | {
+      readonly kind: 'verifying';
+      readonly answer: CountedAnswer;
+      readonly sightings: Sightings;
+      readonly results: readonly CheckResult[];
+      readonly forClaim: boolean;
+    }
   /** What the iteration changed is committed or taken back. */
   | ({ readonly kind: 'settling'; readonly by: WayToSettle } & Judgement)
   /** The user's `--after` command runs; the next step is decided after it. */
@@ -81,6 +94,8 @@ export interface Judgement {
   readonly judged: ClaimVerdict;
   readonly isAborted: boolean;
   readonly approval: ApprovalRequest | null;
+  /** How the checks of this iteration ended; absent if they were not run. */
+  readonly checks?: readonly CheckResult[];
 }
 
 export type WayToSettle = 'commit' | 'revert';
@@ -173,7 +188,7 @@ export type LoopEvent =
       readonly random: number;
     })
   | (Timing & { readonly kind: 'looked'; readonly sightings: Sightings })
-  | (Timing & { readonly kind: 'verified'; readonly result: CommandResult })
+  | (Timing & { readonly kind: 'verified'; readonly result: RawCheckResult })
   | (Timing & { readonly kind: 'settled'; readonly settlement: Settlement })
   | (Timing & { readonly kind: 'followed' })
   | (Timing & { readonly kind: 'waited' })
@@ -258,7 +273,12 @@ export type Question =
       readonly budgetUsd: number | null;
     }
   | { readonly kind: 'look' }
-  | { readonly kind: 'verify'; readonly command: string }
+  | {
+      readonly kind: 'verify';
+      readonly check: Check;
+      /** Whether it runs again on a tree on which it failed. On one on which it passed it never does. */
+      readonly again: boolean;
+    }
   | ({ readonly kind: 'settle-tree'; readonly by: WayToSettle } & TreeToSettle)
   /** Runs the user's `--after` command with the event as its standard input. */
   | { readonly kind: 'run-after'; readonly command: string; readonly body: EventBody }

@@ -1,6 +1,7 @@
 import { type AttemptFacts, outputOf, type RefusedTool } from '../agent/attempt.ts';
 import { describeOutcome, isCounted } from '../agent/outcome.ts';
 import { hasMalformedRequest } from '../completion/approval-request.ts';
+import type { CheckResult } from '../completion/check-result.ts';
 import { type Blocker, type ClaimVerdict, openRefusals } from '../completion/gates.ts';
 import {
   type ProgressReport,
@@ -57,7 +58,15 @@ export function record(
   answer: CountedAnswer,
   sightings: Sightings,
   judged: ClaimVerdict,
-  { signals, report }: { readonly signals: number; readonly report: ProgressReport | null },
+  {
+    signals,
+    report,
+    failed,
+  }: {
+    readonly signals: number;
+    readonly report: ProgressReport | null;
+    readonly failed: readonly CheckResult[];
+  },
 ): LoopState {
   const { facts, outcome } = answer;
   const { git, watched } = sightings.progress;
@@ -86,7 +95,7 @@ export function record(
         error: error ? describeOutcome(outcome) : null,
       }),
     },
-    carry: carryFrom(answer, sightings, held),
+    carry: { ...carryFrom(answer, sightings, held, failed), ...startIn(state) },
     finalMessage: facts.finalMessage,
     reported: null,
     streaks: {
@@ -130,10 +139,16 @@ function isSameReport(one: ProgressReport | null, other: ProgressReport): boolea
   return one?.done === other.done && one.total === other.total && one.step === other.step;
 }
 
+/** What failed before the first iteration is said in each prompt. */
+function startIn({ carry: { failedAtStart } }: LoopState): Pick<Handover, 'failedAtStart'> {
+  return failedAtStart === undefined ? {} : { failedAtStart };
+}
+
 function carryFrom(
   answer: CountedAnswer,
   { commands = {} }: Sightings,
   held: Blocker | null,
+  failed: readonly CheckResult[],
 ): Handover {
   const { facts, outcome, verdict, reply } = answer;
   const missing: Missing[] = [];
@@ -150,12 +165,15 @@ function carryFrom(
     missing.push({ kind: 'in-doubt', line, where, hasReplied: reply !== undefined });
   }
   if (held !== null && held.gate !== 'refused-tools') missing.push({ kind: 'held', held });
+  if (failed.length > 0 && held?.gate !== 'verify' && !isHeldForTools) {
+    missing.push({ kind: 'checks-failed', failed });
+  }
   for (const result of Object.values(commands)) {
     if (result.exitCode !== 0) missing.push({ kind: 'until', result });
   }
   if (refused.length > 0) {
-    const verified = isHeldForTools ? held.verified : null;
-    missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, verified });
+    const proof = isHeldForTools ? held.failed : [];
+    missing.push({ kind: 'refused', tools: refused, held: isHeldForTools, failed: proof });
   }
   if (hasMalformedRequest(facts.finalMessage ?? '')) missing.push({ kind: 'malformed-request' });
   if (outcome.kind === 'answered' && /\?\s*$/.test(reply ?? facts.finalMessage ?? '')) {
@@ -212,7 +230,12 @@ function describeHeld(held: Blocker): string {
     case 'protect':
       return `protected files have changed: ${held.files.slice(0, 5).join(', ')}`;
     case 'verify':
-      return `${held.result.command} ${held.result.timedOut ? 'ran out of time' : `exited with ${held.result.exitCode ?? 'a signal'}`}`;
+      return held.failed
+        .map(
+          ({ name, timedOut, exitCode }) =>
+            `${name} ${timedOut ? 'ran out of time' : `exited with ${exitCode ?? 'a signal'}`}`,
+        )
+        .join('; ');
     case 'stopped-subagents':
       return `the system has stopped ${countOf(held.count)} before the end`;
     case 'confirm':

@@ -21,6 +21,7 @@ import { continueAtOnce } from './next-iteration.ts';
  *
  *   looking, verifying, settling, ───────────► the same action again
  *   following, waiting
+ *   measuring ───────────────────────────────► all checks again, before the first iteration
  *   working, ended within an iteration ──────► a further attempt of the same iteration; the cost of the
  *                                              lost one is counted, and five in a row end the task
  *   asking-back ─────────────────────────────► the first answer is judged; the question is repeated
@@ -133,7 +134,7 @@ function continued(
     return { state, decision: end('stalled', 'interrupted', { error }) };
   }
   if (step.kind === 'asking-back') return questionLost(state, step.answer, lost, moment);
-  if (step.kind === 'verifying' && moment.policy.verify === null) {
+  if (step.kind === 'verifying' && moment.policy.verify.length === 0) {
     return judge(state, { ...step, verified: null }, moment);
   }
   return { state, decision: repeated(state, moment) };
@@ -141,7 +142,9 @@ function continued(
 
 function repeated(state: LoopState, moment: Moment): Decision {
   const { step, task } = state;
-  if (step.kind === 'looking' || step.kind === 'verifying') return step;
+  if (step.kind === 'looking') return step;
+  // An older ralph saved neither field.
+  if (step.kind === 'verifying') return { ...step, results: [], forClaim: step.forClaim ?? true };
   if (step.kind === 'settling') return settle(state, step, moment);
   if (step.kind === 'following') return follow(state, step, moment);
   if (step.kind === 'waiting' && task.wait !== null) return { kind: 'wait', wait: task.wait };

@@ -1,3 +1,4 @@
+import { failedChecks } from '../completion/check-result.ts';
 import type { Missing } from '../prompt/prompt.ts';
 import { maskSecrets } from '../secrets/secrets.ts';
 import type { Settlement, TreeToSettle } from '../snapshots/settlement.ts';
@@ -17,7 +18,7 @@ import type {
 /*
  * What an iteration changed is settled once it is judged, before `--after` and before the task ends:
  *
- *   judged ──┬─ cut, not complete, --revert-failed ─► reverted ──┐
+ *   judged ──┬─ cut, or red with --verify-each, not complete, --revert-failed ─► reverted ──┐
  *            ├─ --commit ───────────────────────────► committed ─┼─► --after, then what follows
  *            └─ neither ─────────────────────────────────────────┘
  *
@@ -25,10 +26,20 @@ import type {
  */
 
 /** Returns whether the changes are committed or taken back; null if neither. */
-export function wayToSettle({ answer, judged }: Judgement, policy: Policy): WayToSettle | null {
-  const wasCut = answer.outcome.kind === 'timed-out' || answer.outcome.kind === 'bounded';
-  if (policy.revertFailed && wasCut && judged.kind !== 'passed') return 'revert';
+export function wayToSettle(judgement: Judgement, policy: Policy): WayToSettle | null {
+  const hasFailed = wasCut(judgement.answer) || isRed(judgement, policy);
+  if (policy.revertFailed && hasFailed && judgement.judged.kind !== 'passed') return 'revert';
   return policy.commit ? 'commit' : null;
+}
+
+function wasCut({ outcome }: CountedAnswer): boolean {
+  return outcome.kind === 'timed-out' || outcome.kind === 'bounded';
+}
+
+/** Whether a check failed that judges each iteration, and not only a claim. One that a stop cut off has not. */
+function isRed({ checks = [] }: Judgement, { verifyEach }: Policy): boolean {
+  const ended = checks.filter(({ exitCode, timedOut }) => exitCode !== null || timedOut);
+  return verifyEach && failedChecks(ended).length > 0;
 }
 
 /** Returns what is to be settled. */
@@ -75,7 +86,8 @@ export function withSettlement(
   settlement: Settlement,
 ): { readonly state: LoopState; readonly announced: readonly Announcement[] } {
   const event = eventOf(state.task.current_iteration, settlement);
-  const told = toldOf(settlement);
+  const isOfChecks = state.step.kind === 'settling' && !wasCut(state.step.answer);
+  const told = toldOf(settlement, isOfChecks);
   const missing = [...state.carry.missing, ...(told === null ? [] : [told])];
   const streaks = { ...state.streaks, uncommitted: uncommittedAfter(state.streaks, settlement) };
   return {
@@ -111,11 +123,12 @@ function eventOf(iteration: number, settlement: Settlement): EventBody | null {
 }
 
 /** Returns what the agent has to know of it; null if it can do nothing about it. */
-function toldOf(settlement: Settlement): Missing | null {
+function toldOf(settlement: Settlement, isOfChecks: boolean): Missing | null {
   if (settlement.kind === 'refused') {
     return { kind: 'not-committed', why: settlement.why, output: settlement.output };
   }
   if (settlement.kind !== 'reverted') return null;
   const { files, kept, diff } = settlement;
-  return { kind: 'reverted', files, kept, diff: clip(diff, LONGEST_DIFF) };
+  const why = isOfChecks ? { why: 'checks' as const } : {};
+  return { kind: 'reverted', ...why, files, kept, diff: clip(diff, LONGEST_DIFF) };
 }

@@ -1,8 +1,9 @@
 import { readApprovalRequest } from '../completion/approval-request.ts';
+import type { CheckResult } from '../completion/check-result.ts';
 import { findClaims, judgeMessage, statesOneOf } from '../completion/conditions/conditions.ts';
 import { askGates, type Blocker } from '../completion/gates.ts';
 import type { PromptText } from '../completion/promise.ts';
-import type { CommandResult, Sightings } from '../completion/sightings.ts';
+import type { Sightings } from '../completion/sightings.ts';
 import { EMPTY_HANDOVER, type Handover, type Missing, promptTexts } from '../prompt/prompt.ts';
 import type { Policy } from '../task/policy.ts';
 import { isLive, type ShownState } from '../task/shown-task.ts';
@@ -48,8 +49,8 @@ export interface StopView {
   /** The agent's last message; null if unknown. */
   readonly message: string | null;
   readonly sightings: Sightings;
-  /** How `--verify` ended; null before it was run. */
-  readonly verified: CommandResult | null;
+  /** How the checks ended; null before they were run. */
+  readonly verified: readonly CheckResult[] | null;
 }
 
 /** Judges the agent's work by the task's conditions and gates. */

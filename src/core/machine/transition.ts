@@ -9,6 +9,7 @@ import { apply } from './apply.ts';
 import { approvalAnswered, approvalRequested, askPerson, START_APPROVAL } from './approval.ts';
 import { replied } from './asking-back.ts';
 import { byCaller, isByCaller } from './caller-events.ts';
+import { checked } from './checking.ts';
 import { postponed, withoutStandstill } from './clock-gap.ts';
 import { type Decided, type Moment, publish, strayed } from './decision.ts';
 import { end } from './ending.ts';
@@ -32,7 +33,10 @@ import { withSettlement } from './settling.ts';
  * The heart of the program: takes an event, returns the next state and the actions. `decide` picks the
  * step, the step decides what comes next, and `apply` builds the state and the actions.
  *
- *   new ──started──► working ──attempt-ended──┬─ counted ──► looking ──looked──► judged ◄─verified─ verifying
+ *   new ──started──► (measuring: each check once, if wanted)
+ *                       │
+ *                       ▼
+ *                    working ──attempt-ended──┬─ counted ──► looking ──looked──► judged ◄─verified─ verifying
  *                       ▲                     │                                   ├─ claim to verify ──┘
  *                       │                     ├─ transient ──────► waiting        ├─ --commit ─► settling ──settled──┐
  *                       │                     │                      │            ├─ --after ◄───────────────────────┤
@@ -91,8 +95,7 @@ function decide(state: LoopState, event: Happened, moment: Moment): Decided {
       if (step.kind !== 'looking') return strayed(state);
       return judge(state, { ...step, sightings: event.sightings, verified: null }, moment);
     case 'verified':
-      if (step.kind !== 'verifying') return strayed(state);
-      return judge(state, { ...step, verified: event.result }, moment);
+      return checked(state, event, moment);
     case 'settled': {
       if (step.kind !== 'settling') return strayed(state);
       const settled = withSettlement(state, event.settlement);

@@ -2,6 +2,7 @@ import { AGENTS } from '../agent/agents/agents.ts';
 import type { RefusedTool } from '../agent/attempt.ts';
 import type { CountedOutcome } from '../agent/outcome.ts';
 import { type DoubtfulPlace, PLACES } from '../completion/back-question.ts';
+import type { CheckResult } from '../completion/check-result.ts';
 import { describeCompletion } from '../completion/conditions/conditions.ts';
 import type { Blocker } from '../completion/gates.ts';
 import type { PromptText } from '../completion/promise.ts';
@@ -16,6 +17,7 @@ import {
   tailOf,
   withoutControls,
 } from '../text/untrusted-text.ts';
+import { excerpts, OUTPUT_ROOM } from './excerpts.ts';
 import { type Hint, newestHints, type PromptHints } from './hints.ts';
 
 /** What the next prompt says about the previous iteration. */
@@ -26,7 +28,11 @@ export interface Handover {
   readonly missing: readonly Missing[];
   /** The hints that the prompt contains. */
   readonly hints: readonly Hint[];
+  /** The checks that failed before the first iteration; absent if none did, or if they were not run then. */
+  readonly failedAtStart?: readonly FailedAtStart[];
 }
+
+export type FailedAtStart = Pick<CheckResult, 'name' | 'command' | 'failed'>;
 
 /** Why the iteration did not complete the task. Each becomes one sentence of the reminder. */
 export type Missing =
@@ -42,17 +48,20 @@ export type Missing =
       readonly kind: 'refused';
       readonly tools: readonly RefusedTool[];
       readonly held: boolean;
-      readonly verified: CommandResult | null;
+      readonly failed: readonly CheckResult[];
     }
   | { readonly kind: 'held'; readonly held: Exclude<Blocker, { gate: 'refused-tools' }> }
+  /** Checks failed after an iteration that claimed nothing, or whose claim another gate held. */
+  | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
   /** The command of `--until` failed. */
   | { readonly kind: 'until'; readonly result: CommandResult }
   | { readonly kind: 'not-ended-well'; readonly outcome: CountedOutcome }
   /** `output` is what a hook or git said. */
   | { readonly kind: 'not-committed'; readonly why: string; readonly output: string }
-  /** The changes of an iteration that was cut were taken back. */
+  /** The changes of an iteration were taken back; `why` is absent if it was cut. */
   | {
       readonly kind: 'reverted';
+      readonly why?: 'checks';
       readonly files: number;
       readonly kept: readonly string[];
       readonly diff: string;
@@ -100,7 +109,11 @@ export function promptTexts(
     // A person has approved the start of the task, or a hint arrived before a retry of the first iteration.
     const decisions = carry.missing.filter(({ kind }) => kind === 'decision');
     const hints = toldHints(policy, carry);
-    const said = [...decisions.map((each) => describeMissing(each, policy)), ...hintLines(hints)];
+    const said = [
+      ...decisions.map((each) => describeMissing(each, policy)),
+      ...startLines(policy, carry),
+      ...hintLines(hints),
+    ];
     texts.push(...unprovenHints(policy, hints));
     if (said.length > 0) texts.push({ kind: 'sentence-wise', text: said.join('\n') });
   }
@@ -132,6 +145,7 @@ function reminder(policy: Policy, carry: Handover): string {
       ? `The task is NOT yet confirmed. Please check and ensure ${describeCompletion(policy)}.`
       : `The task is NOT yet complete. Please continue and ensure ${describeCompletion(policy)}.`,
     ...carry.missing.map((missing) => describeMissing(missing, policy)),
+    ...startLines(policy, carry),
     ...hintLines(toldHints(policy, carry)),
   ];
   return lines.join('\n');
@@ -160,6 +174,46 @@ function unprovenHints(policy: Policy, { told }: PromptHints): readonly PromptTe
   if (unproven.length === 0) return [];
   const title = 'notes that somebody left for you; nobody can tell who';
   return [{ kind: 'whole', text: materialBlock(title, unproven.join('\n\n'), rulesFor(policy)) }];
+}
+
+/** More tests than these are not named. */
+const MOST_TESTS = 20;
+
+/** Tells the agent what it did not break. */
+function startLines(policy: Policy, { failedAtStart = [] }: Handover): readonly string[] {
+  if (failedAtStart.length === 0) return [];
+  const rules = rulesFor(policy);
+  const checks = failedAtStart.map((check) => {
+    const names = check.failed ?? [];
+    const more = names.length - MOST_TESTS;
+    const tests = [
+      ...names.slice(0, MOST_TESTS).map((name) => materialLine(name, rules)),
+      ...(more > 0 ? [`${more} more`] : []),
+    ];
+    const which = tests.length === 0 ? '' : `, with these tests: ${tests.join(', ')}`;
+    return `${checkName(check, rules)}${which}`;
+  });
+  const rule =
+    policy.knownFailures === 'allow'
+      ? ' A test that failed then may still fail; no other one may.'
+      : '';
+  return [`These checks failed before you began: ${checks.join('; ')}.${rule}`];
+}
+
+/** Names a check in a sentence: `unit (npm test)`, or only the command of an unnamed one. */
+function checkName(
+  { name, command }: Pick<CheckResult, 'name' | 'command'>,
+  rules: MaterialRules,
+): string {
+  const [shown, run] = [materialLine(name, rules), materialLine(command, rules)];
+  return shown === run ? run : `${shown} (${run})`;
+}
+
+/** Says how checks failed, as the end of a sentence. */
+function describeFailedChecks(failed: readonly CheckResult[], rules: MaterialRules): string {
+  const each = failed.map((result) => `${checkName(result, rules)} ${describeFailure(result)}`);
+  const where = failed.some(hasWords) ? ' What they printed stands above.' : '';
+  return `these checks failed: ${each.join('; ')}.${where}`;
 }
 
 /** The longest reason of a person that the prompt repeats, in UTF-16 code units. */
@@ -192,6 +246,8 @@ export function describeMissing(missing: Missing, policy: Policy): string {
         )}. Only the person who started this can allow them, by --allowed-tools or --permission-mode: find another way, or say plainly what you need.`;
     case 'held':
       return describeHold(missing.held, rules);
+    case 'checks-failed':
+      return `After your previous iteration, ${describeFailedChecks(missing.failed, rules)}`;
     case 'until':
       return `The command that decides whether the task is complete ${describeFailure(missing.result)}: ${materialLine(missing.result.command, rules)}.${hasWords(missing.result) ? ' Its output stands above.' : ''}`;
     case 'not-ended-well':
@@ -199,7 +255,7 @@ export function describeMissing(missing: Missing, policy: Policy): string {
     case 'not-committed':
       return `Your work is kept, but it could not be committed, because ${materialLine(missing.why, rules)}.${missing.output.trim() === '' ? '' : ' What was said stands above.'} Mend what kept it from being committed; do not commit by yourself.`;
     case 'reverted':
-      return `What the previous iteration changed was taken back, since it was cut: ${missing.files === 1 ? 'one file is' : `${missing.files} files are`} as before it. The diff above shows what was taken back, so that you can go another way.${missing.kept.length === 0 ? '' : ` Somebody else changed these, so they stay as they are: ${materialLine(missing.kept.slice(0, 10).join(', '), rules)}.`}`;
+      return `What the previous iteration changed was taken back, since ${missing.why === 'checks' ? 'checks failed after it' : 'it was cut'}: ${missing.files === 1 ? 'one file is' : `${missing.files} files are`} as before it. The diff above shows what was taken back, so that you can go another way.${missing.kept.length === 0 ? '' : ` Somebody else changed these, so they stay as they are: ${materialLine(missing.kept.slice(0, 10).join(', '), rules)}.`}`;
     case 'decision':
       return missing.decision === 'approved'
         ? `A person has approved your request ${missing.id} (${materialLine(missing.what, rules)}): you may do it now.`
@@ -221,7 +277,7 @@ function describeHold(
     case 'protect':
       return `Your statement that the task is complete was not accepted, because protected files have changed: ${materialLine(held.files.slice(0, 10).join(', '), rules)}. Put them back as they were.`;
     case 'verify':
-      return `Your statement that the task is complete was not accepted, because the command that checks it ${describeFailure(held.result)}: ${materialLine(held.result.command, rules)}. Its output stands above.`;
+      return `Your statement that the task is complete was not accepted, because ${describeFailedChecks(held.failed, rules)}`;
     case 'stopped-subagents':
       return `Your statement that the task is complete was not accepted, because the system stopped ${held.count === 1 ? 'a sub-agent of yours' : `${held.count} of your sub-agents`} before the end. Do that part yourself, or start it again and wait for its answer; check the result, then state it again. Only the person who started this can name a command that vouches for it, by --verify.`;
     case 'confirm':
@@ -236,6 +292,8 @@ function describeFailure({ timedOut, exitCode }: CommandResult): string {
 /** The output of one of the user's commands. */
 export interface CommandOutput {
   readonly by: 'verify' | 'until' | 'commit';
+  /** The name of the check, for `verify`; otherwise null. */
+  readonly check: string | null;
   readonly output: string;
 }
 
@@ -243,38 +301,53 @@ export interface CommandOutput {
 export function failedOutputs(carry: Handover): readonly CommandOutput[] {
   return carry.missing.flatMap((missing): readonly CommandOutput[] => {
     if (missing.kind === 'not-committed') {
-      return hasWords(missing) ? [{ by: 'commit', output: missing.output }] : [];
+      return hasWords(missing) ? [{ by: 'commit', check: null, output: missing.output }] : [];
     }
-    const failed =
-      missing.kind === 'until'
-        ? missing.result
-        : missing.kind === 'refused'
-          ? missing.verified
-          : missing.kind === 'held' && missing.held.gate === 'verify'
-            ? missing.held.result
-            : null;
-    if (failed === null || !hasWords(failed)) return [];
-    return [{ by: missing.kind === 'until' ? 'until' : 'verify', output: failed.output }];
+    if (missing.kind === 'until') {
+      const { result } = missing;
+      return hasWords(result) ? [{ by: 'until', check: null, output: result.output }] : [];
+    }
+    return checksIn(missing)
+      .filter(hasWords)
+      .map(({ name, output }) => ({ by: 'verify', check: name, output }));
   });
+}
+
+function checksIn(missing: Missing): readonly CheckResult[] {
+  if (missing.kind === 'checks-failed' || missing.kind === 'refused') return missing.failed;
+  return missing.kind === 'held' && missing.held.gate === 'verify' ? missing.held.failed : [];
 }
 
 function hasWords({ output }: Pick<CommandResult, 'output'>): boolean {
   return output.trim() !== '';
 }
 
-const TITLES: Readonly<Record<CommandOutput['by'], string>> = {
-  verify: 'the output of the command that checks the task',
+const TITLES = {
   until: 'the output of the command that decides whether the task is complete',
   commit: 'what kept your work from being committed',
-};
+} as const;
 
 /** Marks the outputs as data, like all text that does not come from the user. */
 function outputBlocks(policy: Policy, carry: Handover): readonly PromptText[] {
   const reverted = carry.missing.flatMap((missing) =>
     missing.kind === 'reverted' && missing.diff !== '' ? [missing.diff] : [],
   );
+  const failed = failedOutputs(carry);
+  const checks = failed.filter(({ by }) => by === 'verify');
+  const shown = excerpts(
+    checks.map(({ output }) => output),
+    OUTPUT_ROOM,
+  );
   const blocks = [
-    ...failedOutputs(carry).map(({ by, output }) => ({ title: TITLES[by], output })),
+    ...checks.map(({ check }, at) => ({
+      title: `the output of the check ${materialLine(check ?? '', rulesFor(policy))}`,
+      output: shown[at] ?? '',
+    })),
+    ...failed.flatMap(({ by, output }) => {
+      if (by === 'verify') return [];
+      const texts = by === 'until' ? excerpts([output], OUTPUT_ROOM) : [output];
+      return texts.map((text) => ({ title: TITLES[by], output: text }));
+    }),
     ...reverted.map((output) => ({ title: 'the changes that were taken back', output })),
   ];
   return blocks.map(({ title, output }) => ({

@@ -14,7 +14,7 @@ import { oneLine } from '../text/untrusted-text.ts';
 
 /** The settings that name a program for ralph to start. */
 function programs(): readonly SettingName[] {
-  return ['agentCommand', 'claudeBin', ...commandSettings()];
+  return ['agentCommand', 'claudeBin', 'verify', ...commandSettings()];
 }
 
 /** Settings that give the agent permissions. */
@@ -43,16 +43,19 @@ export function rightsOf(settings: Settings, passthrough: readonly string[]): re
 
 /** Returns, as flags, the programs of a task that differ from the allowed ones. */
 export function programsBeyond(settings: Settings, allowed: Settings): readonly string[] {
-  return programs()
-    .filter((name) => settings[name] !== allowed[name])
-    .flatMap((name) => asFlags(name, settings));
+  return programs().flatMap((name) => {
+    if (name !== 'verify') return settings[name] === allowed[name] ? [] : asFlags(name, settings);
+    const known = allowed.verify.map(({ command }) => command);
+    const verify = settings.verify.filter(({ command }) => !known.includes(command));
+    return asFlags(name, { ...settings, verify });
+  });
 }
 
 function asFlags(name: SettingName, settings: Settings): readonly string[] {
   const { flag } = SETTINGS[name];
   const value: unknown = settings[name];
   if (value === true) return [flag];
-  const texts = Array.isArray(value) ? value : [value];
+  const texts = name === 'verify' ? settings.verify.map(({ command }) => command) : [value].flat();
   return texts
     .filter((text) => typeof text === 'string')
     .map((text) => `${flag} '${oneLine(text, LONGEST)}'`);

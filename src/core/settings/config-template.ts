@@ -1,4 +1,4 @@
-import { keyOf, SETTINGS, type SettingName, settingNames } from './settings.ts';
+import { isRepeatable, keyOf, SETTINGS, type SettingName, settingNames } from './settings.ts';
 import { TASK_TYPES } from './task-type.ts';
 
 const HEAD = `# Settings of ralph for this folder and those below it. Every line is a comment:
@@ -39,7 +39,7 @@ function exampleOf(name: SettingName): string {
   const { type, argument = 'TEXT', default: fallback } = SETTINGS[name];
   if (fallback !== undefined) return fallback;
   if (type.kind === 'switch') return 'true';
-  return type.kind === 'texts' ? `[${argument}]` : argument;
+  return isRepeatable(SETTINGS[name]) ? `[${argument}]` : argument;
 }
 
 function typeLines(type: string): string {

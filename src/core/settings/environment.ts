@@ -1,7 +1,14 @@
 import { nearest } from './nearest.ts';
 import { VAULT_VARIABLES } from './rescue-settings.ts';
 import type { Layer, Written } from './setting-source.ts';
-import { aliasKeys, SETTINGS, type SettingName, settingNames, variableOf } from './settings.ts';
+import {
+  aliasKeys,
+  isRepeatable,
+  SETTINGS,
+  type SettingName,
+  settingNames,
+  variableOf,
+} from './settings.ts';
 
 /** Variables that tell an agent about its loop. Inside a loop they are not settings. */
 const IDENTITY = [
@@ -53,7 +60,7 @@ export function settingsFromEnvironment(env: NodeJS.ProcessEnv): {
 
 /** Reads the value of a variable. A variable with several texts has one on each line. */
 function readText(name: SettingName, value: string): unknown {
-  if (SETTINGS[name].type.kind !== 'texts') return value;
+  if (!isRepeatable(SETTINGS[name])) return value;
   return value.split('\n').filter((line) => line.trim() !== '');
 }
 

@@ -1,3 +1,4 @@
+import { readChecks } from './checks.ts';
 import { parseDuration } from './duration.ts';
 import { nearest } from './nearest.ts';
 import type { SettingKind } from './rows/setting-row.ts';
@@ -21,6 +22,8 @@ function read(type: SettingKind, written: unknown): unknown {
       return typeof written === 'string' ? written : null;
     case 'texts':
       return textsOf(written);
+    case 'checks':
+      return readChecks(written);
     case 'switch':
       return switchOf(written);
     case 'choice':
@@ -86,6 +89,8 @@ function expected(type: SettingKind): string {
       return 'text';
     case 'texts':
       return 'text, or a list of texts';
+    case 'checks':
+      return 'a shell command, a list of them, or names with a command each';
     case 'switch':
       return 'true or false';
     case 'choice':

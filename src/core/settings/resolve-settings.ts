@@ -1,6 +1,12 @@
 import { parseValue } from './parse-value.ts';
 import type { Layer, Source, SourcedSettings, Sources, Written } from './setting-source.ts';
-import { SETTINGS, type SettingName, type Settings, settingNames } from './settings.ts';
+import {
+  isRepeatable,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  settingNames,
+} from './settings.ts';
 
 /** Settings with the default in place of each invalid value, so that all other problems can be found, too. */
 export interface ResolvedSettings extends SourcedSettings {
@@ -66,7 +72,7 @@ function defaultValue(name: SettingName): unknown {
     if ('value' in parsed) return parsed.value;
   }
   if (type.kind === 'switch') return negation === undefined ? false : null;
-  return type.kind === 'texts' ? [] : null;
+  return isRepeatable(SETTINGS[name]) ? [] : null;
 }
 
 /** Checks only the names: the type `Settings` comes from the same table that has parsed all the values. */

@@ -23,6 +23,9 @@ export function settingsProblems(run: RequestedSettings): readonly string[] {
   ];
 }
 
+/** Settings that say how checks are run: a mistake without any. */
+const NEEDING_CHECKS = ['verifyEach', 'baseline', 'knownFailures'] as const;
+
 const PHRASES = ['signal', 'abortPromise'] as const;
 
 function conditionProblems({ settings, sources }: RequestedSettings): readonly string[] {
@@ -47,6 +50,20 @@ function conditionProblems({ settings, sources }: RequestedSettings): readonly s
     if (settings[name]?.trim() === '') {
       problems.push(`${sources[name].where} expects a shell command; found an empty text.`);
     }
+  }
+  if (settings.verify.some(({ command }) => command.trim() === '')) {
+    problems.push(`${sources.verify.where} expects a shell command; found an empty text.`);
+  }
+  for (const name of NEEDING_CHECKS) {
+    const isOn = settings[name] === true || settings[name] === 'allow';
+    if (isOn && isFlag(sources[name]) && settings.verify.length === 0) {
+      problems.push(`${SETTINGS[name].flag} needs --verify, and it was not given.`);
+    }
+  }
+  if (settings.baseline === false && settings.knownFailures === 'allow') {
+    problems.push(
+      `${sources.baseline.where} and ${sources.knownFailures.where} exclude each other: without a baseline, no failure is known.`,
+    );
   }
   for (const name of PHRASES) {
     const phrases = [settings[name] ?? []].flat();

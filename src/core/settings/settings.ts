@@ -1,13 +1,16 @@
+import type { Check } from './checks.ts';
 import { AGENT_ROWS } from './rows/agent.ts';
 import { COMPLETION_ROWS } from './rows/completion.ts';
 import { GIT_ROWS } from './rows/git.ts';
 import { LIMIT_ROWS } from './rows/limits.ts';
 import { LOCATION_AND_OUTPUT_ROWS } from './rows/places.ts';
+import { PROOF_ROWS } from './rows/proof.ts';
 import type { SettingRow } from './rows/setting-row.ts';
 
 /** Every setting, in the order of the help. */
 const TABLE = {
   ...COMPLETION_ROWS,
+  ...PROOF_ROWS,
   ...LIMIT_ROWS,
   ...AGENT_ROWS,
   ...GIT_ROWS,
@@ -29,20 +32,22 @@ type ValueOf<Row extends SettingRow> = Row['type'] extends {
     ? string | null
     : Row['type']['kind'] extends 'texts'
       ? readonly string[]
-      : Row['type']['kind'] extends 'switch'
-        ? Row extends { readonly negation: string; readonly default?: never }
-          ? boolean | null
-          : boolean
-        : Row extends { readonly default: string }
-          ? number
-          : number | null;
+      : Row['type']['kind'] extends 'checks'
+        ? readonly Check[]
+        : Row['type']['kind'] extends 'switch'
+          ? Row extends { readonly negation: string; readonly default?: never }
+            ? boolean | null
+            : boolean
+          : Row extends { readonly default: string }
+            ? number
+            : number | null;
 
 /** Returns the names of all settings, in the order of the help. */
 export function settingNames(): readonly SettingName[] {
   return Object.keys(TABLE).filter((name): name is SettingName => name in TABLE);
 }
 
-/** The settings that name a shell command. */
+/** The settings that name one shell command. `verify` names several. */
 export type CommandSetting = {
   [Name in SettingName]: (typeof TABLE)[Name]['type']['kind'] extends 'command' ? Name : never;
 }[SettingName];
@@ -52,6 +57,11 @@ export function commandSettings(): readonly CommandSetting[] {
   return settingNames().filter(
     (name): name is CommandSetting => SETTINGS[name].type.kind === 'command',
   );
+}
+
+/** Whether a setting has several values, so that its flag may be repeated. */
+export function isRepeatable({ type }: SettingRow): boolean {
+  return type.kind === 'texts' || type.kind === 'checks';
 }
 
 /** Returns the settings that a configuration file found by ralph may set only after a person trusted it. */

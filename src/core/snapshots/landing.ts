@@ -1,3 +1,4 @@
+import type { CheckResult } from '../completion/check-result.ts';
 import type { CommandResult } from '../completion/sightings.ts';
 
 /** How a landing brings in what a task did. */
@@ -27,7 +28,7 @@ export type LandingEnd =
 export type LandingRefusal =
   | { readonly kind: 'conflict'; readonly paths: readonly string[] }
   | { readonly kind: 'setup-failed'; readonly result: CommandResult }
-  | { readonly kind: 'checks-failed'; readonly result: CommandResult }
+  | { readonly kind: 'checks-failed'; readonly failed: readonly CheckResult[] }
   /** The task's work tree is not on the task's branch; `head` is null if it is on none. */
   | { readonly kind: 'other-branch'; readonly folder: string; readonly head: string | null }
   /** A merge, rebase, cherry-pick, revert or bisect is under way in the task's work tree. */

@@ -63,7 +63,7 @@ function withoutPlus(flags: Layer, added: Set<SettingName>, problems: string[]):
     const written = flags[name];
     if (typeof written?.value !== 'string' || !/^\+\d/.test(written.value)) continue;
     if (!ADDABLE.includes(name)) {
-      if (!['text', 'command'].includes(SETTINGS[name].type.kind)) {
+      if (!['text', 'command', 'checks'].includes(SETTINGS[name].type.kind)) {
         problems.push(`${written.source.where} takes no +; found '${written.value}'.`);
       }
       continue;

@@ -36,6 +36,40 @@ function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }
 
+/** Collects text in bounded memory: its first `headBytes` bytes and its last `tailBytes` bytes of UTF-8. */
+export function createEndsText(headBytes: number, tailBytes: number) {
+  let head = '';
+  let isFull = false;
+  let further = 0;
+  const tail = createTailText(tailBytes, '');
+  return {
+    append(part: string): void {
+      const start = isFull ? '' : headWithin(part, headBytes - Buffer.byteLength(head));
+      head += start;
+      if (start.length === part.length) return;
+      isFull = true;
+      const rest = part.slice(start.length);
+      further += Buffer.byteLength(rest);
+      tail.append(rest);
+    },
+    /** Returns all of it; or both ends, with a line between them that says how much is left out. */
+    read(): string {
+      const left = further - tailBytes;
+      return `${head}${left > 0 ? `\n[${left} bytes are left out]\n` : ''}${tail.read()}`;
+    },
+  };
+}
+
+/** Returns the beginning of a text within `maxBytes` bytes of UTF-8, ending with a whole character. */
+function headWithin(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text.slice(0, maxBytes));
+  let end = Math.min(bytes.length, maxBytes);
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  // Copied, because a slice would keep the whole text in memory.
+  return bytes.toString('utf8', 0, end);
+}
+
 interface TailText {
   readonly append: (part: string) => void;
   /** Returns the appended parts, or only their last `maxBytes` bytes; empty without any. */

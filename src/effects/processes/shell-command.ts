@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { CommandResult } from '../../core/completion/sightings.ts';
 import type { StopRequests } from '../../loop/ports.ts';
-import { createTailText } from '../files/bounded-text.ts';
+import { createEndsText } from '../files/bounded-text.ts';
 import { endLeftovers, treeOfRun } from './end-process.ts';
 import { MARKER_NAME } from './process-table.ts';
 import { runAgentProcess } from './run-process.ts';
@@ -11,24 +11,31 @@ export interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   readonly stops: StopRequests;
+  /** Receives the whole output as it comes: its bytes, and the text that they complete. */
+  readonly onOutput?: (chunk: Buffer, text: string, stream: 'stdout' | 'stderr') => void;
 }
 
-const OUTPUT_BYTES = 16 * 1024;
+const HEAD_BYTES = 4 * 1024;
+const TAIL_BYTES = 16 * 1024;
 
 /**
  * Runs one of the user's commands through `/bin/sh -c`, in its own process group and with a time
- * limit. Keeps only the end of its output. Never rejects: the result contains any error.
+ * limit. Keeps only the beginning and the end of its output. Never rejects: the result contains any error.
  */
 export async function runShellCommand(
   command: string,
   input: string,
   options: ShellOptions,
 ): Promise<CommandResult> {
-  const output = createTailText(OUTPUT_BYTES, '');
+  const output = createEndsText(HEAD_BYTES, TAIL_BYTES);
   // One decoder per stream: bytes of the other stream must not complete a cut character.
-  const gather = () => {
+  const gather = (stream: 'stdout' | 'stderr') => {
     const decoder = new StringDecoder();
-    return (chunk: Buffer): void => output.append(decoder.write(chunk));
+    return (chunk: Buffer): void => {
+      const text = decoder.write(chunk);
+      output.append(text);
+      options.onOutput?.(chunk, text, stream);
+    };
   };
   // A process in a new session may lose its parent before the first sweep, so the run's marker
   // identifies it. Background processes of the agent carry the marker, too: they are exempt.
@@ -45,9 +52,9 @@ export async function runShellCommand(
     guardPid: null,
     exempt: () => others,
     onMembers: () => {},
-    onStdout: gather(),
+    onStdout: gather('stdout'),
     onHeard: () => {},
-    onStderr: gather(),
+    onStderr: gather('stderr'),
     onStart: () => {},
   });
   if (report.leftovers.length > 0) await endLeftovers(report.leftovers).done;

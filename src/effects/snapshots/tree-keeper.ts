@@ -56,6 +56,13 @@ export interface TreeKeeper extends Snapshots {
   readonly refs: string;
   /** Whether the newest snapshot could be made. */
   readonly isWorking: boolean;
+  /**
+   * Returns the hash of the work tree as it is; null if a program has run since it was kept, or if something in
+   * the work tree is in no snapshot. What git ignores is not part of it.
+   */
+  knownTree(): string | null;
+  /** Called when a program is started that may change the work tree. */
+  loseTree(): void;
   /** Whether the repository is still the one around the folder. */
   isHere(): boolean;
   /** Returns how many files the attempts have changed since the last call; null if that is unknown. */
@@ -153,6 +160,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   let store = claimed?.store ?? newStore(last && { ref: `${refs}/${last.name}`, ...last });
   let first = earlier?.snapshots[0]?.commit ?? null;
   let order = last?.order ?? 0;
+  let known: string | null = null;
   let failures = 0;
   let hasWarned = false;
   /** Null if what an attempt has changed is unknown. */
@@ -176,6 +184,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
 
   /** Tries twice: the user's `git gc` may take away what no ref holds yet. */
   const tryToKeep = async (free: () => Iterable<string>, subject: string) => {
+    known = null;
     if (failures >= FAILURES_AT_MOST) return null;
     try {
       const kept = await keep(free(), subject).catch(() => {
@@ -184,6 +193,8 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
         return keep(free(), subject);
       });
       failures = 0;
+      const isWhole = kept.leftOut.size === 0 && kept.nested.size === 0;
+      if (isWhole && request.excludedGlobs.length === 0) known = kept.tree;
       const moved = await signs.changedSince(kept);
       const nested = new Set(moved.filter((name) => kept.nested.has(name)));
       for (const each of await keptNotices(git, { ...kept, nested }, said, ask)) notice(each);
@@ -213,12 +224,19 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
     get isWorking() {
       return failures === 0;
     },
+    knownTree: () => known,
+    loseTree() {
+      known = null;
+    },
     isHere: () => findGitAbove(cwd) === place,
     before,
     async after({ iteration, as, outcome }: TreeToKeep) {
       // An older ralph, or one without snapshots, drove the task until now.
       if (first === null) return before(iteration);
-      if (as === 'missing-end' && names.has(String(iteration))) return;
+      if (as === 'missing-end' && names.has(String(iteration))) {
+        known = null;
+        return;
+      }
       const free = () => (as === 'attempt' ? attemptNames(iteration) : endNames(iteration));
       const kept = await tryToKeep(free, `iteration ${iteration}: ${outcome}`);
       if (kept === null || touched === null) return;

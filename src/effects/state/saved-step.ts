@@ -1,8 +1,12 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
+import type { CheckResult } from '../../core/completion/check-result.ts';
+import type { CommandResult } from '../../core/completion/sightings.ts';
 import type { RalphEvent } from '../../core/machine/events.ts';
 import { type LoopState, NO_STREAKS } from '../../core/machine/loop-state.ts';
 import type { Hint } from '../../core/prompt/hints.ts';
+import type { Missing } from '../../core/prompt/prompt.ts';
+import { readChecks } from '../../core/settings/checks.ts';
 import { SCHEMA_VERSION, type TaskState } from '../../core/task/task-state.ts';
 import { safeJson } from '../../core/text/safe-json.ts';
 import { KB, MB, tryReadText } from '../files/bounded-read.ts';
@@ -168,7 +172,7 @@ function upToDate(memory: LoopMemory): LoopMemory {
     ...memory,
     streaks,
     hints: hints(memory.hints),
-    carry: { ...carry, hints: hints(carry.hints) },
+    carry: { ...carry, hints: hints(carry.hints), missing: carry.missing.map(withChecks) },
   };
   if (!('answer' in step)) return known;
   const refused = step.answer.facts.refused.map((refusal) => ({
@@ -178,6 +182,33 @@ function upToDate(memory: LoopMemory): LoopMemory {
   const { stoppedSubAgents = 0 } = step.answer.facts;
   const facts = { ...step.answer.facts, stoppedSubAgents, refused };
   return { ...known, step: { ...step, answer: { ...step.answer, facts } } };
+}
+
+/** Older versions had one check, without a name, and stored only how it ended. */
+function withChecks(missing: Missing): Missing {
+  const result = resultIn(missing);
+  if (result === undefined) return missing;
+  const failed = result === null ? [] : [unnamedResult(result)];
+  if (missing.kind === 'refused') return { ...missing, failed };
+  return { kind: 'held', held: { gate: 'verify', failed } };
+}
+
+/** Returns the result in the form of an older version; undefined if there is none. */
+function resultIn(missing: Missing): CommandResult | null | undefined {
+  if (missing.kind === 'refused' && 'verified' in missing) {
+    return missing.verified as CommandResult | null;
+  }
+  if (missing.kind !== 'held' || missing.held.gate !== 'verify' || !('result' in missing.held)) {
+    return undefined;
+  }
+  return missing.held.result as CommandResult;
+}
+
+function unnamedResult(result: CommandResult): CheckResult {
+  const unknown = { startedAt: '', durationMs: 0, tests: null, failed: null, outputSha256: '' };
+  const [{ name } = { name: '' }] = readChecks(result.command) ?? [];
+  const where = { where: 'work-tree', isReused: false, verdict: 'failed' } as const;
+  return { ...result, ...unknown, ...where, name };
 }
 
 /** Whether a memory has all its fields. Their content is not checked: the file is trusted. */

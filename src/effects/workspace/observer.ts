@@ -54,7 +54,11 @@ export interface ObserverRequest extends Watch {
 export function createObserver(
   request: ObserverRequest,
   baseline: Baseline,
-): Observer & { readonly run: RunCommand } {
+): Observer & {
+  readonly run: RunCommand;
+  /** Called when another program is started whose changes are not the agent's. */
+  readonly disturb: () => void;
+} {
   const { cwd, git, pending } = request;
   /** Newer fingerprints of protected files whose content is the same. */
   const unchanged = new Map<string, FileMark>();
@@ -69,9 +73,12 @@ export function createObserver(
   // observation shows whether there was progress only if it finds some.
   let mayBeOld = request.isResumed === true;
   const knownSign = <Sign>(sign: Sign): Sign | null => (mayBeOld && !isSign(sign) ? null : sign);
-  const run: RunCommand = (command, input) => {
+  const disturb = (): void => {
     gitIsMarked = false;
     beforeIsNow = false;
+  };
+  const run: RunCommand = (command, input) => {
+    disturb();
     return request.run(command, input);
   };
 
@@ -83,6 +90,7 @@ export function createObserver(
 
   return {
     run,
+    disturb,
     get usesGit() {
       return git?.isIdle === false;
     },

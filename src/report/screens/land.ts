@@ -15,14 +15,14 @@ export interface LandingFacts {
   readonly onto: string;
   /** The patch file, or null. */
   readonly file: string | null;
-  /** The task's check; null if it has none. */
-  readonly verify: string | null;
+  /** How many checks the task has. */
+  readonly checks: number;
 }
 
 /** Says how a landing ended, in one sentence, with the end of a failed command's output below it. */
 export function landingText(end: LandingEnd, facts: LandingFacts): string {
-  const { taskId, onto, file, verify } = facts;
-  const unchecked = verify === null ? '; it has no --verify, so nothing was checked' : '';
+  const { taskId, onto, file, checks } = facts;
+  const unchecked = checks === 0 ? '; it has no --verify, so nothing was checked' : '';
   switch (end.kind) {
     case 'landed':
       return `${taskId} has landed on ${onto} as ${end.commit.slice(0, 12)} (${plural(end.files, 'file')})${unchecked}`;
@@ -60,14 +60,14 @@ export function landingHint(why: LandingRefusal, facts: LandingFacts): string {
   return `Your work was to be landed on the branch ${facts.onto}, and that failed: ${refusalText(why, facts)}${todo}`;
 }
 
-function refusalText(why: LandingRefusal, { onto, file, verify }: LandingFacts): string {
+function refusalText(why: LandingRefusal, { onto, file, checks }: LandingFacts): string {
   switch (why.kind) {
     case 'conflict':
       return `${onto} has changed the same lines of ${few(why.paths.map(shown))}.`;
     case 'setup-failed':
       return `--setup failed in the merged work tree: ${commandText(why.result)}`;
     case 'checks-failed':
-      return `its check failed after the merge with ${onto}: ${commandText(why.result)}`;
+      return `${why.failed.length === 1 ? 'its check' : `${why.failed.length} of its checks`} failed after the merge with ${onto}: ${why.failed.map((each) => commandText(each, OUTPUT_CHARS / why.failed.length)).join('\n')}`;
     case 'other-branch':
       return `its work tree ${why.folder} is on ${why.head ?? 'no branch'} instead of the task's own; check that out there.`;
     case 'unfinished':
@@ -75,7 +75,7 @@ function refusalText(why: LandingRefusal, { onto, file, verify }: LandingFacts):
     case 'filtered':
       return `${few(why.paths.map(shown))}: left uncommitted under a filter that only the repository's configuration defines, which ralph does not run; commit it yourself, or define the filter with git config --global.`;
     case 'moved':
-      return `${onto} moved ${verify === null ? 'meanwhile' : 'while it was checked'}; land again.`;
+      return `${onto} moved ${checks === 0 ? 'meanwhile' : 'while it was checked'}; land again.`;
     case 'in-the-way':
       return `changes in ${why.folder}, where ${onto} is checked out, are in the way: ${few(why.paths.map((name) => oneLine(name, 300)))}. Commit or move them.`;
     case 'file-exists':
@@ -89,13 +89,16 @@ function refusalText(why: LandingRefusal, { onto, file, verify }: LandingFacts):
 
 const OUTPUT_CHARS = 4_000;
 
-function commandText({ command, exitCode, timedOut, output }: CommandResult): string {
+function commandText(
+  { command, exitCode, timedOut, output }: CommandResult,
+  room = OUTPUT_CHARS,
+): string {
   const end = timedOut
     ? 'took too long'
     : exitCode === null
       ? 'was killed'
       : `exited with ${exitCode}`;
-  const text = tailOf(withoutControls(output).trimEnd(), OUTPUT_CHARS);
+  const text = tailOf(withoutControls(output).trimEnd(), Math.floor(room));
   return `${oneLine(command, 200)} ${end}.${text === '' ? '' : `\n${text}`}`;
 }
 

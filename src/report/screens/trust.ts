@@ -82,7 +82,11 @@ function keysOf(powers: readonly SettingNeedingTrust[]): string {
 }
 
 function valueText(value: unknown): string {
-  return Array.isArray(value) ? value.map(valueText).join(', ') : visible(String(value));
+  if (Array.isArray(value)) return value.map(valueText).join(', ');
+  if (typeof value !== 'object' || value === null) return visible(String(value));
+  return Object.entries(value)
+    .map(([name, each]) => `${visible(name)}: ${valueText(each)}`)
+    .join(', ');
 }
 
 /**

@@ -131,6 +131,13 @@ export function liveView(options: LiveOptions): RunView {
           screen.print(`${mark} ${fitted(brief, widthOf(stream) - 3)}`);
           return;
         }
+        case 'check_ended':
+          if (eventLine(event, options) === null) return;
+          return sentence(
+            ' ',
+            lineOf(event),
+            event.verdict === 'failed' ? colors.yellow : colors.dim,
+          );
         case 'iteration_committed':
         case 'iteration_reverted':
           return sentence(' ', lineOf(event), colors.dim);

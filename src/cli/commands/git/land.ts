@@ -66,8 +66,8 @@ export async function land(taskId: string, options: LandOptions): Promise<number
     onWait: (pid) =>
       say(`waiting for another landing in this repository${pid === null ? '' : ` (pid ${pid})`}`),
   });
-  const { verify } = stored.settings;
-  const facts = { taskId, onto, verify, file: form.kind === 'patch' ? form.file : null };
+  const checks = stored.settings.verify.length;
+  const facts = { taskId, onto, checks, file: form.kind === 'patch' ? form.file : null };
   say(maskSecrets(landingText(end, facts)));
   const left = staysText(stays);
   if (left !== null) say(left);

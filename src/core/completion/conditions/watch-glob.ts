@@ -11,7 +11,7 @@ export const WATCH_GLOB: Condition = {
   // An agent that was cut off may have left half a file: it counts once an iteration ends well, or if a
   // command checks it.
   check: ({ outcome, sightings, policy }) =>
-    outcome.kind === 'answered' || outcome.kind === 'bounded' || policy.verify !== null
+    outcome.kind === 'answered' || outcome.kind === 'bounded' || policy.verify.length > 0
       ? (sightings.watchMatches[0] ?? null)
       : null,
 };

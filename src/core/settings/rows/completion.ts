@@ -93,14 +93,6 @@ export const COMPLETION_ROWS = {
     group: 'Completion',
     help: 'complete when every checkbox in this Markdown file is ticked',
   },
-  verify: {
-    flag: '--verify',
-    argument: 'COMMAND',
-    type: { kind: 'command' },
-    group: 'Completion',
-    trust: true,
-    help: 'accept completion only if this shell command exits 0',
-  },
   confirm: {
     flag: '--confirm',
     argument: 'N',

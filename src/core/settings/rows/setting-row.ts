@@ -6,6 +6,8 @@ export type SettingKind =
   | { readonly kind: 'command' }
   /** Several texts: the flag can be repeated. */
   | { readonly kind: 'texts' }
+  /** Shell commands that check a claim: the flag can be repeated, and a configuration may name them. */
+  | { readonly kind: 'checks' }
   /** A whole number, at least `min`. */
   | { readonly kind: 'count'; readonly min: number }
   /** A duration such as `90s` or `1h30m`, which becomes milliseconds, at least `minMs`. */

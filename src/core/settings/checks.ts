@@ -1,0 +1,54 @@
+/** A shell command that has to exit 0 before a claim is accepted: one `--verify`. */
+export interface Check {
+  /** Its key under `checks` in a configuration; without one, the command itself. */
+  readonly name: string;
+  readonly command: string;
+}
+
+/**
+ * Reads checks: a command, a list of commands, or names with a command each. Also takes the form in which
+ * checks are stored. A check that stands there twice counts once. Returns null if it is none of these.
+ */
+export function readChecks(written: unknown): readonly Check[] | null {
+  const checks = checksIn(written);
+  if (checks === null) return null;
+  return [...new Map(checks.map((check) => [JSON.stringify(check), check])).values()];
+}
+
+function checksIn(written: unknown): readonly Check[] | null {
+  if (typeof written === 'string') return [unnamed(written)];
+  if (Array.isArray(written)) return allOf(written.map(checkOf));
+  if (typeof written !== 'object' || written === null) return null;
+  return allOf(
+    Object.entries(written).map(([name, command]) =>
+      typeof command === 'string' ? { name: nameOf(name, command), command } : null,
+    ),
+  );
+}
+
+function checkOf(written: unknown): Check | null {
+  if (typeof written === 'string') return unnamed(written);
+  if (typeof written !== 'object' || written === null) return null;
+  const { name, command } = written as Readonly<Record<string, unknown>>;
+  if (typeof name !== 'string' || typeof command !== 'string') return null;
+  return { name: nameOf(name, command), command };
+}
+
+function unnamed(command: string): Check {
+  return { name: nameOf('', command), command };
+}
+
+/** Names stand in sentences, so they have one line. */
+function nameOf(name: string, command: string): string {
+  return (name.trim() || command).replace(/\s+/g, ' ').trim();
+}
+
+function allOf(checks: readonly (Check | null)[]): readonly Check[] | null {
+  const known = checks.filter((check) => check !== null);
+  return known.length === checks.length ? known : null;
+}
+
+/** Returns a check as a person wrote it: `unit: npm test`, or only the command of an unnamed one. */
+export function writeCheck({ name, command }: Check): string {
+  return name === nameOf('', command) ? command : `${name}: ${command}`;
+}
