@@ -15,6 +15,7 @@ import type {
 import type { Settlement } from '../../src/core/snapshots/settlement.ts';
 import { laterBy, msBetween } from '../../src/core/task/task-state.ts';
 import type { AgentRequest, Ports } from '../../src/loop/ports.ts';
+import { rawResult } from './checks.ts';
 import { START } from './new-task.ts';
 
 /** One start of the agent, as the test wants it. */
@@ -193,9 +194,9 @@ export function fakePorts(script: Script): FakePorts {
       changes: async () => null,
     },
     commands: {
-      async verify(command) {
+      async verify({ command }) {
         effect(`verify ${command}`);
-        return verified.shift() ?? { command, exitCode: 0, timedOut: false, output: '' };
+        return rawResult(verified.shift() ?? { command, exitCode: 0, timedOut: false, output: '' });
       },
       async after(command, event) {
         given.push(event);

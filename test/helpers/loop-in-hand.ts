@@ -1,4 +1,5 @@
 import type { AttemptFacts, Usage } from '../../src/core/agent/attempt.ts';
+import type { RawCheckResult } from '../../src/core/completion/check-result.ts';
 import {
   type CommandResult,
   NOTHING_SEEN,
@@ -23,6 +24,7 @@ import {
   msBetween,
   type ThereBefore,
 } from '../../src/core/task/task-state.ts';
+import { rawResult } from './checks.ts';
 import { loopPolicy } from './loop-policy.ts';
 import { newTask, START } from './new-task.ts';
 
@@ -118,7 +120,8 @@ export function loopInHand(changes: Partial<Policy> = {}, taskTimeoutMs?: number
       const turn = attempt(facts);
       return turn.actions.includes('look') ? look(sightings) : turn;
     },
-    verified: (result: CommandResult) => hand({ kind: 'verified', ...answeredNow(), result }),
+    verified: (result: CommandResult, more: Partial<RawCheckResult> = {}) =>
+      hand({ kind: 'verified', ...answeredNow(), result: rawResult(result, more) }),
     settled: (settlement: Settlement) => hand({ kind: 'settled', ...answeredNow(), settlement }),
     /** The command after the iteration took so long. */
     followed(ms = 0): Turn {
@@ -198,7 +201,7 @@ function inShort(action: Action): string {
     case 'start-agent':
       return `start-agent ${action.iteration}.${action.attempt}`;
     case 'verify':
-      return `verify ${action.command}`;
+      return `verify ${action.check.command}${action.again ? '' : ' unless known'}`;
     case 'run-after':
       return `run-after ${action.command}`;
     case 'say':

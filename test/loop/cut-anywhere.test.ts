@@ -6,6 +6,7 @@ import type { Policy } from '../../src/core/task/policy.ts';
 import { lastWorkAt, laterBy, msBetween } from '../../src/core/task/task-state.ts';
 import { type RunEnd, runLoop } from '../../src/loop/run-loop.ts';
 import { answered, cut, errorReport, withoutReport } from '../helpers/attempt-facts.ts';
+import { checks } from '../helpers/checks.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
 import {
   DONE,
@@ -62,7 +63,7 @@ const SCENARIOS: readonly Scenario[] = [
     name: 'of every kind of turn',
     policy: {
       watchGlobs: ['out/*.md'],
-      verify: 'npm test',
+      verify: checks('npm test'),
       after: './sync',
       confirm: 2,
       session: 'continue',
@@ -115,7 +116,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'with questions asked back',
-    policy: { verify: 'npm test', session: 'continue' },
+    policy: { verify: checks('npm test'), session: 'continue' },
     world: {
       attempts: [DOUBT, WORK, DOUBT, LIMITED, DOUBT, DONE, DOUBT, DONE],
       verified: [FAILED, PASSED],

@@ -16,6 +16,7 @@ import {
   retryFacts,
   withoutReport,
 } from '../helpers/attempt-facts.ts';
+import { checks } from '../helpers/checks.ts';
 import { type FakePorts, fakePorts, type Script } from '../helpers/fake-ports.ts';
 import { DONE, MATCHED, NO_LOGIN, OVERLOADED, REFUSED, TAG, WORK } from '../helpers/loop-events.ts';
 import { loopPolicy } from '../helpers/loop-policy.ts';
@@ -90,7 +91,7 @@ describe('a question about a doubtful promise', () => {
 describe('the order of effects', () => {
   test('the tree is kept before an attempt and after it, before anything else can change it', async () => {
     const script = { attempts: [OVERLOADED, WORK, DONE], showsSnapshots: true };
-    const { effects } = await run(script, { verify: 'npm test', after: './sync' });
+    const { effects } = await run(script, { verify: checks('npm test'), after: './sync' });
     const shown = effects.filter((effect) => /^(keep|run|look|verify|after)/.test(effect));
     expect(shown).toEqual([
       ...['keep before 1', 'run agent 1.1', 'keep attempt 1: transient'],
@@ -201,7 +202,7 @@ describe('the order of effects', () => {
 });
 
 describe('the user’s own commands', () => {
-  const VERIFY = { verify: 'npm test', after: './sync', delayMs: 0 };
+  const VERIFY = { verify: checks('npm test'), after: './sync', delayMs: 0 };
   const FAILED = { command: 'npm test', exitCode: 1, timedOut: false, output: '1 test failed' };
 
   test('run in order: verify before the iteration is judged, --after behind its events', async () => {
@@ -216,6 +217,7 @@ describe('the user’s own commands', () => {
       'save verifying 1.1',
       'verify npm test',
       'save following 1.1',
+      'tell check_ended',
       'tell task_iterated',
       'tell claim_held',
       'after ./sync',
@@ -229,6 +231,7 @@ describe('the user’s own commands', () => {
       'save verifying 2.1',
       'verify npm test',
       'save following 2.1',
+      'tell check_ended',
       'tell task_iterated',
       'after ./sync',
       'save ended 2.1',
@@ -895,6 +898,19 @@ const EVENT = z.discriminatedUnion('event', [
   }),
   event('near_miss', { iteration: z.number().int(), line: z.string(), why: z.string() }),
   event('claim_held', { gate: z.string() }),
+  event('check_ended', {
+    iteration: z.number().int(),
+    check: z.string(),
+    command: z.string(),
+    verdict: z.enum(['passed', 'known-failures', 'failed']),
+    on_claim: z.boolean(),
+    exit_code: z.number().int().nullable(),
+    timed_out: z.boolean(),
+    duration_ms: z.number(),
+    tests: z.number().int().nullable(),
+    failed: z.number().int().nullable(),
+    reused: z.boolean(),
+  }),
   event('task_paused', { ...ending, final: z.literal(true) }),
   event('task_resumed', { iteration: z.number().int(), max_iterations: z.number().int() }),
   event('task_completed', ending),
@@ -1064,7 +1080,7 @@ describe.for(['jump', 'holdUp'] as const)('time that nobody can work in (%s)', (
     ['mark', {}],
     ['run agent 1.1', {}],
     ['look', GLOBS],
-    ['verify npm test', { verify: 'npm test' }],
+    ['verify npm test', { verify: checks('npm test') }],
     ['after ./sync', { after: './sync' }],
     ['wait 2000', {}],
   ];

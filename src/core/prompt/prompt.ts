@@ -212,8 +212,9 @@ function checkName(
 /** Says how checks failed, as the end of a sentence. */
 function describeFailedChecks(failed: readonly CheckResult[], rules: MaterialRules): string {
   const each = failed.map((result) => `${checkName(result, rules)} ${describeFailure(result)}`);
-  const where = failed.some(hasWords) ? ' What they printed stands above.' : '';
-  return `these checks failed: ${each.join('; ')}.${where}`;
+  const [what, who] = failed.length === 1 ? ['a check', 'it'] : ['these checks', 'they'];
+  const where = failed.some(hasWords) ? ` What ${who} printed stands above.` : '';
+  return `${what} failed: ${each.join('; ')}.${where}`;
 }
 
 /** The longest reason of a person that the prompt repeats, in UTF-16 code units. */

@@ -45,7 +45,10 @@ export function renderNote({ stateFile, logDir, ...texts }: NoteFacts): string {
           `## What the agent would be told next\n\n${facts.missing.map((line) => `- ${inlineText(line)}`).join('\n')}`,
         ]
       : []),
-    ...facts.commandOutputs.map(({ by, output }) => `## What --${by} printed\n\n${fenced(output)}`),
+    ...facts.commandOutputs.map(
+      ({ by, check, output }) =>
+        `## What --${by} printed${check === null ? '' : `: ${inlineText(check)}`}\n\n${fenced(output)}`,
+    ),
     `## The last output\n\n${facts.lastOutput === null ? 'There is none.' : fenced(facts.lastOutput)}`,
     `## What to do next\n\n${whatToDo(facts)}`,
   ];

@@ -15,6 +15,7 @@ import {
 } from '../../../src/core/settings/settings.ts';
 import { settingsProblems } from '../../../src/core/settings/settings-problems.ts';
 import { isPayment, TASK_TYPES } from '../../../src/core/settings/task-type.ts';
+import { checks } from '../../helpers/checks.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 import { writeTrusted } from '../../helpers/trusted-config.ts';
 
@@ -56,6 +57,8 @@ function samples(name: SettingName): readonly (readonly [written: string, become
       ).map((text) => [text, text]);
     case 'texts':
       return ['src/*.ts', 'b', 'c d'].map((text) => [text, [text]]);
+    case 'checks':
+      return ['npm test', 'b', 'c  d'].map((text) => [text, checks(text)]);
     case 'count':
       return ['7', '8', '9'].map((text) => [text, Number(text)]);
     case 'duration':

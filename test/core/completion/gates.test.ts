@@ -1,17 +1,19 @@
 import { describe, expect, test } from 'vitest';
+import type { CheckResult } from '../../../src/core/completion/check-result.ts';
 import { askGates, type Claim, type ClaimView } from '../../../src/core/completion/gates.ts';
-import { type CommandResult, NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
+import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';
+import { checkResult, checks } from '../../helpers/checks.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 
 const BY_WORDS: Claim = { evidence: { kind: 'promise', detail: 'DONE' }, byWords: true };
 const BY_FILE: Claim = { evidence: { kind: 'watch-glob', detail: 'a.md' }, byWords: false };
 
 const COMMAND = { command: 'npm test', timedOut: false, output: '' };
-const PASSED: CommandResult = { ...COMMAND, exitCode: 0 };
-const FAILED: CommandResult = { ...COMMAND, exitCode: 1, output: '1 failed' };
-const CUT: CommandResult = { ...COMMAND, exitCode: null, timedOut: true };
+const PASSED = [checkResult({ ...COMMAND, exitCode: 0 })];
+const FAILED = [checkResult({ ...COMMAND, exitCode: 1, output: '1 failed' })];
+const CUT = [checkResult({ ...COMMAND, exitCode: null, timedOut: true })];
 const CHANGED = { ...NOTHING_SEEN, protectedChanged: ['test/a.test.ts'] };
 const PUSH = refusedTool('Bash', 'git push');
 
@@ -51,10 +53,15 @@ describe('the gates, each by itself', () => {
   test.for<[name: string, changes: Partial<ClaimView>, settings: Partial<Policy>, answer: string]>([
     ['words', {}, {}, 'refused-tools'],
     ['a file', { claim: BY_FILE }, {}, 'passed'],
-    ['words, nothing to verify them yet', {}, { verify: 'npm test' }, 'ask-verify'],
-    ['words, verified', { verified: PASSED }, { verify: 'npm test' }, 'passed'],
-    ['words, not verified', { verified: FAILED }, { verify: 'npm test' }, 'refused-tools'],
-    ['words, not verified in time', { verified: CUT }, { verify: 'npm test' }, 'refused-tools'],
+    ['words, nothing to verify them yet', {}, { verify: checks('npm test') }, 'ask-verify'],
+    ['words, verified', { verified: PASSED }, { verify: checks('npm test') }, 'passed'],
+    ['words, not verified', { verified: FAILED }, { verify: checks('npm test') }, 'refused-tools'],
+    [
+      'words, not verified in time',
+      { verified: CUT },
+      { verify: checks('npm test') },
+      'refused-tools',
+    ],
     ['words, meant', {}, { acceptRefused: ['Bash(git push:*)'] }, 'passed'],
     ['words, all meant', {}, { acceptRefused: ['*'] }, 'passed'],
     ['words, another one meant', {}, { acceptRefused: ['Write'] }, 'refused-tools'],
@@ -87,17 +94,17 @@ describe('the gates, each by itself', () => {
     });
     expect(answer).toEqual({
       kind: 'held',
-      held: { gate: 'refused-tools', tools: [refusedTool('Write', 'a')], verified: null },
+      held: { gate: 'refused-tools', tools: [refusedTool('Write', 'a')], failed: [] },
     });
   });
 
-  test.for<[verified: CommandResult | null, settings: Partial<Policy>, answer: string]>([
+  test.for<[verified: readonly CheckResult[] | null, settings: Partial<Policy>, answer: string]>([
     [null, {}, 'stopped-subagents'],
     [null, { confirm: 2 }, 'stopped-subagents'],
     [null, { acceptRefused: ['*'] }, 'stopped-subagents'],
-    [null, { verify: 'npm test' }, 'ask-verify'],
-    [PASSED, { verify: 'npm test' }, 'passed'],
-    [FAILED, { verify: 'npm test' }, 'verify'],
+    [null, { verify: checks('npm test') }, 'ask-verify'],
+    [PASSED, { verify: checks('npm test') }, 'passed'],
+    [FAILED, { verify: checks('npm test') }, 'verify'],
   ])('sub-agents that the system stopped, %o, %o: %s', ([verified, settings, answer]) => {
     for (const claim of [BY_WORDS, BY_FILE]) {
       expect(held({ claim, verified, settings, stoppedSubAgents: 1 })).toBe(answer);
@@ -113,13 +120,13 @@ describe('the gates, each by itself', () => {
     },
   );
 
-  test.for<[verified: CommandResult | null, answer: string]>([
+  test.for<[verified: readonly CheckResult[] | null, answer: string]>([
     [null, 'ask-verify'],
     [PASSED, 'passed'],
     [FAILED, 'verify'],
     [CUT, 'verify'],
   ])('%o: %s', ([verified, answer]) => {
-    const settings = { verify: 'npm test' };
+    const settings = { verify: checks('npm test') };
     expect(held({ verified, settings })).toBe(answer);
     expect(held({ verified, settings, claim: BY_FILE })).toBe(answer);
   });
@@ -137,7 +144,7 @@ describe('the gates, each by itself', () => {
 });
 
 describe('the gates in their order', () => {
-  const settings = { minIterations: 4, verify: 'npm test', confirm: 2 };
+  const settings = { minIterations: 4, verify: checks('npm test'), confirm: 2 };
   const all = { iteration: 3, refused: [PUSH], sightings: CHANGED, verified: FAILED, settings };
   const enough = { ...settings, minIterations: 1 };
 

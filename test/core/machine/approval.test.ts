@@ -5,6 +5,7 @@ import { protocolNote } from '../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { lastWorkAt, laterBy } from '../../../src/core/task/task-state.ts';
 import { answered } from '../../helpers/attempt-facts.ts';
+import { checks } from '../../helpers/checks.ts';
 import { type Loop, nonstop, OVERLOADED, TAG, WORK } from '../../helpers/loop-events.ts';
 import { A_DAY_MS, loopInHand, type Turn } from '../../helpers/loop-in-hand.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
@@ -114,7 +115,7 @@ describe('what comes before and after a request in the same message', () => {
   });
 
   test('nor is the check run', () => {
-    expect(say(`${ASKED}\n\n${TAG}`, { verify: 'npm test' }).at(-1)).toBe(
+    expect(say(`${ASKED}\n\n${TAG}`, { verify: checks('npm test') }).at(-1)).toBe(
       'request-approval deploy',
     );
   });

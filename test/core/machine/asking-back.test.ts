@@ -13,6 +13,7 @@ import {
   refusedTool,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
+import { checks } from '../../helpers/checks.ts';
 import { LIMITED, type Loop, nonstop, TAG } from '../../helpers/loop-events.ts';
 import type { Turn } from '../../helpers/loop-in-hand.ts';
 
@@ -129,7 +130,7 @@ describe('an answer in doubt', () => {
   });
 
   test('that is settled has to pass the gates like any other', () => {
-    const loop = asked({ verify: 'npm test', confirm: 2 });
+    const loop = asked({ verify: checks('npm test'), confirm: 2 });
     expect(loop.iterate(STATED).actions).toEqual(['verify npm test']);
     const passed = { command: 'npm test', exitCode: 0, timedOut: false, output: '' };
     expect(loop.verified(passed).actions).toContain('claim_held');

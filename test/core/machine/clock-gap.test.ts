@@ -5,6 +5,7 @@ import type { ApprovalAnswer } from '../../../src/core/machine/loop-state.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import { answered, errorReport } from '../../helpers/attempt-facts.ts';
+import { checks } from '../../helpers/checks.ts';
 import { type Loop, OVERLOADED, WORK } from '../../helpers/loop-events.ts';
 import { loopInHand } from '../../helpers/loop-in-hand.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
@@ -49,7 +50,7 @@ const ASKED: readonly [
   ],
   [
     '--verify',
-    { verify: 'npm test' },
+    { verify: checks('npm test') },
     (loop) => loop.iterate(CLAIM),
     (loop, jumpMs) => {
       loop.jump(jumpMs);

@@ -16,6 +16,7 @@ import {
   resultFacts,
   withoutReport,
 } from '../../helpers/attempt-facts.ts';
+import { checkResult, checks } from '../../helpers/checks.ts';
 import {
   DONE,
   type Loop,
@@ -28,7 +29,7 @@ import {
 import type { Turn } from '../../helpers/loop-in-hand.ts';
 import { START } from '../../helpers/new-task.ts';
 
-const VERIFY = { verify: 'npm test' };
+const VERIFY = { verify: checks('npm test') };
 
 function result(exitCode: number | null, output = ''): CommandResult {
   return { command: 'npm test', exitCode, timedOut: exitCode === null, output };
@@ -66,6 +67,7 @@ describe('the gates', () => {
     expect(turn.state.step.kind).toBe('verifying');
     const after = loop.verified(FAILED);
     expect(after.actions).toEqual([
+      'check_ended',
       'task_iterated',
       'claim_held',
       'iteration_started',
@@ -84,7 +86,7 @@ describe('the gates', () => {
     const loop = nonstop(VERIFY);
     loop.iterate(DONE);
     const turn = loop.verified(FAILED);
-    expect(turn.told[1]).toEqual({
+    expect(turn.told[2]).toEqual({
       event: 'claim_held',
       iteration: 1,
       gate: 'verify',
@@ -92,7 +94,7 @@ describe('the gates', () => {
     });
     expect(turn.state.task.iterations).toMatchObject([{ completed: false }]);
     expect(turn.addition).toContain('=====\n1 test failed: adds up\n=====');
-    expect(turn.addition).toContain('the command that checks it exited with 1: npm test.');
+    expect(turn.addition).toContain('a check failed: npm test exited with 1.');
     // The next one has passed it on, and the one after says nothing of it.
     expect(loop.iterate(WORK).addition).not.toContain('1 test failed');
   });
@@ -112,7 +114,7 @@ describe('the gates', () => {
     const loop = nonstop(VERIFY);
     loop.iterate(DONE);
     const turn = loop.verified(result(null));
-    expect(turn.told[1]).toMatchObject({ gate: 'verify', detail: 'npm test ran out of time' });
+    expect(turn.told[2]).toMatchObject({ gate: 'verify', detail: 'npm test ran out of time' });
     expect(turn.addition).toContain('did not end in time');
   });
 
@@ -445,10 +447,13 @@ describe('the last iteration', () => {
     const loop = nonstop({ ...VERIFY, maxIterations: 1 });
     loop.iterate(DONE);
     const turn = loop.verified(FAILED);
-    expect(turn.actions).toEqual(['task_iterated', 'claim_held', 'stop:max_iterations_reached']);
+    expect(turn.actions).toEqual([
+      ...['check_ended', 'task_iterated', 'claim_held'],
+      'stop:max_iterations_reached',
+    ]);
     expect(turn.ending).toMatchObject({ note: 'EXHAUSTED' });
     expect(turn.state.carry.missing).toEqual([
-      { kind: 'held', held: { gate: 'verify', result: FAILED } },
+      { kind: 'held', held: { gate: 'verify', failed: [checkResult(FAILED)] } },
     ]);
   });
 });
@@ -643,7 +648,9 @@ describe('the command after an iteration', () => {
   test('waits for the check', () => {
     const loop = nonstop({ ...AFTER, ...VERIFY });
     expect(loop.iterate(DONE).actions).toEqual(['verify npm test']);
-    expect(loop.verified(PASSED).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.verified(PASSED).actions).toEqual([
+      ...['check_ended', 'task_iterated', 'run-after ./sync'],
+    ]);
     expect(loop.followed().actions).toEqual(['stop:completed']);
   });
 

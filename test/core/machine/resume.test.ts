@@ -6,6 +6,7 @@ import { initialState, transition } from '../../../src/core/machine/transition.t
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy, msBetween } from '../../../src/core/task/task-state.ts';
 import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
+import { checks } from '../../helpers/checks.ts';
 import {
   DONE,
   GONE,
@@ -27,7 +28,7 @@ const ALMOST_ALL = answered('Part of it.', {
 });
 const PASSED: CommandResult = { command: 'npm test', exitCode: 0, timedOut: false, output: '' };
 const GLOBS = { watchGlobs: ['out/*.md'] };
-const VERIFY = { verify: 'npm test' };
+const VERIFY = { verify: checks('npm test') };
 const AFTER = { after: './sync' };
 const NO_DELAY = { delayMs: 0 };
 const HOUR_MS = 3_600_000;
@@ -110,7 +111,9 @@ describe('what was asked for before the driver died', () => {
     expect(summary(loop.resume())).toBe('running, looking: task_resumed look');
     expect(loop.look(NOTHING_SEEN).actions).toEqual(['verify npm test']);
     expect(loop.resume().actions).toEqual(['task_resumed', 'verify npm test']);
-    expect(loop.verified(PASSED).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.verified(PASSED).actions).toEqual([
+      ...['check_ended', 'task_iterated', 'run-after ./sync'],
+    ]);
     const { actions, followedBy } = loop.resume();
     expect(actions).toEqual(['task_resumed', 'run-after ./sync']);
     expect(followedBy).toMatchObject({ event: 'task_iterated', iteration: 1, completed: true });
@@ -140,7 +143,7 @@ describe('what was asked for before the driver died', () => {
 
   test('is left out if the user no longer wants it: --verify', () => {
     const loop = reached(VERIFY, DONE);
-    expect(summary(loop.resume({ verify: null }))).toBe(
+    expect(summary(loop.resume({ verify: [] }))).toBe(
       'completed, ended: task_resumed task_iterated stop:completed',
     );
     expect(loop.state().task.iterations).toMatchObject([{ number: 1, completed: true }]);

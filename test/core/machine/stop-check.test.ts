@@ -9,6 +9,7 @@ import {
 } from '../../../src/core/machine/stop-check.ts';
 import { buildAddition } from '../../../src/core/prompt/prompt.ts';
 import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
+import { checkResult, checks } from '../../helpers/checks.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 import { stored } from '../../helpers/stored.ts';
 
@@ -118,17 +119,18 @@ describe('an agent that wants to stop', () => {
   });
 
   test('has its claim verified, and the reminder shows the output', () => {
-    const settings = { verify: 'npm test' };
+    const settings = { verify: checks('npm test') };
     const message = 'ALL DONE';
     expect(checkStop(view({ message }, settings))).toEqual({ kind: 'ask-verify' });
-    const result = { command: 'npm test', exitCode: 1, timedOut: false, output: '3 failed' };
-    const answer = checkStop(view({ message, verified: result }, settings));
+    const red = { command: 'npm test', exitCode: 1, timedOut: false, output: '3 failed' };
+    const result = checkResult(red);
+    const answer = checkStop(view({ message, verified: [result] }, settings));
     expect(answer).toEqual({
       kind: 'holds',
-      missing: [{ kind: 'held', held: { gate: 'verify', result } }],
+      missing: [{ kind: 'held', held: { gate: 'verify', failed: [result] } }],
     });
-    const passed = { ...result, exitCode: 0 };
-    expect(checkStop(view({ message, verified: passed }, settings)).kind).toBe('lets-go');
+    const passed = checkResult({ ...red, exitCode: 0 });
+    expect(checkStop(view({ message, verified: [passed] }, settings)).kind).toBe('lets-go');
   });
 
   test('must continue if its promise is in doubt, and the reminder says where it belongs', () => {

@@ -11,6 +11,7 @@ import {
 } from '../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { refusedTool } from '../../helpers/attempt-facts.ts';
+import { checkResult } from '../../helpers/checks.ts';
 import { loopPolicy } from '../../helpers/loop-policy.ts';
 
 const CHECK: CommandResult = {
@@ -129,7 +130,7 @@ describe('what was missing', () => {
     ],
     [
       'refused tools',
-      { kind: 'refused', tools: [refusedTool('Bash', 'npm test')], held: false, verified: null },
+      { kind: 'refused', tools: [refusedTool('Bash', 'npm test')], held: false, failed: [] },
       /^These tools were refused: Bash \(npm test\)\. Only the person who started this can allow them, by --allowed-tools or --permission-mode: find another way, or say plainly/,
     ],
     [
@@ -138,7 +139,7 @@ describe('what was missing', () => {
         kind: 'refused',
         tools: [refusedTool('Bash', 'npm test'), refusedTool('WebSearch')],
         held: true,
-        verified: null,
+        failed: [],
       },
       /complete was not accepted, because these tools were refused: Bash \(npm test\); WebSearch\./,
     ],
@@ -180,21 +181,27 @@ describe('what was missing', () => {
     ],
     [
       'a failing check',
-      { kind: 'held', held: { gate: 'verify', result: CHECK } },
-      /the command that checks it exited with 2: npm test\. Its output stands above\.$/,
+      { kind: 'held', held: { gate: 'verify', failed: [checkResult(CHECK)] } },
+      /because a check failed: npm test exited with 2\. What it printed stands above\.$/,
     ],
     [
       'a check that was cut off',
-      { kind: 'held', held: { gate: 'verify', result: { ...CHECK, exitCode: null } } },
-      /the command that checks it exited with a signal: npm test\./,
+      {
+        kind: 'held',
+        held: { gate: 'verify', failed: [checkResult({ ...CHECK, exitCode: null })] },
+      },
+      /a check failed: npm test exited with a signal\./,
     ],
     [
       'a check out of time',
       {
         kind: 'held',
-        held: { gate: 'verify', result: { ...CHECK, exitCode: null, timedOut: true } },
+        held: {
+          gate: 'verify',
+          failed: [checkResult({ ...CHECK, exitCode: null, timedOut: true })],
+        },
       },
-      /the command that checks it did not end in time: npm test\./,
+      /a check failed: npm test did not end in time\./,
     ],
     [
       'a command that decides',
@@ -223,16 +230,19 @@ describe('what was missing', () => {
 
   test.for<[name: string, missing: Missing]>([
     ['a near miss', { kind: 'near-miss', line: HOSTILE, why: 'quoted' }],
-    ['a tool', { kind: 'refused', tools: [refusedTool(HOSTILE)], held: false, verified: null }],
+    ['a tool', { kind: 'refused', tools: [refusedTool(HOSTILE)], held: false, failed: [] }],
     [
       'a target',
-      { kind: 'refused', tools: [refusedTool('Bash', HOSTILE)], held: true, verified: null },
+      { kind: 'refused', tools: [refusedTool('Bash', HOSTILE)], held: true, failed: [] },
     ],
     ['a failure', { kind: 'not-ended-well', outcome: { kind: 'errored', message: HOSTILE } }],
     ['a file name', { kind: 'held', held: { gate: 'protect', files: [HOSTILE] } }],
     [
       'a command',
-      { kind: 'held', held: { gate: 'verify', result: { ...CHECK, command: HOSTILE } } },
+      {
+        kind: 'held',
+        held: { gate: 'verify', failed: [checkResult({ ...CHECK, command: HOSTILE })] },
+      },
     ],
     ['a command that decides', { kind: 'until', result: { ...CHECK, command: HOSTILE } }],
   ])('is material: %s', ([, missing]) => {
@@ -245,7 +255,7 @@ describe('what was missing', () => {
 
   test('names ten tools at most', () => {
     const tools = Array.from({ length: 30 }, (_, index) => refusedTool('Bash', `step-${index}-`));
-    const line = describeMissing({ kind: 'refused', tools, held: false, verified: null }, policy);
+    const line = describeMissing({ kind: 'refused', tools, held: false, failed: [] }, policy);
     expect(line).toContain('step-9-');
     expect(line).not.toContain('step-10-');
   });
@@ -334,8 +344,8 @@ describe('the context', () => {
 describe.for<[by: string, title: string, failed: (result: CommandResult) => Missing]>([
   [
     'verify',
-    'the output of the command that checks the task',
-    (result) => ({ kind: 'held', held: { gate: 'verify', result } }),
+    'the output of the check npm test',
+    (result) => ({ kind: 'held', held: { gate: 'verify', failed: [checkResult(result)] } }),
   ],
   [
     'until',

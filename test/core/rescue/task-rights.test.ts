@@ -3,6 +3,7 @@ import { PERMISSIONS, programsBeyond, rightsOf } from '../../../src/core/rescue/
 import { resolveSettings } from '../../../src/core/settings/resolve-settings.ts';
 import { type Layer, withSettings } from '../../../src/core/settings/setting-source.ts';
 import { type SettingName, settingNamesNeedingTrust } from '../../../src/core/settings/settings.ts';
+import { checks } from '../../helpers/checks.ts';
 
 /** Settings as if these had been given as flags. */
 function given(values: Partial<Record<SettingName, unknown>>) {
@@ -21,13 +22,16 @@ const PLACES: readonly SettingName[] = [
   ...(['worktree', 'worktreeDir', 'base', 'copy', 'shareWorktree'] as const),
   // What is kept, and how commits look.
   ...(['snapshots', 'snapshotExclude', 'commitMessage', 'protectBranch'] as const),
+  // When checks run, which are named themselves.
+  ...(['verifyEach', 'baseline', 'knownFailures'] as const),
 ];
 
 describe('the rights of a task', () => {
   test.for(settingNamesNeedingTrust().filter((name) => !PLACES.includes(name)))(
     'name %s, which needs trust in a configuration',
     (name) => {
-      const value = name === 'allowedTools' || name === 'acceptRefused' ? ['x'] : 'x';
+      const texts = name === 'allowedTools' || name === 'acceptRefused' ? ['x'] : 'x';
+      const value = name === 'verify' ? checks('x') : texts;
       const settings = { ...given({}), [name]: value };
       const isNamed = rightsOf(settings, []).some((flag) => flag.includes("'x'"));
       expect([name, isNamed]).toEqual([name, true]);
@@ -55,6 +59,14 @@ describe('a pass over the vault', () => {
     expect(programsBeyond(task, given({ verify: 'a', after: 'other' }))).toEqual(["--after 'b'"]);
     expect(programsBeyond(task, task)).toEqual([]);
     expect(programsBeyond(given({}), task)).toEqual([]);
+  });
+
+  test('finds those of several checks, however much they begin alike', () => {
+    const long = 'x'.repeat(300);
+    const task = given({ verify: ['a', 'b', `${long}1`] });
+    const pass = given({ verify: { other: 'b', c: `${long}2` } });
+    expect(programsBeyond(task, pass)).toEqual(["--verify 'a'", `--verify '${'x'.repeat(199)}…'`]);
+    expect(programsBeyond(given({ verify: { unit: 'a' } }), task)).toEqual([]);
   });
 
   test('gives all its own permissions, also where it has none', () => {

@@ -25,6 +25,7 @@ test('exactly these settings need trust, and each has a key', () => {
       ...['acceptRefused', 'after', 'agent', 'agentCommand', 'allowedTools', 'claudeBin', 'cwd'],
       ...['dangerouslySkipPermissions', 'keepBackground', 'onEnd', 'permissionMode', 'promptFile'],
       ...['stateDir', 'until', 'vault', 'verify'],
+      ...['baseline', 'knownFailures', 'verifyEach'],
       ...['base', 'commit', 'commitMessage', 'copy', 'protectBranch', 'revertFailed', 'setup'],
       ...['shareWorktree', 'snapshotExclude', 'snapshots', 'worktree', 'worktreeDir'],
     ].toSorted(),

@@ -17,6 +17,7 @@ function problemOf({ type, default: text, negation }: SettingRow): string | null
     case 'text':
     case 'command':
     case 'texts':
+    case 'checks':
       return text.trim() === '' ? 'empty' : null;
     case 'count':
       return /^\d+$/.test(text) && Number(text) >= type.min ? null : 'no count';

@@ -13,6 +13,8 @@ function example(type: SettingKind): unknown {
       return 'some text';
     case 'texts':
       return ['one', 'two'];
+    case 'checks':
+      return { unit: 'npm test', lint: 'npm run lint' };
     case 'count':
       return 7;
     case 'duration':

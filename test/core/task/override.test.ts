@@ -3,6 +3,7 @@ import { layerOf } from '../../../src/core/settings/setting-source.ts';
 import type { SettingName } from '../../../src/core/settings/settings.ts';
 import { overrideSettings } from '../../../src/core/task/override.ts';
 import { laterBy, type TaskState } from '../../../src/core/task/task-state.ts';
+import { checks } from '../../helpers/checks.ts';
 import { newTask, START } from '../../helpers/new-task.ts';
 import { stored } from '../../helpers/stored.ts';
 
@@ -70,6 +71,6 @@ describe('the flags of a resume', () => {
   test('may be a command that begins with + and a digit', () => {
     const { run, problems } = resumedWith({ verify: '+1 is no sum' });
     expect(problems).toEqual([]);
-    expect(run.settings.verify).toBe('+1 is no sum');
+    expect(run.settings.verify).toEqual(checks('+1 is no sum'));
   });
 });

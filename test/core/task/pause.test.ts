@@ -4,6 +4,7 @@ import { NOTHING_SEEN } from '../../../src/core/completion/sightings.ts';
 import type { Policy } from '../../../src/core/task/policy.ts';
 import { laterBy } from '../../../src/core/task/task-state.ts';
 import { answered, cut, errorReport, withoutReport } from '../../helpers/attempt-facts.ts';
+import { checks } from '../../helpers/checks.ts';
 import {
   DONE,
   LIMITED,
@@ -43,12 +44,12 @@ describe('a request to pause', () => {
     ],
     [
       'before a check that fails',
-      { verify: 'npm test', ...NO_DELAY },
+      { verify: checks('npm test'), ...NO_DELAY },
       (loop) => {
         loop.iterate(DONE);
         return loop.verified(FAILED);
       },
-      'task_iterated claim_held',
+      'check_ended task_iterated claim_held',
     ],
     [
       'before the command that follows',
@@ -210,10 +211,14 @@ describe('another end comes before the pause', () => {
   });
 
   test('completion after its check and the command that follows', () => {
-    const loop = running({ verify: 'npm test', after: './sync' });
+    const loop = running({ verify: checks('npm test'), after: './sync' });
     loop.iterate(DONE);
     loop.pause();
-    expect(loop.verified(PASSED).actions).toEqual(['task_iterated', 'run-after ./sync']);
+    expect(loop.verified(PASSED).actions).toEqual([
+      'check_ended',
+      'task_iterated',
+      'run-after ./sync',
+    ]);
     expect(loop.followed().ending?.status).toBe('completed');
   });
 

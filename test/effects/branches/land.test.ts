@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { checkResult } from '../../helpers/checks.ts';
 import { makeLanding } from '../../helpers/landings.ts';
 import { bytesBelow, gitIn, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -263,17 +264,17 @@ describe('nothing changes', () => {
     put(folder, { 'b.txt': 'by a person\n' });
     git('commit', '-qam', 'mine');
     const before = lookAt(folder);
-    const result = { command: 'x', exitCode: 1, timedOut: false, output: '' };
+    const failed = [checkResult({ command: 'x', exitCode: 1, timedOut: false, output: '' })];
     let seen: unknown = null;
     const { end } = await landTask(task, {
       check: async (scratch) => {
         const { '.git': _, ...files } = bytesBelow(scratch);
         seen = files;
         expect(gitIn(scratch)('status', '--porcelain')).toBe('');
-        return { kind: 'checks-failed', result };
+        return { kind: 'checks-failed', failed };
       },
     });
-    expect(end).toEqual({ kind: 'refused', why: { kind: 'checks-failed', result } });
+    expect(end).toEqual({ kind: 'refused', why: { kind: 'checks-failed', failed } });
     expect(seen).toEqual({
       ...{ 'a.txt': 'by the task\n', 'b.txt': 'by a person\n', '.gitignore': 'out\n' },
     });

@@ -95,7 +95,7 @@ describe('hostile text is harmless in', () => {
       completion: HOSTILE,
       lastOutput: HOSTILE,
       missing: [HOSTILE],
-      commandOutputs: [{ by: 'until', output: HOSTILE }],
+      commandOutputs: [{ by: 'verify', check: HOSTILE, output: HOSTILE }],
       again: `ralph resume '${HOSTILE}'`,
     });
     expect(hostileSign(note)).toBeNull();

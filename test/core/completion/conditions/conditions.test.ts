@@ -12,6 +12,7 @@ import type { PromiseVerdict } from '../../../../src/core/completion/promise.ts'
 import { NOTHING_SEEN, type Sightings } from '../../../../src/core/completion/sightings.ts';
 import { EMPTY_HANDOVER, promptTexts } from '../../../../src/core/prompt/prompt.ts';
 import type { Policy } from '../../../../src/core/task/policy.ts';
+import { checks } from '../../../helpers/checks.ts';
 import { loopPolicy } from '../../../helpers/loop-policy.ts';
 
 const STATED: PromiseVerdict = { kind: 'stated', form: 'tagged', line: '<promise>DONE</promise>' };
@@ -80,7 +81,7 @@ describe('the claims of an iteration', () => {
     'that %s claims by a file at once where a command vouches for it',
     (ended) => {
       const outcome = OUTCOMES[ended] ?? { kind: 'answered' };
-      const policy = loopPolicy({ watchGlobs: ['out/*.md'], verify: 'npm test' });
+      const policy = loopPolicy({ watchGlobs: ['out/*.md'], verify: checks('npm test') });
       const claims = claimsOf({ outcome, sightings: MATCHED, policy });
       expect(claims.map(({ evidence }) => evidence.kind)).toEqual(['watch-glob']);
     },

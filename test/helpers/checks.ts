@@ -1,0 +1,32 @@
+import {
+  asCheckResult,
+  type CheckResult,
+  type RawCheckResult,
+} from '../../src/core/completion/check-result.ts';
+import type { CommandResult } from '../../src/core/completion/sightings.ts';
+import { type Check, readChecks } from '../../src/core/settings/checks.ts';
+import { START } from './new-task.ts';
+
+/** Unnamed checks, as `--verify` gives them. */
+export function checks(...commands: readonly string[]): readonly Check[] {
+  return readChecks(commands) ?? [];
+}
+
+/** A check that ended so, with no number of tests but what is given. */
+export function rawResult(
+  result: CommandResult,
+  more: Partial<RawCheckResult> = {},
+): RawCheckResult {
+  const measured = { startedAt: START, durationMs: 1_000, tests: null, failed: null };
+  const check = { name: result.command, command: result.command };
+  return { ...asCheckResult(check, { ...result, ...measured, outputSha256: '' }), ...more };
+}
+
+/** The same, judged by its exit code alone. */
+export function checkResult(
+  result: CommandResult,
+  more: Partial<RawCheckResult> = {},
+): CheckResult {
+  const raw = rawResult(result, more);
+  return { ...raw, verdict: raw.exitCode === 0 ? 'passed' : 'failed' };
+}
