@@ -24,9 +24,9 @@ describe('--verify', () => {
     const prompt = scene.prompt(2);
     // Material: between its markers, and without the power to pull in files.
     expect(prompt).toMatch(
-      /BEGIN DATA: the output of the command that checks[^\n]*\n3 tests fail \\@home\non stderr\n+===== END DATA/,
+      /BEGIN DATA: the output of the check [^\n]*\n3 tests fail \\@home\non stderr\n+===== END DATA/,
     );
-    expect(prompt).toContain('was not accepted, because the command that checks it exited with 7');
+    expect(prompt).toContain('was not accepted, because a check failed: test -f fixed');
     expect(stderr).toContain('claimed complete, but not accepted (verify)');
     expect(heldBy(scene)).toEqual(['verify']);
     expect(scene.state()).toMatchObject({
@@ -57,7 +57,7 @@ describe('--verify', () => {
     const [note] = scene.notes();
     expect(note?.name).toMatch(/^RALPH_EXHAUSTED_t_/);
     expect(note?.text).toMatch(/statement that the task is complete was not accepted/);
-    expect(note?.text).toMatch(/exited with 4: echo broken; exit 4/);
+    expect(note?.text).toMatch(/a check failed: echo broken; exit 4 exited with 4/);
     expect(scene.state()).toMatchObject({
       status: 'max_iterations_reached',
       evidence: null,
@@ -74,7 +74,7 @@ describe('--verify', () => {
     ]);
     expect(exitCode).toBe(0);
     expect(durationMs).toBeGreaterThan(1_000);
-    expect(scene.prompt(2)).toMatch(/the command that checks it did not end in time/);
+    expect(scene.prompt(2)).toMatch(/a check failed: .* did not end in time/);
     expect(scene.prompt(2)).toContain('\nwaiting\n');
     expect(livingIn(scene.home)).toEqual([]);
   });

@@ -7,6 +7,7 @@ import { parseDuration } from '../../../src/core/settings/duration.ts';
 import { settingsFromEnvironment } from '../../../src/core/settings/environment.ts';
 import { parseSize } from '../../../src/core/settings/parse-value.ts';
 import {
+  isRepeatable,
   keyOf,
   SETTINGS,
   type SettingName,
@@ -128,7 +129,7 @@ describe('the first source that has a setting wins, from the flag down to the de
     expect(nothing.sources[name]).toEqual({ kind: 'default', where: 'default' });
     const { default: fallback } = SETTINGS[name];
     if (fallback !== undefined) expect(`${nothing.settings[name]}`).toBe(`${readable(fallback)}`);
-    else expect(nothing.settings[name] || null).toEqual(type.kind === 'texts' ? [] : null);
+    else expect(nothing.settings[name] || null).toEqual(isRepeatable(SETTINGS[name]) ? [] : null);
 
     if (key !== null) {
       written.config = `# the second line has it\n${key}: ${byKey?.[0]}\n`;

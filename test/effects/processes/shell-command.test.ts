@@ -19,7 +19,8 @@ import {
 } from '../../helpers/processes.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
 
-const OUTPUT_BYTES = 16 * 1024;
+const HEAD_BYTES = 4 * 1024;
+const TAIL_BYTES = 16 * 1024;
 const MB = 1024 * 1024;
 
 async function stage(more: Partial<ShellOptions> = {}) {
@@ -143,14 +144,46 @@ describe('its output', () => {
     expect(output.trim().split('\n').sort()).toEqual(['err', 'out']);
   });
 
-  test('keeps its end within bounds, and a whole character at its beginning', async () => {
+  test('keeps both its ends within bounds, and whole characters where they were cut', async () => {
     const { run } = await stage();
     const { output } = await run(
-      `head -c ${MB} /dev/zero | tr '\\0' x; i=0; while [ $i -lt 6000 ]; do printf ürx; i=$((i+1)); done; echo last`,
+      `i=0; while [ $i -lt 6000 ]; do printf ürx; i=$((i+1)); done; head -c ${MB} /dev/zero | tr '\\0' x; i=0; while [ $i -lt 6000 ]; do printf ürx; i=$((i+1)); done; echo last`,
     );
-    expect(Buffer.byteLength(output)).toBeLessThanOrEqual(OUTPUT_BYTES);
-    expect(Buffer.byteLength(output)).toBeGreaterThan(OUTPUT_BYTES - 4);
-    expect(output).toMatch(/^(?:x|rx|ürx)(?:ürx)+last\n$/);
+    const [, head = '', left = '', tail = ''] =
+      /^(.*)\n\[(\d+) bytes are left out\]\n(.*\n)$/.exec(output) ?? [];
+    expect(head).toMatch(/^(?:ürx)+(?:ü|ür)?$/);
+    expect(tail).toMatch(/^(?:x|rx|ürx)(?:ürx)+last\n$/);
+    for (const [end, bytes] of [
+      [head, HEAD_BYTES],
+      [tail, TAIL_BYTES],
+    ] as const) {
+      expect(Buffer.byteLength(end)).toBeLessThanOrEqual(bytes);
+      expect(Buffer.byteLength(end)).toBeGreaterThan(bytes - 4);
+    }
+    const all = 2 * 6_000 * 4 + MB + 'last\n'.length;
+    const shown = Buffer.byteLength(head) + Buffer.byteLength(tail);
+    expect(Math.abs(all - shown - Number(left))).toBeLessThan(4);
+  });
+
+  test('is whole if both ends have room for it', async () => {
+    const { run } = await stage();
+    const { output } = await run(`i=0; while [ $i -lt 5000 ]; do printf ürx; i=$((i+1)); done`);
+    expect(output).toBe('ürx'.repeat(5_000));
+  });
+
+  test('is passed on by stream, all its bytes and all its text', async () => {
+    const heard = { stdout: { bytes: 0, text: '' }, stderr: { bytes: 0, text: '' } };
+    const { run } = await stage({
+      onOutput(chunk, text, stream) {
+        heard[stream].bytes += chunk.length;
+        heard[stream].text += text;
+      },
+    });
+    await run(`i=0; while [ $i -lt 30000 ]; do printf ürx; i=$((i+1)); done; echo c >&2`);
+    expect(heard).toEqual({
+      stdout: { bytes: 120_000, text: 'ürx'.repeat(30_000) },
+      stderr: { bytes: 2, text: 'c\n' },
+    });
   });
 
   test('takes flat memory however much it is, NUL bytes included', async () => {
@@ -158,8 +191,8 @@ describe('its output', () => {
     const before = process.memoryUsage.rss();
     const { exitCode, output } = await run('head -c 200000000 /dev/zero; echo last');
     expect(exitCode).toBe(0);
-    expect(output).toMatch(/^\0+last\n$/);
-    expect(output).toHaveLength(OUTPUT_BYTES);
+    expect(output).toMatch(/^\0+\n\[\d+ bytes are left out\]\n\0+last\n$/);
+    expect(output.length).toBeLessThan(HEAD_BYTES + TAIL_BYTES + 50);
     expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MB);
   });
 

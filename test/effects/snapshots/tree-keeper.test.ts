@@ -46,6 +46,42 @@ async function stage(files = { 'a.txt': 'a' }) {
   return { ...repository, ...kept };
 }
 
+describe('the known tree', () => {
+  test('is the one that was kept last, until a program runs', async () => {
+    const { folder, keeper, ended } = await stage();
+    const before = keeper.knownTree();
+    expect(before).toMatch(/^[0-9a-f]{40}$/);
+    keeper.loseTree();
+    expect(keeper.knownTree()).toBeNull();
+    await ended(1);
+    expect(keeper.knownTree()).toBe(before);
+    put(folder, { b: '1' });
+    await ended(2);
+    expect(keeper.knownTree()).toMatch(/^[0-9a-f]{40}$/);
+    expect(keeper.knownTree()).not.toBe(before);
+    rmSync(join(folder, 'b'));
+    await ended(3);
+    expect(keeper.knownTree()).toBe(before);
+  });
+
+  test('is none beside what is in no snapshot, and after an end that was kept before', async () => {
+    const { folder, keeper, ended } = await stage();
+    put(folder, { b: '1' });
+    await ended(1);
+    await ended(1, 'missing-end');
+    expect(keeper.knownTree()).toBeNull();
+    put(folder, { large: 'x'.repeat(1_001) });
+    await ended(2);
+    expect(keeper.knownTree()).toBeNull();
+    rmSync(join(folder, 'large'));
+    await ended(3);
+    expect(keeper.knownTree()).not.toBeNull();
+    const { keeper: partly } = await keeperOf(folder, { excludedGlobs: ['x/**'], taskId: 'u' });
+    await partly.before(1);
+    expect(partly.knownTree()).toBeNull();
+  });
+});
+
 describe('the snapshots of a task', () => {
   test('are named by its iterations, and one that changed nothing has none', async () => {
     const { folder, keeper, ended, names } = await stage();
