@@ -176,6 +176,18 @@ describe('ralph check of a task that ralph run left', () => {
     expect((await ask('t')).stdout).toBe('');
   });
 
+  test('runs all checks for a claim, and names each that failed', async () => {
+    const second = 'echo x >> ran; echo lint is red; exit 4';
+    const scene = await interrupted(['--verify', 'test -e ready', '--verify', second]);
+    const { stdout } = await scene.ralph(['check', 't', '--hook'], {
+      input: hookInput(scene, STATED),
+    });
+    const { reason } = JSON.parse(stdout);
+    expect(reason).toContain(`these checks failed: test -e ready exited with 1; ${second} exited`);
+    expect(reason).toContain('\nlint is red\n');
+    expect(scene.read('ran')).toBe('x\n');
+  });
+
   test('holds the agent by the beginning of the prompt where the stored one is lost or changed', async () => {
     const scene = await interrupted(['--prompt', `Fix it. ${'And the next. '.repeat(200)}`]);
     expect((await scene.ralph(['check', 't'])).exitCode).toBe(1);

@@ -95,6 +95,19 @@ describe('ralph land', () => {
     expect(git('worktree', 'list').split('\n')).toHaveLength(2);
   });
 
+  test('runs all checks, and shows each that is red', async () => {
+    const { scene, addTask } = await makeVault();
+    const verify = { unit: 'echo one; exit 3', build: 'true', lint: 'echo two; exit 4' };
+    addTask('t', { 'a.txt': 'x\n' }, { verify });
+    const { stderr, exitCode } = await scene.ralph(['land', 't']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('2 of its checks failed after the merge with main');
+    expect(stderr).toContain(
+      'exited with 3.\nralph: one\nralph: echo two; exit 4 exited with 4.\nralph: two\n',
+    );
+    expect(scene.read('a.txt')).toBe('a\n');
+  });
+
   test('a task that is not completed lands only with --yes', async () => {
     const { scene, git, addTask } = await makeVault();
     addTask('t', { 'a.txt': 'x\n' }, {}, { status: 'stopped', exit_reason: 'stopped:request' });

@@ -330,7 +330,7 @@ describe('ralph trust', () => {
     );
     expect(await refused(await sceneWith('after: [1\n'))).toContain('is not valid YAML');
     expect(await refused(await sceneWith('after: x\nverify: [1]\n'))).toContain(
-      'ralph.config.yaml:2 verify expects text',
+      'ralph.config.yaml:2 verify expects a shell command',
     );
     const above = await sceneWith();
     mkdirSync(join(above.folder, 'clone/.git'), { recursive: true });
