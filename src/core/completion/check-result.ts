@@ -68,6 +68,7 @@ export function wantsBaseline({
   verify,
   baseline,
   knownFailures,
-}: Pick<Settings, 'verify' | 'baseline' | 'knownFailures'>): boolean {
-  return verify.length > 0 && (baseline ?? knownFailures === 'allow');
+  proof,
+}: Pick<Settings, 'verify' | 'baseline' | 'knownFailures' | 'proof'>): boolean {
+  return verify.length > 0 && (baseline ?? (proof === 'hold' || knownFailures === 'allow'));
 }

@@ -176,8 +176,9 @@ describe('--baseline', () => {
     ]);
   });
 
-  test('is on with --known-failures allow unless it is turned off, and off otherwise', () => {
+  test('is on with --known-failures allow or --proof hold unless it is turned off, and off otherwise', () => {
     expect(started({ knownFailures: 'allow' }).first.agent).toBeNull();
+    expect(started({ proof: 'hold' }).first.agent).toBeNull();
     expect(started({ knownFailures: 'allow', baseline: false }).first.agent).not.toBeNull();
     expect(started({ baseline: null }).first.agent).not.toBeNull();
     expect(started({ baseline: true, verify: [] }).first.agent).not.toBeNull();

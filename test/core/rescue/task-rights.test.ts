@@ -22,8 +22,9 @@ const PLACES: readonly SettingName[] = [
   ...(['worktree', 'worktreeDir', 'base', 'copy', 'shareWorktree'] as const),
   // What is kept, and how commits look.
   ...(['snapshots', 'snapshotExclude', 'commitMessage', 'protectBranch'] as const),
-  // When checks run, which are named themselves.
-  ...(['verifyEach', 'baseline', 'knownFailures'] as const),
+  // When checks run, which are named themselves, and what is accepted besides.
+  ...(['verifyEach', 'baseline', 'knownFailures', 'verifyClean', 'proof'] as const),
+  ...(['acceptEmpty', 'acceptChanged', 'acceptFewer'] as const),
 ];
 
 describe('the rights of a task', () => {
