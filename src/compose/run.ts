@@ -178,7 +178,6 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
       agent: {
         run(request) {
           iteration = request.iteration;
-          keeper?.loseTree();
           return agent.run(request);
         },
         close: (hurry) => agent.close(hurry),

@@ -64,7 +64,7 @@ export async function observeTask(scene: StopScene, mayRun: boolean): Promise<Si
 }
 
 /** Runs one of the task's commands in the agent's folder, with the time limit of one iteration. */
-export async function runTaskCommand(scene: StopScene, command: string): Promise<CommandResult> {
+async function runTaskCommand(scene: StopScene, command: string): Promise<CommandResult> {
   return inScene(scene, (options) => runShellCommand(command, '', options));
 }
 

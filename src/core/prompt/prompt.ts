@@ -32,7 +32,7 @@ export interface Handover {
   readonly failedAtStart?: readonly FailedAtStart[];
 }
 
-export type FailedAtStart = Pick<CheckResult, 'name' | 'command' | 'failed'>;
+type FailedAtStart = Pick<CheckResult, 'name' | 'command' | 'failed'>;
 
 /** Why the iteration did not complete the task. Each becomes one sentence of the reminder. */
 export type Missing =

@@ -61,7 +61,7 @@ export interface TreeKeeper extends Snapshots {
    * the work tree is in no snapshot. What git ignores is not part of it.
    */
   knownTree(): string | null;
-  /** Called when a program is started that may change the work tree. */
+  /** Called when a program other than the agent is started that may change the work tree. */
   loseTree(): void;
   /** Whether the repository is still the one around the folder. */
   isHere(): boolean;
