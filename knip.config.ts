@@ -8,6 +8,7 @@ const config: KnipConfig = {
     'src/cli/stand-in-agent.ts!',
     'src/effects/processes/guard-program.ts!',
     'scripts/*.{js,ts}!',
+    // Started as a program of its own.
     'scripts/bench/time-snapshots.ts!',
     'test/fixtures/**/*.{js,mjs,cjs,ts}',
   ],

@@ -118,6 +118,8 @@ export class TaskAlreadyActiveError extends TaskError {
 
 /** Another task works in the work tree. */
 export class WorkTreeTakenError extends TaskAlreadyActiveError {
+  readonly who: string;
+
   /** `who` names it, with its vault: `task 'nightly' of the vault /notes`. */
   constructor(taskId: string, root: string, who: string) {
     super(
@@ -125,6 +127,7 @@ export class WorkTreeTakenError extends TaskAlreadyActiveError {
       who,
       `${who} works in the work tree ${root}, and two loops would undo each other's work; give this task a work tree of its own with --worktree, or wait until the other one has ended (--share-worktree lets both work there).`,
     );
+    this.who = who;
   }
 }
 

@@ -196,6 +196,7 @@ async function runHeld(run: ClaimedRun): Promise<RunEnd> {
     view.close();
     run.announceEnd?.(end.fields);
     await store.published();
+    await start.tree.keeper?.close();
     return end;
   } finally {
     runner?.dismissGuard();

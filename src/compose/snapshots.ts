@@ -63,6 +63,7 @@ async function openKeeper(
       signal: stops.hurry,
       now: systemClock.now,
       warn: (why) => warn(noSnapshots(why)),
+      notice: warn,
     });
   } catch (error) {
     warn(noSnapshots(messageOf(error)));

@@ -62,7 +62,10 @@ describe.skipIf(!HAS_PSEUDO_TERMINALS)('the last screen of a run', () => {
       expect.stringMatching(/^✔ completed \(promise: TASK_COMPLETE\) after 2/),
     ]);
     for (const line of lines) expect(columnsOf(line)).toBeLessThan(columns);
-    expect(text).toMatch(/^ {2}changed {5}1 commit, 2 files$/m);
+    expect(text).toMatch(/^ {2}changed {5}1 commit, 2 files, \+2 -0 lines$/m);
+    expect(screen.join('')).toContain(
+      `  look back   ralph diff t --vault ${scene.folder}; ralph undo`,
+    );
     expect(screen.join('')).toContain(`  logs        ${scene.folder}/.ralph_state/history/t`);
     // The result comes last, and is the only thing on standard output.
     expect(text).toMatch(/\nGood\.\n\nTASK_COMPLETE$/);

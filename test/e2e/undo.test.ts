@@ -252,6 +252,23 @@ describe('it is refused', () => {
     expect(exitCode).toBe(7);
   });
 
+  test('while a driver of another task is alive in the work tree, with exit 7', async () => {
+    const { scene } = await ran({
+      files: { a: '0\n' },
+      shells: ['echo 1 > a'],
+      more: [{ hangs: true }],
+    });
+    endAllInLater(scene.home);
+    const vault = await tempFolder();
+    const other = ['--task-id', 'other', '--vault', vault];
+    await scene.start(['run', '-p', 'Fix it', ...other]);
+    await scene.fake.untilCalls(2);
+    const { exitCode, stderr } = await undo(scene, '--yes');
+    expect(stderr).toContain(`task 'other' of the vault ${vault}`);
+    expect(exitCode).toBe(7);
+    expect(scene.read('a')).toBe('1\n');
+  });
+
   test('inside the loop, by the agent', async () => {
     const { scene } = await ran({
       files: { a: '0\n' },

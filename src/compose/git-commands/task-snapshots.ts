@@ -72,6 +72,7 @@ export async function openTaskSnapshots(
     signal: new AbortController().signal,
     now: systemClock.now,
     warn: () => {},
+    notice: () => {},
   }).catch((error: unknown) => {
     throw none(taskId, messageOf(error));
   });

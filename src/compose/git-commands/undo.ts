@@ -12,8 +12,8 @@ import type {
 } from '../../core/snapshots/undo-preview.ts';
 import type { Driver } from '../../core/task/task-state.ts';
 import { oneLine } from '../../core/text/untrusted-text.ts';
-import { claimWorkTree, type WorkTreeClaim } from '../../effects/branches/work-tree-claim.ts';
-import { thisDriver, thisPlace } from '../../effects/lock/driver-identity.ts';
+import type { WorkTreeClaim } from '../../effects/branches/work-tree-claim.ts';
+import { thisDriver } from '../../effects/lock/driver-identity.ts';
 import {
   type HeadMove,
   moveHead,
@@ -33,8 +33,10 @@ import {
   SnapshotsError,
   TaskAlreadyActiveError,
   UntrustedTaskError,
+  WorkTreeTakenError,
 } from '../../errors.ts';
 import { doubtOf, holdTask } from '../open-task.ts';
+import { workTreeHolds } from '../work-tree-hold.ts';
 import { otherTasksInTree } from './other-tasks.ts';
 import {
   type NamedTask,
@@ -101,24 +103,23 @@ export async function openUndo(task: UndoneTask, wish: UndoWish): Promise<OpenUn
   }
 }
 
-/** Claims the work tree, so that no driver begins in it. Rejects with `TaskAlreadyActiveError` if one has. */
+/** Holds the work tree, so that no driver begins in it. Rejects with `TaskAlreadyActiveError`. */
 async function holdWorkTree(
   { vault }: NamedTask,
   { taskId, keeper }: TaskSnapshots,
   driver: Driver,
 ): Promise<Pick<WorkTreeClaim, 'release'>> {
   const { gitDir, root } = keeper.git.repository;
-  const result = await claimWorkTree({
-    ...{ gitDir, driver, isShared: false },
-    user: { taskId, vault, needsAlone: true },
-    here: () => thisPlace(systemClock.now()),
-  });
-  if (result.kind === 'held') return result.claim;
-  if (result.kind === 'unwritable') return { release: () => {} };
-  const { by } = result;
-  const who = by === null ? 'another driver' : `task '${by.taskId}' of ${by.vault}`;
-  const sentence = `ralph undo needs the work tree ${root} for itself, and ${who} is at work there; end it first.`;
-  throw new TaskAlreadyActiveError(by?.taskId ?? taskId, who, sentence);
+  const user = { taskId, vault, needsAlone: true };
+  // Where no claim can be written, the undo itself says that nothing can.
+  const request = { gitDir, root, driver, user, isShared: false, warn: () => {} };
+  return workTreeHolds()
+    .hold(request)
+    .catch((error: unknown) => {
+      if (!(error instanceof WorkTreeTakenError)) throw error;
+      const sentence = `ralph undo needs the work tree ${root} for itself, and ${error.who} works there; end that first.`;
+      throw new TaskAlreadyActiveError(taskId, error.who, sentence);
+    });
 }
 
 async function withinSnapshots(

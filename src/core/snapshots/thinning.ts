@@ -3,7 +3,7 @@ import type { Timeline } from './timeline.ts';
 type Placed = Timeline['snapshots'][number];
 
 /** So many of the newest snapshots of a task are kept. */
-const NEWEST = 200;
+export const NEWEST_KEPT = 200;
 /** Of the older ones every tenth is kept. */
 const EACH = 10;
 
@@ -13,7 +13,7 @@ const EACH = 10;
  * both sides of each change that was not the agent's, so that no undo takes that back.
  */
 export function thinnedOut({ snapshots }: Timeline): readonly string[] {
-  const older = snapshots.slice(0, Math.max(0, snapshots.length - NEWEST));
+  const older = snapshots.slice(0, Math.max(0, snapshots.length - NEWEST_KEPT));
   return older.flatMap((snapshot, place) => {
     const next = snapshots[place + 1];
     const isNeeded =

@@ -34,13 +34,13 @@ export interface TreePair {
 }
 
 /** Trees between which something else than the agent may have changed files. */
-export interface Gap extends TreePair {
+interface Gap extends TreePair {
   /** Before an undo: what that left behind. A path that was so already is nobody else's. */
   readonly left: string | null;
 }
 
 /** An undo or a redo that may not have been finished. */
-export interface BegunUndo extends TreePair {
+interface BegunUndo extends TreePair {
   /** Whether what is to be done now is the same undo. */
   readonly isSame: boolean;
 }
@@ -65,9 +65,10 @@ export interface UndoSpan {
  */
 export function undoSpan(timeline: Timeline, iteration: number): UndoSpan | null {
   const { snapshots } = timeline;
-  const first = snapshots.findIndex(({ what }) => workOf(what) >= iteration);
+  const first = firstFrom(timeline, iteration);
   const base = snapshots[first - 1];
-  if (first === -1 || base === undefined || !isNext(base, snapshots[first])) return null;
+  const hasWork = snapshots.some(({ what }) => workOf(what) >= iteration);
+  if (base === undefined || !hasWork || !isNext(base, snapshots[first])) return null;
   const gaps: Gap[] = [];
   let left = leftBy(base);
   for (const snapshot of snapshots.slice(first)) {
@@ -106,12 +107,9 @@ function begunUndo(snapshots: Timeline['snapshots'], isSame: boolean): BegunUndo
 }
 
 /** Returns what the iterations from `first` to `last` changed; null if no snapshot tells. */
-export function changesIn(
-  { snapshots }: Timeline,
-  first: number = 1,
-  last: number = Number.POSITIVE_INFINITY,
-): TreePair | null {
-  const start = snapshots.findIndex(({ what }) => workOf(what) >= first && workOf(what) <= last);
+export function changesIn(timeline: Timeline, first: number, last: number): TreePair | null {
+  const { snapshots } = timeline;
+  const start = firstFrom(timeline, first);
   const base = snapshots[start - 1];
   const end = snapshots.findLast(({ what }) => workOf(what) >= first && workOf(what) <= last);
   if (base === undefined || end === undefined || !isNext(base, snapshots[start])) return null;
@@ -125,9 +123,15 @@ export function changesSinceStart({ snapshots }: Timeline): TreePair | null {
   return { from: first.tree, to: leftBy(newest) };
 }
 
-/** The newest iteration that has a snapshot, or null. */
-export function newestIteration(timeline: Timeline): number | null {
-  return iterationsWithStart(timeline).at(-1) ?? null;
+/**
+ * Returns the place of the first snapshot that is later than the start of an iteration; the one before it
+ * has what the iteration began with.
+ */
+function firstFrom({ snapshots }: Timeline, iteration: number): number {
+  return snapshots.findIndex(
+    ({ what }) =>
+      workOf(what) >= iteration || (what.kind === 'start' && what.iteration > iteration),
+  );
 }
 
 /** The iterations of which both what they began with and what they came to is kept, in order. */

@@ -25,7 +25,7 @@ export interface UndoQuestion {
   readonly force: boolean;
 }
 
-export interface PlannedChange {
+interface PlannedChange {
   /** What the path held when the undo was begun. */
   readonly now: TreeEntry;
   /** What the path gets back; null where there was nothing. */

@@ -99,12 +99,6 @@ export async function claimWorkTree(request: WorkTreeClaimRequest): Promise<Work
   };
 }
 
-/** Returns who works in a work tree now; empty if nobody does. Never writes, never throws. */
-export function usersOfWorkTree(gitDir: string, here: Here): readonly (WorkTreeUser | null)[] {
-  const folder = path.join(gitDir, 'ralph');
-  return liveClaims(folder, here).map((driver) => readUser(folder, driver));
-}
-
 function liveClaims(folder: string, here: Here): readonly Driver[] {
   return namesIn(path.join(folder, 'locks'))
     .filter((name) => isTaskId(name) && (name === ALONE || name.startsWith(SHARED)))

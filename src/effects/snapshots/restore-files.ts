@@ -12,12 +12,12 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
-  type Stats,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { TreeEntry } from '../../core/snapshots/undo-plan.ts';
 import { messageOf } from '../../errors.ts';
 import { errorCode } from '../files/write-file.ts';
@@ -186,13 +186,17 @@ function placeFile(
     if (!isEmptyFolder(place)) return IN_THE_WAY;
     rmdirSync(place);
   } else if (stats !== null && !mayReplace(name)) return IN_THE_WAY;
-  if (stats?.isFile() === true) keepPrivate(from, stats);
+  if (stats?.isFile() === true) keepPrivate(from, stats.mode);
+  else if (looksSecret(name)) keepPrivate(from, 0o600);
   moveFile(folder, from, place);
   return null;
 }
 
-/** A file that others could not read never comes back readable by them. */
-function keepPrivate(from: Buffer, { mode }: Stats): void {
+/**
+ * A file that others could not read never comes back readable by them. No snapshot records that of a
+ * deleted one, so its name decides.
+ */
+function keepPrivate(from: Buffer, mode: number): void {
   const stats = lstatSync(from);
   if (stats.isFile()) chmodSync(from, stats.mode & (mode | 0o700) & 0o777);
 }

@@ -32,7 +32,7 @@ import {
  *   list what differs ──► blobs ──► tree ──► commit ──► (all on the disk) ──► ref
  */
 
-export interface Snapshot {
+interface Snapshot {
   /** The full name of its ref. */
   readonly ref: string;
   readonly commit: string;

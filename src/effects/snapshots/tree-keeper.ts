@@ -7,12 +7,17 @@ import {
   snapshotRefs,
   startNames,
 } from '../../core/snapshots/snapshot-names.ts';
+import { NEWEST_KEPT } from '../../core/snapshots/thinning.ts';
 import type { Timeline } from '../../core/snapshots/timeline.ts';
 import type { Snapshots } from '../../loop/ports.ts';
 import { type DirtyFiles, isSameFile, markDirtyFiles } from '../workspace/dirty-files.ts';
 import { type RunGit, runGit } from '../workspace/git-command.ts';
 import { findGitAbove, pathspecsWithout } from '../workspace/git-view.ts';
+import { keptNotices } from './kept-notices.ts';
 import { openPrivateGit, type PrivateGit } from './private-git.ts';
+import { type ClaimedRefs, claimRefs } from './refs-namespace.ts';
+import { findLeakyRemotes } from './remotes.ts';
+import { thinSnapshots } from './remove-snapshots.ts';
 import { findRepository, type Repository } from './repository.ts';
 import { listSnapshots } from './snapshot-list.ts';
 import { createSnapshotStore, type KeptTree, type SnapshotStore } from './snapshot-store.ts';
@@ -39,6 +44,8 @@ export interface TreeKeeperRequest {
   readonly now: () => string;
   /** Tells a person, once, why there is no snapshot. */
   readonly warn: (why: string) => void;
+  /** Tells a person what is in no snapshot, or goes further than they may want. */
+  readonly notice: (sentence: string) => void;
 }
 
 /** Keeps the work tree of one task as snapshots. */
@@ -59,6 +66,8 @@ export interface TreeKeeper extends Snapshots {
   nextOrder(): number;
   /** Lists the snapshots; null if git fails. */
   timeline(): Promise<Timeline | null>;
+  /** Drops some of very many snapshots, once the run has ended. */
+  close(): Promise<void>;
 }
 
 /** For one call of git. The first snapshot of a large repository takes minutes. */
@@ -68,7 +77,7 @@ const FAILURES_AT_MOST = 5;
 
 /** Opens the snapshots of a task. Null if the folder is in no work tree, or git refuses to open it. */
 export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKeeper | null> {
-  const { cwd, excluded, folder, taskId, env, runId, signal } = request;
+  const { cwd, excluded, folder, env, runId, signal, refs } = request;
   const place = findGitAbove(cwd);
   if (place === null) return null;
   const ask: RunGit = (where, args, extras) =>
@@ -76,10 +85,32 @@ export async function openTreeKeeper(request: TreeKeeperRequest): Promise<TreeKe
   const repository = await findRepository(cwd, ask);
   if (repository === null) return null;
   const git = openPrivateGit({ folder, repository, env, runId, signal, timeoutMs: TIMEOUT_MS });
-  const refs = request.refs ?? (await freeRefs(git, taskId));
-  const earlier = await listSnapshots(git, refs);
   const pathspecs = withGlobs(pathspecsWithout(excluded, repository.root), request.excludedGlobs);
-  return createTreeKeeper({ ...request, git, place, refs, earlier, pathspecs });
+  const open = { ...request, git, ask, place, pathspecs };
+  return createTreeKeeper(
+    refs === null
+      ? { ...open, ...(await claim(open)) }
+      : { ...open, refs, earlier: await listSnapshots(git, refs), claimed: null },
+  );
+}
+
+/** Finds refs for a new run by making its first snapshot. If that fails, the refs are only chosen. */
+async function claim(open: Omit<OpenKeeper, 'refs' | 'earlier' | 'claimed'>): Promise<Claimed> {
+  const { git, ask, taskId, now, notice, maxBytes, pathspecs } = open;
+  const about = { taskId, order: 1, at: now(), subject: 'before iteration 1' };
+  for (const { says, remedy } of await findLeakyRemotes(git.repository.root, ask)) {
+    notice(`${says}; to keep them here: ${remedy}`);
+  }
+  try {
+    const claimed = await claimRefs({
+      ...{ git, taskId, maxBytes, pathspecs },
+      about: ({ branch }) => snapshotMessage({ ...about, branch }),
+    });
+    const { refs } = claimed;
+    return { refs, claimed, earlier: await listSnapshots(git, refs) };
+  } catch {
+    return { refs: await freeRefs(git, taskId), claimed: null, earlier: null };
+  }
 }
 
 function withGlobs(pathspecs: readonly string[], globs: readonly string[]): readonly string[] {
@@ -98,21 +129,28 @@ async function freeRefs(git: PrivateGit, taskId: string): Promise<string> {
   }
 }
 
-interface OpenKeeper extends TreeKeeperRequest {
-  readonly git: PrivateGit;
-  readonly place: string;
+interface Claimed {
   readonly refs: string;
+  /** What this process has already kept. */
+  readonly claimed: ClaimedRefs | null;
   readonly earlier: Timeline | null;
+}
+
+interface OpenKeeper extends Omit<TreeKeeperRequest, 'refs'>, Claimed {
+  readonly git: PrivateGit;
+  readonly ask: RunGit;
+  readonly place: string;
   readonly pathspecs: readonly string[];
 }
 
 function createTreeKeeper(request: OpenKeeper): TreeKeeper {
-  const { git, cwd, place, refs, earlier, pathspecs, maxBytes, taskId, now, warn } = request;
+  const { git, cwd, place, refs, earlier, claimed, pathspecs, maxBytes, taskId } = request;
+  const { ask, now, warn, notice } = request;
   const last = earlier?.snapshots.at(-1) ?? null;
   const names = new Set(earlier?.snapshots.map(({ name }) => name));
   const newStore = (newest: SnapshotStore['newest']): SnapshotStore =>
     createSnapshotStore({ git, refs, newest, maxBytes, pathspecs });
-  let store = newStore(last && { ref: `${refs}/${last.name}`, ...last });
+  let store = claimed?.store ?? newStore(last && { ref: `${refs}/${last.name}`, ...last });
   let first = earlier?.snapshots[0]?.commit ?? null;
   let order = last?.order ?? 0;
   let failures = 0;
@@ -120,6 +158,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   /** Null if what an attempt has changed is unknown. */
   let touched: Set<TreePath> | null = new Set();
   const signs = createSigns(git.repository);
+  const said = new Set<string>();
 
   /** Keeps the tree under the first free name, unless nothing differs from the newest snapshot. */
   const keep = async (free: Iterable<string>, subject: string): Promise<KeptTree> => {
@@ -145,7 +184,10 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
         return keep(free(), subject);
       });
       failures = 0;
-      return kept;
+      const moved = await signs.changedSince(kept);
+      const nested = new Set(moved.filter((name) => kept.nested.has(name)));
+      for (const each of await keptNotices(git, { ...kept, nested }, said, ask)) notice(each);
+      return { changed: kept.changed, moved };
     } catch (error) {
       failures += 1;
       // A hole in the order shows that a snapshot is missing.
@@ -159,8 +201,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
   const before = async (iteration: number): Promise<void> => {
     const isFirst = first === null && iteration === 1;
     const free = () => startNames(iteration, isFirst);
-    const kept = await tryToKeep(free, `before iteration ${iteration}`);
-    if (kept !== null) await signs.changedSince(kept);
+    await tryToKeep(free, `before iteration ${iteration}`);
   };
 
   return {
@@ -181,7 +222,7 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       const free = () => (as === 'attempt' ? attemptNames(iteration) : endNames(iteration));
       const kept = await tryToKeep(free, `iteration ${iteration}: ${outcome}`);
       if (kept === null || touched === null) return;
-      for (const name of [...kept.changed, ...(await signs.changedSince(kept))]) touched.add(name);
+      for (const name of [...kept.changed, ...kept.moved]) touched.add(name);
     },
     filesTouched() {
       const count = touched?.size ?? null;
@@ -197,6 +238,9 @@ function createTreeKeeper(request: OpenKeeper): TreeKeeper {
       return order;
     },
     timeline: () => listSnapshots(git, refs),
+    async close() {
+      if (names.size > NEWEST_KEPT) await thinSnapshots(git, refs);
+    },
   };
 }
 

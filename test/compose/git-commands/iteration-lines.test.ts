@@ -18,6 +18,7 @@ async function worked() {
     signal: new AbortController().signal,
     now: () => '2026-01-01T00:00:00.000Z',
     warn: () => {},
+    notice: () => {},
   });
   const work = [{ 'a.txt': '1\n2\n3\n' }, { 'a.txt': '3\n' }, {}, { 'b.txt': 'b\nb\n' }];
   for (const [index, files] of work.entries()) {

@@ -64,6 +64,17 @@ describe('what an undo is about', () => {
     expect(undoSpan(undone, 2)).toMatchObject({ begun: { isSame: true } });
   });
 
+  test('of an iteration without a snapshot begins where that began', () => {
+    const unchanged = snapshots('0 A', '1 B', '3.0 C', '3 D');
+    expect(undoSpan(unchanged, 2)).toMatchObject({
+      ...{ before: 'B', ours: 'D' },
+      gaps: [{ from: 'B', to: 'C' }],
+    });
+    expect(changesIn(unchanged, 2, 3)).toEqual({ from: 'B', to: 'D' });
+    expect(changesIn(unchanged, 2, 2)).toBeNull();
+    expect(undoSpan(unchanged, 4)).toBeNull();
+  });
+
   test('is unknown where the snapshot before the iteration is gone', () => {
     const { snapshots: all } = THREE;
     const thinned = timelineOf(all.filter(({ name }) => name !== '1'));

@@ -89,6 +89,15 @@ test('a file that others could not read stays unreadable for them', async () => 
   expect(lstatSync(join(folder, 'private')).mode & 0o077).toBe(0);
 });
 
+test('a deleted file that looks like a secret comes back readable by its owner only', async () => {
+  const { folder, take, back } = await stage({ 'keys/id_rsa': 'k' });
+  await take('0');
+  rmSync(join(folder, 'keys'), { recursive: true });
+  await take('1');
+  await back();
+  expect(lstatSync(join(folder, 'keys/id_rsa')).mode & 0o077).toBe(0);
+});
+
 test('a file and a folder that changed places change back', async () => {
   const { folder, take, back } = await stage({ file: 'f', 'folder/a': 'a' });
   await take('0');

@@ -11,6 +11,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts';
 
 async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
   const warnings: string[] = [];
+  const notices: string[] = [];
   const request: TreeKeeperRequest = {
     cwd: folder,
     excluded: [join(folder, 'Done')],
@@ -24,6 +25,7 @@ async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
     signal: new AbortController().signal,
     now: () => '2026-01-01T00:00:00.000Z',
     warn: (why) => warnings.push(why),
+    notice: (sentence) => notices.push(sentence),
     ...more,
   };
   const keeper = await openTreeKeeper(request);
@@ -33,7 +35,7 @@ async function keeperOf(folder: string, more: Partial<TreeKeeperRequest> = {}) {
   const ended = (iteration: number, as: 'end' | 'attempt' | 'missing-end' = 'end') =>
     keeper.after({ iteration, as, outcome: 'answered' });
   const names = async () => (await keeper.timeline())?.snapshots.map(({ name }) => name);
-  return { keeper, progress, ended, names, warnings };
+  return { keeper, progress, ended, names, warnings, notices };
 }
 
 async function stage(files = { 'a.txt': 'a' }) {
@@ -142,6 +144,7 @@ describe('the snapshots of a task', () => {
       ...{ ...request, excludedGlobs: [], maxBytes: 1, folder: request.cwd, taskId: 't' },
       ...{ refs: null, runId: 'r', signal: new AbortController().signal, now: () => '' },
       warn: () => {},
+      notice: () => {},
     });
     expect(opened).toBeNull();
   });

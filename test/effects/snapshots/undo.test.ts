@@ -130,6 +130,20 @@ describe('an undo', () => {
     expect([read('a'), read('b')]).toEqual(['0', '0']);
   });
 
+  test('writes over nothing that somebody has written a moment ago', async () => {
+    const { iterate, begin, change, read } = await stage({ a: '0', b: '0', c: '0' });
+    await iterate(1, { a: '1', b: '1', c: null });
+    const undo = await begin(1);
+    change({ a: 'mine', c: 'mine' });
+    expect(await undo.restore()).toEqual(
+      new Map([
+        ['a', { kind: 'in-the-way' }],
+        ['c', { kind: 'in-the-way' }],
+      ]),
+    );
+    expect([read('a'), read('b'), read('c')]).toEqual(['mine', '0', 'mine']);
+  });
+
   test('counts the work of an attempt that was cut off', async () => {
     const { keep, change, carryOut, read } = await stage({ a: '0' });
     await keep(startNames(1, true), 'start');
