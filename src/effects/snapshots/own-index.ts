@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createFilteredFiles } from './filtered-files.ts';
 import type { GitCall, PrivateGit } from './private-git.ts';
 import { timeOf } from './repository.ts';
-import type { IndexEntry, TreePath } from './tree-changes.ts';
+import { type IndexEntry, statsOf, type TreePath, treePlace } from './tree-changes.ts';
 
 /*
  * Ralph's own index says what the newest snapshot holds. It lives as long as the task, so that a file
@@ -100,6 +100,8 @@ export function createOwnIndex({
     const missing = new Map(
       entries
         .filter(({ name }) => !there.has(name) && ours?.has(name) !== false)
+        // What snapshots know to be gone, or to be a folder by now, is no news.
+        .filter((entry) => there.size === 0 || liesInTree(repository.root, entry))
         .map((entry) => [entry.name, entry]),
     );
     await addEntries([...missing.values()]);
@@ -170,6 +172,13 @@ export function createOwnIndex({
     },
     addEntries,
   };
+}
+
+/** Whether the work tree has what the entry is, or a sparse checkout leaves it out. */
+function liesInTree(root: string, { name, mode, tag }: UserEntry): boolean {
+  const stats = statsOf(treePlace(root, name));
+  if (stats === null) return /s/i.test(tag);
+  return stats.isDirectory() === (mode === SUBMODULE);
 }
 
 /** Reads lines such as `H 100644 <id> 0<tab><name>`; a regular expression would take twice as long. */

@@ -60,6 +60,11 @@ export async function listChanges(git: PrivateGit, rules: TreeRules): Promise<Tr
     const [tag, name] = [entry[0], entry.slice(2).replace(/\/$/, '')];
     if (name === '' || rules.asIndexed.has(name)) continue;
     if (rules.mayBeMissing.has(name) && statsOf(treePlace(root, name)) === null) continue;
+    if (tag !== '?' && isPlainFolder(treePlace(root, name))) {
+      // A file became a folder, whose files are listed by themselves.
+      dropped.push(name);
+      continue;
+    }
     const why = whyLeftOut(root, name, rules);
     if (why === null) {
       changed.add(name);
@@ -89,6 +94,13 @@ function whyLeftOut(
   } catch {
     return 'unreadable';
   }
+}
+
+function isPlainFolder(place: Buffer): boolean {
+  return (
+    statsOf(place)?.isDirectory() === true &&
+    statsOf(Buffer.concat([place, Buffer.from('/.git')])) === null
+  );
 }
 
 /** Whether a folder that cannot be read is in the way: then nobody knows if the path is gone. */

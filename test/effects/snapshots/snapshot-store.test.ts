@@ -311,3 +311,39 @@ test('a later process knows when nothing differs from the newest snapshot', asyn
   git('commit', '-q', '--allow-empty', '-m', 'moved');
   expect(await later()).toBe(false);
 });
+
+test.for(['same', 'later'])(
+  'a folder where the user’s index names a file is no bad path: %s process',
+  async (which) => {
+    const { folder, git } = await makeRepository({ swap: 'a file', other: 'x' });
+    const first = await snapshotsOf(folder);
+    rmSync(join(folder, 'swap'));
+    put(folder, { 'swap/file': 'inside' });
+    const taken = await first.take('0');
+    expect([...taken.leftOut]).toEqual([]);
+    put(folder, { 'swap/deep': 'deep' });
+    git('add', 'other');
+    const { newest } = first.store;
+    const { take } = which === 'same' ? first : await snapshotsOf(folder, { newest });
+    const again = await take('1');
+    expect([...again.leftOut]).toEqual([]);
+    expect(again.changed).toEqual(['swap/deep']);
+    expect(git('ls-tree', '-r', '--name-only', 'refs/ralph/t/1').split('\n')).toEqual([
+      'other',
+      'swap/deep',
+      'swap/file',
+    ]);
+  },
+);
+
+test('what is gone from the tree and still in the user’s index is no change at the next start', async () => {
+  const { folder, git } = await makeRepository({ gone: 'x', other: 'x' });
+  rmSync(join(folder, 'gone'));
+  const first = await snapshotsOf(folder);
+  await first.take('0');
+  const later = await snapshotsOf(folder, { newest: first.store.newest });
+  expect(await later.take('1')).toMatchObject({ changed: [], isAsNewest: true });
+  put(folder, { other: 'y' });
+  git('add', 'other');
+  expect(await later.take('1')).toMatchObject({ changed: ['other'] });
+});
