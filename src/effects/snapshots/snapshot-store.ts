@@ -216,7 +216,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       const isNew = headSeen === null;
       const headMoved = await begin();
       const indexMoved = index.hasUserMoved();
-      const adopted = await index.prepare(newest?.tree ?? null);
+      const { adopted, excluded } = await index.prepare(newest?.tree ?? null);
       for (const name of index.submodules) nested.add(name);
       const { tracked, mayBeMissing, asIndexed } = index;
       const changes = await listChanges(git, {
@@ -227,12 +227,14 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         asIndexed,
       });
       if (changes === null) throw new SnapshotError('git cannot list the work tree');
-      const { changed, dropped, leftOut } = changes;
+      const { changed, replaced, dropped, leftOut } = changes;
       for (const name of [...changed, ...leftOut.keys()]) {
         const place = treePlace(repository.root, name);
         if (statsOf(place)?.isDirectory() === true) nested.add(name);
       }
-      const isSame = changed.length + dropped.length + adopted.length === 0;
+      const isSame = [changed, replaced, dropped, adopted, excluded].every(
+        ({ length }) => length === 0,
+      );
       if (isSame && newest !== null) {
         const isThere = isNew ? await isWhereNewestIs(newest.commit) : !headMoved && !indexMoved;
         index.remember();
@@ -241,14 +243,16 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         return { tree, changed, secrets: [], leftOut, nested, isAsNewest: !isUnkept };
       }
       const refused = await addChanges(git, changed);
-      if (refused === null || !(await dropPaths(git, [...dropped, ...refused]))) {
+      if (refused === null || !(await dropPaths(git, [...replaced, ...dropped, ...refused]))) {
         throw new SnapshotError('git cannot keep the changed files');
       }
       const tree = await writeTree();
       index.remember();
       isUnkept = true;
       const unreadable = [...refused].map((name) => [name, 'unreadable'] as const);
-      const kept = [...new Set([...adopted, ...changed])].filter((name) => !refused.has(name));
+      const kept = [...new Set([...adopted, ...changed, ...replaced])].filter(
+        (name) => !refused.has(name),
+      );
       return {
         tree,
         changed: kept,
