@@ -91,6 +91,18 @@ describe('an undo', () => {
     expect([read('a'), read('b')]).toEqual(['mine', null]);
   });
 
+  test('leaves what git ignored then, which may have been there already', async () => {
+    const { folder, iterate, carryOut, read } = await stage({
+      '.gitignore': 'data/\n',
+      'd/.gitignore': '/x\n',
+    });
+    put(folder, { 'data/a': 'mine', 'd/x': 'mine' });
+    await iterate(1, { '.gitignore': '', 'd/.gitignore': null, new: '1' });
+    expect(await carryOut(1)).toEqual({ kept: ['d/x', 'data/a'], blocked: [] });
+    expect([read('data/a'), read('d/x'), read('new')]).toEqual(['mine', 'mine', null]);
+    expect([read('.gitignore'), read('d/.gitignore')]).toEqual(['data/\n', '/x\n']);
+  });
+
   test('takes back everything by force, and redo brings it again', async () => {
     const { iterate, change, carryOut, read } = await stage({ a: '0' });
     await iterate(1, { a: '1' });
