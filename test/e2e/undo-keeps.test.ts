@@ -184,6 +184,20 @@ describe('--hard', () => {
     expect(git('status', '--porcelain', '--branch')).toMatch(/No commits yet on main\nA {2}/);
   });
 
+  test('moves the branch of a repository whose .git lies elsewhere, as that of a submodule', async () => {
+    const gitFolder = join(await tempFolder(), 'repository');
+    const { scene, git } = await ran({
+      files: { a: '0\n' },
+      setUp: (_, git) => {
+        git('init', '-q', '--separate-git-dir', gitFolder);
+      },
+      shells: ['echo 1 > a; git commit -qam agent'],
+    });
+    const first = git('rev-parse', 'HEAD~');
+    expect(await undo(scene, '--hard')).toMatchObject({ exitCode: 0 });
+    expect(git('rev-parse', 'HEAD')).toBe(first);
+  });
+
   test('leaves HEAD where its branch is checked out elsewhere, and says so', async () => {
     const { scene, git } = await ran({
       files: { a: '0\n' },

@@ -45,7 +45,9 @@ export async function planHeadMove(git: PrivateGit, base: ListedSnapshot): Promi
   const now = await readHead(repository, ask);
   const to: Head = { commit: parents.head, branch: base.branch };
   const tip = to.branch === null ? null : await readTip(ask, to.branch);
-  if (tip?.place !== undefined && !['', repository.root].includes(tip.place)) {
+  // Of a submodule git names the repository, and not the folder of its files.
+  const here = ['', repository.root, repository.gitDir];
+  if (tip?.place !== undefined && !here.includes(tip.place)) {
     return refused(`${to.branch} is checked out in ${tip.place}`);
   }
   const { index, skipped } = await indexLines(git, parents.index);
