@@ -195,7 +195,10 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         return ref;
       }
       const isTaken = claiming === undefined ? /already exists/ : /already exists|File exists/;
-      if (!isTaken.test(complaint)) throw new SnapshotError(reasonOf(['update-ref'], complaint));
+      // Somebody may have made a ref below it, and then git takes none of this name.
+      const isFolder = complaint.includes(`'${ref}/`);
+      if (!isTaken.test(complaint) && !isFolder)
+        throw new SnapshotError(reasonOf(['update-ref'], complaint));
     }
     throw new NameTakenError('no name was free');
   };

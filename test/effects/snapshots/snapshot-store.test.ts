@@ -225,6 +225,12 @@ describe('names', () => {
     expect(git('rev-parse', 'refs/ralph/t/1')).toBe(first);
   });
 
+  test('one with a ref below it is taken, too', async () => {
+    const { git, take } = await stage();
+    git('update-ref', 'refs/ralph/t/1/x', 'HEAD');
+    expect(await take('1', '1.1')).toMatchObject({ ref: 'refs/ralph/t/1.1' });
+  });
+
   test('where nothing differs, the newest one stands for it', async () => {
     const { take } = await stage();
     await take('0');
