@@ -187,7 +187,7 @@ async function withinSnapshots(
   };
 }
 
-const IGNORED_THEN = ' (ignored by git then, so it may have been there)';
+const IGNORED_THEN = ' (in no snapshot then, so it may have been there)';
 
 function shownMove({ to, now, tip, index, ends }: HeadMove): ShownMove {
   const { branch } = to;

@@ -13,6 +13,7 @@ import { type Head, headSign, isPartial, readHead, underWayIn } from './reposito
 import {
   addChanges,
   dropPaths,
+  isPlainFolder,
   type LeftOutReason,
   listChanges,
   statsOf,
@@ -220,6 +221,13 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
       const headMoved = await begin();
       const indexMoved = index.hasUserMoved();
       const { adopted, excluded } = await index.prepare(newest?.tree ?? null);
+      // Git looks into no folder that its index has as a repository, even once that has lost its `.git`.
+      const bare = [...nested].filter(
+        (name) => !index.submodules.has(name) && isPlainFolder(treePlace(repository.root, name)),
+      );
+      if (!(await dropPaths(git, bare)))
+        throw new SnapshotError('git cannot keep a lost repository');
+      for (const name of bare) nested.delete(name);
       for (const name of index.submodules) nested.add(name);
       const { tracked, mayBeMissing, asIndexed } = index;
       const changes = await listChanges(git, {
@@ -235,7 +243,7 @@ export function createSnapshotStore(request: SnapshotRequest): SnapshotStore {
         const place = treePlace(repository.root, name);
         if (statsOf(place)?.isDirectory() === true) nested.add(name);
       }
-      const isSame = [changed, replaced, dropped, adopted, excluded].every(
+      const isSame = [bare, changed, replaced, dropped, adopted, excluded].every(
         ({ length }) => length === 0,
       );
       if (isSame && newest !== null) {

@@ -98,7 +98,8 @@ function whyLeftOut(
   }
 }
 
-function isPlainFolder(place: Buffer): boolean {
+/** Whether a folder is no repository of its own. */
+export function isPlainFolder(place: Buffer): boolean {
   if (statsOf(place)?.isDirectory() !== true) return false;
   return statsOf(Buffer.concat([place, Buffer.from('/.git')])) === null;
 }

@@ -120,8 +120,9 @@ function linesIn(count: string | undefined): number {
 }
 
 /**
- * Returns which of the paths git ignores by the `.gitignore` files of a tree. A snapshot does not tell whether
- * such a file was there: if the agent then changes what is ignored, it only looks like a new one.
+ * Returns which of the paths git ignores by the `.gitignore` files of a tree, or that are in another
+ * repository there. A snapshot does not tell whether such a file was there: if the agent then changes what is
+ * ignored, or removes a `.git`, it only looks like a new one.
  */
 export async function ignoredThen(
   git: PrivateGit,
@@ -133,6 +134,12 @@ export async function ignoredThen(
   if (listed.exitCode !== 0) throw new SnapshotError('git cannot read the snapshot');
   const rules = [...listed.output.matchAll(/(100\d+) blob (\w+)\t((?:[^\0]*\/)?\.gitignore)\0/g)];
   const files = rules.map(([, mode, id, name = '']) => ({ name, entry: `${mode} ${id}` }));
+  const repositories = new Set(
+    [...listed.output.matchAll(/160000 commit \w+\t([^\0]+)\0/g)].map(([, name]) => name),
+  );
+  const inside = names.filter((name) =>
+    [...name.matchAll(/\//g)].some(({ index }) => repositories.has(name.slice(0, index))),
+  );
   const folder = path.join(git.folder, 'restore');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
@@ -148,7 +155,7 @@ export async function ignoredThen(
     if (asked.exitCode !== 0 && asked.exitCode !== 1) {
       throw new SnapshotError('git cannot tell what was ignored');
     }
-    return new Set(asked.output.split('\0').filter((name) => name !== ''));
+    return new Set([...inside, ...asked.output.split('\0').filter((name) => name !== '')]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
