@@ -27,7 +27,7 @@ describe('an undo leaves alone', () => {
     });
     writeFileSync(join(scene.folder, 'a'), 'mine\n');
     const { exitCode, stdout } = await undo(scene);
-    expect(stdout).toContain('stay, since somebody else changed them:\n  = a\n');
+    expect(stdout).toContain('1 path stays, since somebody else changed it:\n  = a\n');
     expect(exitCode).toBe(1);
     expect([scene.read('a'), scene.read('b')]).toEqual(['mine\n', '0\n']);
   });
