@@ -26,12 +26,19 @@ export interface OwnIndex {
   readonly userTree: string | null;
   /** Whether the user's index was written since the last `prepare`. */
   hasUserMoved(): boolean;
-  /** Puts the index right. Resolves to the paths that were added or replaced from the user's index. */
-  prepare(newestTree: string | null): Promise<readonly TreePath[]>;
+  /** Puts the index right. */
+  prepare(newestTree: string | null): Promise<PreparedIndex>;
   /** Trusts the index as it is now, until somebody else writes to it. */
   remember(): void;
   /** Writes entries into any index. */
   addEntries(entries: readonly IndexEntry[], index?: string): Promise<void>;
+}
+
+interface PreparedIndex {
+  /** Paths that were added or replaced from the user's index. */
+  readonly adopted: readonly TreePath[];
+  /** Paths of the newest snapshot that belong to none any more: their old content must not stand for them. */
+  readonly excluded: readonly TreePath[];
 }
 
 interface UserEntry extends IndexEntry {
@@ -82,6 +89,20 @@ export function createOwnIndex({
     userSign = null;
     filtered.forget();
     return newestTree !== null;
+  };
+
+  /** Takes out what an earlier process was still to keep. */
+  const dropExcluded = async (newestTree: string): Promise<readonly TreePath[]> => {
+    if (pathspecs.length === 0) return [];
+    const [all, included] = await Promise.all([
+      ask(['ls-files', '-z']),
+      ask(['ls-files', '-z', ...pathspecs]),
+    ]);
+    const stay = new Set(included.split('\0'));
+    const excluded = all.split('\0').filter((name) => !stay.has(name));
+    const none = '0'.repeat(newestTree.length);
+    await addEntries(excluded.map((name) => ({ mode: '0', id: none, name })));
+    return excluded;
   };
 
   /** Brings in what the user's index names and ralph's does not: it may be ignored by now. */
@@ -161,11 +182,12 @@ export function createOwnIndex({
     hasUserMoved: () => timeOf(repository.index) !== userSign,
     async prepare(newestTree) {
       const isRestored = await restore(newestTree);
+      const excluded = isRestored && newestTree !== null ? await dropExcluded(newestTree) : [];
       const adopted = await adopt();
       const asIndexed = await filtered.update(addEntries);
       // Without the times of the files each listing would read all of them.
       if (isRestored || adopted.length > 0) await git.run(['update-index', '-q', '--refresh']);
-      return [...adopted, ...asIndexed];
+      return { adopted: [...adopted, ...asIndexed], excluded };
     },
     remember() {
       ownSign = timeOf(own);
