@@ -1,9 +1,10 @@
-import { lstatSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { linkSync, lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { OwnWorkTree, TaskState } from '../../core/task/task-state.ts';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
-import { makePrivateFolder, writeFileAtomic } from '../files/write-file.ts';
+import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
 import type { Repository } from '../snapshots/repository.ts';
 import { type AskGit, type CheckoutPlace, listTrees, refOf, runGitOf } from './checkout.ts';
 
@@ -93,11 +94,24 @@ function ownerFile(gitDir: string): string {
   return path.join(gitDir, 'ralph', 'task');
 }
 
-/** Notes in the work tree's own git folder whose it is. Rejects with the system's error. */
-export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<void> {
+/**
+ * Notes in the work tree's own git folder whose it is, unless that is noted already: of several that made it
+ * at the same instant, exactly one is the owner. Resolves to whether it is this one. Rejects with the
+ * system's error.
+ */
+export async function noteOwner(gitDir: string, owner: TreeOwner): Promise<boolean> {
   const file = ownerFile(gitDir);
   makePrivateFolder(path.dirname(file));
-  await writeFileAtomic(file, nameOf(owner));
+  const note = `${file}.${randomUUID()}`;
+  await writeFileAtomic(note, nameOf(owner));
+  try {
+    linkSync(note, file);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  } finally {
+    removeFile(note);
+  }
+  return whoseTree(gitDir, owner) === 'own';
 }
 
 /** Whether a work tree was made for this run of a task, for another one, or nobody noted it. */

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -113,8 +113,12 @@ test('a work tree knows for which run of which task it was made', async () => {
   mkdirSync(gitDir);
   const owner = { task_id: 't', started_at: '2026-01-02T03:04:05.678Z' };
   expect(whoseTree(gitDir, owner)).toBe('unknown');
-  await noteOwner(gitDir, owner);
+  expect(await noteOwner(gitDir, owner)).toBe(true);
   expect(whoseTree(gitDir, owner)).toBe('own');
+  expect(await noteOwner(gitDir, owner)).toBe(true);
+  expect(await noteOwner(gitDir, { ...owner, started_at: '2026-01-03T00:00:00.000Z' })).toBe(false);
+  expect(whoseTree(gitDir, owner)).toBe('own');
+  expect(readdirSync(join(gitDir, 'ralph'))).toEqual(['task']);
   expect(whoseTree(gitDir, { ...owner, task_id: 'u' })).toBe("another's");
   expect(whoseTree(gitDir, { ...owner, started_at: '2026-01-03T00:00:00.000Z' })).toBe("another's");
 });
