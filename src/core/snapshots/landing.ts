@@ -10,7 +10,13 @@ export type LandingForm =
   | { readonly kind: 'patch'; readonly file: string };
 
 /** Why a file that the task left uncommitted does not land. */
-export type StaysReason = 'secret' | 'too-large' | 'unreadable' | 'repository';
+export type StaysReason =
+  | 'secret'
+  | 'too-large'
+  | 'unreadable'
+  | 'repository'
+  /** The work tree is gone, and the branch has moved since the snapshot that has it. */
+  | 'branch-moved';
 
 /** What the task left that does not land: paths and why. */
 export type Stays = ReadonlyMap<string, StaysReason>;

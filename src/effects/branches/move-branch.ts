@@ -2,9 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { LandingRefusal } from '../../core/snapshots/landing.ts';
 import { namesIn } from '../files/folder.ts';
+import { thisPlace } from '../lock/driver-identity.ts';
 import type { Repository } from '../snapshots/repository.ts';
-import { type AskGit, listTrees, reasonOf, refOf, runGitOf } from './checkout.ts';
+import { systemClock } from '../time/clock.ts';
+import { type AskGit, gitDirOf, listTrees, reasonOf, refOf, runGitOf } from './checkout.ts';
 import { withoutOwnPrograms } from './scratch-tree.ts';
+import { whoNeedsAlone } from './work-tree-claim.ts';
 
 export interface BranchMove {
   readonly repository: Repository;
@@ -38,6 +41,13 @@ export async function moveBranch(move: BranchMove): Promise<LandingRefusal | nul
     if (answer.exitCode === 0) return null;
     if ((await commitOf(move)) !== from) return { kind: 'moved' };
     return { kind: 'failed', why: reasonOf(answer) };
+  }
+  const gitDir = await gitDirOf({ repository, ask, path: checkout.path });
+  const user = gitDir === null ? null : whoNeedsAlone(gitDir, thisPlace(systemClock.now()));
+  if (user !== null) {
+    const who = `task '${user.taskId}' of the vault ${user.vault}`;
+    // What it takes back or commits would be what has landed, too.
+    return { kind: 'failed', why: `${who} works in ${checkout.path}; land when it has ended` };
   }
   const settings = [
     { name: 'gc.auto', value: '0' },

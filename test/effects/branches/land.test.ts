@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { claimWorkTree } from '../../../src/effects/branches/work-tree-claim.ts';
+import { thisDriver, thisPlace } from '../../../src/effects/lock/driver-identity.ts';
+import { systemClock } from '../../../src/effects/time/clock.ts';
 import { makeLanding } from '../../helpers/landings.ts';
 import { bytesBelow, gitIn, put } from '../../helpers/repository.ts';
 import { tempFolder } from '../../helpers/temp-folder.ts';
@@ -208,6 +212,23 @@ describe('what lands', () => {
     expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 1 } });
     expect(git('show', 'main:a.txt')).toBe('left');
   });
+
+  test('of a work tree that is gone, whose branch has moved since: what stays is named', async () => {
+    const { git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'left\n', 'b.txt': 'by both\n' });
+    const tree = task.git('stash', 'create');
+    const commit = git(
+      ...['commit-tree', `${tree}^{tree}`, '-p', task.tree.base],
+      ...['-m', 'iteration 1: answered\n\nRalph-Order: 1\nRalph-Time: now\n'],
+    );
+    git('update-ref', 'refs/ralph/t/1', commit);
+    task.git('checkout', '-q', 'a.txt');
+    task.git('commit', '-qam', 'more');
+    git('worktree', 'remove', '--force', task.folder);
+    const { end, stays } = await landTask(task);
+    expect(end).toMatchObject({ kind: 'landed', files: 1 });
+    expect([...stays]).toEqual([['a.txt', 'branch-moved']]);
+  });
 });
 
 describe('landed already', () => {
@@ -358,6 +379,25 @@ describe('nothing changes', () => {
     put(folder, { 'b.txt': 'mine\n', 'other.txt': 'mine\n' });
     expect(await landTask(task)).toMatchObject({ end: { kind: 'landed' } });
     expect(git('status', '--porcelain')).toBe('M b.txt\n?? other.txt');
+  });
+
+  test('while a task that takes back what has changed works where the branch is checked out', async () => {
+    const { folder, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n' });
+    const here = () => thisPlace(systemClock.now());
+    const driver = thisDriver(systemClock.now(), randomUUID());
+    const request = { gitDir: join(folder, '.git'), driver, here, isShared: false };
+    const user = { taskId: 'u', vault: '/v', needsAlone: true };
+    const result = await claimWorkTree({ ...request, user });
+    if (result.kind !== 'held') throw new Error(result.kind);
+    const before = lookAt(folder);
+    expect((await landTask(task)).end).toMatchObject({
+      kind: 'refused',
+      why: { kind: 'failed', why: expect.stringContaining("task 'u' of the vault /v works in") },
+    });
+    expect(lookAt(folder)).toEqual(before);
+    result.claim.release();
+    expect((await landTask(task)).end.kind).toBe('landed');
   });
 
   test('where the branch is checked out twice', async () => {
