@@ -5,7 +5,8 @@ import type { OwnWorkTree, TaskState } from '../../core/task/task-state.ts';
 import { KB, readTextWithin } from '../files/bounded-read.ts';
 import { isInside, realPath } from '../files/real-path.ts';
 import { errorCode, makePrivateFolder, removeFile, writeFileAtomic } from '../files/write-file.ts';
-import type { Repository } from '../snapshots/repository.ts';
+import { findRepository, type Repository } from '../snapshots/repository.ts';
+import type { RunGit } from '../workspace/git-command.ts';
 import { type AskGit, type CheckoutPlace, listTrees, refOf, runGitOf } from './checkout.ts';
 
 /**
@@ -45,7 +46,7 @@ export async function planTree(request: NewTree): Promise<OwnWorkTree | null> {
       : ['rev-parse', '--symbolic-full-name', '--verify', '--end-of-options', base];
   const ref = asText((await git(repository.root, args)) ?? '').trim();
   const isBranch = ref.startsWith(refOf(''));
-  const trees = realPath(folder ?? `${mainFolder(repository)}.ralph`);
+  const trees = realPath(folder ?? `${await mainFolder(repository, git)}.ralph`);
   return {
     ...(await freeNames(request, trees)),
     base: commit.trim(),
@@ -54,8 +55,16 @@ export async function planTree(request: NewTree): Promise<OwnWorkTree | null> {
   };
 }
 
-/** The folder of the repository's first work tree; that of this one where the first is elsewhere. */
-function mainFolder({ root, commonDir }: Repository): string {
+/**
+ * The folder of the repository's first work tree; that of this one where the first is elsewhere. For a submodule
+ * that of the repository around it, which would otherwise hold the work trees as files of its own.
+ */
+async function mainFolder({ root, commonDir }: Repository, git: RunGit): Promise<string> {
+  const around = await git(root, ['rev-parse', '--show-superproject-working-tree']);
+  if (around !== null && around !== '') {
+    const outer = await findRepository(asText(around).replace(/\n$/, ''), git);
+    if (outer !== null) return mainFolder(outer, git);
+  }
   return path.basename(commonDir) === '.git' ? path.dirname(commonDir) : root;
 }
 

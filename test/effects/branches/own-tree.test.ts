@@ -33,6 +33,15 @@ describe('where a task’s own work tree will be', () => {
     });
   });
 
+  test('of a submodule: beside the repository around it', async () => {
+    const { folder: library } = await makeRepository({ 'lib.txt': 'lib\n' });
+    const { folder, git } = await stage();
+    git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'lib');
+    const parts = await checkoutsOf(join(folder, 'lib'));
+    const tree = await planTree({ ...parts, taskId: 't', folder: null, base: null });
+    expect(tree).toMatchObject({ path: join(`${folder}.ralph`, 't'), origin: join(folder, 'lib') });
+  });
+
   test('beside the first work tree, when it is started in another one', async () => {
     const { folder, git } = await stage();
     const linked = join(await tempFolder(), 'linked');
