@@ -58,7 +58,11 @@ export async function openTaskTree(run: TreeRun): Promise<TaskTree> {
       } catch (error) {
         if (error instanceof WorkTreeError || 'exitCode' in Object(error)) throw error;
         const { path: place } = own.tree;
-        const why = `the work tree ${place} cannot be made (${messageOf(error)}); --worktree-dir names another folder`;
+        const todo =
+          resume === undefined
+            ? '--worktree-dir names another folder'
+            : 'clear that up and resume again';
+        const why = `the work tree ${place} cannot be made (${messageOf(error)}); ${todo}`;
         throw new WorkTreeError(plan.taskId, why);
       }
     },
@@ -256,7 +260,7 @@ function createOwnTree(run: TreeRun, tree: OwnWorkTree) {
         onRemoval();
         await removeCheckout(at);
         warn(
-          `The work tree ${tree.path} is removed, since all in it is committed; the branch ${tree.branch} stays.`,
+          `The work tree ${tree.path} is removed, since all in it is committed; the branch ${tree.branch} stays. There is nothing left to undo.`,
         );
       } catch (error) {
         stays(`it cannot be removed (${messageOf(error)})`);

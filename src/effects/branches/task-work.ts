@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { LandingRefusal, StaysReason } from '../../core/snapshots/landing.ts';
+import { looksSecret } from '../../core/snapshots/secret-names.ts';
 import type { OwnWorkTree } from '../../core/task/task-state.ts';
 import { openPrivateGit, type PrivateGit } from '../snapshots/private-git.ts';
 import { findRepository, type Repository } from '../snapshots/repository.ts';
@@ -83,8 +84,10 @@ async function newestTree(
   const left = await compareTrees(git, newest.head, newest.tree);
   const apart = await compareTrees(git, newest.tree, tip);
   if (left === null || apart === null) throw new SnapshotError('a part of the snapshot is missing');
-  const names = [...left.keys()].filter((name) => apart.has(name));
-  return { left: null, leftOut: new Map(names.map((name) => [name, 'branch-moved'])) };
+  const leftOut = [...left].flatMap(([name, { from }]): [TreePath, StaysReason][] =>
+    apart.has(name) ? [[name, from === null && looksSecret(name) ? 'secret' : 'branch-moved']] : [],
+  );
+  return { left: null, leftOut: new Map(leftOut) };
 }
 
 async function keepTree(

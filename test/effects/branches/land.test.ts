@@ -215,7 +215,8 @@ describe('what lands', () => {
 
   test('of a work tree that is gone, whose branch has moved since: what stays is named', async () => {
     const { git, task, landTask } = await makeLanding();
-    put(task.folder, { 'a.txt': 'left\n', 'b.txt': 'by both\n' });
+    put(task.folder, { 'a.txt': 'left\n', 'b.txt': 'by both\n', '.env': 'KEY=1\n' });
+    task.git('add', '.env');
     const tree = task.git('stash', 'create');
     const commit = git(
       ...['commit-tree', `${tree}^{tree}`, '-p', task.tree.base],
@@ -223,11 +224,15 @@ describe('what lands', () => {
     );
     git('update-ref', 'refs/ralph/t/1', commit);
     task.git('checkout', '-q', 'a.txt');
+    task.git('rm', '-q', '--cached', '.env');
     task.git('commit', '-qam', 'more');
     git('worktree', 'remove', '--force', task.folder);
     const { end, stays } = await landTask(task);
     expect(end).toMatchObject({ kind: 'landed', files: 1 });
-    expect([...stays]).toEqual([['a.txt', 'branch-moved']]);
+    expect([...stays]).toEqual([
+      ['.env', 'secret'],
+      ['a.txt', 'branch-moved'],
+    ]);
   });
 });
 
