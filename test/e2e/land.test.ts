@@ -48,7 +48,7 @@ describe('ralph land', () => {
     put(scene.folder, { ignored: 'key\n' });
     addTask(
       't',
-      { 'b.txt': 'b\n', '.env': 'KEY=1\n' },
+      { 'b.txt': 'b\n', '.env-ü': 'KEY=1\n' },
       {
         copy: ['ignored'],
         setup: `pwd >> ${log}; test -e b.txt && touch ready`,
@@ -58,7 +58,7 @@ describe('ralph land', () => {
     const { stderr, stdout, exitCode } = await scene.ralph(['land', 't']);
     const commit = git('rev-parse', 'main').slice(0, 12);
     expect({ stderr, stdout, exitCode }).toEqual({
-      stderr: `ralph: t has landed on main as ${commit} (1 file)\nralph: not landed, since the task left it uncommitted: .env (looks like a secret)\n`,
+      stderr: `ralph: t has landed on main as ${commit} (1 file)\nralph: not landed, since the task left it uncommitted: .env-ü (looks like a secret)\n`,
       stdout: '',
       exitCode: 0,
     });
