@@ -110,10 +110,17 @@ export function createOwnIndex({
     const sign = timeOf(repository.index);
     if (sign === userSign) return [];
     const [listed, included, known] = await Promise.all([
-      askRepository(['ls-files', '-s', '-v', '-z']),
-      pathspecs.length === 0 ? null : askRepository(['ls-files', '-z', ...pathspecs]),
+      // Files are kept even while nobody can read the index.
+      askRepository(['ls-files', '-s', '-v', '-z']).catch(() => null),
+      pathspecs.length === 0
+        ? null
+        : askRepository(['ls-files', '-z', ...pathspecs]).catch(() => ''),
       existsSync(own) ? ask(['ls-files', '-z']) : '',
     ]);
+    if (listed === null) {
+      userTree = null;
+      return [];
+    }
     entries = readEntries(listed);
     const ours = included === null ? null : new Set(included.split('\0'));
     const there = new Set(known === '' ? [] : known.split('\0'));
