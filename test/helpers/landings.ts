@@ -61,6 +61,7 @@ export async function makeLanding(files: Files = { 'a.txt': 'a\n', 'b.txt': 'b\n
     if ('kind' in work) return { end: { kind: 'refused', why: work }, stays: new Map() };
     return land({
       ...{ ...own, askToEnd: ask, parent, taskId, work, base: tree.base, onto, form },
+      refs: `refs/ralph/${taskId}`,
       message: `Do ${taskId}\n\nRalph-Task: ${taskId}\n`,
       identity: gitIdentity(NAMED),
       check: check ?? (async () => null),

@@ -139,6 +139,7 @@ async function landClaimed(
     parent: tree === null ? `${main?.path ?? repository.root}.ralph` : path.dirname(tree.path),
     taskId: state.task_id,
     base: tree?.base ?? state.git_base,
+    refs: state.git.snapshots,
     message: landingMessage(state.task_id, state.task_prompt),
     check: (scratch) => checkIn(scratch, task, repository, ask, stops),
     signal: stops.signal,

@@ -268,6 +268,25 @@ describe('landed already', () => {
     expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 1 } });
     expect(git('show', 'main:b.txt')).toBe('more');
   });
+
+  test('more work on the lines that have landed, beside those of others', async () => {
+    const { folder, git, task, landTask } = await makeLanding();
+    put(task.folder, { 'a.txt': 'by the task\n', 'new.txt': 'new\n' });
+    await landTask(task);
+    put(folder, { 'c.txt': 'by another\n' });
+    git('add', 'c.txt');
+    git('commit', '-qm', 'other');
+    put(task.folder, { 'a.txt': 'by the task, better\n' });
+    task.git('add', '-A');
+    task.git('commit', '-qm', 'better');
+    rmSync(join(task.folder, 'new.txt'));
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 2 } });
+    expect(git('show', 'main:a.txt')).toBe('by the task, better');
+    expect(git('ls-tree', '--name-only', 'main')).toBe('a.txt\nb.txt\nc.txt');
+    expect(git('log', '-1', '--format=%P')).toBe(git('rev-parse', 'main~1'));
+    put(task.folder, { 'a.txt': 'by the task, best\n' });
+    expect(await landTask(task)).toMatchObject({ end: { kind: 'landed', files: 1 } });
+  });
 });
 
 describe('nothing changes', () => {
