@@ -174,6 +174,9 @@ describe('ralph land', () => {
     git('apply', '--index', 'ignored');
     expect(git('status', '--porcelain')).toBe('A  b.txt');
     expect(await scene.ralph(['land', 't', '--patch', 'ignored'])).toMatchObject({ exitCode: 2 });
+    const nowhere = await scene.ralph(['land', 't', '--patch', 'none/p']);
+    expect(nowhere).toMatchObject({ exitCode: 2 });
+    expect(nowhere.stderr).toContain('--patch expects a file in an existing folder');
     const both = await scene.ralph(['land', 't', '--patch', 'p', '--merge']);
     expect(both).toMatchObject({ exitCode: 2 });
   });

@@ -174,7 +174,11 @@ async function placeOf(task: TaskToLand, ask: AskGit): Promise<LandPlace> {
     throw new UsageError([`--onto expects another branch than ${branch}, the task's own.`]);
   }
   if (!(await isBranch({ repository, ask }, onto))) {
-    throw new UsageError([`--onto expects a branch; there is none called '${onto}'.`]);
+    throw new UsageError([
+      task.onto === null
+        ? `ralph land expects --onto BRANCH, since ${onto}, the branch at which ${taskId} began, is gone.`
+        : `--onto expects a branch; there is none called '${onto}'.`,
+    ]);
   }
   return { repository, branch, onto };
 }

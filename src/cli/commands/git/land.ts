@@ -85,6 +85,11 @@ function formOf({ merge = false, patch }: LandOptions): LandingForm {
   if (existsSync(file)) {
     throw new UsageError([`--patch expects a new file; ${file} exists. Name another one.`]);
   }
+  if (!existsSync(path.dirname(file))) {
+    throw new UsageError([
+      `--patch expects a file in an existing folder; there is none at ${path.dirname(file)}.`,
+    ]);
+  }
   return { kind: 'patch', file };
 }
 
